@@ -1,0 +1,62 @@
+//! Lock events: one list of counters, counted per context and summed when read.
+//!
+//! The names are the kernel's where it has the event. A world that does not count compiles every
+//! [`Platform::count`](crate::Platform::count) to nothing.
+
+macro_rules! events {
+    ($($(#[$about:meta])* $name:ident = $text:literal, $meaning:literal;)*) => {
+        /// Something worth counting in a slow path.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Event { $(#[doc = $meaning] $name,)* }
+
+        impl Event {
+            /// Every event, in the order of the list.
+            pub const ALL: &'static [Event] = &[$(Event::$name,)*];
+
+            /// The name used in tables, traces and files.
+            pub const fn name(self) -> &'static str {
+                match self { $(Event::$name => $text,)* }
+            }
+
+            /// What one count of it means.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Event::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+events! {
+    LockPending = "lock_pending", "acquired by way of the pending bit, without a queue node";
+    LockSlowpath = "lock_slowpath", "queued, or polled without a node, after trying for the lock in vain";
+    LockUseNode2 = "lock_use_node2", "queued in an interrupt of a queued context (second node)";
+    LockUseNode3 = "lock_use_node3", "queued two interrupts deep (third node)";
+    LockUseNode4 = "lock_use_node4", "queued three interrupts deep (fourth node)";
+    LockNoNode = "lock_no_node", "no node was left, or no context number: acquired by polling";
+    PvLockStealing = "pv_lock_stealing", "acquired ahead of a queue";
+    PvStintOver = "pv_stint_over", "stopped stealing after a stint and queued";
+    PvKickUnlock = "pv_kick_unlock", "kicks sent by a release";
+    PvKickWake = "pv_kick_wake", "halts that ended by a kick";
+    PvSpuriousWakeup = "pv_spurious_wakeup", "halts behind another waiter that ended with nothing to do";
+    PvWaitAgain = "pv_wait_again", "halts of a head that had been woken before and lost to a thief";
+    PvWaitEarly = "pv_wait_early", "halts taken early because the waiter in front was not running";
+    PvWaitHead = "pv_wait_head", "halts of the head of a queue";
+    PvWaitNode = "pv_wait_node", "halts behind another waiter";
+    PvNoSpot = "pv_no_spot", "a head found no spot to be kicked at and polled instead";
+    PvNoBarrier = "pv_no_barrier", "a head could not have its heavy barrier and polled instead";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Event;
+
+    #[test]
+    fn names_are_distinct_and_in_the_order_of_the_discriminants() {
+        for (index, event) in Event::ALL.iter().enumerate() {
+            assert_eq!(*event as usize, index);
+            assert!(Event::ALL.iter().filter(|other| other.name() == event.name()).count() == 1);
+            assert!(!event.meaning().is_empty());
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The lock family of virtualised and NUMA machines, written once and generic over the machine beneath.
+//!
+//! A lock asks the machine for very little: atomic cells, a way to halt and to kick, a number and some storage for each
+//! execution context. [`Platform`] is that list. The worlds that implement it (operating system threads, a simulated
+//! machine, a model checker, bare-metal vCPUs) live in other crates; this one depends on nothing.
+//!
+//! | lock | type | for |
+//! |---|---|---|
+//! | `byte` | [`ByteLock`] | the unfair yardstick |
+//! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
+//! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
+//! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod byte;
+pub mod events;
+pub mod lock;
+pub mod order;
+pub mod percpu;
+pub mod platform;
+pub mod pv_qspin;
+pub mod qspin;
+pub mod spots;
+pub mod tail;
+pub mod ticket;
+pub mod transitions;
+
+pub use byte::ByteLock;
+pub use events::Event;
+pub use lock::{ConstLock, RawLock};
+pub use platform::{Atomic, ConstAtomic, CpuId, Platform};
+pub use pv_qspin::PvQSpinLock;
+pub use qspin::QSpinLock;
+pub use ticket::TicketLock;

@@ -1,0 +1,40 @@
+//! What every mutual exclusion lock of the family offers.
+use crate::platform::Platform;
+use crate::transitions::{Table, Word};
+
+/// A mutual exclusion lock that needs nothing but its own word and the storage of its world.
+///
+/// Progress, fairness and cost are each lock's own and stand at the head of its file.
+pub trait RawLock: Send + Sync + 'static {
+    /// The world it runs in.
+    type Platform: Platform;
+
+    /// The name on command lines and in files.
+    const NAME: &'static str;
+
+    /// All that the word may do.
+    const TRANSITIONS: Table;
+
+    /// A free lock. Where the world allows constants, see [`ConstLock::NEW`].
+    fn new() -> Self;
+
+    /// Waits until the calling context holds the lock.
+    fn acquire(&self);
+
+    /// Takes the lock if that needs no waiting; whether it did.
+    #[must_use]
+    fn try_acquire(&self) -> bool;
+
+    /// Gives the lock up. The calling context (or one that passed it on) must hold it; otherwise mutual exclusion is
+    /// lost, which debug builds notice where they can.
+    fn release(&self);
+
+    /// The word as it is now, field by field, for reports; the fields may come from different moments.
+    fn word(&self) -> Word;
+}
+
+/// A lock that can be made in a constant and so stand in a `static`.
+pub trait ConstLock: RawLock {
+    /// A free lock.
+    const NEW: Self;
+}

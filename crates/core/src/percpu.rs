@@ -1,0 +1,176 @@
+//! What each execution context owns: four queue nodes, and its memory of how long it has been running.
+//!
+//! A queue node is needed only between the start of a slow path and the acquisition, so a context needs one for each
+//! level of interrupt nesting and none for the locks that it holds.
+//!
+//! Invariants:
+//! - **P1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its own context
+//!   changes `nesting`.
+//! - **P2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
+use crate::order::Relaxed;
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::spots::SpotRow;
+use crate::tail::{NESTING_LEVELS, NodeCode};
+
+/// One place in a queue. Who may touch what is told by the lock that uses it.
+pub struct QNode<P: Platform> {
+    /// Raw [`NodeCode`] of the node behind, stored by that node's context.
+    pub next: P::U16,
+    /// The lock's own states; see the lock's file.
+    pub state: P::U8,
+    /// Where this node's context can be kicked once it is a sleeping head; see [`crate::spots`].
+    pub spot: P::U8,
+}
+
+impl<P: Platform> QNode<P> {
+    fn new() -> Self {
+        Self { next: P::U16::new(0), state: P::U8::new(0), spot: P::U8::new(0) }
+    }
+}
+
+/// The storage of one execution context.
+pub struct PerCpu<P: Platform> {
+    nodes: [QNode<P>; NESTING_LEVELS],
+    /// How many of the nodes are in use (P1).
+    nesting: P::U8,
+    /// How many steals are left until the clock is read; see `pv_qspin`.
+    pub(crate) steal_credit: P::U32,
+    /// When the context last came out of a queue, in microseconds modulo 2^32.
+    pub(crate) stint_began: P::U32,
+}
+
+impl<P: Platform> PerCpu<P> {
+    /// The storage of a context that waits nowhere.
+    #[expect(clippy::new_without_default, reason = "a default that allocates cells would hide their cost in model worlds")]
+    pub fn new() -> Self {
+        Self {
+            nodes: core::array::from_fn(|_| QNode::new()),
+            nesting: P::U8::new(0),
+            steal_credit: P::U32::new(0),
+            stint_began: P::U32::new(0),
+        }
+    }
+
+    /// Node `level` of this context.
+    #[inline]
+    pub fn node(&self, level: usize) -> &QNode<P> {
+        &self.nodes[level]
+    }
+
+    /// How many nodes are in use at this moment, for reports.
+    pub fn nesting(&self) -> usize {
+        // ord: P4 alone: a report
+        usize::from(self.nesting.load(Relaxed)).min(NESTING_LEVELS)
+    }
+
+    /// Takes the next free node of the calling context, which must own this storage; `None` on the fifth level.
+    #[inline]
+    pub fn enter(&self) -> Option<Nesting<'_, P>> {
+        // ord: P1 alone: private to this context, interrupts restore what they change (P2)
+        let level = usize::from(self.nesting.load(Relaxed));
+        if level >= NESTING_LEVELS {
+            return None;
+        }
+        // ord: P2 alone: private to this context, the compiler barrier below orders it for interrupts
+        self.nesting.store(level as u8 + 1, Relaxed);
+        // An interrupt from here on must take the next node: were the caller's initialisation of this node moved above
+        // the store, the interrupt would take the same node and overwrite it.
+        P::compiler_barrier();
+        Some(Nesting { percpu: self, level })
+    }
+}
+
+impl<P: Platform> PerCpu<P>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+    P::U32: ConstAtomic<u32>,
+{
+    /// The storage of a context that waits nowhere, as a constant.
+    #[expect(clippy::declare_interior_mutable_const, reason = "meant to be copied into place, as an initialiser")]
+    pub const NEW: Self = {
+        const fn node<P: Platform>() -> QNode<P>
+        where
+            P::U8: ConstAtomic<u8>,
+            P::U16: ConstAtomic<u16>,
+        {
+            QNode { next: P::U16::ZERO, state: P::U8::ZERO, spot: P::U8::ZERO }
+        }
+        Self {
+            nodes: [node::<P>(), node::<P>(), node::<P>(), node::<P>()],
+            nesting: P::U8::ZERO,
+            steal_credit: P::U32::ZERO,
+            stint_began: P::U32::ZERO,
+        }
+    };
+}
+
+/// The use of one nesting level; gives it back when dropped.
+pub struct Nesting<'a, P: Platform> {
+    percpu: &'a PerCpu<P>,
+    level: usize,
+}
+
+impl<'a, P: Platform> Nesting<'a, P> {
+    /// Which level this is, counted from 0.
+    #[inline]
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// The node that goes with the level.
+    #[inline]
+    pub fn node(&self) -> &'a QNode<P> {
+        &self.percpu.nodes[self.level]
+    }
+}
+
+impl<P: Platform> Drop for Nesting<'_, P> {
+    #[inline]
+    fn drop(&mut self) {
+        P::compiler_barrier();
+        // ord: P3 alone: private to this context, the compiler barrier above orders it for interrupts
+        self.percpu.nesting.store(self.level as u8, Relaxed);
+    }
+}
+
+/// The storage of all contexts of a world.
+pub trait Domain<P: Platform> {
+    /// The storage of `cpu`, which must have been handed out by [`Platform::this_cpu`] at some time.
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<P>;
+
+    /// The spots at which sleeping heads of the lock at `address` are kicked.
+    fn spots(&self, address: usize) -> &SpotRow<P>;
+
+    /// The node that `code` names.
+    #[inline]
+    fn node(&self, code: NodeCode) -> &QNode<P> {
+        self.cpu(code.cpu()).node(code.level())
+    }
+}
+
+/// A domain of a fixed number of contexts, for worlds that know it beforehand.
+pub struct FixedDomain<P: Platform, const CPUS: usize> {
+    cpus: [PerCpu<P>; CPUS],
+    spots: SpotRow<P>,
+}
+
+impl<P: Platform, const CPUS: usize> FixedDomain<P, CPUS> {
+    /// Storage for contexts `0..CPUS`.
+    #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
+    pub fn new() -> Self {
+        Self { cpus: core::array::from_fn(|_| PerCpu::new()), spots: SpotRow::new() }
+    }
+}
+
+impl<P: Platform, const CPUS: usize> Domain<P> for FixedDomain<P, CPUS> {
+    #[inline]
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<P> {
+        &self.cpus[usize::from(cpu.index())]
+    }
+
+    #[inline]
+    fn spots(&self, _address: usize) -> &SpotRow<P> {
+        &self.spots
+    }
+}

@@ -1,0 +1,149 @@
+//! What a lock may ask of the machine under it.
+//!
+//! A *world* is one implementation of [`Platform`]: OS threads with futexes, a simulated machine, a model checker,
+//! vCPUs of a bare-metal guest. Locks name nothing else, so the same text runs in all of them.
+use crate::events::Event;
+use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+use crate::percpu::Domain;
+
+/// A small, dense number of an execution context: a thread's slot, a vCPU, a simulated CPU.
+///
+/// At most [`CpuId::LIMIT`] contexts exist at a time, so that `cpu + 1` and a nesting level fit into a 16-bit tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuId(u16);
+
+impl CpuId {
+    /// How many contexts can have a number at the same time: 2^14 − 1.
+    pub const LIMIT: u16 = (1 << 14) - 1;
+
+    /// The context numbered `index`, or `None` from [`CpuId::LIMIT`] on.
+    #[inline]
+    pub const fn new(index: u16) -> Option<Self> {
+        if index < Self::LIMIT { Some(Self(index)) } else { None }
+    }
+
+    /// The number, below [`CpuId::LIMIT`].
+    #[inline(always)]
+    pub const fn index(self) -> u16 {
+        self.0
+    }
+}
+
+/// One shared cell of type `T`, always accessed at its own size.
+pub trait Atomic<T: Copy + Eq>: Send + Sync {
+    /// A cell holding `value`.
+    fn new(value: T) -> Self;
+    /// Reads the cell.
+    fn load(&self, order: impl LoadOrder) -> T;
+    /// Writes the cell.
+    fn store(&self, value: T, order: impl StoreOrder);
+    /// Writes `value` and returns what was there.
+    fn swap(&self, value: T, order: impl RmwOrder) -> T;
+    /// Writes `new` if the cell holds `current`; the error is what it held instead. Never fails spuriously.
+    fn compare_exchange(
+        &self,
+        current: T,
+        new: T,
+        success: impl RmwOrder,
+        failure: impl LoadOrder,
+    ) -> Result<T, T>;
+    /// Adds with wrap-around and returns what was there.
+    fn fetch_add(&self, value: T, order: impl RmwOrder) -> T;
+
+    /// Spins until `done` accepts the value, and returns that value. `order` is the ordering of the accepted load.
+    fn wait_until(&self, order: impl LoadOrder, done: impl FnMut(T) -> bool) -> T;
+
+    /// As [`Atomic::wait_until`], but gives up after `polls` polls with the last value as error.
+    fn wait_until_polls(
+        &self,
+        polls: u32,
+        order: impl LoadOrder,
+        done: impl FnMut(T) -> bool,
+    ) -> Result<T, T>;
+
+    /// Hints that this context is about to write the cell's line. May do nothing.
+    #[inline(always)]
+    fn prefetch_write(&self) {}
+}
+
+/// A cell that can be made in a constant, so that a lock can stand in a `static`.
+///
+/// Not every world has one (a model checker's cells register themselves when they are made).
+pub trait ConstAtomic<T: Copy + Eq>: Atomic<T> {
+    /// A cell holding zero.
+    const ZERO: Self;
+}
+
+/// The machine under a lock: one implementation a world.
+///
+/// All functions are static, as in a kernel: a context is always *on* its machine.
+pub trait Platform: Sized + Send + Sync + 'static {
+    /// An 8-bit cell.
+    type U8: Atomic<u8>;
+    /// A 16-bit cell.
+    type U16: Atomic<u16>;
+    /// A 32-bit cell.
+    type U32: Atomic<u32>;
+    /// The per-context storage of this world.
+    type Domain: Domain<Self>;
+
+    /// Gives `f` the storage of all contexts.
+    fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R;
+
+    /// The number of the calling context; `None` if it has none and can get none (all numbers are taken), in which
+    /// case the lock takes its slower path without a queue node.
+    fn this_cpu() -> Option<CpuId>;
+
+    /// The NUMA node that the calling context runs on now.
+    fn numa_node() -> u16;
+
+    /// Nanoseconds since some fixed moment; never runs backwards on one context.
+    fn now() -> u64;
+
+    /// Lets about `nanos` nanoseconds pass without giving up the CPU, leaving the memory system alone.
+    fn relax(nanos: u32);
+
+    /// Offers the rest of this context's slice to whoever can use it (POWER: confer to any; POSIX: `sched_yield`).
+    fn yield_slice();
+
+    /// A fence between all earlier and all later accesses of this context.
+    fn fence(order: impl FenceOrder);
+
+    /// Keeps the compiler from moving accesses across; orders nothing between contexts. Separates what an interrupt of
+    /// the same context may see.
+    fn compiler_barrier();
+
+    /// The light side of an asymmetric store-buffering pair: stores `value` to `first` (release), then loads `then`.
+    ///
+    /// Pairs with [`Platform::heavy_barrier`]: if a context stores to `then`, passes a heavy barrier that returned
+    /// `true`, and then loads `first`, at least one of the two sees the other's store. The light side may be as cheap
+    /// as a compiler barrier; worlds without an asymmetric fence use a full one on both sides.
+    fn store_then_load(first: &Self::U8, value: u8, then: &Self::U8) -> u8;
+
+    /// The heavy side of the pair described at [`Platform::store_then_load`].
+    ///
+    /// `false` means that the barrier could not be had: the caller must not rely on being noticed (do not halt).
+    #[must_use]
+    fn heavy_barrier() -> bool;
+
+    /// Halts the calling context while `cell` holds `value`, until it is kicked.
+    ///
+    /// Returns at once if the cell holds another value. Loses no kick that is sent after the comparison. May return
+    /// spuriously at any time; in particular, a halt in an interrupt handler ends the halt that it interrupted.
+    fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T);
+
+    /// Wakes context `cpu` if it is halted, else makes its next halt return at once. Harmless on a running one.
+    fn kick(cpu: CpuId);
+
+    /// Whether `cpu` is known not to run at this moment. `false` also stands for "unknown".
+    fn is_preempted(cpu: CpuId) -> bool;
+
+    /// Publishes where the calling context runs, for [`Platform::is_preempted`]; called from waiting loops.
+    fn publish_running() {}
+
+    /// Counts an event of the calling context; nothing, and no code, where events are off.
+    #[inline(always)]
+    fn count(event: Event) {
+        let _ = event;
+    }
+}

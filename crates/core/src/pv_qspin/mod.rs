@@ -1,0 +1,358 @@
+//! `pv-qspin`: the paravirtual queued lock, whose waiters halt.
+//!
+//! # Motivation
+//!
+//! A queue that spins is lost as soon as a waiter's CPU is taken away; a queue that hands the lock to a sleeping waiter
+//! is lost to the wake-up latency. This lock queues its waiters so that each sleeps at a place of its own, but lets
+//! contexts that *are running* take a free lock ahead of the queue for a bounded time, and wakes one sleeper at a time
+//! to take their place.
+//!
+//! # Provenance
+//!
+//! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` section 2 describes it: the 4.2 form
+//! as policy [`KickAtUnlock`], the 4.15 hybrid as [`Hybrid`]. What differs, and why:
+//!
+//! - **Three separate atomics**, as in [`qspin`](crate::qspin).
+//! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in the locked
+//!   byte. Here the head leaves its mark in the second byte and pays for the store-buffering pair with
+//!   [`heavy_barrier`](Platform::heavy_barrier) when it is about to sleep anyway.
+//! - **A spot instead of a hash table**: the mark is the index of the place where the head sleeps; see
+//!   [`spots`](crate::spots). A released lock is not written again, only read.
+//! - **A head that lost to a thief sleeps again.** In the original its entry is gone after the first kick and it spins
+//!   until it wins; here it arms its spot again.
+//! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role needs no
+//!   fences.
+//! - **Stints.** In a kernel a newcomer may steal once or while the head is not running. A thread that steals for as
+//!   long as its time slice lasts starves the queue for milliseconds; a thread here may steal for
+//!   [`STINT_MICROS`](WaitPolicy::STINT_MICROS) since it last waited, then it queues, and its CPU goes to a waiter.
+//!
+//! # Properties
+//!
+//! - Fairness: FIFO among those that queued. While a queue exists, each context may acquire ahead of it for at most one
+//!   stint plus [`STEALS_PER_CLOCK`](WaitPolicy::STEALS_PER_CLOCK) acquisitions; then it queues. A head that runs is
+//!   overtaken for at most [`HEAD_PATIENCE`](WaitPolicy::HEAD_PATIENCE) plus one acquisition of each context that was
+//!   past the check. Under [`KickAtUnlock`] the bound is that of `qspin`: once by each other context.
+//!   `try_acquire` never waits, so it does not count as a stint; it, too, stops when the head asks.
+//! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`].
+//! - Memory: 4 bytes a lock; a context that ever waited has four nodes of 5 bytes and the clock of its stint.
+//! - Wake-ups: at most one kick for each time a head halts.
+//!
+//! # The word, `(tail, head, locked)`
+//!
+//! `head` is what the head of the queue left for others: 0 nothing, 1–250 the spot where it sleeps, 255 "do not steal".
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | `0,0,0` | `0,0,1` | acquire, uncontended |
+//! | `t,h,0` | `t,h,1` | steal, `h` ≠ 255; or the head's own claim |
+//! | `p,*,*` | `n,*,*` | a waiter queues |
+//! | `n,*,*` | `n,255,*` | the head has waited long enough |
+//! | `n,*,*` | `n,s,*` | the head is about to sleep at spot `s`; or the new owner marks a sleeping new head |
+//! | `n,*,*` | `n,0,*` | the head woke up, or has acquired |
+//! | `n,0,1` | `0,0,1` | the head was the last in the queue |
+//! | `*,*,1` | `*,*,0` | release; then kick the context at spot `h`, if there is one |
+//!
+//! # The queue
+//!
+//! ```text
+//!   lock: locked=1 head=7 ------> spot 7: armed for c1      tail --------+
+//!                                     |                                  v
+//!                    +------------+  next  +--------------+  next  +--------------+
+//!     holder and     | c1  HEAD   |------->| c2  HALTED   |------->| c3  WAIT     |
+//!     thieves run    | asleep at 7|        | asleep on its|        | polls briefly|
+//!                    +------------+        | own state    |        +--------------+
+//!                                          +--------------+
+//! ```
+//!
+//! # Invariants
+//!
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
+//! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new head that
+//!   sleeps, before it lets that head know (through the node's `spot`).
+//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context and {WAIT, HALTED} → HEAD by the owner in front,
+//!   by read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it knows.
+//! - **I4** A head halts only after: spot armed, mark in `head`, heavy barrier, lock seen held. Hence the release of that
+//!   holder, or of a later one, sees the mark.
+//! - **I5** When the queue empties, `head` is 0 before `tail` is.
+//!
+//! ## Memory orderings
+//!
+//! Mutual exclusion: release (V4) against acquiring claims (V1, V2, V5). No lost wake-up: mark, heavy barrier, look
+//! at the lock (V9, V10) against store the lock, look at the mark (V4, inside
+//! [`store_then_load`](Platform::store_then_load)). Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
+//! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
+mod policy;
+mod waiter;
+
+pub use policy::{Hybrid, KickAtUnlock, WaitPolicy};
+
+use crate::events::Event;
+use crate::lock::{ConstLock, RawLock};
+use crate::order::{Acquire, Relaxed};
+use crate::percpu::{Domain, PerCpu};
+use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::spots::{SPOTS_PER_ROW, SpotIndex};
+use crate::tail::NodeCode;
+use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use core::marker::PhantomData;
+use waiter::Waiter;
+
+/// The paravirtual queued lock; see the [module](self).
+#[repr(C, align(4))]
+pub struct PvQSpinLock<P: Platform, W: WaitPolicy = Hybrid> {
+    locked: P::U8,
+    head: P::U8,
+    tail: P::U16,
+    policy: PhantomData<fn() -> W>,
+}
+
+/// In `head`: nothing to tell.
+const OPEN: u8 = 0;
+/// In `head`: the head of the queue is running and has waited long enough; do not steal.
+const NO_STEALING: u8 = u8::MAX;
+const _: () = assert!(SPOTS_PER_ROW < NO_STEALING as usize);
+
+const TRANSITIONS: Table = Table(&[
+    Row {
+        name: "claim or steal: t,h,0 -> t,h,1",
+        tail: Change::Same,
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(0), Is::Value(1)),
+    },
+    Row {
+        name: "queue: p,*,* -> n,*,*",
+        tail: Change::Goes(Is::Any, Is::NonZero),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head stops thieves: n,0,* -> n,255,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head sleeps at a spot: n,*,* -> n,s,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Any, Is::Within(1, SPOTS_PER_ROW as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head woke up or acquired: n,*,* -> n,0,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Any, Is::Value(OPEN as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head was the last: n,0,1 -> 0,0,1",
+        tail: Change::Goes(Is::NonZero, Is::Value(0)),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "release: t,h,1 -> t,h,0",
+        tail: Change::Same,
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(1), Is::Value(0)),
+    },
+]);
+
+impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
+    type Platform = P;
+    const NAME: &'static str = "pv-qspin";
+    const TRANSITIONS: Table = TRANSITIONS;
+
+    fn new() -> Self {
+        Self { locked: P::U8::new(0), head: P::U8::new(OPEN), tail: P::U16::new(0), policy: PhantomData }
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        // ord: V1 pairs V4: the previous holder's section comes before ours
+        if !self.has_queue() && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+            return;
+        }
+        self.acquire_slow();
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        if self.has_queue() && !self.may_steal_now() {
+            return false;
+        }
+        // ord: V3 alone: keeps a failing try from owning the line
+        self.locked.load(Relaxed) == 0
+            // ord: V2 pairs V4: the previous holder's section comes before ours
+            && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+    }
+
+    #[inline]
+    fn release(&self) {
+        // ord: V18 alone: only the debug check reads it
+        TRANSITIONS.check(Field::Locked, self.locked.load(Relaxed), 0u8);
+        // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
+        // ord: V4 pairs V1, V2, V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
+        let mark = P::store_then_load(&self.locked, 0, &self.head);
+        if mark != OPEN {
+            self.kick_head(mark);
+        }
+    }
+
+    fn word(&self) -> Word {
+        // ord: V19 alone: a report
+        let tail = self.tail.load(Relaxed);
+        // ord: V20 alone: a report
+        Word { tail, pending: self.head.load(Relaxed), locked: self.locked.load(Relaxed) }
+    }
+}
+
+impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
+    #[inline(always)]
+    fn has_queue(&self) -> bool {
+        // ord: V21 alone: decides the way only, the claim decides the lock
+        self.tail.load(Relaxed) != NodeCode::NONE
+    }
+
+    /// Whether the head of the queue lets newcomers take the lock.
+    #[inline(always)]
+    fn may_steal_now(&self) -> bool {
+        // ord: V22 alone: a request; missing it costs the head one overtaking
+        W::STEALS && self.head.load(Relaxed) != NO_STEALING
+    }
+
+    /// One try to take a free lock, queue or no queue.
+    #[inline(always)]
+    fn claim(&self) -> bool {
+        // ord: V23 alone: keeps a failing try from owning the line
+        self.locked.load(Relaxed) == 0
+            // ord: V5 pairs V4: the previous holder's section comes before ours
+            && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+    }
+
+    /// Kicks the head that sleeps at the spot that `mark` names. The lock may be somebody else's by now, or gone: only
+    /// its address is used.
+    #[cold]
+    fn kick_head(&self, mark: u8) {
+        let Some(spot) = SpotIndex::from_raw(mark) else { return };
+        let address = core::ptr::from_ref(self).addr();
+        if let Some(cpu) = P::with_domain(|domain| domain.spots(address).consume(spot)) {
+            P::count(Event::PvKickUnlock);
+            P::kick(cpu);
+        }
+    }
+
+    #[cold]
+    fn acquire_slow(&self) {
+        P::with_domain(|domain| {
+            let Some(cpu) = P::this_cpu() else { return self.acquire_without_node() };
+            let percpu = domain.cpu(cpu);
+            if W::STEALS && self.acquire_as_newcomer(percpu) {
+                return;
+            }
+            P::count(Event::LockSlowpath);
+            let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
+            crate::qspin::count_nesting::<P>(nesting.level());
+            Waiter::new(self, domain, cpu, &nesting).acquire();
+            if W::STEALS {
+                begin_stint::<P>(percpu);
+            }
+        });
+    }
+
+    /// Tries for the lock for a while without queueing. `false`: queue.
+    fn acquire_as_newcomer(&self, percpu: &PerCpu<P>) -> bool {
+        let ahead_of_queue = self.has_queue();
+        if ahead_of_queue && !stint_lasts::<P, W>(percpu) {
+            P::count(Event::PvStintOver);
+            return false;
+        }
+        let mut backoff = Backoff::new::<W>();
+        loop {
+            if self.may_steal_now() && self.claim() {
+                if ahead_of_queue {
+                    P::count(Event::PvLockStealing);
+                }
+                return true;
+            }
+            if backoff.spent() >= W::NEWCOMER_SPIN {
+                return false;
+            }
+            backoff.pause::<P>();
+        }
+    }
+
+    /// The way of a context that has no node: tries for the lock and is overtaken without bound.
+    fn acquire_without_node(&self) {
+        P::count(Event::LockNoNode);
+        let mut backoff = Backoff::new::<W>();
+        while !self.claim() {
+            if backoff.spent() >= W::HEAD_SPIN {
+                P::yield_slice();
+            }
+            backoff.pause::<P>();
+        }
+    }
+}
+
+/// Pauses that grow, so that a waiter polls a lock that is free soon often and one that is not seldom: each poll of a
+/// line that its owner is writing costs the owner a miss.
+struct Backoff {
+    next: u32,
+    longest: u32,
+    spent: u32,
+}
+
+impl Backoff {
+    fn new<W: WaitPolicy>() -> Self {
+        Self { next: W::FIRST_PAUSE, longest: W::LONGEST_PAUSE, spent: 0 }
+    }
+
+    /// Nanoseconds paused so far.
+    fn spent(&self) -> u32 {
+        self.spent
+    }
+
+    fn pause<P: Platform>(&mut self) {
+        P::relax(self.next);
+        self.spent = self.spent.saturating_add(self.next);
+        self.next = self.longest.min(self.next * 2);
+    }
+}
+
+/// The clock of stints: microseconds modulo 2^32.
+fn micros<P: Platform>() -> u32 {
+    (P::now() / 1_000) as u32
+}
+
+/// Whether the calling context may go on stealing; reads the clock once in a while only.
+fn stint_lasts<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> bool {
+    // ord: V24 alone: private to this context
+    let credit = percpu.steal_credit.load(Relaxed);
+    if credit > 0 {
+        // ord: V25 alone: private to this context
+        percpu.steal_credit.store(credit - 1, Relaxed);
+        return true;
+    }
+    // ord: V26 alone: private to this context
+    let lasts = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed)) < W::STINT_MICROS;
+    if lasts {
+        // ord: V27 alone: private to this context
+        percpu.steal_credit.store(W::STEALS_PER_CLOCK, Relaxed);
+    }
+    lasts
+}
+
+/// The calling context came out of a queue: it may steal again for a while.
+fn begin_stint<P: Platform>(percpu: &PerCpu<P>) {
+    // ord: V28 alone: private to this context
+    percpu.stint_began.store(micros::<P>(), Relaxed);
+}
+
+impl<P: Platform, W: WaitPolicy> ConstLock for PvQSpinLock<P, W>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+{
+    const NEW: Self =
+        Self { locked: P::U8::ZERO, head: P::U8::ZERO, tail: P::U16::ZERO, policy: PhantomData };
+}

@@ -1,0 +1,64 @@
+//! How a paravirtual queued lock waits: the choices, and the constants that go with each.
+//!
+//! Every constant is a parameter so that a model checker can run the very same code with small ones.
+
+/// The choices of a paravirtual queued lock. Times are in nanoseconds of [`Platform::relax`](crate::Platform::relax).
+pub trait WaitPolicy: Send + Sync + 'static {
+    /// The name on command lines and in files.
+    const NAME: &'static str;
+    /// Whether a newcomer may take a free lock ahead of a queue.
+    const STEALS: bool;
+    /// How long a newcomer tries for the lock before it queues.
+    const NEWCOMER_SPIN: u32;
+    /// How long a waiter behind another one polls before it halts.
+    const QUEUED_SPIN: u32;
+    /// How long a head tries before it stops newcomers from stealing.
+    const HEAD_PATIENCE: u32;
+    /// How long a head tries, [`WaitPolicy::HEAD_PATIENCE`] included, before it halts.
+    const HEAD_SPIN: u32;
+    /// The first pause between two tries; each further one is twice as long.
+    const FIRST_PAUSE: u32;
+    /// The longest pause between two tries.
+    const LONGEST_PAUSE: u32;
+    /// How long a context may go on stealing since it last came out of a queue, in microseconds. While a queue exists
+    /// and this time is over, the context queues, which hands its CPU to a waiter.
+    const STINT_MICROS: u32;
+    /// How many steals go by between two looks at the clock.
+    const STEALS_PER_CLOCK: u32;
+}
+
+/// What the kernel does since 4.15, in the form that suits preempted *threads*: newcomers steal while the head of the
+/// queue sleeps or has just woken up, for a bounded stint each.
+#[derive(Debug)]
+pub enum Hybrid {}
+
+impl WaitPolicy for Hybrid {
+    const NAME: &'static str = "hybrid";
+    const STEALS: bool = true;
+    const NEWCOMER_SPIN: u32 = 20_000;
+    const QUEUED_SPIN: u32 = 2_000;
+    const HEAD_PATIENCE: u32 = 4_000;
+    const HEAD_SPIN: u32 = 20_000;
+    const FIRST_PAUSE: u32 = 25;
+    const LONGEST_PAUSE: u32 = 1_600;
+    const STINT_MICROS: u32 = 500;
+    const STEALS_PER_CLOCK: u32 = 32;
+}
+
+/// What the kernel did in 4.2: nobody steals, and a sleeping waiter that becomes head is woken only when the lock is
+/// released.
+#[derive(Debug)]
+pub enum KickAtUnlock {}
+
+impl WaitPolicy for KickAtUnlock {
+    const NAME: &'static str = "kick-at-unlock";
+    const STEALS: bool = false;
+    const NEWCOMER_SPIN: u32 = 0;
+    const QUEUED_SPIN: u32 = 50_000;
+    const HEAD_PATIENCE: u32 = 0;
+    const HEAD_SPIN: u32 = 50_000;
+    const FIRST_PAUSE: u32 = 25;
+    const LONGEST_PAUSE: u32 = 200;
+    const STINT_MICROS: u32 = 0;
+    const STEALS_PER_CLOCK: u32 = 1;
+}

@@ -1,0 +1,302 @@
+//! `qspin`: the queued spin lock in 4 bytes, with pending bit and per-context nodes.
+//!
+//! # Motivation
+//!
+//! A fair spin lock whose waiters each poll a line of their own, so that a release disturbs one waiter and not all, in
+//! the size of a ticket lock. The second contender spins on the lock itself (the pending bit) and needs no node.
+//!
+//! # Provenance
+//!
+//! The Linux kernel's queued spin lock, described in `reference/algorithms.md` section 1. What differs, and why: the
+//! kernel's word is accessed as 8, 16 and 32 bits at the same place; here it is **three separate atomics**, each accessed
+//! at its own size only, because mixed sizes are undefined in Rust, inexpressible in a model checker, and slow (a wide
+//! compare-exchange right after a byte store defeats store forwarding). Hence the byte is always *claimed by
+//! compare-exchange*, and the tail is cleared after the claim.
+//!
+//! # Properties
+//!
+//! - Fairness: FIFO but for a bounded overtaking. A context that read the tail as empty just before a waiter published
+//!   itself may still take the byte, or the pending bit and then the byte, *once*: its next acquisition sees the tail.
+//!   So **a queued waiter is overtaken at most once by each other context**, and never by one that arrives after it.
+//! - Progress: none while the holder, or a waiter in front, is preempted. Do not use it in overcommit.
+//! - Memory: 4 bytes a lock, four nodes a context. A context without a free node (fifth nesting level, or no context
+//!   number left) polls for the byte instead; it is then overtaken without bound.
+//! - Release is one byte store.
+//!
+//! # The word, `(tail, pending, locked)`
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | `0,0,0` | `0,0,1` | acquire, uncontended |
+//! | `0,0,1` | `0,1,1` | the second contender becomes pending |
+//! | `*,1,0` | `*,1,1` then `*,0,1` | the pending waiter claims the byte, then drops the bit |
+//! | `p,*,*` | `n,*,*` | a waiter queues |
+//! | `n,0,0` | `n,0,1` | the head claims the byte |
+//! | `n,*,1` | `0,*,1` | the head was the last in the queue |
+//! | `*,*,1` | `*,*,0` | release |
+//!
+//! # The queue
+//!
+//! ```text
+//!   tail ------------------------------------------+
+//!                                                  v
+//!   +-----------+  next   +-----------+  next  +-----------+
+//!   | head      |-------->| waiter    |------->| last      |
+//!   | state=HEAD|         | state=WAIT|        | state=WAIT|
+//!   +-----------+         +-----------+        +-----------+
+//!    polls locked,         polls its own state
+//!    then pending
+//! ```
+//!
+//! # Invariants
+//!
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
+//! - **I2** `pending` is 1 exactly while one context is between its swap and its own store of 0.
+//! - **I3** A node's `next` is written by the node's context before the node is published, and after that once, by the
+//!   context that displaced it from the tail.
+//! - **I4** A node's `state` goes from WAIT to HEAD once, by the context whose `next` it is, or by its own context if
+//!   it displaced nobody.
+//! - **I5** The tail is changed only by waiters that publish themselves and by a head that finds itself there.
+//!
+//! ## Memory orderings
+//!
+//! Mutual exclusion needs one pair: release store of the byte (Q4) against the acquiring claims (Q1, Q2, Q6, Q9). The
+//! queue needs two: publication of a node before it can be displaced (Q7 with itself, Q8, Q12), and handing over the
+//! head's role (Q13, Q10).
+use crate::events::Event;
+use crate::lock::{ConstLock, RawLock};
+use crate::order::{AcqRel, Acquire, Relaxed, Release};
+use crate::percpu::{Domain, Nesting};
+use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::tail::NodeCode;
+use crate::transitions::{Change, Field, Is, Row, Table, Word};
+
+/// The queued spin lock; see the [module](self).
+#[repr(C, align(4))]
+pub struct QSpinLock<P: Platform> {
+    locked: P::U8,
+    pending: P::U8,
+    tail: P::U16,
+}
+
+/// States of a queued node (I4).
+const WAIT: u8 = 0;
+const HEAD: u8 = 1;
+
+/// How often a waiter without a node polls before it offers its slice to somebody else.
+const NODELESS_POLLS: u32 = 1 << 10;
+
+const TRANSITIONS: Table = Table(&[
+    Row {
+        name: "claim: t,p,0 -> t,p,1",
+        tail: Change::Same,
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(0), Is::Value(1)),
+    },
+    Row {
+        name: "become pending: t,0,l -> t,1,l",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Value(0), Is::Value(1)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "drop pending: t,1,l -> t,0,l",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Value(1), Is::Value(0)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "queue: p,*,* -> n,*,*",
+        tail: Change::Goes(Is::Any, Is::NonZero),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head was the last: n,*,1 -> 0,*,1",
+        tail: Change::Goes(Is::NonZero, Is::Value(0)),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "release: t,p,1 -> t,p,0",
+        tail: Change::Same,
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(1), Is::Value(0)),
+    },
+]);
+
+impl<P: Platform> RawLock for QSpinLock<P> {
+    type Platform = P;
+    const NAME: &'static str = "qspin";
+    const TRANSITIONS: Table = TRANSITIONS;
+
+    fn new() -> Self {
+        Self { locked: P::U8::new(0), pending: P::U8::new(0), tail: P::U16::new(0) }
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        // ord: Q1 pairs Q4: the previous holder's section comes before ours
+        if !self.is_contended() && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+            return;
+        }
+        self.acquire_slow();
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        !self.is_contended()
+            // ord: Q3 alone: keeps a failing try from owning the line
+            && self.locked.load(Relaxed) == 0
+            // ord: Q2 pairs Q4: the previous holder's section comes before ours
+            && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+    }
+
+    #[inline]
+    fn release(&self) {
+        // ord: Q5 alone: only the debug check reads it
+        TRANSITIONS.check(Field::Locked, self.locked.load(Relaxed), 0u8);
+        // ord: Q4 pairs Q1, Q2, Q6, Q9, Q11: our section comes before the next holder's
+        self.locked.store(0, Release);
+    }
+
+    fn word(&self) -> Word {
+        // ord: Q14 alone: a report
+        let tail = self.tail.load(Relaxed);
+        // ord: Q15 alone: a report
+        Word { tail, pending: self.pending.load(Relaxed), locked: self.locked.load(Relaxed) }
+    }
+}
+
+impl<P: Platform> QSpinLock<P> {
+    /// Whether anybody waits. A newcomer that passed this check may overtake a waiter that queues right after it.
+    #[inline(always)]
+    fn is_contended(&self) -> bool {
+        // ord: Q16 alone: decides the way only, the claim decides the lock
+        self.tail.load(Relaxed) != NodeCode::NONE || self.pending.load(Relaxed) != 0
+    }
+
+    #[cold]
+    fn acquire_slow(&self) {
+        P::count(Event::LockSlowpath);
+        if self.acquire_as_pending() {
+            P::count(Event::LockPending);
+            return;
+        }
+        P::with_domain(|domain| {
+            let Some(cpu) = P::this_cpu() else { return self.acquire_without_node() };
+            let Some(nesting) = domain.cpu(cpu).enter() else { return self.acquire_without_node() };
+            count_nesting::<P>(nesting.level());
+            self.acquire_queued(domain, NodeCode::new(cpu, nesting.level()), &nesting);
+        });
+    }
+
+    /// `0,0,1 -> 0,1,1 -> 0,1,0 -> 0,1,1 -> 0,0,1`: the second contender waits at the lock itself.
+    fn acquire_as_pending(&self) -> bool {
+        // ord: Q17 alone: the bit orders waiters, not sections
+        if self.tail.load(Relaxed) != NodeCode::NONE || self.pending.swap(1, Relaxed) != 0 {
+            return false;
+        }
+        // ord: Q18 alone: a queue that formed meanwhile goes first; missing it costs one overtaking
+        let alone = self.tail.load(Relaxed) == NodeCode::NONE;
+        if alone {
+            loop {
+                // ord: Q19 alone: waits until a claim has a chance
+                self.locked.wait_until(Relaxed, |locked| locked == 0);
+                // ord: Q6 pairs Q4: the previous holder's section comes before ours
+                if self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+                    break;
+                }
+            }
+        }
+        // ord: Q20 alone: the bit orders waiters, not sections (I2)
+        self.pending.store(0, Relaxed);
+        alone
+    }
+
+    fn acquire_queued(&self, domain: &P::Domain, me: NodeCode, nesting: &Nesting<'_, P>) {
+        let node = nesting.node();
+        // ord: Q21 alone: published by Q7
+        node.next.store(NodeCode::NONE, Relaxed);
+        // ord: Q22 alone: published by Q7
+        node.state.store(WAIT, Relaxed);
+
+        // p,*,* -> n,*,*
+        // ord: Q7 pairs Q7, Q8: our node is ready before anybody can displace it, and so is the one that we displace
+        let before = self.tail.swap(me.raw(), AcqRel);
+        TRANSITIONS.check(Field::Tail, before, me.raw());
+        if let Some(before) = NodeCode::from_raw(before) {
+            // ord: Q8 pairs Q7, Q12: the link comes after the displaced node was ready
+            domain.node(before).next.store(me.raw(), Release);
+            // ord: Q10 pairs Q13: what the previous head did with the queue comes before what we do
+            node.state.wait_until(Acquire, |state| state == HEAD);
+            node.next.prefetch_write();
+        }
+        self.claim_as_head();
+        self.pass_headship(domain, me, nesting);
+    }
+
+    /// `n,0,0 -> n,0,1`, after whoever is pending.
+    fn claim_as_head(&self) {
+        loop {
+            // ord: Q23 alone: waits until a claim has a chance
+            self.locked.wait_until(Relaxed, |locked| locked == 0);
+            // ord: Q24 alone: a pending waiter came before the queue and goes first
+            if self.pending.load(Relaxed) != 0 {
+                // ord: Q25 alone: as Q24
+                self.pending.wait_until(Relaxed, |pending| pending == 0);
+                continue;
+            }
+            // ord: Q9 pairs Q4: the previous holder's section comes before ours
+            if self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// The holder leaves the queue: `n,*,1 -> 0,*,1`, or the node behind becomes head.
+    fn pass_headship(&self, domain: &P::Domain, me: NodeCode, nesting: &Nesting<'_, P>) {
+        // ord: Q26 alone: nobody follows an empty tail to our node
+        if self.tail.compare_exchange(me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_ok() {
+            return;
+        }
+        // ord: Q12 pairs Q8: the node behind was ready before it linked itself
+        let next = nesting.node().next.wait_until(Acquire, |next| next != NodeCode::NONE);
+        let next = NodeCode::from_raw(next).expect("a link names a node (I3)");
+        // ord: Q13 pairs Q10: what we did with the queue comes before what the next head does
+        domain.node(next).state.store(HEAD, Release);
+    }
+
+    /// The way of a context that has no node: polls, and is overtaken without bound.
+    fn acquire_without_node(&self) {
+        P::count(Event::LockNoNode);
+        loop {
+            // ord: Q27 alone: waits until a claim has a chance
+            if self.locked.wait_until_polls(NODELESS_POLLS, Relaxed, |locked| locked == 0).is_err() {
+                P::yield_slice();
+            }
+            // ord: Q11 pairs Q4: the previous holder's section comes before ours
+            if self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+/// Counts the use of a node beyond the first.
+pub(crate) fn count_nesting<P: Platform>(level: usize) {
+    match level {
+        0 => {}
+        1 => P::count(Event::LockUseNode2),
+        2 => P::count(Event::LockUseNode3),
+        _ => P::count(Event::LockUseNode4),
+    }
+}
+
+impl<P: Platform> ConstLock for QSpinLock<P>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+{
+    const NEW: Self = Self { locked: P::U8::ZERO, pending: P::U8::ZERO, tail: P::U16::ZERO };
+}

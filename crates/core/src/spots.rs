@@ -1,0 +1,125 @@
+//! Spots: where the head of a queue sleeps, and how a releaser finds whom to kick.
+//!
+//! A 4-byte lock has no room for the number of its sleeping head. The kernel keeps a hash table from lock to node and
+//! marks the lock "slow"; its probing may run long and its capacity must be proven. Here the lock's second byte *is* the
+//! index: a head takes a free spot of the row that the lock's address selects, writes its number there, and leaves the
+//! spot's index in the lock. A releaser reads the byte, goes straight to the spot, consumes it and kicks. One load
+//! instead of a search, nothing to delete, and nothing of the lock is touched after it is free.
+//!
+//! ```text
+//!   lock at address A                    row of A                          context c
+//!  +------+------+--------+         +-----+-----+-----+-----+         +-----------------+
+//!  |locked| head |  tail  |         |  1  |  2  |  3  | ... |         |  halted while   |
+//!  |  1   |  2  -+--------+-------->|free |c + 1|     |     |-------->|  spot 2 = c + 1 |
+//!  +------+------+--------+         +-----+-----+-----+-----+  kick   +-----------------+
+//! ```
+//!
+//! Invariants:
+//! - **S1** A spot is free, armed for one context, or consumed. Its context takes it and frees it (or the owner that made
+//!   that context head takes it for it); anybody may consume it, once, and whoever consumes it kicks the context.
+//! - **S2** A halted head's spot is armed, or it was consumed and a kick is on its way: no head sleeps unnoticed.
+//! - **S3** Reading a stale index is harmless: it consumes some other sleeping head's spot at worst, which wakes that
+//!   head spuriously, and the head arms its spot again before it sleeps again.
+//!
+//! ## Memory orderings
+//!
+//! Arming a spot and marking the lock is one side of a store-buffering pair with "store the locked byte, read the
+//! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
+use crate::order::{AcqRel, Acquire, Relaxed, Release};
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+
+/// How many heads of locks in one row can sleep at a time. With 64 rows, more contexts than can exist.
+pub const SPOTS_PER_ROW: usize = 250;
+
+const FREE: u16 = 0;
+const CONSUMED: u16 = u16::MAX;
+const _: () = assert!(CpuId::LIMIT < CONSUMED);
+
+/// The index of a spot in its row, as it stands in a lock: 1 to [`SPOTS_PER_ROW`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpotIndex(u8);
+
+impl SpotIndex {
+    /// Reads the byte of a lock; `None` if it is no spot's index.
+    #[inline]
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        if raw >= 1 && raw as usize <= SPOTS_PER_ROW { Some(Self(raw)) } else { None }
+    }
+
+    /// The byte to leave in the lock.
+    #[inline]
+    pub const fn raw(self) -> u8 {
+        self.0
+    }
+}
+
+/// The spots of all locks whose addresses select this row.
+pub struct SpotRow<P: Platform> {
+    cells: [P::U16; SPOTS_PER_ROW],
+}
+
+impl<P: Platform> SpotRow<P> {
+    /// A row of free spots.
+    #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
+    pub fn new() -> Self {
+        Self { cells: core::array::from_fn(|_| P::U16::new(FREE)) }
+    }
+
+    fn cell(&self, spot: SpotIndex) -> &P::U16 {
+        &self.cells[usize::from(spot.0) - 1]
+    }
+
+    /// Takes a free spot for `cpu` and arms it. `None` if the row is full. Costs one step per taken spot passed.
+    #[must_use]
+    pub fn take(&self, cpu: CpuId) -> Option<SpotIndex> {
+        let armed = cpu.index() + 1;
+        (1..=SPOTS_PER_ROW as u8).map(SpotIndex).find(|&spot| {
+            // ord: S1 alone: a hint, the compare-exchange decides
+            self.cell(spot).load(Relaxed) == FREE
+                // ord: S2 pairs S4: the taker comes after whoever freed the spot
+                && self.cell(spot).compare_exchange(FREE, armed, AcqRel, Relaxed).is_ok()
+        })
+    }
+
+    /// Arms a spot again that this context holds, before it sleeps again.
+    pub fn rearm(&self, spot: SpotIndex, cpu: CpuId) {
+        // ord: S3 alone: ordered before the lock is looked at by the heavy barrier of the lock (V9)
+        self.cell(spot).store(cpu.index() + 1, Relaxed);
+    }
+
+    /// Gives back a spot that this context holds.
+    pub fn free(&self, spot: SpotIndex) {
+        // ord: S4 pairs S2: what this context did with the spot comes before the next taker
+        self.cell(spot).store(FREE, Release);
+    }
+
+    /// Takes on the duty to kick the head that sleeps at `spot`. `None` if somebody else did, or it is gone.
+    #[must_use]
+    pub fn consume(&self, spot: SpotIndex) -> Option<CpuId> {
+        // ord: S5 alone: only chooses whom to kick, and a wrong kick is harmless (S3); the halted side re-reads all
+        let armed = self.cell(spot).load(Relaxed);
+        if armed == FREE || armed == CONSUMED {
+            return None;
+        }
+        // ord: S6 pairs S7: the sleeper that sees its spot consumed also sees the lock released before
+        self.cell(spot).compare_exchange(armed, CONSUMED, AcqRel, Relaxed).ok()?;
+        CpuId::new(armed - 1)
+    }
+
+    /// Halts the calling context, `cpu`, while its spot is armed. Whether it was kicked (else: spuriously awake).
+    pub fn halt(&self, spot: SpotIndex, cpu: CpuId) -> bool {
+        let cell = self.cell(spot);
+        P::halt_while(cell, cpu.index() + 1);
+        // ord: S7 pairs S6: what the kicker did before it consumed the spot is visible from here on
+        cell.load(Acquire) == CONSUMED
+    }
+}
+
+impl<P: Platform> SpotRow<P>
+where
+    P::U16: ConstAtomic<u16>,
+{
+    /// A row of free spots, as a constant.
+    #[expect(clippy::declare_interior_mutable_const, reason = "meant to be copied into place, as an initialiser")]
+    pub const NEW: Self = Self { cells: [const { P::U16::ZERO }; SPOTS_PER_ROW] };
+}
