@@ -1,0 +1,22 @@
+//! Reading the lock events of locks that count them (those on [`Native<Counted>`](crate::native::Native)).
+use crate::native;
+use stanchion_core::Event;
+
+/// One line of a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventCount {
+    /// Which event.
+    pub event: Event,
+    /// How often it was counted since the last [`reset`], over all threads and all counting locks of the process.
+    pub count: u64,
+}
+
+/// All events and their counts.
+pub fn snapshot() -> Vec<EventCount> {
+    Event::ALL.iter().map(|&event| EventCount { event, count: native::total_event(event) }).collect()
+}
+
+/// Sets every count to zero.
+pub fn reset() {
+    native::reset_events();
+}

@@ -1,0 +1,49 @@
+//! Locks that hold up when threads outnumber cores.
+//!
+//! [`Mutex`] is a drop-in for `std::sync::Mutex` without poisoning; its lock is four bytes and needs no allocation:
+//!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! static HITS: stanchion::Mutex<u64> = stanchion::Mutex::new(0);
+//!
+//! std::thread::scope(|scope| {
+//!     for _ in 0..8 {
+//!         scope.spawn(|| *HITS.lock() += 1);
+//!     }
+//! });
+//! assert_eq!(*HITS.lock(), 8);
+//! # }
+//! ```
+//!
+//! Every other lock of the family is in [`lock`] and goes by `lock_api`'s traits. Without the default feature `std` the
+//! crate is `no_std`: bring a [`Platform`](stanchion_core::Platform) of your own and wrap any lock of `stanchion_core` in
+//! [`Raw`].
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(feature = "std")]
+pub mod diagnose;
+#[cfg(feature = "std")]
+pub mod events;
+#[cfg(feature = "std")]
+pub mod lock;
+#[cfg(feature = "std")]
+pub mod native;
+mod raw;
+
+pub use lock_api;
+pub use raw::Raw;
+pub use stanchion_core;
+
+/// Mutual exclusion with the default lock, `pv-qspin` with its hybrid policy: four bytes beside the data.
+///
+/// - Fairness: a waiting thread may be overtaken by running ones for at most a stint (0.5 ms of their time) each, then
+///   they queue behind it; see [`stanchion_core::pv_qspin`].
+/// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
+/// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
+/// - Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
+#[cfg(feature = "std")]
+pub type Mutex<T> = lock_api::Mutex<lock::PvQSpinLock, T>;
+
+/// The guard of [`Mutex`].
+#[cfg(feature = "std")]
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::PvQSpinLock, T>;

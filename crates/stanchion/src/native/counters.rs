@@ -1,0 +1,96 @@
+//! Lock events of the native world: one array of counters a thread slot, summed when read.
+use super::chunks::{Chunks, Zeroed};
+use super::slots::{self, Slot};
+use super::{Native, ROWS};
+use core::sync::atomic::{AtomicU64, Ordering};
+use stanchion_core::Event;
+use stanchion_core::percpu::PerCpu;
+use stanchion_core::spots::SpotRow;
+
+/// Whether a native platform counts lock events. Implemented by [`Silent`] and [`Counted`] only.
+pub trait Counting: sealed::Sealed {}
+
+/// Lock events are not counted and cost nothing.
+#[derive(Debug)]
+pub enum Silent {}
+
+/// Lock events are counted; read them with [`crate::events`].
+#[derive(Debug)]
+pub enum Counted {}
+
+impl<C: sealed::Sealed> Counting for C {}
+
+pub(super) mod sealed {
+    use super::{Event, Native, PerCpu, ROWS, Slot, SpotRow};
+
+    /// What differs between the two; each has its own storage because storage is typed by platform.
+    pub trait Sealed: Sized + 'static {
+        fn count(event: Event);
+        fn percpu(slot: &'static Slot) -> &'static PerCpu<Native<Self>>;
+        fn spots() -> &'static [SpotRow<Native<Self>>; ROWS];
+    }
+}
+
+impl sealed::Sealed for Silent {
+    #[inline(always)]
+    fn count(_event: Event) {}
+
+    #[inline(always)]
+    fn percpu(slot: &'static Slot) -> &'static PerCpu<Native<Self>> {
+        &slot.silent
+    }
+
+    #[inline(always)]
+    fn spots() -> &'static [SpotRow<Native<Self>>; ROWS] {
+        static SPOTS: [SpotRow<Native<Silent>>; ROWS] = [const { SpotRow::NEW }; ROWS];
+        &SPOTS
+    }
+}
+
+impl sealed::Sealed for Counted {
+    fn count(event: Event) {
+        let counters = slots::this_cpu().and_then(|cpu| COUNTERS.get_or_map(usize::from(cpu.index())));
+        let counter = &counters.unwrap_or(&NUMBERLESS).0[event as usize];
+        // ord: N40 alone: a statistic
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn percpu(slot: &'static Slot) -> &'static PerCpu<Native<Self>> {
+        &slot.counted
+    }
+
+    #[inline(always)]
+    fn spots() -> &'static [SpotRow<Native<Self>>; ROWS] {
+        static SPOTS: [SpotRow<Native<Counted>>; ROWS] = [const { SpotRow::NEW }; ROWS];
+        &SPOTS
+    }
+}
+
+#[repr(align(128))]
+struct Counters([AtomicU64; Event::ALL.len()]);
+
+// SAFETY: an array of integer atomics is valid for any bytes and may be shared.
+unsafe impl Zeroed for Counters {}
+
+static COUNTERS: Chunks<Counters> = Chunks::new();
+/// The counts of threads that have no number.
+static NUMBERLESS: Counters = Counters([const { AtomicU64::new(0) }; Event::ALL.len()]);
+
+fn each(event: Event) -> impl Iterator<Item = &'static AtomicU64> {
+    COUNTERS.iter().map(|(_, counters)| counters).chain([&NUMBERLESS]).map(move |counters| &counters.0[event as usize])
+}
+
+/// How often `event` was counted since the last reset, over all threads.
+pub(crate) fn total(event: Event) -> u64 {
+    // ord: N41 alone: a statistic
+    each(event).map(|counter| counter.load(Ordering::Relaxed)).sum()
+}
+
+/// Sets every counter to zero. Counts that happen at the same time may survive.
+pub(crate) fn reset() {
+    for counter in Event::ALL.iter().flat_map(|&event| each(event)) {
+        // ord: N42 alone: a statistic
+        counter.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,180 @@
+//! The native world: an execution context is an OS thread, halting and kicking is a futex.
+mod atomics;
+mod barrier;
+mod chunks;
+mod counters;
+mod parker;
+mod running;
+mod slots;
+
+pub use atomics::{Cell8, Cell16, Cell32};
+pub use counters::{Counted, Counting, Silent};
+
+use core::marker::PhantomData;
+use core::sync::atomic::{Ordering, compiler_fence, fence};
+use stanchion_core::order::{FenceOrder, Relaxed};
+use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::{Atomic, CpuId, Event, Platform};
+
+pub(crate) use counters::{reset as reset_events, total as total_event};
+
+/// The operating system as the machine under a lock.
+///
+/// `C` says whether lock events are counted: [`Silent`] (the default, no code at all) or [`Counted`].
+#[derive(Debug)]
+pub struct Native<C: Counting = Silent>(PhantomData<fn() -> C>);
+
+/// The storage of all threads; see [`Platform::with_domain`].
+#[derive(Debug)]
+pub struct NativeDomain(());
+
+/// How many rows of spots there are: with 250 spots each, nearly as many as threads can have numbers.
+const ROWS: usize = 64;
+/// The golden ratio in 64 bits: spreads addresses that differ in few bits over the rows.
+const SPREAD: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
+
+impl<C: Counting> Domain<Native<C>> for NativeDomain {
+    #[inline(always)]
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Native<C>> {
+        slots::slot(cpu).percpu::<C>()
+    }
+
+    #[inline(always)]
+    fn spots(&self, address: usize) -> &SpotRow<Native<C>> {
+        &C::spots()[(address.wrapping_mul(SPREAD) >> (usize::BITS - ROWS.ilog2())) % ROWS]
+    }
+}
+
+impl<C: Counting> Platform for Native<C> {
+    type U8 = Cell8;
+    type U16 = Cell16;
+    type U32 = Cell32;
+    type Domain = NativeDomain;
+
+    #[inline(always)]
+    fn with_domain<R>(f: impl FnOnce(&NativeDomain) -> R) -> R {
+        f(&NativeDomain(()))
+    }
+
+    #[inline(always)]
+    fn this_cpu() -> Option<CpuId> {
+        slots::this_cpu()
+    }
+
+    fn numa_node() -> u16 {
+        let mut node: libc::c_uint = 0;
+        // SAFETY: `getcpu` takes null or valid places for CPU and node; the third argument is unused since Linux 2.6.24.
+        let failed = unsafe {
+            libc::syscall(libc::SYS_getcpu, core::ptr::null_mut::<u8>(), &raw mut node, core::ptr::null_mut::<u8>())
+        };
+        if failed == 0 { node as u16 } else { 0 }
+    }
+
+    #[inline]
+    fn now() -> u64 {
+        running::now()
+    }
+
+    #[inline]
+    fn relax(nanos: u32) {
+        running::relax(nanos);
+    }
+
+    fn yield_slice() {
+        rustix::thread::sched_yield();
+    }
+
+    #[inline(always)]
+    fn fence(order: impl FenceOrder) {
+        fence(atomics::translate(order.kind()));
+    }
+
+    #[inline(always)]
+    fn compiler_barrier() {
+        // ord: N34 alone: orders this thread against its own signal handlers only
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    fn store_then_load(first: &Cell8, value: u8, then: &Cell8) -> u8 {
+        barrier::store_then_load(first, value, then)
+    }
+
+    fn heavy_barrier() -> bool {
+        barrier::heavy_barrier()
+    }
+
+    fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        let Some(cpu) = slots::this_cpu() else { return }; // only a context with a number can be kicked
+        // ord: N35 alone: compared again under the parker's protocol, whose own orderings carry what the kicker wrote
+        slots::slot(cpu).parker.halt_while(|| cell.load(Relaxed) == value);
+    }
+
+    fn kick(cpu: CpuId) {
+        slots::slot(cpu).parker.kick();
+    }
+
+    fn is_preempted(cpu: CpuId) -> bool {
+        // ord: N36 alone: a hint that may be out of date
+        let runs_on = slots::slot(cpu).runs_on.load(Ordering::Relaxed);
+        runs_on == running::os_cpu() + 1 && slots::number_if_any() != Some(cpu)
+    }
+
+    fn publish_running() {
+        let Some(cpu) = slots::number_if_any() else { return };
+        let (cell, here) = (&slots::slot(cpu).runs_on, running::os_cpu() + 1);
+        // ord: N37 alone: a hint; read first so that the line is written only after a migration
+        if cell.load(Ordering::Relaxed) != here {
+            // ord: N38 alone: a hint
+            cell.store(here, Ordering::Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    fn count(event: Event) {
+        C::count(event);
+    }
+}
+
+/// Makes releases of paravirtual locks use a full fence instead of the asymmetric one, for comparison and for programs
+/// that may not call `membarrier`. Must come before the first such release; `false` if it came too late.
+pub fn force_fenced_release() -> bool {
+    barrier::force_fences()
+}
+
+/// How this process does what the native world needs, for reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Releases pay for a compiler barrier only, because `membarrier` works.
+    pub asymmetric_release: bool,
+    /// The kernel keeps the CPU number of each thread in its restartable-sequences area.
+    pub rseq: bool,
+    /// Bytes of storage for each thread that ever waited, rounded up to whole slots.
+    pub bytes_per_thread: usize,
+}
+
+/// How this process does what the native world needs.
+pub fn facts() -> Facts {
+    let _ = barrier::heavy_barrier();
+    Facts {
+        asymmetric_release: barrier::is_asymmetric(),
+        rseq: running::has_rseq(),
+        bytes_per_thread: size_of::<slots::Slot>(),
+    }
+}
+
+/// The queue nodes in use, for reports of stalls: thread number, nesting level, `next`, `state`, `spot` as raw values.
+pub(crate) fn nodes_in_use<C: Counting>() -> Vec<(CpuId, usize, [u16; 3])> {
+    let mut found = Vec::new();
+    for (cpu, slot) in slots::all().filter(|&(cpu, _)| slots::is_taken(cpu)) {
+        let percpu = slot.percpu::<C>();
+        for level in 0..percpu.nesting() {
+            let node = percpu.node(level);
+            // ord: N39 alone: a report
+            let fields = [node.next.load(Relaxed), node.state.load(Relaxed).into(), node.spot.load(Relaxed).into()];
+            found.push((cpu, level, fields));
+        }
+    }
+    found
+}

@@ -1,0 +1,121 @@
+//! Halting and kicking a thread: a futex word with a sticky kick, in three states.
+//!
+//! | state | meaning |
+//! |---|---|
+//! | `RUNNING` | not halted, nobody kicked since the last halt |
+//! | `KICKED` | kicked: the next halt returns at once |
+//! | `HALTED` | sleeping, or about to |
+//!
+//! Invariants:
+//! - **K1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that has not gone
+//!   to sleep yet finds, and which wakes one that has.
+//! - **K2** A halt inside a signal handler that interrupted a halt leaves `KICKED` when it is over, because the kick that it
+//!   consumed may have been meant for the outer halt; so the outer halt returns and looks again.
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use rustix::thread::futex;
+
+const RUNNING: u32 = 0;
+const KICKED: u32 = 1;
+const HALTED: u32 = 2;
+
+/// The place where one thread halts. All-zero is a valid one.
+pub(super) struct Parker {
+    state: AtomicU32,
+    /// How many halts are active on this thread: more than one only in signal handlers.
+    depth: AtomicU8,
+}
+
+impl Parker {
+    /// Halts the calling thread, whose parker this is, unless it was kicked or `still` says no. May return spuriously.
+    pub(super) fn halt_while(&self, still: impl Fn() -> bool) {
+        // ord: N9 alone: private to this thread, a handler restores what it changes
+        let depth = self.depth.load(Ordering::Relaxed);
+        // ord: N10 alone: private to this thread
+        self.depth.store(depth + 1, Ordering::Relaxed);
+        // The cell is compared before the state changes to HALTED: a kick in between leaves KICKED and is found (K1).
+        // ord: N11 pairs N14: a kick that we find was sent after what its sender wrote
+        if still() && self.state.compare_exchange(RUNNING, HALTED, Ordering::AcqRel, Ordering::Acquire) != Err(KICKED)
+        {
+            // Also with HALTED: a handler that interrupted a halt just before it slept.
+            // ord: N12 pairs N14: as N11
+            while self.state.load(Ordering::Acquire) == HALTED && still() {
+                // EINTR and EAGAIN are the spurious returns that the loop is there for.
+                let _ = futex::wait(&self.state, futex::Flags::PRIVATE, HALTED, None);
+            }
+        }
+        let after = if depth == 0 { RUNNING } else { KICKED }; // K2
+        // ord: N13 pairs N14: a kick that we consume was sent after what its sender wrote
+        self.state.swap(after, Ordering::AcqRel);
+        // ord: N15 alone: private to this thread
+        self.depth.store(depth, Ordering::Relaxed);
+    }
+
+    /// Ends the thread's halt, or makes its next one return at once.
+    pub(super) fn kick(&self) {
+        // ord: N14 pairs N11, N12, N13: what we wrote comes before the kicked thread looks
+        if self.state.swap(KICKED, Ordering::AcqRel) == HALTED {
+            // Failing would mean a bad address, and the word is never unmapped.
+            let _ = futex::wake(&self.state, futex::Flags::PRIVATE, 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    fn parker() -> Parker {
+        Parker { state: AtomicU32::new(RUNNING), depth: AtomicU8::new(0) }
+    }
+
+    #[test]
+    fn an_early_kick_is_kept_for_the_next_halt() {
+        let parker = parker();
+        parker.kick();
+        let began = Instant::now();
+        parker.halt_while(|| true);
+        assert!(began.elapsed() < Duration::from_secs(5), "the halt found the kick");
+        assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING, "and consumed it");
+    }
+
+    #[test]
+    fn a_halt_whose_condition_is_over_returns_at_once() {
+        let parker = parker();
+        parker.halt_while(|| false);
+        assert_eq!(parker.depth.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_kick_wakes_a_sleeping_thread() {
+        let parker = parker();
+        let armed = AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                while armed.load(Ordering::Acquire) {
+                    parker.halt_while(|| armed.load(Ordering::Acquire));
+                }
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            armed.store(false, Ordering::Release);
+            parker.kick();
+            assert!(sleeper.join().is_ok());
+        });
+    }
+
+    #[test]
+    fn a_nested_halt_ends_the_one_that_it_interrupted() {
+        let parker = parker();
+        let nested = AtomicBool::new(false);
+        // The closure stands for a signal that arrives after the outer comparison: it is called inside the outer halt.
+        parker.halt_while(|| {
+            if !nested.swap(true, Ordering::Relaxed) {
+                parker.kick(); // meant for either of the two
+                parker.halt_while(|| true);
+            }
+            true
+        });
+        assert!(nested.load(Ordering::Relaxed), "and the outer halt came back");
+    }
+}

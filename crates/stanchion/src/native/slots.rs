@@ -1,0 +1,204 @@
+//! Thread slots: each thread that ever waits gets a small number and keeps it until it exits.
+//!
+//! The lowest free number is handed out, so numbers stay dense and storage follows the largest number of threads that
+//! waited at the same time. Everything here works inside a signal handler: no allocation, no locks.
+//!
+//! Invariants:
+//! - **N1** A slot number belongs to at most one living thread: its bit in `TAKEN` is set from the moment it is handed out
+//!   until the thread has exited.
+//! - **N2** A thread whose number is being handed out has none yet: a signal handler that runs in between takes the path
+//!   without a node.
+use super::Counting;
+use super::chunks::{Chunks, Zeroed};
+use super::parker::Parker;
+use super::{Counted, Native, Silent};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use stanchion_core::CpuId;
+use stanchion_core::percpu::PerCpu;
+
+/// What one thread owns in the native world. Two cache lines, so that neighbours do not share one, prefetcher included.
+#[repr(C, align(128))]
+pub struct Slot {
+    pub(super) silent: PerCpu<Native<Silent>>,
+    pub(super) counted: PerCpu<Native<Counted>>,
+    pub(super) parker: Parker,
+    /// The OS CPU that the thread last said it runs on, plus one; 0 is unknown.
+    pub(super) runs_on: AtomicU32,
+}
+
+const _: () = assert!(size_of::<Slot>() <= 256, "a thread that ever waited costs at most 256 bytes");
+
+// SAFETY: every field is made of integer atomics, for which zero is valid; the type is `Sync` by composition.
+unsafe impl Zeroed for Slot {}
+
+static SLOTS: Chunks<Slot> = Chunks::new();
+
+const WORDS: usize = (CpuId::LIMIT as usize).div_ceil(64);
+/// One bit a slot (N1).
+static TAKEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
+
+/// No number yet.
+const NONE: u16 = 0;
+/// A number is being handed out (N2), or there was none to hand out a moment ago.
+const BUSY: u16 = u16::MAX;
+
+thread_local! {
+    /// `cpu + 1`, [`NONE`] or [`BUSY`]. Constant and without a destructor: reading it never runs code, so it is safe in a
+    /// signal handler and while the thread exits.
+    static MINE: Cell<u16> = const { Cell::new(NONE) };
+}
+
+/// The calling thread's number, handed out at the first call.
+#[inline(always)]
+pub(super) fn this_cpu() -> Option<CpuId> {
+    let mine = MINE.get();
+    if mine != NONE && mine != BUSY { CpuId::new(mine - 1) } else { hand_out() }
+}
+
+/// The number that the calling thread has, if it has one.
+pub(super) fn number_if_any() -> Option<CpuId> {
+    match MINE.get() {
+        NONE | BUSY => None,
+        mine => CpuId::new(mine - 1),
+    }
+}
+
+/// The storage of a slot that was handed out at some time.
+#[inline(always)]
+pub(super) fn slot(cpu: CpuId) -> &'static Slot {
+    SLOTS.get(usize::from(cpu.index())).expect("a number is handed out after its storage is mapped")
+}
+
+/// All slots whose storage exists, with their numbers.
+pub(super) fn all() -> impl Iterator<Item = (CpuId, &'static Slot)> {
+    SLOTS.iter().filter_map(|(index, slot)| Some((CpuId::new(index as u16)?, slot)))
+}
+
+/// Whether a living thread has this number.
+pub(super) fn is_taken(cpu: CpuId) -> bool {
+    let (word, bit) = place(cpu.index());
+    // ord: N3 alone: a report
+    TAKEN[word].load(Ordering::Relaxed) & bit != 0
+}
+
+fn place(index: u16) -> (usize, u64) {
+    (usize::from(index / 64), 1 << (index % 64))
+}
+
+#[cold]
+fn hand_out() -> Option<CpuId> {
+    if MINE.get() == BUSY {
+        return None; // N2
+    }
+    MINE.set(BUSY);
+    let cpu = take_lowest().filter(|&cpu| {
+        let kept = SLOTS.get_or_map(usize::from(cpu.index())).is_some() && at_exit::announce(cpu);
+        if !kept {
+            give_back(cpu);
+        }
+        kept
+    });
+    MINE.set(cpu.map_or(NONE, |cpu| cpu.index() + 1));
+    cpu
+}
+
+/// Sets the lowest clear bit (N1).
+fn take_lowest() -> Option<CpuId> {
+    for (index, word) in TAKEN.iter().enumerate() {
+        // ord: N4 alone: a hint, the read-modify-write decides
+        let mut bits = word.load(Ordering::Relaxed);
+        while bits != u64::MAX {
+            let free = bits.trailing_ones();
+            let Some(cpu) = CpuId::new((index * 64) as u16 + free as u16) else { break };
+            // ord: N5 pairs N6: what the slot's last thread did with its nodes comes before what we do
+            let before = word.fetch_or(1 << free, Ordering::Acquire);
+            if before & (1 << free) == 0 {
+                return Some(cpu);
+            }
+            bits = before;
+        }
+    }
+    None
+}
+
+fn give_back(cpu: CpuId) {
+    let (word, bit) = place(cpu.index());
+    // ord: N6 pairs N5: what we did with our nodes comes before what the next thread does
+    TAKEN[word].fetch_and(!bit, Ordering::Release);
+}
+
+/// Giving the number back when the thread exits.
+///
+/// A POSIX key is used and not a Rust destructor: keys are stored in the thread's own block (no allocation, so it works in
+/// a signal handler), and their destructors run after Rust's and C++'s, which may still take locks.
+mod at_exit {
+    use super::{AtomicU32, CpuId, MINE, NONE, Ordering, c_void, give_back};
+
+    /// The key plus one, or zero while there is none.
+    static KEY: AtomicU32 = AtomicU32::new(0);
+
+    /// Arranges that `cpu` is given back when the calling thread exits. `false` if the system cannot.
+    pub(super) fn announce(cpu: CpuId) -> bool {
+        let Some(key) = key() else { return false };
+        let value = core::ptr::without_provenance::<c_void>(usize::from(cpu.index()) + 1);
+        // SAFETY: the key was made by `pthread_key_create` and is never deleted once published.
+        unsafe { libc::pthread_setspecific(key, value) == 0 }
+    }
+
+    fn key() -> Option<libc::pthread_key_t> {
+        // ord: N7 alone: the key is an integer, nothing hangs on it
+        let known = KEY.load(Ordering::Relaxed);
+        if known != 0 {
+            return Some(known - 1);
+        }
+        let mut fresh: libc::pthread_key_t = 0;
+        // SAFETY: `fresh` is a valid place for the key, and `thread_exits` has the signature of a key's destructor.
+        if unsafe { libc::pthread_key_create(&raw mut fresh, Some(thread_exits)) } != 0 {
+            return None;
+        }
+        // ord: N8 alone: the key is an integer, nothing hangs on it
+        match KEY.compare_exchange(0, fresh + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Some(fresh),
+            Err(first) => {
+                // SAFETY: `fresh` was made above and no value was stored under it.
+                unsafe { libc::pthread_key_delete(fresh) };
+                Some(first - 1)
+            }
+        }
+    }
+
+    extern "C" fn thread_exits(value: *mut c_void) {
+        MINE.set(NONE);
+        if let Some(cpu) = CpuId::new(value.addr() as u16 - 1) {
+            give_back(cpu);
+        }
+    }
+}
+
+impl Slot {
+    /// The storage that locks of platform `Native<C>` see.
+    #[inline(always)]
+    pub(super) fn percpu<C: Counting>(&'static self) -> &'static PerCpu<Native<C>> {
+        C::percpu(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_keeps_its_number_and_returns_it_when_it_exits() {
+        let mine = this_cpu().expect("few threads");
+        assert_eq!(this_cpu(), Some(mine));
+        let theirs = std::thread::spawn(|| this_cpu().expect("few threads")).join().expect("no panic");
+        assert_ne!(mine, theirs);
+        // Numbers are reused: many short-lived threads stay within the few that run at once (other tests run beside).
+        let highest = (0..300)
+            .map(|_| std::thread::spawn(|| this_cpu().expect("few threads").index()).join().expect("no panic"))
+            .max();
+        assert!(highest < Some(64), "300 threads one after another reached slot {highest:?}");
+    }
+}
