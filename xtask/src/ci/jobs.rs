@@ -1,0 +1,156 @@
+//! The jobs of `cargo xtask ci`, as data.
+
+/// One job.
+pub(crate) struct Job {
+    /// Name for `--only`.
+    pub(crate) name: &'static str,
+    /// What a pass shows.
+    pub(crate) shows: &'static str,
+    /// The job is skipped, with this command named, when the command fails.
+    pub(crate) needs: Option<&'static [&'static str]>,
+    /// Run in order; the job fails at the first that fails.
+    pub(crate) steps: &'static [Step],
+    /// Environment of every command.
+    pub(crate) env: &'static [(&'static str, &'static str)],
+}
+
+/// One step of a job.
+pub(crate) enum Step {
+    /// A command in the workspace root.
+    Run(&'static [&'static str]),
+    /// `cargo xtask tidy` in this process.
+    Tidy,
+    /// `cargo xtask fastpath` in this process.
+    Fastpath,
+    /// `lib.rs` of the given crate must say `no_std`.
+    SaysNoStd(&'static str),
+    /// `cargo check` with the oldest toolchain the manifest promises.
+    Msrv,
+}
+
+use Step::{Fastpath, Msrv, Run, SaysNoStd, Tidy};
+
+const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], env: &[] };
+
+/// All jobs, in the order they run.
+pub(crate) const JOBS: &[Job] = &[
+    Job {
+        name: "fmt",
+        shows: "the code is formatted",
+        steps: &[Run(&["cargo", "fmt", "--all", "--check"])],
+        ..PLAIN
+    },
+    Job {
+        name: "clippy",
+        shows: "no lint of the workspace fires",
+        steps: &[Run(&["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])],
+        ..PLAIN
+    },
+    Job {
+        name: "test",
+        shows: "every test passes",
+        steps: &[Run(&["cargo", "test", "--workspace"])],
+        ..PLAIN
+    },
+    Job {
+        name: "doc",
+        shows: "the documentation builds without warnings",
+        steps: &[Run(&["cargo", "doc", "--workspace", "--no-deps"])],
+        env: &[("RUSTDOCFLAGS", "-Dwarnings")],
+        ..PLAIN
+    },
+    Job {
+        name: "no-std",
+        shows: "core, and stanchion without its std feature, build and say no_std",
+        steps: &[
+            Run(&["cargo", "build", "-p", "stanchion-core"]),
+            Run(&["cargo", "build", "-p", "stanchion", "--no-default-features"]),
+            SaysNoStd("crates/core/src/lib.rs"),
+            SaysNoStd("crates/stanchion/src/lib.rs"),
+        ],
+        ..PLAIN
+    },
+    Job { name: "tidy", shows: "the rules of the tree hold", steps: &[Tidy], ..PLAIN },
+    Job { name: "fastpath", shows: "lock events cost nothing when off", steps: &[Fastpath], ..PLAIN },
+    Job { name: "msrv", shows: "the oldest promised toolchain is enough", steps: &[Msrv], ..PLAIN },
+    Job {
+        name: "tsan",
+        shows: "the thread sanitizer sees no race in the native locks",
+        needs: Some(&["cargo", "+nightly", "--version"]),
+        steps: &[Run(&[
+            "cargo",
+            "+nightly",
+            "test",
+            "-p",
+            "stanchion",
+            "--test",
+            "*",
+            "--target",
+            "x86_64-unknown-linux-gnu",
+            "--target-dir",
+            "target/tsan",
+        ])],
+        env: &[
+            ("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"),
+            ("TSAN_OPTIONS", "halt_on_error=1"),
+            ("STANCHION_SANITIZER", "thread"),
+        ],
+    },
+    Job {
+        name: "torture",
+        shows: "the locks exclude under torture",
+        steps: &[Run(&[
+            "cargo",
+            "run",
+            "--release",
+            "-p",
+            "stanchion-lab",
+            "--",
+            "torture",
+            "--seconds",
+            "3",
+            "--seed",
+            "1",
+        ])],
+        ..PLAIN
+    },
+    Job {
+        name: "torture-busted",
+        shows: "torture catches a lock that does not lock",
+        steps: &[Run(&[
+            "cargo",
+            "run",
+            "--release",
+            "-p",
+            "stanchion-lab",
+            "--",
+            "torture",
+            "--lock",
+            "busted",
+            "--expect-failure",
+            "--seconds",
+            "3",
+            "--seed",
+            "1",
+        ])],
+        ..PLAIN
+    },
+    Job {
+        name: "bench-smoke",
+        shows: "the benchmark runs and writes its reports",
+        steps: &[Run(&[
+            "cargo",
+            "run",
+            "--release",
+            "-p",
+            "stanchion-lab",
+            "--",
+            "bench",
+            "--quick",
+            "--out",
+            "target/bench-smoke",
+            "--force",
+        ])],
+        ..PLAIN
+    },
+];

@@ -1,0 +1,208 @@
+//! `cargo xtask ci`: runs every job, never stops early, and sums up at the end.
+mod jobs;
+mod msrv;
+mod summary;
+
+use crate::names::nearest;
+use crate::{fastpath, tidy};
+use jobs::{JOBS, Job, Step};
+use msrv::Plan;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+use std::{fs, io};
+use summary::{Ended, Outcome};
+
+/// Prints the jobs and what each shows.
+pub(crate) fn list() {
+    for job in JOBS {
+        println!("{:<15} {}", job.name, job.shows);
+    }
+}
+
+/// Runs the jobs named in `only`, or all of them when it is empty.
+pub(crate) fn run(root: &Path, only: &[String]) -> ExitCode {
+    let jobs = match select(only) {
+        Ok(jobs) => jobs,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut ended = Vec::new();
+    for job in jobs {
+        println!("\n=== {}: {}", job.name, job.shows);
+        let start = Instant::now();
+        let outcome = run_job(root, job);
+        let took = start.elapsed();
+        println!("=== {}: {:.1} s", job.name, took.as_secs_f64());
+        ended.push(Ended { name: job.name, outcome, took });
+    }
+    print!("\n{}", summary::render(&ended));
+    if summary::passes(&ended) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The jobs of these names, in the order of the table.
+fn select(only: &[String]) -> Result<Vec<&'static Job>, String> {
+    for name in only {
+        if !JOBS.iter().any(|job| job.name == name) {
+            let near = nearest(name, JOBS.iter().map(|job| job.name)).join(", ");
+            return Err(format!("no job `{name}`; the nearest are {near}"));
+        }
+    }
+    Ok(JOBS.iter().filter(|job| only.is_empty() || only.iter().any(|name| name == job.name)).collect())
+}
+
+fn run_job(root: &Path, job: &Job) -> Outcome {
+    if let Some(probe) = job.needs
+        && !quietly_succeeds(root, probe)
+    {
+        return Outcome::Skipped(format!("`{}` fails here", probe.join(" ")));
+    }
+    for step in job.steps {
+        let outcome = run_step(root, job, step);
+        if outcome != Outcome::Ok {
+            return outcome;
+        }
+    }
+    Outcome::Ok
+}
+
+fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
+    match step {
+        Step::Run(words) => run_command(root, words, job.env),
+        Step::Tidy => in_process("tidy", tidy::run(root)),
+        Step::Fastpath => in_process("fastpath", fastpath::run(root, false)),
+        Step::SaysNoStd(path) => {
+            println!("--- does {path} say no_std?");
+            let text = fs::read_to_string(root.join(path)).unwrap_or_default();
+            if says_no_std(&text) {
+                Outcome::Ok
+            } else {
+                Outcome::Failed(format!("{path} does not say no_std"))
+            }
+        }
+        Step::Msrv => run_msrv(root),
+    }
+}
+
+/// The command as one would type it, variables first.
+fn command_line(words: &[&str], env: &[(&str, &str)]) -> String {
+    let quote = |word: &str| if word.contains([' ', '*']) { format!("'{word}'") } else { word.to_owned() };
+    let env = env.iter().map(|(name, value)| format!("{name}={}", quote(value)));
+    env.chain(words.iter().map(|word| quote(word))).collect::<Vec<_>>().join(" ")
+}
+
+fn run_command(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
+    let line = command_line(words, env);
+    println!("--- {line}");
+    let status =
+        Command::new(words[0]).args(&words[1..]).envs(env.iter().copied()).current_dir(root).status();
+    match status {
+        Ok(status) if status.success() => Outcome::Ok,
+        Ok(_) => Outcome::Failed(line),
+        Err(error) => Outcome::Failed(format!("{line}: {error}")),
+    }
+}
+
+fn in_process(name: &str, result: io::Result<ExitCode>) -> Outcome {
+    match result {
+        Ok(code) if code == ExitCode::SUCCESS => Outcome::Ok,
+        Ok(_) => Outcome::Failed(format!("cargo xtask {name}")),
+        Err(error) => Outcome::Failed(format!("cargo xtask {name}: {error}")),
+    }
+}
+
+fn quietly_succeeds(root: &Path, words: &[&str]) -> bool {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).current_dir(root).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Whether a crate root is `no_std`, always or without the `std` feature.
+fn says_no_std(text: &str) -> bool {
+    let plain: String = text.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
+    let plain: String = plain.chars().filter(|c| !c.is_whitespace()).collect();
+    ["#![no_std]", "#![cfg_attr(not(feature=\"std\"),no_std)]"]
+        .iter()
+        .any(|attribute| plain.contains(attribute))
+}
+
+fn run_msrv(root: &Path) -> Outcome {
+    let output = |words: &[&str]| {
+        let output = Command::new(words[0]).args(&words[1..]).current_dir(root).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    };
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    let Some(minimum) = rust_version(&manifest) else {
+        return Outcome::Failed("Cargo.toml promises no rust-version".to_owned());
+    };
+    let rustc = output(&["rustc", "--version"]);
+    match msrv::plan(&rustc, &minimum, &output(&["rustup", "toolchain", "list"])) {
+        Plan::RunningIsMinimum => {
+            println!("--- the running {} is the promised minimum {minimum}", rustc.trim());
+            Outcome::Ok
+        }
+        Plan::Check(toolchain) => {
+            run_command(root, &["cargo", &format!("+{toolchain}"), "check", "--workspace"], &[])
+        }
+        Plan::Skip(why) => Outcome::Skipped(why),
+        Plan::TooOld(why) => Outcome::Failed(why),
+    }
+}
+
+fn rust_version(manifest: &str) -> Option<String> {
+    let manifest: toml::Table = manifest.parse().ok()?;
+    Some(manifest.get("workspace")?.get("package")?.get("rust-version")?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(only: &[&str]) -> Result<Vec<&'static str>, String> {
+        let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
+        select(&only).map(|jobs| jobs.iter().map(|job| job.name).collect())
+    }
+
+    #[test]
+    fn all_jobs_run_unless_some_are_named() {
+        assert_eq!(names(&[]).expect("all").len(), JOBS.len());
+        assert_eq!(names(&["tidy", "fmt"]).expect("two"), ["fmt", "tidy"]);
+    }
+
+    #[test]
+    fn an_unknown_job_is_answered_with_near_ones() {
+        assert_eq!(names(&["tydi"]).unwrap_err(), "no job `tydi`; the nearest are tidy, test, tsan");
+    }
+
+    #[test]
+    fn job_names_are_distinct_and_told() {
+        let mut names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), JOBS.len());
+        assert!(JOBS.iter().all(|job| !job.shows.is_empty() && !job.steps.is_empty()));
+    }
+
+    #[test]
+    fn command_lines_can_be_pasted() {
+        assert_eq!(
+            command_line(&["cargo", "test", "--test", "*"], &[("RUSTFLAGS", "-Za -Cb")]),
+            "RUSTFLAGS='-Za -Cb' cargo test --test '*'"
+        );
+    }
+
+    #[test]
+    fn no_std_is_recognised() {
+        assert!(says_no_std("//! Doc.\n#![no_std]\n"));
+        assert!(says_no_std("#![cfg_attr(\n    not(feature = \"std\"),\n    no_std\n)]\n"));
+        assert!(!says_no_std("// #![no_std]\n"));
+    }
+
+    #[test]
+    fn the_promised_version_is_read() {
+        let manifest = "[workspace.package]\nrust-version = \"1.95\"\n";
+        assert_eq!(rust_version(manifest).as_deref(), Some("1.95"));
+    }
+}

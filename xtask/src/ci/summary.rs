@@ -1,0 +1,87 @@
+//! How a CI run ended, job by job.
+use core::fmt::Write as _;
+use core::time::Duration;
+
+/// How one job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All steps passed.
+    Ok,
+    /// A step failed; which one.
+    Failed(String),
+    /// The job could not run here; why.
+    Skipped(String),
+}
+
+/// One line of the summary.
+pub(crate) struct Ended {
+    /// Name of the job.
+    pub(crate) name: &'static str,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// How long it took.
+    pub(crate) took: Duration,
+}
+
+/// The summary table and its closing line.
+pub(crate) fn render(ended: &[Ended]) -> String {
+    let mut out = String::new();
+    let (mut failed, mut skipped) = (0, 0);
+    for job in ended {
+        let (word, detail) = match &job.outcome {
+            Outcome::Ok => ("ok", ""),
+            Outcome::Failed(step) => {
+                failed += 1;
+                ("FAILED", step.as_str())
+            }
+            Outcome::Skipped(why) => {
+                skipped += 1;
+                ("skipped", why.as_str())
+            }
+        };
+        let line = format!("{:<15} {word:<8} {:>7.1} s  {detail}", job.name, job.took.as_secs_f64());
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    let passed = ended.len() - failed - skipped;
+    let _ = writeln!(out, "ci: {passed} ok, {failed} failed, {skipped} skipped");
+    out
+}
+
+/// Whether the run as a whole passes: a skipped job does not fail it.
+pub(crate) fn passes(ended: &[Ended]) -> bool {
+    !ended.iter().any(|job| matches!(job.outcome, Outcome::Failed(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(name: &'static str, outcome: Outcome) -> Ended {
+        Ended { name, outcome, took: Duration::from_millis(1260) }
+    }
+
+    #[test]
+    fn each_job_has_a_line() {
+        let all = [
+            ended("fmt", Outcome::Ok),
+            ended("test", Outcome::Failed("cargo test --workspace".to_owned())),
+            ended("tsan", Outcome::Skipped("no nightly".to_owned())),
+        ];
+        let expected = "\
+fmt             ok           1.3 s
+test            FAILED       1.3 s  cargo test --workspace
+tsan            skipped      1.3 s  no nightly
+ci: 1 ok, 1 failed, 1 skipped
+";
+        assert_eq!(render(&all), expected);
+        assert!(!passes(&all));
+    }
+
+    #[test]
+    fn a_skip_fails_nothing() {
+        assert!(passes(&[
+            ended("fmt", Outcome::Ok),
+            ended("tsan", Outcome::Skipped("no nightly".to_owned()))
+        ]));
+    }
+}

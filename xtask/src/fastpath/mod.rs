@@ -1,0 +1,180 @@
+//! `cargo xtask fastpath`: shows in the emitted code that lock events cost nothing when off.
+//!
+//! The example `fastpath` of the `stanchion` crate holds functions in pairs, with events compiled in
+//! and left out. Their fast paths must have as many instructions, and the unlock of the queue spinlock
+//! must be one byte store.
+mod asm;
+
+use asm::Function;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs, io};
+
+const PREFIX: &str = "fastpath_";
+const OFF: &str = "_events_off";
+const ON: &str = "_events_on";
+const RELEASE: &str = "fastpath_qspin_release";
+
+/// Builds the example, reads its assembly and judges it.
+pub(crate) fn run(root: &Path, show: bool) -> io::Result<ExitCode> {
+    if cfg!(not(target_arch = "x86_64")) {
+        println!("fastpath: skipped, the listing is read on x86-64 only");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(assembly) = emit(root)? else {
+        println!("fastpath: the example does not build");
+        return Ok(ExitCode::FAILURE);
+    };
+    let functions = asm::functions(&assembly, PREFIX);
+    for function in &functions {
+        println!("{:<44} {:>4} instructions", function.name, function.instructions.len());
+        if show {
+            function.instructions.iter().for_each(|instruction| println!("        {instruction}"));
+        }
+    }
+    let wrong = judge(&functions);
+    for line in &wrong {
+        println!("fastpath: {line}");
+    }
+    println!("fastpath: {} functions, {} findings", functions.len(), wrong.len());
+    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The assembly of the example, or nothing when it does not build.
+fn emit(root: &Path) -> io::Result<Option<String>> {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = root.join(target).join("fastpath");
+    fs::create_dir_all(&target)?;
+    let listing = target.join("fastpath.s");
+    // Link-time optimisation would spread the listing over several files.
+    let built = Command::new("cargo")
+        .args(["rustc", "-p", "stanchion", "--release", "--example", "fastpath", "--features", ""])
+        .args(["--config", "profile.release.lto=\"off\"", "--target-dir"])
+        .arg(&target)
+        .arg("--")
+        .arg(format!("--emit=asm={}", listing.display()))
+        .current_dir(root)
+        .status()?;
+    if !built.success() {
+        return Ok(None);
+    }
+    fs::read_to_string(&listing).map(Some).map_err(|error| {
+        io::Error::other(format!("{} is missing ({error}); remove {}", listing.display(), target.display()))
+    })
+}
+
+/// What is wrong with the functions; empty when they hold what is claimed.
+fn judge(functions: &[Function]) -> Vec<String> {
+    let find = |name: &str| functions.iter().find(|function| function.name == name);
+    let mut wrong = Vec::new();
+    let mut pairs = 0;
+    for function in functions {
+        if let Some(stem) = function.name.strip_suffix(OFF) {
+            pairs += 1;
+            match find(&format!("{stem}{ON}")) {
+                None => wrong.push(format!("{} has no partner {stem}{ON}", function.name)),
+                Some(on) if on.instructions.len() != function.instructions.len() => wrong.push(format!(
+                    "{stem}: {} instructions with events off, {} with events on",
+                    function.instructions.len(),
+                    on.instructions.len()
+                )),
+                Some(_) => {}
+            }
+        } else if let Some(stem) = function.name.strip_suffix(ON)
+            && find(&format!("{stem}{OFF}")).is_none()
+        {
+            wrong.push(format!("{} has no partner {stem}{OFF}", function.name));
+        }
+    }
+    if pairs == 0 {
+        wrong.push(format!("no pair {PREFIX}*{OFF} and {PREFIX}*{ON} in the listing"));
+    }
+    match find(RELEASE) {
+        None => wrong.push(format!("{RELEASE} is not in the listing")),
+        Some(release) => wrong.extend(judge_release(release)),
+    }
+    wrong
+}
+
+/// The release must be one byte store and nothing that locks the bus or calls out.
+fn judge_release(release: &Function) -> Vec<String> {
+    let stores: Vec<&String> = release.instructions.iter().filter(|line| asm::stores(line)).collect();
+    let mut wrong = Vec::new();
+    if stores.len() != 1 {
+        wrong.push(format!("{RELEASE} stores {} times, once is claimed", stores.len()));
+    } else if !asm::stores_byte(stores[0]) {
+        wrong.push(format!("{RELEASE} stores more than a byte: {}", stores[0]));
+    }
+    for line in &release.instructions {
+        if asm::is_locked(line) {
+            wrong.push(format!("{RELEASE} locks: {line}"));
+        } else if asm::leaves(line) {
+            wrong.push(format!("{RELEASE} calls out: {line}"));
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(name: &str, instructions: &[&str]) -> Function {
+        Function {
+            name: name.to_owned(),
+            instructions: instructions.iter().map(|&line| line.to_owned()).collect(),
+        }
+    }
+
+    fn release(instructions: &[&str]) -> Vec<String> {
+        judge_release(&function(RELEASE, instructions))
+    }
+
+    #[test]
+    fn equal_pairs_and_one_byte_store_pass() {
+        let listing = [
+            function("fastpath_mcs_events_off", &["movl $1, %eax", "retq"]),
+            function("fastpath_mcs_events_on", &["movl $1, %eax", "retq"]),
+            function(RELEASE, &["movb $0, (%rdi)", "retq"]),
+        ];
+        assert_eq!(judge(&listing), Vec::<String>::new());
+    }
+
+    #[test]
+    fn unequal_and_lone_functions_are_found() {
+        let listing = [
+            function("fastpath_mcs_events_off", &["retq"]),
+            function("fastpath_mcs_events_on", &["incl (%rax)", "retq"]),
+            function("fastpath_tas_events_on", &["retq"]),
+        ];
+        assert_eq!(
+            judge(&listing),
+            [
+                "fastpath_mcs: 1 instructions with events off, 2 with events on",
+                "fastpath_tas_events_on has no partner fastpath_tas_events_off",
+                "fastpath_qspin_release is not in the listing",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_empty_listing_proves_nothing() {
+        assert_eq!(judge(&[]).len(), 2);
+    }
+
+    #[test]
+    fn a_release_that_does_more_is_found() {
+        assert_eq!(
+            release(&["xchgb %al, (%rdi)", "retq"]),
+            ["fastpath_qspin_release locks: xchgb %al, (%rdi)"]
+        );
+        assert_eq!(
+            release(&["movl $0, (%rdi)", "jmp wake@PLT"]),
+            [
+                "fastpath_qspin_release stores more than a byte: movl $0, (%rdi)",
+                "fastpath_qspin_release calls out: jmp wake@PLT",
+            ]
+        );
+        assert_eq!(release(&["retq"]), ["fastpath_qspin_release stores 0 times, once is claimed"]);
+    }
+}

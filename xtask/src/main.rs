@@ -1,0 +1,79 @@
+//! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, CI.
+#![forbid(unsafe_code)]
+
+mod ci;
+mod comments;
+mod fastpath;
+mod finding;
+mod names;
+mod orderings;
+mod source;
+mod statements;
+mod tidy;
+mod tokens;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Chores of the workspace",
+    after_help = "Exit status: 0 when clean, 1 when there are findings, 2 when the command line or a file is unusable."
+)]
+struct Cli {
+    /// Work on the workspace in DIR instead of this one
+    #[arg(long, global = true, value_name = "DIR")]
+    root: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Check the rules of the tree; one line for each finding
+    Tidy,
+    /// Write docs/orderings.md from the ordering tags in the source
+    Orderings {
+        /// Write nothing; fail when the file is not current
+        #[arg(long)]
+        check: bool,
+    },
+    /// Compare fast paths with lock events on and off in the emitted assembly
+    Fastpath {
+        /// Print the instructions of each function
+        #[arg(long)]
+        show: bool,
+    },
+    /// Run the jobs of CI in order and sum up
+    Ci {
+        /// Run only these jobs, separated by commas
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        only: Vec<String>,
+        /// List the jobs and what each shows
+        #[arg(long)]
+        list: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let root = cli.root.unwrap_or_else(workspace::root);
+    let result = match cli.command {
+        Task::Tidy => tidy::run(&root),
+        Task::Orderings { check } => orderings::run(&root, check),
+        Task::Fastpath { show } => fastpath::run(&root, show),
+        Task::Ci { list: true, .. } => {
+            ci::list();
+            Ok(ExitCode::SUCCESS)
+        }
+        Task::Ci { only, .. } => Ok(ci::run(&root, &only)),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("cargo xtask: {error}");
+        ExitCode::from(2)
+    })
+}

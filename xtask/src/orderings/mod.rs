@@ -1,0 +1,255 @@
+//! Memory orderings and the tags that explain them.
+//!
+//! A tag is a line comment that names an ordering site, says which sites it pairs with and why the
+//! ordering is enough and needed. `tag` reads tags, `sites` finds the orderings, this module brings
+//! the two together and `table` prints them.
+pub(crate) mod sites;
+pub(crate) mod table;
+pub(crate) mod tag;
+
+use crate::comments::Kind;
+use crate::source::Source;
+use crate::workspace::{self, Workspace};
+use sites::Site;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{fs, io};
+use tag::{Malformed, Tag};
+
+/// How a file that implements the orderings themselves says so.
+const OPT_OUT: &str = "tidy: ordering-definitions:";
+/// The opt-out must stand within this many lines of the top.
+const NEAR_TOP: usize = 40;
+
+/// The orderings of one file.
+pub(crate) struct FileOrderings {
+    /// Path of the file.
+    pub(crate) path: String,
+    /// Tags in source order.
+    pub(crate) tags: Vec<Tag>,
+    /// Comments that look like tags but are none.
+    pub(crate) malformed: Vec<Malformed>,
+    /// Each site with the indices into `tags` of the tags that cover it.
+    pub(crate) sites: Vec<(Site, Vec<usize>)>,
+    /// The file defines orderings; false reason lines are in `malformed`.
+    pub(crate) opted_out: bool,
+}
+
+/// Whether the ordering rules look at this file at all.
+pub(crate) fn in_scope(path: &str) -> bool {
+    path.starts_with("crates/core/src/") || path.starts_with("crates/stanchion/src/")
+}
+
+/// The orderings of every file in scope.
+pub(crate) fn collect_all(workspace: &Workspace) -> Vec<FileOrderings> {
+    workspace.sources.iter().filter(|source| in_scope(&source.path)).map(collect).collect()
+}
+
+/// Brings tags and sites of one file together.
+pub(crate) fn collect(source: &Source) -> FileOrderings {
+    let (mut tags, mut malformed) = read_tags(source);
+    let opted_out = read_opt_out(source, &mut malformed);
+    let sites = if opted_out { Vec::new() } else { sites::find(source) };
+    tags.sort_by_key(|tag| tag.line);
+    let sites = sites
+        .into_iter()
+        .map(|site| {
+            let covering = |line: &usize| {
+                let at: Vec<usize> = (0..tags.len()).filter(|&i| tags[i].covers == *line).collect();
+                (!at.is_empty()).then_some(at)
+            };
+            let found = site.lines.iter().find_map(covering).unwrap_or_default();
+            (site, found)
+        })
+        .collect();
+    FileOrderings { path: source.path.clone(), tags, malformed, sites, opted_out }
+}
+
+fn read_tags(source: &Source) -> (Vec<Tag>, Vec<Malformed>) {
+    let (mut tags, mut malformed) = (Vec::new(), Vec::new());
+    let mut take = |found: Vec<Result<Tag, Malformed>>| {
+        for result in found {
+            match result {
+                Ok(tag) => tags.push(tag),
+                Err(bad) => malformed.push(bad),
+            }
+        }
+    };
+    for comment in source.comments().filter(|c| c.kind == Kind::Line && !source.in_tests(c.line)) {
+        let line = comment.line;
+        if !comment.alone {
+            take(tag::read(&[(line, comment.text.as_str())], line));
+        } else if source.comment_alone_at(line + 1).is_none() {
+            let block = source.block_above(line + 1);
+            let lines: Vec<(usize, &str)> = block.iter().map(|c| (c.line, c.text.as_str())).collect();
+            take(tag::read(&lines, line + 1));
+        }
+    }
+    (tags, malformed)
+}
+
+fn read_opt_out(source: &Source, malformed: &mut Vec<Malformed>) -> bool {
+    let opts_out = |text: &str| text.strip_prefix(OPT_OUT).map(str::trim).map(str::to_owned);
+    let Some((line, reason)) = source
+        .comments()
+        .filter(|comment| comment.kind == Kind::Line && comment.line <= NEAR_TOP)
+        .find_map(|comment| Some((comment.line, opts_out(&comment.text)?)))
+    else {
+        return false;
+    };
+    if reason.split_whitespace().count() < 3 {
+        let what = "the opt-out gives no reason; say in three words or more why this file needs no tags";
+        malformed.push(Malformed { line, what: what.to_owned() });
+    }
+    true
+}
+
+/// `cargo xtask orderings`: writes the table, or only compares it.
+pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
+    let workspace = workspace::read(root)?;
+    let text = table::render(&collect_all(&workspace));
+    if workspace.table.as_deref() == Some(text.as_str()) {
+        println!("{} is current", workspace::TABLE);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if check {
+        println!("{} is not current; run `cargo xtask orderings`", workspace::TABLE);
+        return Ok(ExitCode::FAILURE);
+    }
+    let path = root.join(workspace::TABLE);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    fs::write(&path, text)?;
+    println!("wrote {}", workspace::TABLE);
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(text: &str) -> FileOrderings {
+        collect(&Source::parse("crates/core/src/qspin.rs", text).expect("parses"))
+    }
+
+    fn coverage(text: &str) -> Vec<(String, Vec<String>)> {
+        let file = collected(text);
+        let name = |at: &usize| file.tags[*at].id.clone();
+        file.sites.iter().map(|(site, tags)| (site.op.clone(), tags.iter().map(name).collect())).collect()
+    }
+
+    #[test]
+    fn a_tag_above_the_statement_covers_the_call() {
+        let found = coverage(
+            "fn f(&self) {
+                // The fast path.
+                // ord: Q1 pairs Q2: the taker sees what the last
+                // holder wrote
+                if self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+                    return;
+                }
+            }",
+        );
+        assert_eq!(found, [("locked.compare_exchange(Acquire, Relaxed)".into(), vec!["Q1".into()])]);
+    }
+
+    #[test]
+    fn a_tag_within_a_chain_covers_the_chain() {
+        let found = coverage(
+            "fn f(&self) {
+                self.tail
+                    // ord: Q1 alone: the exchange below decides this
+                    .swap(me, AcqRel);
+            }",
+        );
+        assert_eq!(found, [("tail.swap(AcqRel)".into(), vec!["Q1".into()])]);
+    }
+
+    #[test]
+    fn a_trailing_tag_covers_its_line() {
+        let found = coverage(
+            "fn f(&self) {
+                self.a.load(Relaxed); // ord: Q1 alone: a hint and nothing more
+                self.b.load(Acquire);
+            }",
+        );
+        assert_eq!(
+            found,
+            [("a.load(Relaxed)".into(), vec!["Q1".into()]), ("b.load(Acquire)".into(), vec![])]
+        );
+    }
+
+    #[test]
+    fn a_tag_above_a_loop_does_not_reach_its_body() {
+        let found = coverage(
+            "fn f(&self) {
+                // ord: Q1 pairs Q2: waits for the release below
+                while self.locked.load(Acquire) != 0 {
+                    let next = 1;
+                    self.seen.store(next, Relaxed);
+                }
+            }",
+        );
+        assert_eq!(found[0].1, ["Q1"]);
+        assert!(found[1].1.is_empty());
+    }
+
+    #[test]
+    fn match_arms_guards_and_macros_are_sites() {
+        let found = coverage(
+            "fn f(&self) {
+                match x {
+                    // ord: Q1 alone: the guard only reads a hint
+                    1 if self.a.load(Relaxed) == 0 => {}
+                    // ord: Q2 alone: a fence orders nothing here
+                    2 => P::fence(SeqCst),
+                    _ => {}
+                }
+                // ord: Q3 alone: debug builds look at it
+                debug_assert!(self.b.load(Relaxed) == 0);
+                // ord: Q4 alone: debug builds look at it
+                assert!(matches!(self.c.load(Relaxed), 0 | 1));
+            }",
+        );
+        let ops: Vec<&str> = found.iter().map(|(op, _)| op.as_str()).collect();
+        assert_eq!(ops, ["a.load(Relaxed)", "P::fence(SeqCst)", "b.load(Relaxed)", "c.load(Relaxed)"]);
+        assert!(found.iter().all(|(_, tags)| tags.len() == 1), "{found:?}");
+    }
+
+    #[test]
+    fn use_items_patterns_types_and_tests_are_no_sites() {
+        let found = coverage(
+            "use core::sync::atomic::Ordering::{Acquire, Release};
+            enum Order { Acquire, Release }
+            struct S<T = Acquire>(T);
+            impl Order { fn f(o: Order) -> u8 { match o { Order::Acquire => 1, Order::Release => 2 } } }
+            #[cfg(test)]
+            mod tests { fn f() { x.load(Acquire); } }",
+        );
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn an_opted_out_file_has_no_sites() {
+        let file = collected(
+            "//! Doc.\n// tidy: ordering-definitions: it wraps the native atomics\nfn f() { x.load(Acquire); }\n",
+        );
+        assert!(file.opted_out && file.sites.is_empty() && file.malformed.is_empty());
+        let file = collected("//! Doc.\n// tidy: ordering-definitions:\nfn f() { x.load(Acquire); }\n");
+        assert_eq!(file.malformed.len(), 1);
+    }
+
+    #[test]
+    fn constants_and_bare_orderings_are_sites() {
+        let found = coverage(
+            "// ord: Q1 alone: every hint is read so
+            const HINT: Ordering = Ordering::Relaxed;
+            fn f() {
+                let order = if strong { Acquire } else { Relaxed };
+            }",
+        );
+        assert_eq!(found[0], ("Relaxed".into(), vec!["Q1".into()]));
+        assert_eq!(found.len(), 3);
+    }
+}

@@ -1,0 +1,159 @@
+//! Reads ordering tags.
+//!
+//! ```text
+//! ord: ID pairs ID[, ID]...: why        the site pairs with those sites
+//! ord: ID alone: why                    it needs no partner
+//! ```
+//!
+//! An ID is one to three capital letters and a number. The why has three words or more and may go on
+//! over the following lines of the same comment; a blank comment line, another tag or a safety
+//! comment ends it.
+
+/// A well-formed tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    /// Name of the site, unique over the workspace.
+    pub(crate) id: String,
+    /// Names of the sites it pairs with; empty means `alone`.
+    pub(crate) pairs: Vec<String>,
+    /// Why the ordering is enough and needed.
+    pub(crate) why: String,
+    /// One-based line of the tag.
+    pub(crate) line: usize,
+    /// The line of code it speaks for: its own when it trails code, else the one below its comment.
+    pub(crate) covers: usize,
+}
+
+impl Tag {
+    /// What is wrong with the why, if it is too short to be one.
+    pub(crate) fn unexplained(&self) -> Option<String> {
+        let short = self.why.split_whitespace().count() < LEAST_WORDS;
+        let id = &self.id;
+        short.then(|| format!("tag {id} does not say why; give the reason in {LEAST_WORDS} words or more"))
+    }
+}
+
+/// A comment that begins like a tag and goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    /// One-based line of the comment.
+    pub(crate) line: usize,
+    /// What is wrong; what to do.
+    pub(crate) what: String,
+}
+
+const MARK: &str = "ord:";
+const LEAST_WORDS: usize = 3;
+
+/// The tags in one comment, given as `(line, text)`, that stands for the code on line `covers`.
+pub(crate) fn read(comment: &[(usize, &str)], covers: usize) -> Vec<Result<Tag, Malformed>> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut open = false;
+    for &(line, text) in comment {
+        if let Some(rest) = text.strip_prefix(MARK) {
+            found.push((line, rest.trim().to_owned()));
+            open = true;
+        } else if text.is_empty() || text.starts_with("SAFETY:") {
+            open = false;
+        } else if let Some((_, words)) = found.last_mut().filter(|_| open) {
+            words.push(' ');
+            words.push_str(text);
+        }
+    }
+    found.into_iter().map(|(line, text)| parse(&text, line, covers)).collect()
+}
+
+fn parse(text: &str, line: usize, covers: usize) -> Result<Tag, Malformed> {
+    let refuse = |what: String| Malformed { line, what };
+    let form = "write `// ord: Q1 pairs Q2: why` or `// ord: Q1 alone: why`";
+    let Some((head, why)) = text.split_once(':') else {
+        return Err(refuse(format!("the tag has no `: why`; {form}")));
+    };
+    let words: Vec<&str> = head.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let (id, pairs) = match words.as_slice() {
+        [id, "alone"] => (id, &[][..]),
+        [id, "pairs", pairs @ ..] if !pairs.is_empty() => (id, pairs),
+        _ => return Err(refuse(format!("the tag is neither `pairs` nor `alone`; {form}"))),
+    };
+    if let Some(bad) = [id].into_iter().chain(pairs).find(|word| !is_id(word)) {
+        return Err(refuse(format!("`{bad}` is no tag id; use one to three capital letters and a number")));
+    }
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let pairs = pairs.iter().map(|&pair| pair.to_owned()).collect();
+    Ok(Tag { id: (*id).to_owned(), pairs, why, line, covers })
+}
+
+/// Whether `word` matches `[A-Z]{1,3}[0-9]+`.
+fn is_id(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+    (1..=3).contains(&letters)
+        && word.len() > letters
+        && word.bytes().skip(letters).all(|b| b.is_ascii_digit())
+}
+
+/// A sort key that puts Q2 before Q10.
+pub(crate) fn id_key(id: &str) -> (String, u64) {
+    let letters: String = id.chars().take_while(char::is_ascii_uppercase).collect();
+    let number = id[letters.len()..].parse().unwrap_or(u64::MAX);
+    (letters, number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Result<Tag, String> {
+        let mut found = read(&[(7, text)], 8);
+        assert_eq!(found.len(), 1, "{text}");
+        found.remove(0).map_err(|bad| bad.what)
+    }
+
+    #[test]
+    fn both_forms_are_read() {
+        let tag = one("ord: Q3 pairs Q7, MCS9: the holder's writes: they are seen").expect("a tag");
+        assert_eq!((tag.id.as_str(), tag.line, tag.covers), ("Q3", 7, 8));
+        assert_eq!(tag.pairs, ["Q7", "MCS9"]);
+        assert_eq!(tag.why, "the holder's writes: they are seen");
+        let tag = one("ord: Q4 alone: only a hint").expect("a tag");
+        assert!(tag.pairs.is_empty());
+    }
+
+    #[test]
+    fn the_why_goes_on_over_lines_and_ends() {
+        let lines = [
+            (1, "About the next line."),
+            (2, "ord: Q1 alone: only"),
+            (3, "a hint here"),
+            (4, "ord: Q2 pairs Q1: not the same"),
+            (5, ""),
+            (6, "other prose"),
+        ];
+        let found: Vec<Tag> = read(&lines, 7).into_iter().map(|tag| tag.expect("well-formed")).collect();
+        assert_eq!(found[0].why, "only a hint here");
+        assert_eq!(found[1].why, "not the same");
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(one("ord: Q1 alone: only a hint").expect("a tag").unexplained().is_none());
+        assert_eq!(
+            one("ord: Q1 alone: a hint").expect("a tag").unexplained().as_deref(),
+            Some("tag Q1 does not say why; give the reason in 3 words or more")
+        );
+        assert_eq!(
+            one("ord: q1 alone: only a hint").unwrap_err(),
+            "`q1` is no tag id; use one to three capital letters and a number"
+        );
+        assert!(one("ord: Q1 pairs: only a hint").unwrap_err().starts_with("the tag is neither"));
+        assert!(one("ord: Q1 alone").unwrap_err().starts_with("the tag has no"));
+        assert!(one("ord: QUEU1 alone: only a hint").unwrap_err().starts_with("`QUEU1`"));
+    }
+
+    #[test]
+    fn ids_sort_by_number() {
+        let mut ids = ["Q10", "Q2", "A3"];
+        ids.sort_by_key(|id| id_key(id));
+        assert_eq!(ids, ["A3", "Q2", "Q10"]);
+    }
+}

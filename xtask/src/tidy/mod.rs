@@ -1,0 +1,94 @@
+//! `cargo xtask tidy`: the rules of the tree that no compiler knows.
+//!
+//! Each rule is a function from what was read to findings, so that it can be tested on a few lines of
+//! text without any file.
+mod arrows;
+mod core_world;
+mod file_size;
+mod markers;
+mod module_told;
+mod ordering_rules;
+mod test_asserts;
+mod unsafe_confined;
+mod unsafe_justified;
+
+use crate::finding::Finding;
+use crate::orderings;
+use crate::source::Source;
+use crate::workspace::{self, Workspace};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A rule that looks at one file at a time.
+type FileRule = fn(&Source) -> Vec<Finding>;
+
+const FILE_RULES: &[FileRule] = &[
+    core_world::check,
+    unsafe_justified::check,
+    test_asserts::check,
+    module_told::check,
+    unsafe_confined::check,
+    markers::check,
+];
+
+/// Every finding in the workspace, sorted by place.
+pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = workspace.refused.clone();
+    for source in &workspace.sources {
+        findings.extend(FILE_RULES.iter().flat_map(|rule| rule(source)));
+    }
+    let orderings = orderings::collect_all(workspace);
+    findings.extend(orderings.iter().flat_map(ordering_rules::tagged));
+    findings.extend(ordering_rules::ids_unique(&orderings));
+    findings.extend(ordering_rules::pairs_meet(&orderings));
+    findings.extend(ordering_rules::table_current(&orderings, workspace.table.as_deref()));
+    let sizes: Vec<(&str, usize)> =
+        workspace.sources.iter().map(|source| (source.path.as_str(), source.text.lines().count())).collect();
+    findings.extend(file_size::check(&sizes, &workspace.ratchet));
+    findings.extend(arrows::check(&workspace.manifests));
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+/// Prints every finding and a count.
+pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
+    let workspace = workspace::read(root)?;
+    let findings = check(&workspace);
+    for finding in &findings {
+        println!("{finding}");
+    }
+    let files = workspace.sources.len();
+    println!(
+        "tidy: {} finding{} in {files} files",
+        findings.len(),
+        if findings.len() == 1 { "" } else { "s" }
+    );
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        let workspace = workspace::read(&workspace::root()).expect("the workspace is readable");
+        let findings = check(&workspace);
+        let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert!(findings.is_empty(), "\n{}\n", lines.join("\n"));
+    }
+}
+
+/// What the tests of the rules share.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// The findings of `rule` on one snippet, printed.
+    pub(crate) fn findings(rule: FileRule, path: &str, text: &str) -> Vec<String> {
+        let source = Source::parse(path, text).expect("the snippet parses");
+        rule(&source).iter().map(ToString::to_string).collect()
+    }
+}

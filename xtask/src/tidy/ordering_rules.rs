@@ -1,0 +1,196 @@
+//! `ordering-tagged`, `ordering-pairs-meet` and `ordering-table-current`.
+use crate::finding::Finding;
+use crate::orderings::FileOrderings;
+use crate::orderings::table;
+use crate::orderings::tag::Tag;
+use crate::workspace::TABLE;
+use std::collections::BTreeMap;
+
+const TAGGED: &str = "ordering-tagged";
+const PAIRS_MEET: &str = "ordering-pairs-meet";
+const TABLE_CURRENT: &str = "ordering-table-current";
+
+/// Sites without a tag, tags without a site, tags that do not parse.
+pub(crate) fn tagged(file: &FileOrderings) -> Vec<Finding> {
+    let finding = |line: usize, message: String| Finding::new(&file.path, line, TAGGED, message);
+    let bad = file.malformed.iter().map(|bad| finding(bad.line, bad.what.clone()));
+    let bare = file.sites.iter().filter(|(site, tags)| site.required && tags.is_empty()).map(|(site, _)| {
+        let op = &site.op;
+        let advice = "put `// ord: ID pairs ID: why` or `// ord: ID alone: why` directly above the statement";
+        finding(site.line, format!("`{op}` in `{}` has no ordering tag; {advice}", site.function))
+    });
+    let stray = file.tags.iter().enumerate().filter_map(|(at, tag)| {
+        let used = file.sites.iter().any(|(_, tags)| tags.contains(&at));
+        let why = if file.opted_out {
+            "this file defines orderings and has no tags"
+        } else {
+            "move it directly above its statement or remove it"
+        };
+        (!used).then(|| finding(tag.line, format!("tag {} covers no ordering; {why}", tag.id)))
+    });
+    let short = file.tags.iter().filter_map(|tag| Some(finding(tag.line, tag.unexplained()?)));
+    bad.chain(short).chain(bare).chain(stray).collect()
+}
+
+/// Ids used twice.
+pub(crate) fn ids_unique(files: &[FileOrderings]) -> Vec<Finding> {
+    let mut first: BTreeMap<&str, String> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for (path, tag) in all_tags(files) {
+        if let Some(place) = first.get(tag.id.as_str()) {
+            let message = format!("tag id {} is taken at {place}; choose a free one", tag.id);
+            findings.push(Finding::new(path, tag.line, TAGGED, message));
+        } else {
+            first.insert(&tag.id, format!("{path}:{}", tag.line));
+        }
+    }
+    findings
+}
+
+/// Tags that pair with what is not there or does not answer.
+pub(crate) fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
+    let by_id: BTreeMap<&str, &Tag> = all_tags(files).map(|(_, tag)| (tag.id.as_str(), tag)).collect();
+    let mut findings = Vec::new();
+    for (path, tag) in all_tags(files) {
+        for pair in &tag.pairs {
+            let id = &tag.id;
+            let message = match by_id.get(pair.as_str()) {
+                None => format!("tag {id} pairs {pair}, which does not exist; name the other end"),
+                Some(other) if !other.pairs.contains(id) => {
+                    format!(
+                        "tag {id} pairs {pair}, but {pair} does not name {id}; name each other or neither"
+                    )
+                }
+                Some(_) => continue,
+            };
+            findings.push(Finding::new(path, tag.line, PAIRS_MEET, message));
+        }
+    }
+    findings
+}
+
+/// Whether the committed table is the one the tags make.
+pub(crate) fn table_current(files: &[FileOrderings], table: Option<&str>) -> Vec<Finding> {
+    let wanted = table::render(files);
+    let message = match table {
+        Some(text) if text == wanted => return Vec::new(),
+        Some(_) => "the table is not what the tags say; run `cargo xtask orderings`",
+        None => "the table is missing; run `cargo xtask orderings`",
+    };
+    let same = table.unwrap_or_default().lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    vec![Finding::new(TABLE, same + 1, TABLE_CURRENT, message)]
+}
+
+fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {
+    files.iter().flat_map(|file| file.tags.iter().map(|tag| (file.path.as_str(), tag)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderings::collect;
+    use crate::source::Source;
+
+    fn file(path: &str, text: &str) -> FileOrderings {
+        collect(&Source::parse(path, text).expect("the snippet parses"))
+    }
+
+    fn printed(findings: &[Finding]) -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
+    }
+
+    const LOCK: &str = "//! A lock.
+impl Tas {
+    fn lock(&self) {
+        // ord: T1 pairs T2: the taker sees what the holder wrote
+        while self.word.swap(1, Acquire) == 1 {}
+    }
+    fn unlock(&self) {
+        // ord: T2 pairs T1: what the holder wrote goes out first
+        self.word.store(0, Release);
+    }
+}
+";
+
+    #[test]
+    fn a_tagged_lock_is_clean() {
+        let files = [file("crates/core/src/tas.rs", LOCK)];
+        assert!(
+            tagged(&files[0]).is_empty() && ids_unique(&files).is_empty() && pairs_meet(&files).is_empty()
+        );
+    }
+
+    #[test]
+    fn a_bare_site_is_found() {
+        let bare = file("crates/core/src/a.rs", "fn f(a: &A) {\n    a.word.load(Acquire);\n}\n");
+        assert_eq!(
+            printed(&tagged(&bare)),
+            [
+                "crates/core/src/a.rs:2: [ordering-tagged] `word.load(Acquire)` in `f` has no ordering tag; put `// \
+                 ord: ID pairs ID: why` or `// ord: ID alone: why` directly above the statement"
+            ]
+        );
+    }
+
+    #[test]
+    fn stray_and_malformed_tags_are_found() {
+        let stray =
+            file("crates/core/src/a.rs", "// ord: Q1 alone: nothing is here\nfn f() {}\n// ord: Q2 alone\n");
+        assert_eq!(
+            printed(&tagged(&stray)),
+            [
+                "crates/core/src/a.rs:3: [ordering-tagged] the tag has no `: why`; write `// ord: Q1 pairs Q2: why` or \
+                 `// ord: Q1 alone: why`",
+                "crates/core/src/a.rs:1: [ordering-tagged] tag Q1 covers no ordering; move it directly above its \
+                 statement or remove it",
+            ]
+        );
+    }
+
+    #[test]
+    fn ids_are_unique_over_files() {
+        let files = [file("crates/core/src/a.rs", LOCK), file("crates/stanchion/src/b.rs", LOCK)];
+        assert_eq!(
+            printed(&ids_unique(&files))[0],
+            "crates/stanchion/src/b.rs:4: [ordering-tagged] tag id T1 is taken at crates/core/src/a.rs:4; choose a \
+             free one"
+        );
+    }
+
+    #[test]
+    fn pairs_name_each_other() {
+        let text = "fn f() {
+    // ord: A1 pairs A2, A9: one two three
+    x.load(Acquire);
+    // ord: A2 alone: one two three
+    x.load(Relaxed);
+}";
+        assert_eq!(
+            printed(&pairs_meet(&[file("a.rs", text)])),
+            [
+                "a.rs:2: [ordering-pairs-meet] tag A1 pairs A2, but A2 does not name A1; name each other or neither",
+                "a.rs:2: [ordering-pairs-meet] tag A1 pairs A9, which does not exist; name the other end",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stale_or_missing_table_is_found() {
+        let files = [file("crates/core/src/tas.rs", LOCK)];
+        let current = table::render(&files);
+        assert!(table_current(&files, Some(&current)).is_empty());
+        assert_eq!(
+            printed(&table_current(&files, Some("# Memory orderings\n\nold\n"))),
+            [
+                "docs/orderings.md:3: [ordering-table-current] the table is not what the tags say; run `cargo xtask \
+                 orderings`"
+            ]
+        );
+        assert_eq!(
+            printed(&table_current(&files, None)),
+            [
+                "docs/orderings.md:1: [ordering-table-current] the table is missing; run `cargo xtask orderings`"
+            ]
+        );
+    }
+}

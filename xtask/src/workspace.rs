@@ -1,0 +1,138 @@
+//! The files of the workspace: where they are and what they hold.
+use crate::finding::Finding;
+use crate::source::{self, Source};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Everything the rules look at, read once.
+pub(crate) struct Workspace {
+    /// Parsed Rust files, sorted by path.
+    pub(crate) sources: Vec<Source>,
+    /// Files that did not parse.
+    pub(crate) refused: Vec<Finding>,
+    /// `(path, text)` of the manifest of each workspace member.
+    pub(crate) manifests: Vec<(String, String)>,
+    /// Text of the file size ratchet; empty when there is none.
+    pub(crate) ratchet: String,
+    /// Text of the generated ordering table, when there is one.
+    pub(crate) table: Option<String>,
+}
+
+/// Path of the list of files allowed to be long.
+pub(crate) const RATCHET: &str = "xtask/file-size-ratchet.txt";
+/// Path of the generated ordering table.
+pub(crate) const TABLE: &str = "docs/orderings.md";
+
+/// The workspace this program was started in: `cargo run` names the directory of this crate.
+pub(crate) fn root() -> PathBuf {
+    let here =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
+}
+
+/// Reads the workspace at `root`.
+pub(crate) fn read(root: &Path) -> io::Result<Workspace> {
+    let mut paths = Vec::new();
+    for directory in ["crates", "xtask"] {
+        rust_files(&root.join(directory), &mut paths)?;
+    }
+    paths.sort();
+    let (mut sources, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        match Source::parse(&relative(root, &path), &fs::read_to_string(&path)?) {
+            Ok(source) => sources.push(source),
+            Err(finding) => refused.push(finding),
+        }
+    }
+    mark_test_files(&mut sources);
+    Ok(Workspace {
+        sources,
+        refused,
+        manifests: manifests(root)?,
+        ratchet: fs::read_to_string(root.join(RATCHET)).unwrap_or_default(),
+        table: fs::read_to_string(root.join(TABLE)).ok(),
+    })
+}
+
+/// Marks files that only a `#[cfg(test)] mod name;` brings in.
+fn mark_test_files(sources: &mut [Source]) {
+    let roots: Vec<String> = sources.iter().flat_map(source::test_module_paths).collect();
+    for source in sources {
+        source.test_only = roots.iter().any(|root| {
+            source.path.strip_prefix(root.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        });
+    }
+}
+
+fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    let named = |error| io::Error::other(format!("{}: {error}", directory.display()));
+    for entry in fs::read_dir(directory).map_err(named)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let name = entry.file_name();
+        let hidden = name.to_string_lossy().starts_with('.');
+        if kind.is_dir() && !hidden && name != "target" {
+            rust_files(&path, found)?;
+        } else if kind.is_file() && !hidden && path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn manifests(root: &Path) -> io::Result<Vec<(String, String)>> {
+    let text = fs::read_to_string(root.join("Cargo.toml"))?;
+    let parsed: toml::Table = text.parse().map_err(io::Error::other)?;
+    let members = parsed.get("workspace").and_then(|w| w.get("members")).and_then(toml::Value::as_array);
+    let mut found = Vec::new();
+    for member in members.into_iter().flatten().filter_map(toml::Value::as_str) {
+        for directory in member_directories(root, member)? {
+            let path = directory.join("Cargo.toml");
+            found.push((relative(root, &path), fs::read_to_string(&path)?));
+        }
+    }
+    Ok(found)
+}
+
+/// A member entry is a directory, or `some/*`.
+fn member_directories(root: &Path, member: &str) -> io::Result<Vec<PathBuf>> {
+    let Some(parent) = member.strip_suffix("/*") else { return Ok(vec![root.join(member)]) };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root.join(parent))? {
+        let path = entry?.path();
+        if path.join("Cargo.toml").is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_test_modules_are_marked() {
+        let parse = |path: &str, text: &str| Source::parse(path, text).expect("parses");
+        let mut sources = [
+            parse("crates/core/src/qspin/mod.rs", "#[cfg(test)]\nmod tests;\nmod node;\n"),
+            parse("crates/core/src/qspin/tests.rs", ""),
+            parse("crates/core/src/qspin/tests/deep.rs", ""),
+            parse("crates/core/src/qspin/node.rs", ""),
+        ];
+        mark_test_files(&mut sources);
+        assert_eq!(sources.map(|source| source.test_only), [false, true, true, false]);
+    }
+
+    #[test]
+    fn this_workspace_is_found() {
+        let workspace = read(&root()).expect("readable");
+        assert!(workspace.sources.iter().any(|source| source.path == "xtask/src/main.rs"));
+        assert!(workspace.manifests.iter().any(|(path, _)| path == "xtask/Cargo.toml"));
+    }
+}
