@@ -1,0 +1,101 @@
+//! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it likes.
+use super::orders::Orders;
+use super::seat::{HANDLER_LEVELS, STATIONS, Seat, TASK_STATIONS};
+use super::station::Station;
+use super::tally::Tally;
+use super::tortured::Tortured;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use core::time::Duration;
+
+/// The locks, the workers' seats and the switches.
+pub(crate) struct Arena<L> {
+    pub(crate) orders: Orders,
+    /// The lock itself, the nested ones, and one per handler level.
+    pub(crate) stations: [Station<L>; STATIONS],
+    /// The writers, then the readers.
+    pub(crate) seats: Vec<Seat>,
+    /// The tormentor takes the handlers' locks too and books what it sees here.
+    pub(crate) tormentor: Seat,
+    pub(crate) switches: Switches,
+    /// Acquisitions made while holding another lock.
+    pub(crate) nested: AtomicU64,
+}
+
+/// What the supervisor switches and everybody else looks at.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Switches {
+    /// The run is over: leave at the next opportunity.
+    pub(crate) stop: AtomicBool,
+    /// The stutter holds everybody back.
+    pub(crate) pause: AtomicBool,
+    /// Something looks stuck: send no signals at all, they might cure it.
+    pub(crate) hush: AtomicBool,
+}
+
+impl<L: Tortured> Arena<L> {
+    /// Sets the run up for `orders`, with every lock free.
+    pub(crate) fn leak(orders: Orders) -> &'static Self {
+        let seats = (0..orders.writers + orders.readers).map(|_| Seat::default()).collect();
+        Box::leak(Box::new(Self {
+            orders,
+            stations: core::array::from_fn(|_| Station::new(L::INIT)),
+            seats,
+            tormentor: Seat::default(),
+            switches: Switches::default(),
+            nested: AtomicU64::new(0),
+        }))
+    }
+
+    /// Whether the worker in `seat` writes.
+    pub(crate) fn writes(&self, seat: usize) -> bool {
+        seat < self.orders.writers
+    }
+
+    /// "writer 3" or "reader 0".
+    pub(crate) fn worker_name(&self, seat: usize) -> String {
+        if self.writes(seat) {
+            format!("writer {seat}")
+        } else {
+            format!("reader {}", seat - self.orders.writers)
+        }
+    }
+
+    pub(crate) fn long_hold(&self) -> Duration {
+        Duration::from_millis(self.orders.long_hold_ms)
+    }
+
+    pub(crate) fn stopping(&self) -> bool {
+        self.switches.stop.load(Relaxed)
+    }
+
+    /// The number under which a context enters sections: unique per thread and handler depth.
+    pub(crate) fn context(seat: usize, depth: usize) -> u64 {
+        (seat * (HANDLER_LEVELS + 1) + depth) as u64
+    }
+
+    /// The sums of the writers.
+    pub(crate) fn writes_tally(&self) -> Tally {
+        Self::tally(&self.seats[..self.orders.writers])
+    }
+
+    /// The sums of the readers.
+    pub(crate) fn reads_tally(&self) -> Tally {
+        Self::tally(&self.seats[self.orders.writers..])
+    }
+
+    fn tally(seats: &[Seat]) -> Tally {
+        Tally::of(seats.iter().map(|seat| {
+            let seen = seat.breaches();
+            (seat.acquired(), seen.exclusion + seen.torn)
+        }))
+    }
+
+    /// How often writers, handlers and the tormentor acquired `station`: what its counter has to show.
+    pub(crate) fn writes_at(&self, station: usize) -> u64 {
+        // A reader's acquisitions of the workers' stations do not count, its handlers' do: handlers write.
+        let seats =
+            if station < TASK_STATIONS { &self.seats[..self.orders.writers] } else { &self.seats[..] };
+        seats.iter().chain([&self.tormentor]).map(|seat| seat.acquired_at(station)).sum()
+    }
+}

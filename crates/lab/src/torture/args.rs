@@ -1,0 +1,303 @@
+//! The command line of `stanchion torture`, and what it means.
+//!
+//! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is refused on the
+//! way from one to the other, before a single thread starts.
+use super::orders::{Extras, Orders};
+use super::registry::{self, Row};
+use super::rng::fresh_seed;
+use super::shuffle::Shuffle;
+use crate::names::nearest;
+use std::path::PathBuf;
+
+/// The most threads of each kind that make sense on any machine.
+const THREADS_MOST: usize = 4096;
+/// The longest run of one lock, in seconds: ten days.
+const SECONDS_MOST: f64 = 864_000.0;
+
+/// Torture locks the way the kernel's locktorture does
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Locks to torture, one after the other; `stanchion` is all of Stanchion's, `busted` all that are broken on purpose
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::STANCHION)]
+    lock: Vec<String>,
+
+    /// Print the names of the locks and of the extras, and do nothing
+    #[arg(long)]
+    list: bool,
+
+    /// How long to torture each lock
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    seconds: f64,
+
+    /// Threads that write [default: twice the CPUs]
+    #[arg(long, value_name = "N")]
+    writers: Option<usize>,
+
+    /// Threads that only look; under a mutual-exclusion lock they take it like everybody else
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    readers: usize,
+
+    /// The seed of every random decision [default: a new one, printed]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Seconds between two lines of statistics [default: a fifth of the run, 15 at most]
+    #[arg(long, value_name = "S")]
+    stat_interval: Option<f64>,
+
+    /// A lock is stalled when nobody has got it for this long although somebody wants it [default: 3, more with very
+    /// many threads]
+    #[arg(long, value_name = "S")]
+    stall_seconds: Option<f64>,
+
+    /// How long the rare long holds take
+    #[arg(long, value_name = "MS", default_value_t = 20)]
+    long_hold: u64,
+
+    /// Seconds between two pauses of all threads
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    stutter: f64,
+
+    /// Extras to leave out (see --list), or `all`
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    without: Vec<String>,
+
+    /// Succeed only if every selected lock was caught failing
+    #[arg(long)]
+    expect_failure: bool,
+
+    /// Write the results here
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+
+    /// Carry out orders from a parent process (JSON)
+    #[arg(long, hide = true, value_name = "ORDERS")]
+    child: Option<String>,
+}
+
+/// What was asked for.
+pub(crate) enum Request {
+    /// A run.
+    Run(Plan),
+    /// The list of names.
+    List,
+    /// One lock's run on behalf of a parent process.
+    Child(&'static Row, Orders),
+}
+
+/// A run that can be started.
+pub(crate) struct Plan {
+    pub(crate) rows: Vec<&'static Row>,
+    /// The orders of every lock but for the name, and for what a lock cannot take.
+    pub(crate) orders: Orders,
+    pub(crate) expect_failure: bool,
+    pub(crate) json: Option<(PathBuf, std::fs::File)>,
+    /// What could not be had, to be said before the start.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Plan {
+    /// The orders for one lock.
+    pub(crate) fn orders_for(&self, row: &Row) -> Orders {
+        let mut orders = Orders { lock: row.name.to_owned(), ..self.orders.clone() };
+        orders.extras.signals &= row.signal_safe;
+        orders
+    }
+}
+
+impl Args {
+    /// Checks everything; the error is the one line to print.
+    pub(crate) fn resolve(self) -> Result<Request, String> {
+        if let Some(orders) = &self.child {
+            let orders: Orders = serde_json::from_str(orders).map_err(|error| format!("--child: {error}"))?;
+            let row = registry::row(&orders.lock).ok_or("--child: no such lock")?;
+            return Ok(Request::Child(row, orders));
+        }
+        if self.list {
+            return Ok(Request::List);
+        }
+        let rows = rows(&self.lock, self.expect_failure)?;
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let writers = self.writers.unwrap_or(2 * cpus);
+        threads(writers, self.readers)?;
+        let stall_seconds = self.stall_seconds.unwrap_or_else(|| patience(writers + self.readers, cpus));
+        let seconds = within("--seconds", self.seconds, 0.0, SECONDS_MOST)?;
+        let stat_interval = self.stat_interval.unwrap_or((seconds / 5.0).min(15.0));
+        let mut extras = extras(&self.without)?;
+        let remarks = permissions(&mut extras);
+        let orders = Orders {
+            lock: String::new(),
+            seconds,
+            writers,
+            readers: self.readers,
+            seed: self.seed.unwrap_or_else(fresh_seed),
+            stat_interval: within("--stat-interval", stat_interval, 0.0, SECONDS_MOST)?,
+            stall_seconds: within("--stall-seconds", stall_seconds, 0.1, 3600.0)?,
+            long_hold_ms: within("--long-hold", self.long_hold as f64, 0.0, 60_000.0)
+                .map(|_| self.long_hold)?,
+            stutter: within("--stutter", self.stutter, 0.0, SECONDS_MOST)?,
+            extras,
+        };
+        // Last, because from here on there is a file.
+        let json = self.json.map(|path| create(path, self.force)).transpose()?;
+        Ok(Request::Run(Plan { rows, orders, expect_failure: self.expect_failure, json, remarks }))
+    }
+}
+
+fn rows(names: &[String], expect_failure: bool) -> Result<Vec<&'static Row>, String> {
+    let mut rows: Vec<&'static Row> = Vec::new();
+    for name in names {
+        let found = registry::named(name, expect_failure);
+        if found.is_empty() {
+            return Err(unknown("lock", name, registry::names()));
+        }
+        for row in found {
+            if !rows.iter().any(|known| known.name == row.name) {
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    format!("unknown {what} '{given}'; nearest: {}", nearest(given, valid).join(", "))
+}
+
+fn threads(writers: usize, readers: usize) -> Result<(), String> {
+    if writers + readers == 0 {
+        return Err("--writers 0 and --readers 0 leave nobody to torture the lock".to_owned());
+    }
+    for (flag, count) in [("--writers", writers), ("--readers", readers)] {
+        if count > THREADS_MOST {
+            return Err(format!(
+                "{flag} {count}: more than {THREADS_MOST} threads make no sense on any machine"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How long a standstill is no stall yet. A spinning first-come-first-served lock hands over only when the scheduler has
+/// come round to the next in line, which takes up to a time slice of every other thread.
+fn patience(threads: usize, cpus: usize) -> f64 {
+    const PATIENCE: f64 = 3.0;
+    const ROUNDS: f64 = 3.0;
+    const SLICE: f64 = 0.004;
+    PATIENCE.max(ROUNDS * SLICE * threads as f64 / cpus as f64)
+}
+
+/// A number above zero (and above `least`) and not absurdly large.
+fn within(flag: &str, given: f64, least: f64, most: f64) -> Result<f64, String> {
+    if given > 0.0 && given >= least && given <= most {
+        Ok(given)
+    } else if least > 0.0 {
+        Err(format!("{flag} {given}: must be from {least} to {most}"))
+    } else {
+        Err(format!("{flag} {given}: must be above 0 and at most {most}"))
+    }
+}
+
+fn extras(without: &[String]) -> Result<Extras, String> {
+    let mut extras = Extras::ALL;
+    for name in without {
+        if name == "all" {
+            extras = Extras::NONE;
+        } else if !extras.leave_out(name) {
+            return Err(unknown("extra", name, Extras::NAMES.iter().copied().chain(["all"])));
+        }
+    }
+    Ok(extras)
+}
+
+/// Switches off what this process is not permitted to do, and says so.
+fn permissions(extras: &mut Extras) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if extras.shuffle
+        && let Err(error) = Shuffle::probe()
+    {
+        extras.shuffle = false;
+        remarks.push(format!("no permission to bind threads to CPUs ({error}): going on without shuffle"));
+    }
+    // In a thread of its own, which takes its nice value with it: a process cannot always take one back.
+    let nice = std::thread::spawn(|| rustix::process::setpriority_process(None, 19)).join();
+    if extras.nice
+        && let Ok(Err(error)) = nice
+    {
+        extras.nice = false;
+        remarks
+            .push(format!("no permission to lower the workers' priority ({error}): going on without nice"));
+    }
+    remarks
+}
+
+fn create(path: PathBuf, force: bool) -> Result<(PathBuf, std::fs::File), String> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true);
+    if force {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    match options.open(&path) {
+        Ok(file) => Ok((path, file)),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(format!("--json {}: exists; give another name or --force", path.display()))
+        }
+        Err(error) => Err(format!("--json {}: {error}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn names_select_each_lock_once() {
+        let chosen = rows(&strings(&["busted-none", "busted", "busted-none"]), true).ok().unwrap();
+        assert_eq!(chosen[0].name, "busted-none");
+        assert_eq!(chosen.iter().filter(|row| row.name == "busted-none").count(), 1);
+        assert_eq!(chosen.len(), registry::named(registry::BUSTED, true).len());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let line = rows(&strings(&["busted-nome"]), false).err().unwrap();
+        assert!(line.starts_with("unknown lock 'busted-nome'; nearest: busted-none"), "{line}");
+        let line = extras(&strings(&["signal"])).unwrap_err();
+        assert!(line.starts_with("unknown extra 'signal'; nearest: signals"), "{line}");
+    }
+
+    #[test]
+    fn absurd_numbers_are_refused() {
+        assert!(threads(0, 0).is_err());
+        assert!(threads(4097, 0).is_err());
+        assert!(threads(0, 4097).is_err());
+        assert!(threads(0, 1).is_ok());
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(within("--seconds", bad, 0.0, SECONDS_MOST).is_err(), "{bad}");
+        }
+        assert!(within("--seconds", 0.01, 0.0, SECONDS_MOST).is_ok());
+    }
+
+    #[test]
+    fn patience_grows_with_the_crowd() {
+        assert!((patience(4, 2) - 3.0).abs() < 1e-9);
+        assert!((patience(64, 2) - 3.0).abs() < 1e-9);
+        assert!(patience(4096, 2) > 20.0);
+    }
+
+    #[test]
+    fn all_extras_can_be_left_out_at_once() {
+        assert_eq!(extras(&strings(&["all"])), Ok(Extras::NONE));
+        assert_eq!(extras(&[]), Ok(Extras::ALL));
+    }
+}

@@ -1,0 +1,128 @@
+//! `stanchion torture`: the kernel's locktorture for native locks.
+//!
+//! The parent ([`conduct`]) starts one child process per lock and never touches a lock itself. The child
+//! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]), moves and
+//! pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in [`station`], what is
+//! tortured in [`registry`], what is broken on purpose in [`busted`].
+mod arena;
+mod args;
+mod busted;
+mod conduct;
+mod delay;
+mod event;
+mod handler;
+mod orders;
+mod outcome;
+mod registry;
+mod report;
+mod rng;
+mod seat;
+mod session;
+mod shuffle;
+mod station;
+mod tally;
+mod tormentor;
+mod tortured;
+mod watchdog;
+mod worker;
+
+use crate::provenance::Provenance;
+pub(crate) use args::Args;
+use args::{Plan, Request};
+use outcome::{BAD_INPUT, FAILED, Outcome};
+use registry::{Detector, Origin};
+use std::process::ExitCode;
+
+/// Runs the command.
+pub(crate) fn run(args: Args) -> ExitCode {
+    match args.resolve() {
+        Ok(Request::Run(plan)) => torture(plan),
+        Ok(Request::List) => list(),
+        Ok(Request::Child(row, orders)) => {
+            (row.run)(orders);
+            ExitCode::SUCCESS
+        }
+        Err(line) => {
+            eprintln!("stanchion torture: {line}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+fn list() -> ExitCode {
+    println!("locks:");
+    for row in registry::ROWS {
+        let detector = match row.origin {
+            Origin::Busted(Detector::Torture) => " [torture must catch it]",
+            Origin::Busted(Detector::ThreadSanitizer) => " [a ThreadSanitizer build must catch it]",
+            Origin::Stanchion | Origin::Reference => "",
+        };
+        println!("  {:22} {}{detector}", row.name, row.about);
+    }
+    println!("  {:22} all of Stanchion's own", registry::STANCHION);
+    println!("  {:22} all that are broken on purpose", registry::BUSTED);
+    println!("extras, all on unless left out with --without: {}", orders::Extras::NAMES.join(", "));
+    ExitCode::SUCCESS
+}
+
+fn torture(mut plan: Plan) -> ExitCode {
+    crate::interrupt::install();
+    announce(&plan);
+    let bar = progress_bar();
+    let provenance = Provenance::collect(plan.orders.seed);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (number, row) in plan.rows.iter().enumerate() {
+        if crate::interrupt::requested() {
+            break;
+        }
+        bar.set_message(format!("{} ({} of {})", row.name, number + 1, plan.rows.len()));
+        let mut outcome = conduct::conduct(row, plan.orders_for(row), &bar);
+        if plan.orders.extras.signals && !row.signal_safe {
+            outcome.notes.push("tortured without signals, which it is not made for".to_owned());
+        }
+        outcomes.push(outcome);
+        // After every lock, so that whatever happens to the next one loses nothing.
+        if let Some((path, file)) = &mut plan.json
+            && let Err(error) = report::write_json(file, &provenance, &outcomes)
+        {
+            eprintln!("stanchion torture: {}: {error}", path.display());
+            return ExitCode::from(FAILED);
+        }
+    }
+    bar.finish_and_clear();
+    println!("\n{}", report::summary(&outcomes));
+    let interrupted = crate::interrupt::requested();
+    if interrupted {
+        println!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.rows.len());
+    }
+    let survivors = outcome::survivors(&outcomes);
+    if plan.expect_failure && !survivors.is_empty() {
+        println!("expected to fail, but survived: {}", survivors.join(", "));
+    }
+    ExitCode::from(outcome::exit_code(&outcomes, plan.expect_failure, interrupted))
+}
+
+/// Says what is going to happen, seed first, before anything does.
+fn announce(plan: &Plan) {
+    let orders = &plan.orders;
+    for remark in &plan.remarks {
+        eprintln!("stanchion torture: {remark}");
+    }
+    let extras = orders.extras.names();
+    println!(
+        "torture: seed {}, {} s a lock, {} writers, {} readers, with {}",
+        orders.seed,
+        orders.seconds,
+        orders.writers,
+        orders.readers,
+        if extras.is_empty() { "no extras".to_owned() } else { extras.join(", ") },
+    );
+}
+
+fn progress_bar() -> indicatif::ProgressBar {
+    // Draws on standard error, and nothing at all where that is no terminal.
+    let style = indicatif::ProgressStyle::with_template("{msg:32} [{bar:30}] {percent:>3} %")
+        .expect("the template is well-formed")
+        .progress_chars("=> ");
+    indicatif::ProgressBar::new(1).with_style(style)
+}

@@ -1,0 +1,355 @@
+//! One worker as the others see it: what it is doing, what it has done, and how to reach its thread.
+//!
+//! A seat outlives the OS threads that sit in it, one after the other. Everything here is written by the thread in the
+//! seat (and by signal handlers on that thread) and read by the watchdog, hence atomics; all are `Relaxed`, because
+//! nothing may be ordered by torture's own bookkeeping: an ordering borrowed from it would hide the very ordering
+//! that the lock under torture forgot, from the weak machine and from ThreadSanitizer alike.
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
+
+/// How many locks of the tortured type the workers themselves take, in ascending order.
+pub(crate) const TASK_STATIONS: usize = 4;
+/// How deep signal handlers may nest and still take a lock: with the interrupted worker itself waiting, the last
+/// one is the fifth context that queues on one thread, one more than the queued locks have nodes for.
+pub(crate) const HANDLER_LEVELS: usize = 4;
+/// All stations: the workers' first, then one per handler level.
+pub(crate) const STATIONS: usize = TASK_STATIONS + HANDLER_LEVELS;
+
+/// The station of a handler that runs at nesting depth `depth` (1 is the outermost).
+pub(crate) fn handler_station(depth: usize) -> usize {
+    debug_assert!((1..=HANDLER_LEVELS).contains(&depth));
+    TASK_STATIONS + depth - 1
+}
+
+/// What station number `station` is called in reports.
+pub(crate) fn station_name(station: usize) -> String {
+    match station {
+        0 => "the lock".to_owned(),
+        _ if station < TASK_STATIONS => format!("nested lock {station}"),
+        _ => format!("handler lock {}", station - TASK_STATIONS + 1),
+    }
+}
+
+/// What one context (the worker, or a handler that interrupted it) is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Activity {
+    /// No thread is in the seat.
+    Vacant = 0,
+    /// Between acquisitions.
+    Thinking,
+    /// Between acquisitions, in one of the rare sleeps.
+    Sleeping,
+    /// Between acquisitions, held back by the stutter.
+    Paused,
+    /// Inside `lock`.
+    Waiting,
+    /// Inside `try_lock`.
+    Trying,
+    /// Has the lock.
+    Holding,
+    /// Has the lock and keeps it for the long hold.
+    HoldingLong,
+    /// Inside `unlock`.
+    Releasing,
+}
+
+impl Activity {
+    const ALL: [Self; 9] = [
+        Self::Vacant,
+        Self::Thinking,
+        Self::Sleeping,
+        Self::Paused,
+        Self::Waiting,
+        Self::Trying,
+        Self::Holding,
+        Self::HoldingLong,
+        Self::Releasing,
+    ];
+
+    /// Whether a context that stays like this keeps, or wants, a lock: only then is no progress the lock's fault.
+    pub(crate) fn involves_lock(self) -> bool {
+        matches!(self, Self::Waiting | Self::Trying | Self::Holding | Self::HoldingLong | Self::Releasing)
+    }
+}
+
+/// What every context stacked on one thread is doing: byte 0 is the worker, byte `d` the handler at depth `d`.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Doing(u64);
+
+impl Doing {
+    /// Byte for one context: activity above, station below.
+    fn byte(activity: Activity, station: usize) -> u64 {
+        (activity as u64) << 4 | station as u64
+    }
+
+    /// The same word with the context at `depth` doing `activity` at `station`.
+    #[must_use]
+    pub(crate) fn with(self, depth: usize, activity: Activity, station: usize) -> Self {
+        debug_assert!(depth <= HANDLER_LEVELS && station < STATIONS);
+        Self(self.0 & !(0xff << (8 * depth)) | Self::byte(activity, station) << (8 * depth))
+    }
+
+    /// The context at `depth`: what it does, and at which station.
+    pub(crate) fn at(self, depth: usize) -> (Activity, usize) {
+        let byte = self.0 >> (8 * depth) & 0xff;
+        (Activity::ALL[(byte >> 4) as usize % Activity::ALL.len()], (byte & 0xf) as usize)
+    }
+
+    /// How many handlers are stacked on the worker.
+    pub(crate) fn depth(self) -> usize {
+        (1..=HANDLER_LEVELS).rev().find(|&depth| self.at(depth).0 != Activity::Vacant).unwrap_or(0)
+    }
+
+    /// The innermost context: the only one that is running.
+    pub(crate) fn innermost(self) -> (Activity, usize) {
+        self.at(self.depth())
+    }
+
+    /// Whether any stacked context satisfies `wanted`.
+    pub(crate) fn any(self, wanted: impl Fn(Activity) -> bool) -> bool {
+        (0..=self.depth()).any(|depth| wanted(self.at(depth).0))
+    }
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for depth in 0..=self.depth() {
+            let (activity, station) = self.at(depth);
+            if depth > 0 {
+                write!(f, "; interrupted, in handler depth {depth}: ")?;
+            }
+            let place = station_name(station);
+            match activity {
+                Activity::Vacant => write!(f, "no thread in the seat")?,
+                Activity::Thinking => write!(f, "thinking")?,
+                Activity::Sleeping => write!(f, "sleeping between acquisitions")?,
+                Activity::Paused => write!(f, "paused by the stutter")?,
+                Activity::Waiting => write!(f, "waiting for {place}")?,
+                Activity::Trying => write!(f, "trying {place}")?,
+                Activity::Holding => write!(f, "holding {place}")?,
+                Activity::HoldingLong => write!(f, "holding {place} for long")?,
+                Activity::Releasing => write!(f, "releasing {place}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One worker's place. Two cache lines apart from its neighbours, so that bookkeeping causes no contention.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Seat {
+    doing: AtomicU64,
+    /// Acquisitions per station. Those of the worker's stations are only written by the worker itself, those of
+    /// the handlers' by read-modify-write, because a handler may interrupt a handler.
+    acquired: [AtomicU64; STATIONS],
+    /// Both kinds of violation, counted by the worker itself: see [`Seat::charge`].
+    exclusion: AtomicU64,
+    torn: AtomicU64,
+    /// Violations that a handler saw.
+    handler_exclusion: AtomicU64,
+    handler_torn: AtomicU64,
+    /// Handler runs, runs that found no level left, and the deepest one.
+    pub(crate) handler_runs: AtomicU64,
+    pub(crate) handler_refused: AtomicU64,
+    pub(crate) handler_deepest: AtomicU64,
+    /// How often a handler waited as the fifth context of its thread, all others waiting too: what a lock with four
+    /// nodes per thread has no node for.
+    pub(crate) handler_fifth: AtomicU64,
+    /// Try-lock calls and how many took the lock.
+    pub(crate) tries: AtomicU64,
+    pub(crate) tries_won: AtomicU64,
+    /// Set by a thread as its last act, so that the usher knows that joining it will not block.
+    pub(crate) left: AtomicBool,
+    /// While set, no signals are sent here: they might wake a waiter whose wake-up the lock lost.
+    pub(crate) spared: AtomicBool,
+    thread: Reach,
+}
+
+/// What a context saw inside one section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Breaches {
+    /// Somebody else was inside.
+    pub(crate) exclusion: u64,
+    /// The protected words did not agree.
+    pub(crate) torn: u64,
+}
+
+impl core::ops::AddAssign for Breaches {
+    fn add_assign(&mut self, other: Self) {
+        self.exclusion += other.exclusion;
+        self.torn += other.torn;
+    }
+}
+
+impl Seat {
+    /// The worker itself says what it does. No handler is running on this thread while it does so.
+    pub(crate) fn does(&self, activity: Activity, station: usize) {
+        self.doing.store(Doing::default().with(0, activity, station).0, Relaxed);
+    }
+
+    /// A handler says what it does. What it interrupted is suspended, so load and store need not be one step.
+    pub(crate) fn handler_does(&self, depth: usize, activity: Activity, station: usize) {
+        self.doing.store(self.doing().with(depth, activity, station).0, Relaxed);
+    }
+
+    /// What the thread in this seat does at the moment.
+    pub(crate) fn doing(&self) -> Doing {
+        Doing(self.doing.load(Relaxed))
+    }
+
+    /// Counts an acquisition by the worker.
+    pub(crate) fn count(&self, station: usize) {
+        debug_assert!(station < TASK_STATIONS);
+        let count = &self.acquired[station];
+        count.store(count.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Counts an acquisition by a handler.
+    pub(crate) fn handler_count(&self, station: usize) {
+        debug_assert!((TASK_STATIONS..STATIONS).contains(&station));
+        self.acquired[station].fetch_add(1, Relaxed);
+    }
+
+    /// Books what the worker saw.
+    pub(crate) fn charge(&self, seen: Breaches) {
+        if seen != Breaches::default() {
+            self.exclusion.fetch_add(seen.exclusion, Relaxed);
+            self.torn.fetch_add(seen.torn, Relaxed);
+        }
+    }
+
+    /// Books what a handler saw.
+    pub(crate) fn handler_charge(&self, seen: Breaches) {
+        if seen != Breaches::default() {
+            self.handler_exclusion.fetch_add(seen.exclusion, Relaxed);
+            self.handler_torn.fetch_add(seen.torn, Relaxed);
+        }
+    }
+
+    /// Acquisitions at one station.
+    pub(crate) fn acquired_at(&self, station: usize) -> u64 {
+        self.acquired[station].load(Relaxed)
+    }
+
+    /// Acquisitions by the worker, without its handlers'.
+    pub(crate) fn acquired(&self) -> u64 {
+        (0..TASK_STATIONS).map(|station| self.acquired_at(station)).sum()
+    }
+
+    /// Every acquisition on this seat's threads: what the watchdog calls progress.
+    pub(crate) fn progress(&self) -> u64 {
+        (0..STATIONS).map(|station| self.acquired_at(station)).sum()
+    }
+
+    /// Everything that went wrong here, the worker's and its handlers' together.
+    pub(crate) fn breaches(&self) -> Breaches {
+        Breaches {
+            exclusion: self.exclusion.load(Relaxed) + self.handler_exclusion.load(Relaxed),
+            torn: self.torn.load(Relaxed) + self.handler_torn.load(Relaxed),
+        }
+    }
+
+    /// The thread of this seat, for those who send it signals or move it.
+    pub(crate) fn thread(&self) -> &Reach {
+        &self.thread
+    }
+}
+
+/// A thread that may be signalled or moved, until it says goodbye.
+///
+/// A plain `Mutex` would do, were it not for signals: a leaving thread may be interrupted while it owns the mutex, by a
+/// handler that waits for a lock whose holder waits for the mutex. So outsiders only ever *try*.
+#[derive(Default)]
+pub(crate) struct Reach {
+    latch: AtomicBool,
+    /// `pthread_t`, or 0.
+    pthread: AtomicU64,
+    /// The kernel's thread id, or 0.
+    tid: AtomicI32,
+}
+
+impl Reach {
+    /// The calling thread can be reached from now on.
+    pub(crate) fn open(&self, pthread: u64, tid: i32) {
+        self.tid.store(tid, Relaxed);
+        self.pthread.store(pthread, Relaxed);
+    }
+
+    /// The calling thread is about to leave: waits out whoever is using it, after which nobody will again.
+    pub(crate) fn close(&self) {
+        while self.latch.swap(true, core::sync::atomic::Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        self.pthread.store(0, Relaxed);
+        self.tid.store(0, Relaxed);
+        self.latch.store(false, core::sync::atomic::Ordering::Release);
+    }
+
+    /// Runs `act(pthread, tid)` while the thread is sure to exist; `None` if it is not there or is busy leaving.
+    pub(crate) fn with<R>(&self, act: impl FnOnce(u64, i32) -> R) -> Option<R> {
+        if self.latch.swap(true, core::sync::atomic::Ordering::Acquire) {
+            return None;
+        }
+        let (pthread, tid) = (self.pthread.load(Relaxed), self.tid.load(Relaxed));
+        let done = (pthread != 0).then(|| act(pthread, tid));
+        self.latch.store(false, core::sync::atomic::Ordering::Release);
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_keeps_every_stacked_context() {
+        let word = Doing::default().with(0, Activity::Waiting, 0).with(1, Activity::Holding, 4).with(
+            2,
+            Activity::Waiting,
+            5,
+        );
+        assert_eq!(word.depth(), 2);
+        assert_eq!(word.innermost(), (Activity::Waiting, 5));
+        assert_eq!(
+            word.to_string(),
+            "waiting for the lock; interrupted, in handler depth 1: holding handler lock 1; \
+             interrupted, in handler depth 2: waiting for handler lock 2"
+        );
+        let back = word.with(2, Activity::Vacant, 0);
+        assert_eq!((back.depth(), back.innermost()), (1, (Activity::Holding, 4)));
+    }
+
+    #[test]
+    fn every_activity_survives_the_word() {
+        for activity in Activity::ALL {
+            for station in 0..STATIONS {
+                assert_eq!(Doing::default().with(0, activity, station).at(0), (activity, station));
+            }
+        }
+    }
+
+    #[test]
+    fn progress_counts_handlers_and_the_line_does_not() {
+        let seat = Seat::default();
+        seat.count(0);
+        seat.count(2);
+        seat.handler_count(handler_station(1));
+        assert_eq!((seat.acquired(), seat.progress()), (2, 3));
+        seat.charge(Breaches { exclusion: 2, torn: 0 });
+        seat.handler_charge(Breaches { exclusion: 0, torn: 1 });
+        assert_eq!(seat.breaches(), Breaches { exclusion: 2, torn: 1 });
+    }
+
+    #[test]
+    fn a_thread_that_left_is_out_of_reach() {
+        let reach = Reach::default();
+        assert_eq!(reach.with(|_, tid| tid), None);
+        reach.open(77, 5);
+        assert_eq!(reach.with(|pthread, tid| (pthread, tid)), Some((77, 5)));
+        assert_eq!(reach.with(|_, _| reach.with(|_, _| ())), Some(None), "outsiders only try");
+        reach.close();
+        assert_eq!(reach.with(|_, tid| tid), None);
+    }
+}

@@ -1,0 +1,314 @@
+//! One lock's run, in a child process of its own: starts the workers, looks after them, and says how it went.
+//!
+//! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves threads
+//! behind that nobody could join, and the child simply ends with them.
+use super::arena::Arena;
+use super::event::{Event, Finished, Stall, StalledWorker};
+use super::handler;
+use super::orders::Orders;
+use super::rng::Rng;
+use super::seat::{Breaches, Doing, STATIONS, Seat, TASK_STATIONS, station_name};
+use super::shuffle::Shuffle;
+use super::tally::jain;
+use super::tormentor;
+use super::tortured::Tortured;
+use super::watchdog::{Sample, Verdict, Watchdog};
+use super::worker;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::time::Duration;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// How often the supervisor looks after the workers: a seat that was left is empty for up to this long.
+const TICK: Duration = Duration::from_millis(1);
+/// From this much standstill on, nothing is done to a worker that might get it going again.
+const HANDS_OFF: Duration = Duration::from_millis(100);
+/// Shortest and longest pause of the stutter, in milliseconds.
+const PAUSE_MS: (u64, u64) = (10, 100);
+/// Shortest and longest time between two shuffles, in milliseconds.
+const SHUFFLE_MS: (u64, u64) = (20, 200);
+/// The exit code of a child that could not begin.
+pub(crate) const EXIT_NOT_STARTED: i32 = 3;
+/// Stack of a worker: enough for its handlers five deep, with room for the registers that signals save.
+const STACK: usize = 512 * 1024;
+
+/// Set when the parent wants an early end, or is gone.
+static CUT_SHORT: AtomicBool = AtomicBool::new(false);
+
+/// Tortures `L` as ordered. Does not return.
+pub(crate) fn run<L: Tortured>(orders: Orders) {
+    // The parent holds the other end of standard input for as long as it wants this run to go on.
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        CUT_SHORT.store(true, Relaxed);
+    });
+    let mut session = Session::<L>::start(orders);
+    let finished = session.supervise();
+    Event::Finished(finished).send();
+    // Not by returning: threads that are stuck for ever would not mind, but nobody should wait for them.
+    std::process::exit(0);
+}
+
+/// Ends the child before it began, with a line for the user.
+fn give_up(what: &str, error: &std::io::Error) -> ! {
+    eprintln!("stanchion torture: {what}: {error}");
+    std::process::exit(EXIT_NOT_STARTED);
+}
+
+struct Session<L: Tortured> {
+    arena: &'static Arena<L>,
+    start: Instant,
+    rng: Rng,
+    shuffle: Option<Shuffle>,
+    threads: Vec<Option<JoinHandle<()>>>,
+    tormentor: Option<JoinHandle<()>>,
+    watchdog: Watchdog,
+    done: Finished,
+    next_stats: Duration,
+    next_pause: Duration,
+    next_shuffle: Duration,
+    resume: Duration,
+}
+
+impl<L: Tortured> Session<L> {
+    fn start(orders: Orders) -> Self {
+        let extras = orders.extras;
+        if extras.signals {
+            handler::install().unwrap_or_else(|error| give_up("cannot install signal handlers", &error));
+        }
+        let shuffle = extras
+            .shuffle
+            .then(|| Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error)));
+        let arena = Arena::<L>::leak(orders);
+        let orders = &arena.orders;
+        let watched = arena.seats.len() + usize::from(extras.signals);
+        let stall = Duration::from_secs_f64(orders.stall_seconds);
+        let mut session = Self {
+            arena,
+            start: Instant::now(),
+            // The supervisor's stream; the tormentor has the one after it.
+            rng: Rng::new(orders.seed, u64::MAX - 1),
+            shuffle,
+            threads: Vec::new(),
+            tormentor: None,
+            watchdog: Watchdog::new(watched, stall, arena.long_hold()),
+            done: Finished::default(),
+            next_stats: Duration::from_secs_f64(orders.stat_interval),
+            next_pause: Duration::from_secs_f64(orders.stutter),
+            next_shuffle: Duration::ZERO,
+            resume: Duration::ZERO,
+        };
+        for number in 0..arena.seats.len() {
+            let thread = session.seat_one(number);
+            session.threads.push(Some(thread));
+        }
+        if extras.signals {
+            session.tormentor = Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena)));
+        }
+        session
+    }
+
+    /// Puts a new thread into seat `number`.
+    fn seat_one(&mut self, number: usize) -> JoinHandle<()> {
+        let (arena, generation) = (self.arena, self.done.threads);
+        self.done.threads += 1;
+        arena.seats[number].left.store(false, Relaxed);
+        spawn(arena.worker_name(number), move || worker::work(arena, number, generation))
+    }
+
+    /// Looks after the workers until they are gone or given up.
+    fn supervise(&mut self) -> Finished {
+        let length = Duration::from_secs_f64(self.arena.orders.seconds);
+        while self.threads.iter().any(Option::is_some) || self.tormentor.is_some() {
+            let now = self.start.elapsed();
+            self.done.cut_short |= CUT_SHORT.load(Relaxed);
+            if now >= length || self.done.cut_short {
+                self.arena.switches.pause.store(false, Relaxed);
+                self.arena.switches.stop.store(true, Relaxed);
+            } else {
+                self.stutter(now);
+                self.move_some(now);
+                self.say_stats(now);
+            }
+            self.usher();
+            if self.judge(now) {
+                return self.sums(now, false);
+            }
+            std::thread::sleep(TICK);
+        }
+        self.sums(self.start.elapsed(), true)
+    }
+
+    /// Joins those who left, and fills their seats again while the run lasts.
+    fn usher(&mut self) {
+        for number in 0..self.threads.len() {
+            // A thread that panicked did not get to say that it leaves.
+            let gone = self.threads[number]
+                .as_ref()
+                .is_some_and(|thread| self.arena.seats[number].left.load(Relaxed) || thread.is_finished());
+            if gone && let Some(thread) = self.threads[number].take() {
+                self.done.panicked += u64::from(thread.join().is_err());
+                if !self.arena.stopping() {
+                    self.threads[number] = Some(self.seat_one(number));
+                }
+            }
+        }
+        if self.arena.tormentor.left.load(Relaxed)
+            && let Some(thread) = self.tormentor.take()
+        {
+            self.done.panicked += u64::from(thread.join().is_err());
+        }
+    }
+
+    /// Samples everybody and acts on the watchdog's verdict; true if the lock is stalled.
+    fn judge(&mut self, now: Duration) -> bool {
+        let watched = self.watched();
+        let samples: Vec<Sample> =
+            watched.iter().map(|seat| Sample { progress: seat.progress(), doing: seat.doing() }).collect();
+        let verdict = self.watchdog.judge(now, &samples);
+        for (number, seat) in self.arena.seats.iter().enumerate() {
+            seat.spared.store(self.watchdog.idle(number) >= HANDS_OFF, Relaxed);
+        }
+        self.arena.switches.hush.store(self.watchdog.idle_all() >= HANDS_OFF, Relaxed);
+        match verdict {
+            Verdict::Healthy => false,
+            Verdict::Starved(number, since) => {
+                let (seconds, doing) = (since.as_secs_f64(), samples[number].doing.to_string());
+                Event::Starved { worker: self.name(number), seconds, doing }.send();
+                false
+            }
+            Verdict::Stalled(since) => {
+                Event::Stall(self.stall(since, &samples)).send();
+                true
+            }
+        }
+    }
+
+    /// The seats that the watchdog samples: the workers', then the tormentor's if there is one.
+    fn watched(&self) -> Vec<&'static Seat> {
+        let arena = self.arena;
+        arena.seats.iter().chain(arena.orders.extras.signals.then_some(&arena.tormentor)).collect()
+    }
+
+    fn name(&self, watched: usize) -> String {
+        if watched < self.arena.seats.len() {
+            self.arena.worker_name(watched)
+        } else {
+            "tormentor".to_owned()
+        }
+    }
+
+    /// Everything there is to say about a lock that stands still.
+    fn stall(&self, since: Duration, samples: &[Sample]) -> Stall {
+        let involved = |station: usize| {
+            let concerns = |doing: Doing| {
+                (0..=doing.depth())
+                    .map(|depth| doing.at(depth))
+                    .any(|(activity, at)| activity.involves_lock() && at == station)
+            };
+            samples.iter().any(|sample| concerns(sample.doing))
+        };
+        let locks = (0..STATIONS)
+            .filter(|&station| involved(station))
+            .map(|station| (station_name(station), self.arena.stations[station].lock.describe()))
+            .collect();
+        let workers =
+            samples.iter().zip(self.watched()).enumerate().map(|(number, (sample, seat))| StalledWorker {
+                name: self.name(number),
+                doing: sample.doing.to_string(),
+                seconds: self.watchdog.idle(number).as_secs_f64(),
+                acquired: seat.progress(),
+            });
+        Stall {
+            seconds: since.as_secs_f64(),
+            at_end: self.arena.stopping(),
+            locks,
+            workers: workers.collect(),
+        }
+    }
+
+    /// Holds everybody back for a moment now and then. Not while something looks stuck: a pause would hide it.
+    fn stutter(&mut self, now: Duration) {
+        if !self.arena.orders.extras.stutter {
+            return;
+        }
+        let pause = &self.arena.switches.pause;
+        if pause.load(Relaxed) {
+            if now >= self.resume {
+                pause.store(false, Relaxed);
+                self.next_pause = now + Duration::from_secs_f64(self.arena.orders.stutter);
+            }
+        } else if now >= self.next_pause && self.watchdog.idle_all() < HANDS_OFF {
+            pause.store(true, Relaxed);
+            self.done.pauses += 1;
+            self.resume = now + Duration::from_millis(self.rng.between(PAUSE_MS.0, PAUSE_MS.1));
+        }
+    }
+
+    /// Moves some workers to other CPUs now and then.
+    fn move_some(&mut self, now: Duration) {
+        let Some(shuffle) = &self.shuffle else { return };
+        if now < self.next_shuffle {
+            return;
+        }
+        self.next_shuffle = now + Duration::from_millis(self.rng.between(SHUFFLE_MS.0, SHUFFLE_MS.1));
+        for seat in &self.arena.seats {
+            if self.rng.one_in(2) {
+                self.done.moves += u64::from(shuffle.one(seat, &mut self.rng));
+            }
+        }
+    }
+
+    fn say_stats(&mut self, now: Duration) {
+        if now >= self.next_stats {
+            self.next_stats = now + Duration::from_secs_f64(self.arena.orders.stat_interval);
+            let (writes, reads) = (self.arena.writes_tally(), self.arena.reads_tally());
+            Event::Stats { elapsed: now.as_secs_f64(), writes, reads }.send();
+        }
+    }
+
+    /// What it all came to. Only when every thread was `joined` can the protected counters be compared.
+    fn sums(&self, now: Duration, joined: bool) -> Finished {
+        let arena = self.arena;
+        let seats = || arena.seats.iter();
+        let mut breaches = Breaches::default();
+        seats().chain([&arena.tormentor]).for_each(|seat| breaches += seat.breaches());
+        let mut miscounted = Vec::new();
+        if joined {
+            for station in 0..STATIONS {
+                let (counted, acquired) = (arena.stations[station].counted(), arena.writes_at(station));
+                if counted != acquired {
+                    miscounted.push((station_name(station), counted, acquired));
+                }
+            }
+        }
+        let shares: Vec<u64> = arena.seats[..arena.orders.writers].iter().map(Seat::acquired).collect();
+        let sum = |of: fn(&Seat) -> u64| seats().map(of).sum::<u64>();
+        Finished {
+            elapsed: now.as_secs_f64(),
+            writes: arena.writes_tally(),
+            reads: arena.reads_tally(),
+            jain: jain(&shares),
+            exclusion: breaches.exclusion,
+            torn: breaches.torn,
+            miscounted,
+            handler_runs: sum(|seat| seat.handler_runs.load(Relaxed)),
+            handler_acquired: sum(|seat| (TASK_STATIONS..STATIONS).map(|at| seat.acquired_at(at)).sum()),
+            handler_deepest: seats().map(|seat| seat.handler_deepest.load(Relaxed)).max().unwrap_or(0),
+            handler_fifth: sum(|seat| seat.handler_fifth.load(Relaxed)),
+            handler_refused: sum(|seat| seat.handler_refused.load(Relaxed)),
+            nested: arena.nested.load(Relaxed),
+            tries: sum(|seat| seat.tries.load(Relaxed)),
+            tries_won: sum(|seat| seat.tries_won.load(Relaxed)),
+            ..self.done.clone()
+        }
+    }
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    std::thread::Builder::new()
+        .name(name)
+        .stack_size(STACK)
+        .spawn(body)
+        .unwrap_or_else(|error| give_up("cannot start a thread", &error))
+}

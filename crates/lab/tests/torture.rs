@@ -1,0 +1,186 @@
+//! `stanchion torture` from the outside: the real binary, short runs.
+//!
+//! The broken locks are the tests of the detectors: one that gets away means that torture has gone blind.
+use core::time::Duration;
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+/// The locks that torture itself has to catch.
+const CAUGHT_BY_TORTURE: [&str; 5] =
+    ["busted-none", "busted-check-then-set", "busted-lost-wakeup", "busted-double-grant", "busted-try"];
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
+    command.arg("torture").args(args);
+    command
+}
+
+fn torture(args: &[&str]) -> Output {
+    command(args).output().expect("the binary runs")
+}
+
+/// A short run with a fixed seed. The stall time is short too, but not so short that a busy machine looks stuck.
+fn short(lock: &str, more: &[&str]) -> Output {
+    torture(&[&["--lock", lock, "--seconds", "1.5", "--stall-seconds", "1.5", "--seed", "7"], more].concat())
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("torture ends by itself")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn every_broken_lock_is_caught() {
+    for lock in CAUGHT_BY_TORTURE {
+        let start = Instant::now();
+        let output = short(lock, &[]);
+        assert_eq!(code(&output), 1, "{lock} got away:\n{}", stdout(&output));
+        assert!(stdout(&output).contains(&format!("{lock}: FAILED: ")), "{}", stdout(&output));
+        assert!(start.elapsed() < Duration::from_secs(20), "{lock}: detection is not to take for ever");
+    }
+}
+
+#[test]
+fn a_lost_wake_up_is_reported_with_the_lock_and_its_waiters_and_does_not_hang() {
+    let output = short("busted-lost-wakeup", &[]);
+    let text = stdout(&output);
+    assert_eq!(code(&output), 1, "{text}");
+    assert!(text.contains("STALL"), "{text}");
+    assert!(text.contains("next ticket "), "the lock describes itself:\n{text}");
+    assert!(
+        text.contains("writer 0 ") && text.contains("waiting for "),
+        "the workers are described:\n{text}"
+    );
+}
+
+#[test]
+fn a_lost_wake_up_is_found_without_any_extras_too() {
+    let output = short("busted-lost-wakeup", &["--without", "all"]);
+    assert_eq!(code(&output), 1, "{}", stdout(&output));
+}
+
+#[test]
+fn expecting_failure_turns_the_exit_code_round() {
+    let caught = short("busted", &["--expect-failure"]);
+    assert_eq!(code(&caught), 0, "{}", stdout(&caught));
+    for lock in CAUGHT_BY_TORTURE {
+        assert!(stdout(&caught).contains(&format!("{lock}-torture: ")), "{lock} was not run");
+    }
+    let survived = short("busted-none,reference-tas", &["--expect-failure"]);
+    assert_eq!(code(&survived), 1, "{}", stdout(&survived));
+    let line = "expected to fail, but survived: reference-tas";
+    assert!(stdout(&survived).contains(line), "{}", stdout(&survived));
+}
+
+#[test]
+fn sound_locks_pass() {
+    // The default stall time, not the short one: this test must not fail because the machine is busy.
+    let locks = "reference-tas,parking-lot,stanchion";
+    let output = torture(&["--lock", locks, "--seconds", "1", "--seed", "7", "--readers", "1"]);
+    let text = stdout(&output);
+    assert_eq!(code(&output), 0, "{text}");
+    for lock in ["reference-tas", "parking-lot", "byte", "ticket", "qspin", "pv-qspin"] {
+        assert!(text.contains(&format!("{lock}-torture: Writes:  Total: ")), "{text}");
+        assert!(text.contains(&format!("{lock}-torture: Reads :  Total: ")), "{text}");
+    }
+    assert!(text.contains("Fail: 0") && !text.contains("!!!"), "{text}");
+}
+
+#[test]
+fn what_only_a_lying_try_lock_breaks_is_sound_without_tries() {
+    let output = torture(&["--lock", "busted-try", "--seconds", "1", "--seed", "7", "--without", "tries"]);
+    assert_eq!(code(&output), 0, "{}", stdout(&output));
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn missing_orderings_are_beyond_torture_on_x86() {
+    let output = torture(&["--lock", "busted-relaxed", "--seconds", "1", "--seed", "7", "--expect-failure"]);
+    // Built with ThreadSanitizer the same run is caught: CI's sanitizer job depends on that.
+    if std::env::var_os("STANCHION_SANITIZER").is_some() {
+        assert_eq!(code(&output), 0, "{}", stdout(&output));
+    } else {
+        assert_eq!(code(&output), 1, "{}", stdout(&output));
+        assert!(stdout(&output).contains("survived: busted-relaxed"), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_2() {
+    for (args, says) in [
+        (&["--lock", "busted-nome"][..], "nearest: busted-none"),
+        (&["--lock", "quspin"], "qspin"),
+        (&["--without", "signal"], "nearest: signals"),
+        (&["--writers", "0"], "--writers 0"),
+        (&["--writers", "4097"], "--writers 4097"),
+        (&["--seconds", "0"], "--seconds 0"),
+        (&["--stall-seconds", "0"], "--stall-seconds 0"),
+        (&["--stat-interval", "0"], "--stat-interval 0"),
+        (&["--json", "/nonexistent/directory/results.json"], "/nonexistent/directory/results.json"),
+    ] {
+        let start = Instant::now();
+        let output = torture(args);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(code(&output), 2, "{args:?}: {error}");
+        assert_eq!(error.trim_end().lines().count(), 1, "{args:?}: {error}");
+        assert!(error.contains(says), "{args:?}: {error}");
+        assert!(output.stdout.is_empty(), "{args:?}: nothing had begun");
+        assert!(start.elapsed() < Duration::from_secs(5), "{args:?}: refused before any torturing");
+    }
+}
+
+#[test]
+fn results_are_written_with_provenance_and_never_over_older_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.json");
+    let file = path.to_str().unwrap();
+    let args = ["--lock", "reference-tas,busted-none", "--seconds", "0.3", "--seed", "11", "--json", file];
+
+    let output = torture(&args);
+    assert_eq!(code(&output), 1, "{}", stdout(&output));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(results["provenance"]["seed"], 11);
+    assert_eq!(results["results"][0]["orders"]["lock"], "reference-tas");
+    assert_eq!(results["results"][0]["failures"].as_array().unwrap().len(), 0);
+    assert_eq!(results["results"][1]["failures"][0]["kind"], "exclusion");
+
+    let refused = torture(&args);
+    assert_eq!(code(&refused), 2);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--force"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "the older results are untouched");
+
+    let forced = torture(&[&args[..], &["--force"]].concat());
+    assert_eq!(code(&forced), 1, "{}", stdout(&forced));
+    assert_ne!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn an_interrupted_run_keeps_and_prints_what_it_has() {
+    let child = command(&["--lock", "reference-tas,byte", "--seconds", "60"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    // Long enough for the first lock to be under way, even on a busy machine.
+    std::thread::sleep(Duration::from_secs(2));
+    let start = Instant::now();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stdout(&output));
+    assert!(start.elapsed() < Duration::from_secs(20), "an interrupt is not to wait for the end of the run");
+    assert!(stdout(&output).contains("interrupted: 1 of 2 locks"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("reference-tas-torture: End: Writes:  Total: "), "{}", stdout(&output));
+}
+
+#[test]
+fn the_list_names_everything_that_can_be_asked_for() {
+    let output = torture(&["--list"]);
+    assert_eq!(code(&output), 0);
+    for name in CAUGHT_BY_TORTURE.iter().chain(&["busted-relaxed", "byte", "pv-qspin", "signals", "churn"]) {
+        assert!(stdout(&output).contains(name), "{name} is not listed");
+    }
+}
