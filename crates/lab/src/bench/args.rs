@@ -1,0 +1,92 @@
+//! What may be typed after `stanchion bench`. No meaning is given to it here; see `config.rs`.
+use std::path::PathBuf;
+
+#[derive(clap::Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
+// The last of several counts, so that a shell alias can be amended.
+#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+pub(crate) struct Args {
+    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub lock: String,
+
+    /// What to compare with: 'all', 'none', or names separated by commas
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub peers: String,
+
+    /// Thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: 1 and 0.5x to 16x]
+    #[arg(long, value_name = "LIST")]
+    pub threads: Option<String>,
+
+    /// Profiles: names, 'all', or times of your own such as cs=50ns,think=200ns [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub profile: Vec<String>,
+
+    /// Length of a throughput round [default: 300ms]
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+
+    /// Throughput rounds of each cell [default: 5]
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<String>,
+
+    /// Length of a latency round [default: as --time]
+    #[arg(long, value_name = "TIME")]
+    pub latency_time: Option<String>,
+
+    /// Latency rounds of each cell; 0 leaves latency out [default: 3]
+    #[arg(long, value_name = "N")]
+    pub latency_rounds: Option<String>,
+
+    /// How long threads may take to finish before a lock counts as stalled [default: 5s]
+    #[arg(long, value_name = "TIME")]
+    pub drain: Option<String>,
+
+    /// Seed of think times and of the order of rounds [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<String>,
+
+    /// CPUs to keep to, such as 0-3,8 [default: all this process may use]
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+
+    /// Priority of the run, -20 (needs permission) to 19
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub nice: Option<String>,
+
+    /// A first impression in under a minute: fewer threads, profiles and rounds
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Only the cost of acquire and release by one thread
+    #[arg(long)]
+    pub uncontended: bool,
+
+    /// List all locks and profiles, and stop
+    #[arg(long)]
+    pub list: bool,
+
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write one row per cell as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Write a self-contained page with plots
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write bench.json, bench.csv and bench.html into a directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace existing output files
+    #[arg(long)]
+    pub force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}

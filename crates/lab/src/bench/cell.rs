@@ -1,0 +1,106 @@
+//! What crosses the pipe between the benchmark and a worker: one cell to run, and what came of it.
+use serde::{Deserialize, Serialize};
+
+/// The work of each thread around one acquisition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Profile {
+    pub name: String,
+    /// Length of the critical section, in nanoseconds.
+    pub critical_ns: u64,
+    /// Mean time between release and the next acquisition, in nanoseconds.
+    pub think_ns: u64,
+}
+
+/// What one run of a cell measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Pass {
+    /// Acquisitions per second; no clock is read in the loop.
+    Throughput,
+    /// The wait of every acquisition.
+    Latency,
+    /// Lock events, with the counting form of the lock.
+    Events,
+    /// One thread, nothing but acquire and release.
+    Uncontended,
+}
+
+/// How time is spent and read, measured once at the start of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Calibration {
+    /// Nanoseconds of one step of the work loop.
+    pub ns_per_step: f64,
+    /// Ticks of the clock of latency passes per nanosecond.
+    pub ticks_per_ns: f64,
+    /// Nanoseconds of reading that clock once.
+    pub clock_read_ns: f64,
+    /// Nanoseconds by which that clock advances at a time: no wait is known more exactly.
+    pub clock_step_ns: f64,
+}
+
+/// One cell, to be run once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CellSpec {
+    pub lock: String,
+    pub threads: usize,
+    pub profile: Profile,
+    pub pass: Pass,
+    pub round: usize,
+    pub time_ms: u64,
+    /// How long threads may take to finish after the stop flag is up.
+    pub drain_ms: u64,
+    pub seed: u64,
+    pub calibration: Calibration,
+}
+
+/// How the threads of a cell ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ending {
+    /// All threads finished and the protected counter is their sum.
+    Sound,
+    /// Some threads were still waiting for the lock at the end of the drain.
+    Stalled { finished: usize },
+    /// The protected counter is not the sum of the acquisitions: two threads held the lock at once.
+    Broken { acquisitions: u64, counter: u64 },
+}
+
+/// The waits of a latency pass.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Waits {
+    /// `(nanoseconds, how many)`, the filled buckets of a histogram.
+    pub buckets: Vec<(u64, u64)>,
+    /// The longest wait, ended or still going on when the cell stopped.
+    pub worst_ns: u64,
+    /// The longest wait that was still going on.
+    pub unfinished_ns: u64,
+}
+
+/// What one run of a cell measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CellOutcome {
+    pub ending: Ending,
+    /// Length of the measured window.
+    pub elapsed_ns: u64,
+    /// Acquisitions of each thread within the window.
+    pub acquisitions: Vec<u64>,
+    /// CPU time of all threads within the window.
+    pub cpu_ns: u64,
+    pub voluntary_switches: u64,
+    pub involuntary_switches: u64,
+    pub waits: Option<Waits>,
+    /// Lock events by name, for the window and what surrounds it.
+    pub events: Vec<(String, u64)>,
+}
+
+impl CellOutcome {
+    /// Acquisitions of all threads.
+    pub(crate) fn total(&self) -> u64 {
+        self.acquisitions.iter().sum()
+    }
+
+    /// Acquisitions per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.total() as f64 * 1e9 / self.elapsed_ns.max(1) as f64
+    }
+}

@@ -1,0 +1,299 @@
+//! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
+use super::args::Args;
+use super::contender::{Entry, Kind};
+use super::report::{LockInfo, Setting};
+use super::units::parse_time;
+use super::{contenders, machine, profiles, threads};
+use crate::names::nearest;
+use core::fmt::Write;
+use core::time::Duration;
+
+/// A run, resolved.
+pub(crate) struct Config {
+    pub setting: Setting,
+    pub locks: Vec<LockInfo>,
+    pub uncontended_only: bool,
+}
+
+/// What `--quick` and the ordinary run differ in.
+struct Defaults {
+    profiles: &'static str,
+    time: Duration,
+    rounds: usize,
+    latency_rounds: usize,
+    drain: Duration,
+    uncontended_rounds: usize,
+}
+
+const ORDINARY: Defaults = Defaults {
+    profiles: "all",
+    time: Duration::from_millis(300),
+    rounds: 5,
+    latency_rounds: 3,
+    drain: Duration::from_secs(5),
+    uncontended_rounds: 9,
+};
+
+/// About a hundred cells in well under a minute.
+const QUICK: Defaults = Defaults {
+    profiles: "empty,short",
+    time: Duration::from_millis(50),
+    rounds: 3,
+    latency_rounds: 1,
+    drain: Duration::from_millis(500),
+    uncontended_rounds: 5,
+};
+
+/// Rounds beyond this are a typing error.
+const MOST_ROUNDS: usize = 1000;
+/// Shorter rounds than this are all start-up.
+const SHORTEST: Duration = Duration::from_millis(1);
+const EVENTS_TIME: Duration = Duration::from_millis(50);
+const UNCONTENDED_TIME: Duration = Duration::from_millis(20);
+
+impl Config {
+    /// Resolves the arguments for these CPUs.
+    pub(crate) fn resolve(args: &Args, cpus: Vec<usize>) -> Result<Self, String> {
+        let defaults = if args.quick { &QUICK } else { &ORDINARY };
+        let time = duration("--time", args.time.as_deref(), defaults.time, SHORTEST)?;
+        let default_profiles = [defaults.profiles.to_owned()];
+        let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
+        let threads = match &args.threads {
+            Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
+            None => threads::default_counts(cpus.len(), args.quick),
+        };
+        let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
+        let setting = Setting {
+            threads,
+            profiles: profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?,
+            rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
+            time_ms: millis(time),
+            latency_rounds: count(
+                "--latency-rounds",
+                args.latency_rounds.as_deref(),
+                defaults.latency_rounds,
+                0,
+            )?,
+            latency_time_ms: millis(latency_time),
+            events_time_ms: millis(time.min(EVENTS_TIME)),
+            uncontended_rounds: defaults.uncontended_rounds,
+            uncontended_time_ms: millis(time.min(UNCONTENDED_TIME)),
+            drain_ms: millis(duration("--drain", args.drain.as_deref(), defaults.drain, SHORTEST)?),
+            seed: seed(args.seed.as_deref())?,
+            cpus,
+        };
+        let locks = locks(args)?.into_iter().map(info).collect();
+        Ok(Self { setting, locks, uncontended_only: args.uncontended })
+    }
+}
+
+/// The CPUs a `--cpus` list names, each of which this process must be allowed to use.
+pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
+    let allowed = machine::available_cpus();
+    let mut cpus = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        let number = |text: &str| {
+            text.parse::<usize>().map_err(|_| format!("--cpus: '{word}' is no CPU: write for example 0-3,8"))
+        };
+        let (first, last) = (number(first)?, number(last)?);
+        // Checked before the range is walked, so that an absurd one costs nothing.
+        for end in [first, last] {
+            if !allowed.contains(&end) {
+                let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+                return Err(format!(
+                    "--cpus: this process may not use CPU {end}, only {}",
+                    allowed.join(" ")
+                ));
+            }
+        }
+        cpus.extend((first..=last).filter(|cpu| allowed.contains(cpu)));
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    if cpus.is_empty() { Err(format!("--cpus: '{list}' names no CPU")) } else { Ok(cpus) }
+}
+
+/// The priority `--nice` asks for.
+pub(crate) fn nice(text: &str) -> Result<i32, String> {
+    let value = text.parse().ok().filter(|value| (-20..=19).contains(value));
+    value.ok_or_else(|| format!("--nice: '{text}' is not a number from -20 to 19"))
+}
+
+/// The locks to run, in the order of the registry.
+fn locks(args: &Args) -> Result<Vec<&'static Entry>, String> {
+    let ours = chosen("--lock", &args.lock, Kind::Stanchion, |_| true)?;
+    let peers = chosen("--peers", &args.peers, Kind::Peer, |entry| entry.kind == Kind::Peer)?;
+    let wanted = |entry: &&Entry| ours.iter().chain(&peers).any(|other| other.name == entry.name);
+    let locks: Vec<_> = contenders::ALL.iter().filter(wanted).collect();
+    if locks.is_empty() {
+        return Err("no lock is left to measure: --lock and --peers are both empty".to_owned());
+    }
+    Ok(locks)
+}
+
+/// The locks of one list; `all` means those of `kind`.
+fn chosen(
+    flag: &str,
+    list: &str,
+    kind: Kind,
+    may: fn(&Entry) -> bool,
+) -> Result<Vec<&'static Entry>, String> {
+    let mut entries = Vec::new();
+    for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        match (word, contenders::by_name(word).filter(|entry| may(entry))) {
+            ("all", _) => entries.extend(contenders::of_kind(kind)),
+            ("none", _) => {}
+            (_, Some(entry)) => entries.push(entry),
+            (_, None) => {
+                let valid = contenders::ALL.iter().filter(|entry| may(entry) && entry.kind != Kind::Hidden);
+                let near = nearest(word, valid.map(|entry| entry.name)).join(", ");
+                let what = if kind == Kind::Peer { "peer" } else { "lock" };
+                return Err(format!(
+                    "{flag}: unknown {what} '{word}': nearest are {near} (--list shows all)"
+                ));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn info(entry: &'static Entry) -> LockInfo {
+    LockInfo {
+        name: entry.name.to_owned(),
+        kind: entry.kind,
+        about: entry.about.to_owned(),
+        bytes: entry.bytes,
+        counts_events: entry.run_counting.is_some(),
+    }
+}
+
+fn duration(flag: &str, text: Option<&str>, default: Duration, least: Duration) -> Result<Duration, String> {
+    let Some(text) = text else { return Ok(default) };
+    let time = parse_time(text).map_err(|error| format!("{flag}: {error}"))?;
+    if time < least {
+        return Err(format!("{flag}: {text} is too short, the least is {} ms", millis(least)));
+    }
+    Ok(time)
+}
+
+fn count(flag: &str, text: Option<&str>, default: usize, least: usize) -> Result<usize, String> {
+    let Some(text) = text else { return Ok(default) };
+    let value = text.parse().ok().filter(|value| (least..=MOST_ROUNDS).contains(value));
+    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {least} to {MOST_ROUNDS}"))
+}
+
+fn seed(text: Option<&str>) -> Result<u64, String> {
+    match text {
+        Some(text) => {
+            text.parse().map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))
+        }
+        // Small enough to be typed again.
+        None => Ok(u64::from(std::collections::hash_map::RandomState::new().hash_one_u32())),
+    }
+}
+
+/// Randomness from the standard library's hash keys, which the system seeds.
+trait RandomSeed {
+    fn hash_one_u32(&self) -> u32;
+}
+
+impl RandomSeed for std::collections::hash_map::RandomState {
+    fn hash_one_u32(&self) -> u32 {
+        core::hash::BuildHasher::hash_one(self, 0_u8) as u32
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    time.as_millis() as u64
+}
+
+/// The text of `--list`.
+pub(crate) fn list() -> String {
+    let mut text = String::new();
+    for (title, kind) in [("locks", Kind::Stanchion), ("peers", Kind::Peer)] {
+        text.push_str(title);
+        text.push('\n');
+        for entry in contenders::of_kind(kind) {
+            let _ = writeln!(text, "  {:<17} {:>3} bytes  {}", entry.name, entry.bytes, entry.about);
+        }
+    }
+    text.push_str("profiles\n");
+    for named in profiles::NAMED {
+        let times = format!("cs={}ns,think={}ns", named.critical_ns, named.think_ns);
+        let _ = writeln!(text, "  {:<17} {times:<24}  {}", named.name, named.about);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(change: impl FnOnce(&mut Args)) -> Result<Config, String> {
+        let mut args = Args { lock: "all".into(), peers: "all".into(), ..Args::default() };
+        change(&mut args);
+        Config::resolve(&args, vec![0, 1])
+    }
+
+    fn names(config: &Config) -> Vec<&str> {
+        config.locks.iter().map(|lock| lock.name.as_str()).collect()
+    }
+
+    #[test]
+    fn the_default_is_everything_but_the_hidden_lock() {
+        let config = resolve(|_| ()).expect("valid");
+        assert_eq!(config.setting.threads, [1, 2, 4, 8, 16, 32]);
+        assert_eq!(config.setting.profiles.len(), 4);
+        assert!(names(&config).contains(&"parking_lot") && !names(&config).contains(&"busted-none"));
+    }
+
+    #[test]
+    fn locks_and_peers_are_chosen_by_name() {
+        let config = resolve(|args| {
+            args.lock = "busted-none".into();
+            args.peers = "usync,std".into();
+        });
+        assert_eq!(names(&config.expect("valid")), ["std", "usync", "busted-none"]);
+        let none = resolve(|args| {
+            args.lock = "none".into();
+            args.peers = "none".into();
+        });
+        assert!(none.err().is_some_and(|error| error.contains("no lock is left")));
+    }
+
+    #[test]
+    fn mistakes_are_refused_in_one_line_that_names_the_flag() {
+        type Mistake = fn(&mut Args);
+        let mistakes: [(Mistake, &str); 9] = [
+            (
+                |args| args.lock = "parkinglot".into(),
+                "--lock: unknown lock 'parkinglot': nearest are parking_lot",
+            ),
+            (|args| args.peers = "usinc".into(), "--peers: unknown peer 'usinc': nearest are usync"),
+            (|args| args.threads = Some("0".into()), "--threads: '0' threads cannot be run"),
+            (|args| args.time = Some("0s".into()), "--time: 0s is too short"),
+            (|args| args.rounds = Some("0".into()), "--rounds: '0' is not a number from 1"),
+            (|args| args.seed = Some("abc".into()), "--seed: 'abc'"),
+            (
+                |args| args.profile = vec!["sort".into()],
+                "--profile: unknown profile 'sort': nearest are short",
+            ),
+            (|args| args.drain = Some("1".into()), "--drain: the time '1' has no unit"),
+            (|args| args.latency_time = Some("1y".into()), "--latency-time: 'y' is not a unit"),
+        ];
+        for (mistake, text) in mistakes {
+            let error = resolve(mistake).err().expect(text);
+            assert!(error.contains(text) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn cpus_and_priorities_are_checked() {
+        let first = machine::available_cpus()[0];
+        assert_eq!(cpus(&first.to_string()), Ok(vec![first]));
+        assert!(cpus("100000").is_err_and(|error| error.contains("may not use CPU 100000")));
+        assert!(cpus("x").is_err() && cpus("").is_err());
+        assert!(nice("-20") == Ok(-20) && nice("20").is_err() && nice("low").is_err());
+    }
+}

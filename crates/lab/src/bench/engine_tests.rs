@@ -1,0 +1,155 @@
+//! The engine with a mock machine: order, medians, stalls, broken locks, interruption.
+use super::*;
+use crate::bench::plan::groups;
+use crate::bench::testing::{MockExecutor, MockObserver, calibration, outcome, report};
+
+/// Runs everything with the answers of `answer`, and asks to stop before step `stop_at`.
+fn run(
+    locks: &[&str],
+    stop_at: Option<usize>,
+    answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
+) -> (Report, Vec<CellSpec>, MockObserver, Ended) {
+    let mut report = report(locks);
+    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let mut executor = MockExecutor::new(answer);
+    let mut observer = MockObserver { stop_at, ..MockObserver::default() };
+    let ended = Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
+    (report, executor.asked, observer, ended)
+}
+
+fn is(spec: &CellSpec, lock: &str, profile: &str, threads: usize) -> bool {
+    spec.lock == lock && spec.profile.name == profile && spec.threads == threads
+}
+
+#[test]
+fn a_sound_run_fills_every_cell_and_exports_after_every_group() {
+    let (report, asked, observer, ended) = run(&["a", "peer"], None, |spec| Ok(outcome(spec, 100)));
+    assert_eq!(ended, Ended::Complete);
+    assert!(report.complete && !report.failed());
+    assert_eq!(report.cells.len(), 2 * 2 * 3);
+    assert_eq!(observer.groups, [0, 0, 2, 4, 6, 8, 10, 12]);
+    assert_eq!(observer.steps, asked.len());
+    assert_eq!(report.overhead.len(), 2);
+    assert_eq!(report.uncontended.len(), 3, "two locks and the bare loop");
+    assert!(report.cells.iter().all(|cell| cell.throughput.is_some() && cell.latency.is_some()));
+}
+
+#[test]
+fn medians_are_taken_over_the_rounds_of_a_cell() {
+    let (report, ..) = run(&["a"], None, |spec| Ok(outcome(spec, [10, 50, 20][spec.round])));
+    let throughput = report.cell("a", "short", 2).and_then(|cell| cell.throughput.clone()).expect("measured");
+    // Two threads with 20 acquisitions each in a millisecond.
+    assert!((throughput.median - 40_000.0).abs() < 1e-6);
+    assert_eq!(throughput.rounds.len(), 3);
+}
+
+#[test]
+fn a_stalled_lock_is_not_run_again_with_more_threads_in_that_profile() {
+    let stall = |spec: &CellSpec| {
+        let mut outcome = outcome(spec, 1);
+        if is(spec, "ticket", "empty", 2) {
+            outcome.ending = Ending::Stalled { finished: 1 };
+        }
+        Ok(outcome)
+    };
+    let (report, asked, _, ended) = run(&["ticket", "b"], None, stall);
+    assert_eq!(ended, Ended::Complete);
+    let runs = |profile, threads| asked.iter().filter(|spec| is(spec, "ticket", profile, threads)).count();
+    assert_eq!((runs("empty", 2), runs("empty", 4)), (1, 0));
+    assert_eq!(runs("short", 4), 4, "another profile is another story");
+    let state = |threads| report.cell("ticket", "empty", threads).map(|cell| cell.state.clone());
+    assert_eq!(state(2), Some(State::Stalled));
+    assert_eq!(state(4), Some(State::Skipped { stalled_at: 2 }));
+    assert!(report.cell("ticket", "empty", 2).is_some_and(|cell| cell.rate() > 0.0), "its window counts");
+    assert!(report.complete && !report.failed(), "a stall is a result, not a failure");
+}
+
+#[test]
+fn a_worker_that_hangs_is_a_stall() {
+    let hang = |spec: &CellSpec| {
+        if is(spec, "a", "empty", 2) { Err(CellError::Hung) } else { Ok(outcome(spec, 1)) }
+    };
+    let (report, ..) = run(&["a"], None, hang);
+    assert_eq!(report.cell("a", "empty", 2).map(|cell| &cell.state), Some(&State::Stalled));
+    assert_eq!(report.cell("a", "empty", 4).map(|cell| &cell.state), Some(&State::Skipped { stalled_at: 2 }));
+}
+
+#[test]
+fn a_broken_lock_fails_the_run_and_the_others_go_on() {
+    let broken = |spec: &CellSpec| {
+        let mut outcome = outcome(spec, 1);
+        if is(spec, "a", "empty", 2) {
+            outcome.ending = Ending::Broken { acquisitions: 10, counter: 9 };
+        }
+        Ok(outcome)
+    };
+    let (report, asked, ..) = run(&["a", "b"], None, broken);
+    assert!(report.failed());
+    let state = report.cell("a", "empty", 2).map(|cell| cell.state.clone());
+    assert_eq!(state, Some(State::Broken { acquisitions: 10, counter: 9 }));
+    assert_eq!(asked.iter().filter(|spec| is(spec, "a", "empty", 2)).count(), 1);
+    assert_eq!(report.cell("b", "empty", 2).map(|cell| &cell.state), Some(&State::Measured));
+}
+
+#[test]
+fn a_worker_that_dies_fails_its_cell_and_names_the_reason() {
+    let die = |spec: &CellSpec| {
+        if spec.lock == "a" && spec.threads == 4 {
+            Err(CellError::Died("killed by signal 11".into()))
+        } else {
+            Ok(outcome(spec, 1))
+        }
+    };
+    let (report, ..) = run(&["a"], None, die);
+    let state = report.cell("a", "short", 4).map(|cell| cell.state.clone());
+    assert_eq!(state, Some(State::Failed { reason: "killed by signal 11".into() }));
+    assert!(report.failed());
+}
+
+#[test]
+fn an_interrupt_keeps_what_is_finished() {
+    // 9 uncontended, 12 overhead, 8 cells of the first group (two locks, 3+1 rounds), then 3 of the next.
+    let (report, asked, observer, ended) =
+        run(&["a", "b"], Some(9 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
+    assert_eq!(ended, Ended::Interrupted);
+    assert!(!report.complete);
+    assert_eq!(asked.len(), 32);
+    assert_eq!(observer.groups, [0, 0, 2, 4], "the group under way is written too");
+    let rounds = |lock| {
+        let cell = report.cell(lock, "empty", 2).and_then(|cell| cell.throughput.as_ref());
+        cell.map_or(0, |throughput| throughput.rounds.len())
+    };
+    assert_eq!(rounds("a") + rounds("b"), 3);
+}
+
+#[test]
+fn an_interrupted_worker_ends_the_run() {
+    let mut left = 5;
+    let interrupt = move |spec: &CellSpec| {
+        left -= 1;
+        if left < 0 { Err(CellError::Interrupted) } else { Ok(outcome(spec, 1)) }
+    };
+    let (report, asked, _, ended) = run(&["a"], None, interrupt);
+    assert_eq!((ended, asked.len()), (Ended::Interrupted, 6));
+    assert!(report.cells.is_empty() && !report.uncontended.is_empty());
+}
+
+#[test]
+fn a_worker_that_dies_outside_the_matrix_fails_the_run_too() {
+    let die = |spec: &CellSpec| {
+        if spec.pass == Pass::Uncontended && spec.lock == "a" {
+            Err(CellError::Died("no more processes".into()))
+        } else {
+            Ok(outcome(spec, 1))
+        }
+    };
+    let (report, ..) = run(&["a", "b"], None, die);
+    assert!(report.failed());
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.to_string().contains("the uncontended cost of a failed"))
+    );
+    assert!(report.uncontended.iter().all(|row| row.lock != "a"));
+}

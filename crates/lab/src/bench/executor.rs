@@ -1,0 +1,137 @@
+//! Runs cells, and is the seam at which tests put a mock in place of a machine.
+use super::cell::{CellOutcome, CellSpec, Pass};
+use super::contenders;
+use crate::interrupt;
+use core::time::Duration;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Instant;
+
+/// Why a cell has no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CellError {
+    /// The worker ended without a result: what it said last, or how it ended.
+    Died(String),
+    /// The worker did not even end at its own deadline, and was killed.
+    Hung,
+    /// The user asked the run to stop.
+    Interrupted,
+}
+
+/// Runs one cell once.
+pub(crate) trait Executor {
+    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError>;
+}
+
+/// Runs each cell in a worker process, which is this program under its hidden subcommand.
+pub(crate) struct ProcessExecutor;
+
+/// The name of the hidden subcommand.
+pub(crate) const WORKER: &str = "bench-worker";
+/// What a worker may need beyond its cell and its drain: to start, to merge histograms, to be scheduled.
+const GRACE: Duration = Duration::from_secs(10);
+/// How often a waiting parent looks whether the user wants to stop; rare enough not to disturb the cell.
+const GLANCE: Duration = Duration::from_millis(50);
+
+impl Executor for ProcessExecutor {
+    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
+        let text = serde_json::to_string(spec).map_err(|error| CellError::Died(error.to_string()))?;
+        // The link names the running program even if its file has been replaced meanwhile. A process group
+        // of its own keeps Ctrl-C for the parent, which decides what to keep.
+        let mut child = Command::new("/proc/self/exe")
+            .args([WORKER, &text])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
+        let limit = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
+        let output = collect(&mut child, Instant::now() + limit);
+        if output.is_err() {
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(|error| CellError::Died(error.to_string()))?;
+        let (stdout, stderr) = output?;
+        match serde_json::from_slice(&stdout) {
+            Ok(outcome) if status.success() => Ok(outcome),
+            _ => Err(CellError::Died(last_words(status, &stderr))),
+        }
+    }
+}
+
+/// What a worker wrote on its two outputs.
+type Output = (Vec<u8>, Vec<u8>);
+
+/// Everything the child writes until it closes its outputs.
+fn collect(child: &mut Child, deadline: Instant) -> Result<Output, CellError> {
+    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+    let (sender, output) = channel();
+    // Detached on purpose: after a kill the pipe closes and the thread ends by itself.
+    std::thread::spawn(move || {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
+        let _ = stdout.as_mut().map(|pipe| pipe.read_to_end(&mut out));
+        let _ = stderr.as_mut().map(|pipe| pipe.read_to_end(&mut err));
+        let _ = sender.send((out, err));
+    });
+    loop {
+        match output.recv_timeout(GLANCE) {
+            Ok(output) => return Ok(output),
+            Err(RecvTimeoutError::Disconnected) => return Err(CellError::Died("its output was lost".into())),
+            Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(CellError::Interrupted),
+            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => return Err(CellError::Hung),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let said = text.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:"));
+    match (status.signal(), said) {
+        (Some(signal), _) => format!("killed by signal {signal}"),
+        (None, Some(line)) => line.to_owned(),
+        (None, None) => status.to_string(),
+    }
+}
+
+/// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
+pub(crate) fn worker(text: &str) -> ! {
+    // A worker must not outlive a parent that was killed.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    // A panic of one thread would otherwise look like a stall of the others.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        report(info);
+        std::process::exit(101);
+    }));
+    let code = match run_cell(text) {
+        Ok(json) => {
+            println!("{json}");
+            0
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+fn run_cell(text: &str) -> Result<String, String> {
+    let spec: CellSpec = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
+    let entry = contenders::by_name(&spec.lock).ok_or_else(|| format!("unknown lock '{}'", spec.lock))?;
+    if spec.pass == Pass::Uncontended {
+        // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
+        // figure is only noisier.
+        let _ = super::machine::pin_to_one_cpu();
+    }
+    let run = match spec.pass {
+        Pass::Events => entry.run_counting.ok_or_else(|| format!("'{}' has no lock events", entry.name))?,
+        _ => entry.run,
+    };
+    serde_json::to_string(&run(&spec)).map_err(|error| error.to_string())
+}

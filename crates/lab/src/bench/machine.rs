@@ -1,0 +1,133 @@
+//! The CPUs this run may use, and what else happens on them.
+use super::usage;
+use core::time::Duration;
+use rustix::io;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use std::time::Instant;
+
+/// The CPUs this process may run on, in order.
+pub(crate) fn available_cpus() -> Vec<usize> {
+    sched_getaffinity(None).map_or_else(
+        |_| (0..std::thread::available_parallelism().map_or(1, usize::from)).collect(),
+        |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+    )
+}
+
+/// Restricts this process, and the workers it starts, to some CPUs.
+pub(crate) fn restrict_to(cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set)
+}
+
+/// Pins the calling thread to the last CPU it may use: the first one usually serves the interrupts.
+pub(crate) fn pin_to_one_cpu() -> io::Result<()> {
+    let cpu = available_cpus().last().copied().unwrap_or_else(sched_getcpu);
+    restrict_to(&[cpu])
+}
+
+/// CPU time of the whole machine and of this run's processes, at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Activity {
+    /// Seconds since some fixed moment.
+    pub at: f64,
+    /// CPU seconds in which some program ran on a CPU of ours.
+    pub busy: f64,
+    /// CPU seconds in which a CPU of ours was ready to run and the hypervisor did not let it.
+    pub stolen: f64,
+    /// CPU seconds of this process and the workers that have ended.
+    pub own: f64,
+}
+
+impl Activity {
+    /// What the machine has done so far; nothing where it does not tell.
+    pub(crate) fn sample(cpus: &[usize], epoch: Instant) -> Self {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let (busy, stolen) = busy_and_stolen(&stat, cpus);
+        let own = usage::family_cpu_time().as_secs_f64();
+        Self { at: epoch.elapsed().as_secs_f64(), busy, stolen, own }
+    }
+
+    /// Shares of the CPUs' capacity since `earlier` that went to other programs, and to other machines.
+    pub(crate) fn shares_since(&self, earlier: &Self, cpus: usize) -> (f64, f64) {
+        let capacity = (self.at - earlier.at) * cpus as f64;
+        if capacity <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let foreign = (self.busy - earlier.busy) - (self.own - earlier.own);
+        (foreign.max(0.0) / capacity, (self.stolen - earlier.stolen).max(0.0) / capacity)
+    }
+}
+
+/// The unit of `/proc/stat`, which is a hundredth of a second wherever Linux runs.
+const TICK: f64 = 0.01;
+
+/// CPU seconds busy and stolen on some CPUs, from the text of `/proc/stat`.
+fn busy_and_stolen(stat: &str, cpus: &[usize]) -> (f64, f64) {
+    let mut sums = (0.0, 0.0);
+    for line in stat.lines() {
+        let mut words = line.split_whitespace();
+        let cpu = words.next().and_then(|name| name.strip_prefix("cpu")?.parse::<usize>().ok());
+        if cpu.is_none_or(|cpu| !cpus.contains(&cpu)) {
+            continue;
+        }
+        // user nice system idle iowait irq softirq steal guest guest_nice; guest is part of user.
+        let ticks: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+        let at = |index: usize| ticks.get(index).copied().unwrap_or(0.0) * TICK;
+        sums.0 += at(0) + at(1) + at(2) + at(5) + at(6);
+        sums.1 += at(7);
+    }
+    sums
+}
+
+/// How busy the CPUs are before anything is measured: the share in use over `time`.
+pub(crate) fn busy_before(cpus: &[usize], time: Duration) -> f64 {
+    let epoch = Instant::now();
+    let first = Activity::sample(cpus, epoch);
+    std::thread::sleep(time);
+    Activity::sample(cpus, epoch).shares_since(&first, cpus.len()).0
+}
+
+/// Programs ready to run right now, other than the one asking.
+pub(crate) fn other_runnable() -> usize {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let running =
+        text.split_whitespace().nth(3).and_then(|field| field.split('/').next()?.parse::<usize>().ok());
+    running.unwrap_or(1).saturating_sub(1)
+}
+
+/// The frequency governor of the first CPU, where there is one.
+pub(crate) fn governor() -> Option<String> {
+    let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  100 0 100 800 0 0 0 50 0 0\ncpu0 60 0 40 400 0 0 0 50 0 0\ncpu1 40 10 60 400 0 5 5 0 0 0\nintr 1\n";
+
+    #[test]
+    fn only_our_cpus_count() {
+        let close = |(a, b): (f64, f64), (x, y): (f64, f64)| (a - x).abs() < 1e-9 && (b - y).abs() < 1e-9;
+        assert!(close(busy_and_stolen(STAT, &[0]), (1.0, 0.5)));
+        assert!(close(busy_and_stolen(STAT, &[0, 1]), (2.2, 0.5)));
+        assert!(close(busy_and_stolen("", &[0]), (0.0, 0.0)));
+    }
+
+    #[test]
+    fn what_we_use_ourselves_is_not_foreign() {
+        let first = Activity { at: 0.0, busy: 5.0, stolen: 0.0, own: 1.0 };
+        let last = Activity { at: 10.0, busy: 25.0, stolen: 1.0, own: 19.0 };
+        let (foreign, stolen) = last.shares_since(&first, 2);
+        assert!((foreign - 0.1).abs() < 1e-9 && (stolen - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn this_machine_has_cpus() {
+        assert!(!available_cpus().is_empty());
+    }
+}

@@ -1,0 +1,264 @@
+//! One run from arguments to exit code.
+use super::args::Args;
+use super::cell::{Calibration, CellSpec};
+use super::config::{self, Config};
+use super::engine::{Ended, Engine, Observer};
+use super::executor::ProcessExecutor;
+use super::export::{Exports, Wanted};
+use super::machine::{self, Activity};
+use super::plan::{self, Group};
+use super::progress::Progress;
+use super::report::{Report, SCHEMA};
+use super::units::spoken;
+use super::warnings::{self, Beforehand, Warning};
+use super::{calibrate, clock, summary, table};
+use crate::interrupt;
+use crate::provenance::Provenance;
+use core::fmt::Write as _;
+use core::time::Duration;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Broken lock or failed worker.
+const FAILED: u8 = 1;
+/// Bad input.
+const REFUSED: u8 = 2;
+/// Stopped by the user.
+const INTERRUPTED: u8 = 130;
+
+/// How long the machine is watched before the start.
+const WATCH: Duration = Duration::from_millis(200);
+
+/// Runs the benchmark.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    if args.list {
+        return print(&config::list(), ExitCode::SUCCESS);
+    }
+    match prepare(args) {
+        Ok((config, exports)) => measure(args, &config, exports),
+        Err(message) => {
+            eprintln!("stanchion: {message}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+/// Everything that may be refused.
+fn prepare(args: &Args) -> Result<(Config, Exports), String> {
+    let cpus = match &args.cpus {
+        Some(list) => {
+            let cpus = config::cpus(list)?;
+            machine::restrict_to(&cpus)
+                .map_err(|error| format!("--cpus: cannot keep to CPUs {list}: {error}"))?;
+            cpus
+        }
+        None => machine::available_cpus(),
+    };
+    let config = Config::resolve(args, cpus)?;
+    if let Some(text) = &args.nice {
+        let value = config::nice(text)?;
+        rustix::process::setpriority_process(None, value)
+            .map_err(|error| format!("--nice: not permitted to set priority {value}: {error}"))?;
+    }
+    let exports = Exports::open(&Wanted {
+        json: args.json.as_deref(),
+        csv: args.csv.as_deref(),
+        html: args.html.as_deref(),
+        dir: args.out.as_deref(),
+        force: args.force,
+    })?;
+    Ok((config, exports))
+}
+
+/// What is known before the first cell.
+fn blank_report(config: &Config) -> Report {
+    let setting = config.setting.clone();
+    Report {
+        schema: SCHEMA,
+        complete: false,
+        provenance: Provenance::collect(setting.seed),
+        calibration: calibrated(),
+        locks: config.locks.clone(),
+        overhead: Vec::new(),
+        uncontended: Vec::new(),
+        cells: Vec::new(),
+        warnings: Vec::new(),
+        summary: Vec::new(),
+        setting,
+    }
+}
+
+/// Calibrates on one CPU, on a thread of its own so that the rest of the run stays free to move.
+fn calibrated() -> Calibration {
+    let pinned = std::thread::spawn(|| {
+        // If pinning is refused, the figures are only noisier.
+        let _ = machine::pin_to_one_cpu();
+        calibrate::calibrate()
+    });
+    pinned.join().expect("calibration does not panic")
+}
+
+fn measure(args: &Args, config: &Config, exports: Exports) -> ExitCode {
+    interrupt::install();
+    let cpus = &config.setting.cpus;
+    let before = warnings::before(&Beforehand {
+        debug_build: cfg!(debug_assertions),
+        cpus: cpus.len(),
+        quota: std::thread::available_parallelism().map_or(cpus.len(), usize::from),
+        runnable: machine::other_runnable(),
+        busy: machine::busy_before(cpus, WATCH),
+        governor: machine::governor(),
+        stable_clock: clock::is_stable(),
+    });
+    let mut report = blank_report(config);
+    report.warnings.clone_from(&before);
+    let groups = plan::groups(&config.setting, &config.locks, report.calibration, config.uncontended_only);
+    announce(args, &report, &groups, &before);
+
+    let mut driver = Driver::new(exports, Progress::new(&groups, args.quiet), before, cpus.clone());
+    let ended = Engine::new(&mut ProcessExecutor, &mut driver).run(&groups, &mut report);
+    driver.progress.finish();
+    finish(&driver, &report, ended)
+}
+
+/// What will be done, on standard error before it is done.
+fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) {
+    if args.quiet {
+        return;
+    }
+    let cells = report.locks.len() * report.setting.threads.len() * report.setting.profiles.len();
+    let ms: u64 = groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum();
+    eprintln!(
+        "{} locks on {} CPUs ({}), seed {}{}, about {}",
+        report.locks.len(),
+        report.setting.cpus.len(),
+        report.provenance.cpu_model,
+        report.setting.seed,
+        if groups.len() > 1 { format!(", {cells} cells") } else { String::new() },
+        spoken(ms as f64 / 1e3)
+    );
+    for warning in before {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// Prints the result and decides the exit code.
+fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
+    let mut text = table::render(report, std::io::stdout().is_terminal());
+    if !report.summary.is_empty() {
+        text.push_str("\nsummary\n");
+        for line in &report.summary {
+            text.push_str(&wrapped(line));
+        }
+    }
+    for path in driver.exports.paths() {
+        let _ = write!(text, "\nwritten: {}", path.display());
+    }
+    let _ = writeln!(text, "\nseed {}", report.setting.seed);
+    let code = match ended {
+        _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
+        Ended::Interrupted => ExitCode::from(INTERRUPTED),
+        Ended::Complete => ExitCode::SUCCESS,
+    };
+    let code = print(&text, code);
+    for warning in &report.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if let Some(error) = &driver.error {
+        eprintln!("stanchion: {error}");
+    }
+    if ended == Ended::Interrupted {
+        eprintln!("stanchion: interrupted; what was finished is above{}", kept(driver));
+    }
+    code
+}
+
+fn kept(driver: &Driver) -> &'static str {
+    if driver.exports.paths().next().is_some() { " and in the files" } else { "" }
+}
+
+/// Writes to standard output; a reader that has gone away is no failure of ours.
+fn print(text: &str, code: ExitCode) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    code
+}
+
+/// A sentence as lines of a hundred columns, with a dash in front.
+fn wrapped(line: &str) -> String {
+    const COLUMNS: usize = 96;
+    let (mut text, mut column) = (String::from("  -"), 3);
+    for word in line.split(' ') {
+        if column + 1 + word.chars().count() > COLUMNS {
+            text.push_str("\n   ");
+            column = 3;
+        }
+        text.push(' ');
+        text.push_str(word);
+        column += 1 + word.chars().count();
+    }
+    text.push('\n');
+    text
+}
+
+/// Keeps files, warnings and progress up to date while the engine runs.
+struct Driver {
+    exports: Exports,
+    progress: Progress,
+    before: Vec<Warning>,
+    cpus: Vec<usize>,
+    epoch: Instant,
+    last: Activity,
+    /// Largest shares of any group: other programs, and the hypervisor.
+    worst: (f64, f64),
+    error: Option<String>,
+}
+
+impl Driver {
+    fn new(exports: Exports, progress: Progress, before: Vec<Warning>, cpus: Vec<usize>) -> Self {
+        let epoch = Instant::now();
+        let last = Activity::sample(&cpus, epoch);
+        Self { exports, progress, before, cpus, epoch, last, worst: (0.0, 0.0), error: None }
+    }
+}
+
+impl Observer for Driver {
+    fn step(&mut self, spec: &CellSpec) {
+        self.progress.step(spec);
+    }
+
+    fn group_done(&mut self, group: &Group, report: &mut Report) {
+        let now = Activity::sample(&self.cpus, self.epoch);
+        let (foreign, stolen) = now.shares_since(&self.last, self.cpus.len());
+        self.last = now;
+        self.worst = (self.worst.0.max(foreign), self.worst.1.max(stolen));
+        report.warnings.retain(|warning| matches!(warning, Warning::Failed { .. }));
+        report.warnings.extend(self.before.iter().cloned());
+        report.warnings.extend(warnings::during(self.worst.0, self.worst.1));
+        report.warnings.extend(warnings::about_cells(report));
+        report.summary = summary::sentences(report);
+        self.progress.group_done(group);
+        // Said once and at the end: the measurement goes on, the terminal still gets its tables.
+        if let Err(error) = self.exports.write(report) {
+            self.error = Some(error);
+        }
+    }
+
+    fn stop_requested(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_wrapped_and_lose_no_word() {
+        let line = "word ".repeat(60);
+        let text = wrapped(line.trim_end());
+        assert!(text.lines().all(|line| line.chars().count() <= 100) && text.lines().count() > 1);
+        assert_eq!(text.matches("word").count(), 60);
+    }
+}

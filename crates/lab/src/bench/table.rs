@@ -1,0 +1,355 @@
+//! The result as tables for a terminal of a hundred columns.
+use super::cell::Profile;
+use super::contender::Kind;
+use super::plan::NO_LOCK;
+use super::report::{Cell, Report, State};
+use super::summary::COMPARABLE;
+use super::units::{format_ns, round_ns, three_figures, without_zeros};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use core::fmt::Write;
+
+/// Columns of a terminal that nothing may exceed.
+const WIDTH: usize = 100;
+
+/// One quantity of a cell: how it is shown, and how it is compared.
+pub(crate) struct Quantity {
+    pub title: &'static str,
+    /// The figure, if the cell has one.
+    pub value: fn(&Cell) -> Option<f64>,
+    pub show: fn(&Cell, f64) -> String,
+    /// Whether more is better; otherwise less is.
+    pub more_is_better: bool,
+}
+
+/// What the terminal shows, in this order.
+pub(crate) const QUANTITIES: &[Quantity] = &[
+    Quantity {
+        title: "throughput, million acquisitions/s (median, ± half the range of rounds)",
+        value: |cell| Some(cell.rate() / 1e6),
+        show: |cell, value| {
+            let spread = cell.throughput.as_ref().map_or(0.0, super::stats::Summary::spread);
+            format!("{} ±{:.0}%", three_figures(value), spread * 100.0)
+        },
+        more_is_better: true,
+    },
+    Quantity {
+        title: "acquire latency p99.9",
+        value: |cell| {
+            cell.latency.as_ref().filter(|waits| waits.samples > 0).map(|waits| waits.p999_ns as f64)
+        },
+        show: |_, value| format_ns(value),
+        more_is_better: false,
+    },
+    Quantity {
+        title: "worst wait, the unfinished ones counted",
+        value: |cell| cell.latency.as_ref().map(|latency| latency.worst_ns as f64),
+        show: |_, value| format_ns(value),
+        more_is_better: false,
+    },
+    Quantity {
+        title: "CPU seconds per million acquisitions",
+        value: |cell| cell.cpu_s_per_million,
+        show: |_, value| three_figures(value),
+        more_is_better: false,
+    },
+    Quantity {
+        title: "fairness: slowest thread / fastest thread (Jain's index)",
+        value: |cell| cell.fairness.map(|fairness| fairness.min_over_max),
+        show: |cell, value| {
+            format!("{value:.2} ({:.2})", cell.fairness.map_or(0.0, |fairness| fairness.jain))
+        },
+        more_is_better: true,
+    },
+];
+
+/// Everything, for the terminal. `bold` marks the best cells for the eye as well.
+pub(crate) fn render(report: &Report, bold: bool) -> String {
+    let mut text = String::new();
+    text.push_str(&uncontended(report));
+    for profile in report.profiles() {
+        if !report.cells.iter().any(|cell| cell.profile == profile.name) {
+            continue;
+        }
+        let description = describe(report, profile);
+        let (name, rest) = description.split_once(": ").unwrap_or((&description, ""));
+        let _ = writeln!(text, "\n== {name} ==\n{rest}");
+        for (index, quantity) in QUANTITIES.iter().enumerate() {
+            text.push_str(&matrix(report, profile, quantity, bold));
+            if index == 0 {
+                text.push_str(&notes(report, profile));
+                text.push_str(&ratios(report, profile));
+            }
+        }
+    }
+    text
+}
+
+/// The profile in words, with what the harness adds to it.
+pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
+    let times = format!(
+        "{}: critical section {}, think time {}",
+        profile.name,
+        round_ns(profile.critical_ns as f64),
+        round_ns(profile.think_ns as f64)
+    );
+    match report.overhead.iter().find(|overhead| overhead.profile == profile.name) {
+        Some(overhead) => format!(
+            "{times}\nwithout any lock an iteration takes {} ns, and {} ns in latency passes",
+            three_figures(overhead.throughput_ns),
+            three_figures(overhead.latency_ns)
+        ),
+        None => times,
+    }
+}
+
+/// The word for a cell without a figure, if it has none.
+pub(crate) fn word(cell: Option<&Cell>) -> Option<&'static str> {
+    match cell.map(|cell| &cell.state) {
+        None => Some("-"),
+        Some(State::Measured) => None,
+        Some(State::Stalled | State::Skipped { .. }) => Some("stalled"),
+        Some(State::Broken { .. }) => Some("BROKEN"),
+        Some(State::Failed { .. }) => Some("failed"),
+    }
+}
+
+/// More equal firsts than this are no news, and get no mark.
+const SHARED_FIRSTS: usize = 3;
+
+/// Whether a cell has the best figure of its column, among the sound cells that get comparable work done.
+pub(crate) fn is_best(report: &Report, cell: &Cell, quantity: &Quantity) -> bool {
+    let column = || report.sound(&cell.profile, cell.threads);
+    let rate = column().map(Cell::rate).fold(0.0, f64::max);
+    let comparable = |cell: &&Cell| cell.rate() >= COMPARABLE * rate;
+    let figures: Vec<f64> = column().filter(comparable).filter_map(quantity.value).collect();
+    let best = figures.iter().copied().reduce(if quantity.more_is_better { f64::max } else { f64::min });
+    let Some(best) = best else { return false };
+    let equal = |figure: f64| (figure - best).abs() <= best * 1e-9;
+    let firsts = figures.iter().filter(|&&figure| equal(figure)).count();
+    comparable(&cell)
+        && (quantity.value)(cell).is_some_and(equal)
+        && firsts <= SHARED_FIRSTS
+        && column().nth(1).is_some()
+}
+
+/// `4 (2x)`: threads, and how many that is to a CPU.
+pub(crate) fn heading(threads: usize, cpus: usize) -> String {
+    let multiple = threads as f64 / cpus.max(1) as f64;
+    format!("{threads} ({}x)", without_zeros(&format!("{multiple:.2}")))
+}
+
+fn matrix(report: &Report, profile: &Profile, quantity: &Quantity, bold: bool) -> String {
+    let rows: Vec<&str> = report.locks.iter().map(|lock| lock.name.as_str()).collect();
+    let show = |lock: &str, threads: usize| {
+        let cell = report.cell(lock, &profile.name, threads);
+        if let Some(word) = word(cell) {
+            return word.to_owned();
+        }
+        let Some((cell, value)) = cell.and_then(|cell| Some((cell, (quantity.value)(cell)?))) else {
+            return "-".to_owned();
+        };
+        let text = (quantity.show)(cell, value);
+        if is_best(report, cell, quantity) { text + "*" } else { text + " " }
+    };
+    // A quantity that nothing has (no latency pass was asked for) needs no table.
+    let of_profile = |cell: &&Cell| cell.profile == profile.name;
+    if !report.cells.iter().filter(of_profile).any(|cell| (quantity.value)(cell).is_some()) {
+        return String::new();
+    }
+    let text = grid(report, quantity.title, &rows, show);
+    if bold { emboldened(&text) } else { text }
+}
+
+/// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes as width.
+fn emboldened(text: &str) -> String {
+    let mut bold = String::new();
+    for line in text.split_inclusive('\n') {
+        for part in line.split_inclusive('*') {
+            // Columns are at least two blanks apart, and no figure has two in it.
+            let start = part.rfind("  ").map_or(0, |blanks| blanks + 2);
+            if part.ends_with('*') {
+                let _ = write!(bold, "{}\u{1b}[1m{}\u{1b}[0m", &part[..start], &part[start..]);
+            } else {
+                bold.push_str(part);
+            }
+        }
+    }
+    bold
+}
+
+/// A table with a row for each lock and a column for each thread count, in as many pieces as needed.
+fn grid(report: &Report, title: &str, rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
+    let columns = report.setting.threads.len().max(1);
+    let pieces = |columns| {
+        let threads = report.setting.threads.chunks(columns);
+        threads.map(|threads| piece(report, threads, rows, &show)).collect::<String>()
+    };
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    let text = (1..=columns).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1));
+    format!("\n{title}\n{text}")
+}
+
+fn piece(report: &Report, threads: &[usize], rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
+    let mut table = plain_table();
+    let headings = threads.iter().map(|&count| heading(count, report.setting.cpus.len()) + " ");
+    table.set_header(core::iter::once("threads (per CPU)".to_owned()).chain(headings));
+    for row in rows {
+        let cells = threads.iter().map(|&count| show(row, count));
+        table.add_row(core::iter::once((*row).to_owned()).chain(cells));
+    }
+    align_right(&mut table);
+    trimmed(&table) + "\n"
+}
+
+/// Our locks relative to the best peer of each column.
+fn ratios(report: &Report, profile: &Profile) -> String {
+    let ours: Vec<&str> = report
+        .locks
+        .iter()
+        .filter(|lock| lock.kind == Kind::Stanchion)
+        .map(|lock| lock.name.as_str())
+        .collect();
+    if ours.is_empty() || !report.locks.iter().any(|lock| lock.kind == Kind::Peer) {
+        return String::new();
+    }
+    let title = "throughput relative to the best peer of the column";
+    grid(report, title, &ours, |lock, threads| {
+        let cell = report.cell(lock, &profile.name, threads);
+        let peer = report.best_peer(&profile.name, threads).map(Cell::rate);
+        match (word(cell), cell, peer) {
+            (Some(word), ..) => word.to_owned(),
+            (None, Some(cell), Some(rate)) if rate > 0.0 => format!("{:.2} ", cell.rate() / rate),
+            _ => "-".to_owned(),
+        }
+    })
+}
+
+/// What the words in a table mean.
+fn notes(report: &Report, profile: &Profile) -> String {
+    let mut text = String::new();
+    for cell in report.cells.iter().filter(|cell| cell.profile == profile.name) {
+        match &cell.state {
+            State::Stalled => {
+                let _ = writeln!(
+                    text,
+                    "note: {} stalled with {} threads: not all had got the lock {} ms after the stop",
+                    cell.lock, cell.threads, report.setting.drain_ms
+                );
+            }
+            State::Broken { acquisitions, counter } => {
+                let _ = writeln!(
+                    text,
+                    "BROKEN: {} with {} threads: {acquisitions} acquisitions, but the protected counter says {counter}",
+                    cell.lock, cell.threads
+                );
+            }
+            State::Failed { reason } => {
+                let _ = writeln!(text, "failed: {} with {} threads: {reason}", cell.lock, cell.threads);
+            }
+            State::Measured | State::Skipped { .. } => {}
+        }
+    }
+    text
+}
+
+fn uncontended(report: &Report) -> String {
+    if report.uncontended.is_empty() {
+        return String::new();
+    }
+    let best_of = |lock: &str| report.uncontended.iter().find(|row| row.lock == lock).map(|row| row.ns.min);
+    let peers = report.uncontended.iter().filter(|row| report.kind(&row.lock) == Some(Kind::Peer));
+    let best_peer = peers.min_by(|a, b| a.ns.min.total_cmp(&b.ns.min));
+    let mut table = plain_table();
+    table.set_header(["lock", "ns", "median", "/ best peer", "/ pthread-spin", "bytes"]);
+    let ratio = |ns: f64, of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{:.2}", ns / of));
+    for row in &report.uncontended {
+        let bytes = report.locks.iter().find(|lock| lock.name == row.lock).map(|lock| lock.bytes.to_string());
+        table.add_row([
+            if row.lock == NO_LOCK { "(bare loop)".to_owned() } else { row.lock.clone() },
+            format!("{:.2}", row.ns.min),
+            format!("{:.2}", row.ns.median),
+            ratio(row.ns.min, best_peer.map(|peer| peer.ns.min)),
+            ratio(row.ns.min, best_of("pthread-spin")),
+            bytes.unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    align_right(&mut table);
+    let title =
+        "uncontended acquire + release by one thread, loop included (ns: best round; ratios of those)";
+    format!("{title}\n{}\n", trimmed(&table))
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+    table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+fn align_right(table: &mut Table) {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+fn trimmed(table: &Table) -> String {
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::cell::Pass;
+    use crate::bench::plan;
+    use crate::bench::testing;
+
+    /// A full report in which `a` is always twice as fast as `peer`, except where `a` stalls.
+    fn report() -> Report {
+        let mut report = testing::report(&["a", "peer"]);
+        let groups = plan::groups(&report.setting, &report.locks, testing::calibration(), false);
+        for spec in groups.iter().flat_map(|group| &group.cells).filter(|spec| spec.pass == Pass::Latency) {
+            let state = match (spec.lock.as_str(), spec.threads) {
+                ("a", 4) => State::Stalled,
+                _ => State::Measured,
+            };
+            let outcome = testing::outcome(spec, if spec.lock == "a" { 2_000 } else { 1_000 });
+            let rounds = [(Pass::Throughput, outcome.clone()), (Pass::Latency, outcome)];
+            if spec.threads > 0
+                && spec.profile.name != "uncontended"
+                && groups[1].cells.iter().all(|cell| cell != spec)
+            {
+                report.cells.push(Cell::of(&spec.lock, &spec.profile.name, spec.threads, state, &rounds));
+            }
+        }
+        report
+    }
+
+    #[test]
+    fn the_best_is_marked_and_a_stalled_lock_is_named() {
+        let text = render(&report(), false);
+        let row = text.lines().find(|line| line.starts_with(" a ")).expect("a row");
+        assert!(row.contains("2.00 ±0%*") && row.contains("4.00 ±0%*") && row.ends_with("stalled"), "{row}");
+        assert!(text.contains("note: a stalled with 4 threads") && text.contains("2 (1x)"));
+        let unbold = render(&report(), true).replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+        assert_eq!(unbold, text, "bold changes no width");
+        assert!(!text.contains('\u{1b}') && render(&report(), true).contains("\u{1b}[1m2.00 ±0%*\u{1b}[0m"));
+    }
+
+    #[test]
+    fn ours_are_set_in_relation_to_the_best_peer() {
+        let text = render(&report(), false);
+        let table = text.split("relative to the best peer").nth(1).expect("a table of ratios");
+        let row = table.lines().find(|line| line.starts_with(" a ")).expect("a row");
+        assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["a", "2.00", "2.00", "stalled"]);
+    }
+
+    #[test]
+    fn a_hundred_columns_are_enough_however_many_thread_counts_there_are() {
+        let mut report = report();
+        report.locks[0].name = "pv-qspin-longest".into();
+        report.setting.threads = (0..13).map(|power| 1 << power).collect();
+        let text = render(&report, false);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(longest <= 100, "{longest}");
+    }
+}

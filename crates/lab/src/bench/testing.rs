@@ -1,0 +1,112 @@
+//! A mock machine and small settings for the tests of the engine, the exporters and the tables.
+use super::cell::{Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Waits};
+use super::contender::Kind;
+use super::engine::Observer;
+use super::executor::{CellError, Executor};
+use super::plan::Group;
+use super::report::{LockInfo, Report, SCHEMA, Setting};
+use crate::provenance::Provenance;
+
+pub(crate) fn calibration() -> Calibration {
+    Calibration { ns_per_step: 1.0, ticks_per_ns: 2.0, clock_read_ns: 10.0, clock_step_ns: 1.0 }
+}
+
+pub(crate) fn lock(name: &str) -> LockInfo {
+    let kind = if name.starts_with("peer") { Kind::Peer } else { Kind::Stanchion };
+    LockInfo { name: name.into(), kind, about: format!("the lock {name}"), bytes: 4, counts_events: false }
+}
+
+pub(crate) fn setting() -> Setting {
+    let profile = |name: &str, critical_ns, think_ns| Profile { name: name.into(), critical_ns, think_ns };
+    Setting {
+        cpus: vec![0, 1],
+        threads: vec![1, 2, 4],
+        profiles: vec![profile("empty", 0, 0), profile("short", 50, 200)],
+        rounds: 3,
+        time_ms: 10,
+        latency_rounds: 1,
+        latency_time_ms: 10,
+        events_time_ms: 5,
+        uncontended_rounds: 3,
+        uncontended_time_ms: 5,
+        drain_ms: 100,
+        seed: 42,
+    }
+}
+
+/// A report with nothing measured yet.
+pub(crate) fn report(locks: &[&str]) -> Report {
+    Report {
+        schema: SCHEMA,
+        complete: false,
+        provenance: Provenance::collect(42),
+        setting: setting(),
+        calibration: calibration(),
+        locks: locks.iter().map(|name| lock(name)).collect(),
+        overhead: Vec::new(),
+        uncontended: Vec::new(),
+        cells: Vec::new(),
+        warnings: Vec::new(),
+        summary: Vec::new(),
+    }
+}
+
+/// A cell that went well: every thread got `per_thread` acquisitions in a millisecond.
+pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
+    CellOutcome {
+        ending: Ending::Sound,
+        elapsed_ns: 1_000_000,
+        acquisitions: vec![per_thread; spec.threads],
+        cpu_ns: 2_000_000,
+        voluntary_switches: 10,
+        involuntary_switches: 20,
+        waits: (spec.pass == Pass::Latency).then(|| Waits {
+            buckets: vec![(100, 9_000), (10_000, 1_000)],
+            worst_ns: 50_000,
+            unfinished_ns: 0,
+        }),
+        events: Vec::new(),
+    }
+}
+
+/// Answers with a function, and remembers what it was asked.
+pub(crate) struct MockExecutor<F> {
+    pub asked: Vec<CellSpec>,
+    pub answer: F,
+}
+
+impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> MockExecutor<F> {
+    pub(crate) fn new(answer: F) -> Self {
+        Self { asked: Vec::new(), answer }
+    }
+}
+
+impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for MockExecutor<F> {
+    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
+        self.asked.push(spec.clone());
+        (self.answer)(spec)
+    }
+}
+
+/// Counts what it is told; asks to stop before the given step.
+#[derive(Default)]
+pub(crate) struct MockObserver {
+    pub steps: usize,
+    /// Cells in the report at the end of each group.
+    pub groups: Vec<usize>,
+    pub stop_at: Option<usize>,
+}
+
+impl Observer for MockObserver {
+    fn step(&mut self, _spec: &CellSpec) {
+        self.steps += 1;
+    }
+
+    fn group_done(&mut self, _group: &Group, report: &mut Report) {
+        self.groups.push(report.cells.len());
+    }
+
+    fn stop_requested(&self) -> bool {
+        self.stop_at.is_some_and(|stop_at| self.steps >= stop_at)
+    }
+}

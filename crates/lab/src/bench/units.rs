@@ -1,0 +1,125 @@
+//! Times and figures, as people type and read them.
+use core::time::Duration;
+
+/// Units a time may have, with their nanoseconds.
+const UNITS: [(&str, f64); 6] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9)];
+
+/// Longest time anybody can mean.
+const LONGEST_NS: f64 = 3600e9;
+
+/// A time such as `50ns`, `0.3s` or `2us`; the error says what is wrong with it.
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let example = "write for example 50ns, 2us, 300ms or 1s";
+    let number: f64 = number.parse().map_err(|_| format!("'{text}' is not a time: {example}"))?;
+    if unit.is_empty() && number != 0.0 {
+        return Err(format!("the time '{text}' has no unit: {example}"));
+    }
+    let factor = match UNITS.iter().find(|(name, _)| *name == unit.trim()) {
+        Some((_, factor)) => *factor,
+        None if unit.is_empty() => 1.0,
+        None => return Err(format!("'{}' is not a unit of time: use ns, us, ms, s or m", unit.trim())),
+    };
+    let ns = number * factor;
+    if ns > LONGEST_NS {
+        return Err(format!("the time '{text}' is longer than an hour"));
+    }
+    Ok(Duration::from_nanos(ns.round() as u64))
+}
+
+/// Nanoseconds with three figures and a unit that fits.
+pub(crate) fn format_ns(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "µs"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three_figures(value))
+}
+
+/// About three figures, never an exponent.
+pub(crate) fn three_figures(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 => "0".to_owned(),
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.0995 => format!("{value:.2}"),
+        size if size >= 0.001 => format!("{value:.3}"),
+        _ => format!("{value:.5}"),
+    }
+}
+
+/// Nanoseconds without figures that say nothing: `50 ns`, not `50.0 ns`. For what was asked for and for ticks.
+pub(crate) fn round_ns(ns: f64) -> String {
+    let text = format_ns(ns);
+    let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    format!("{} {unit}", without_zeros(value))
+}
+
+/// A figure without zeros behind the point.
+pub(crate) fn without_zeros(value: &str) -> &str {
+    if value.contains('.') { value.trim_end_matches('0').trim_end_matches('.') } else { value }
+}
+
+/// A share as a percentage with as many figures as it deserves.
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        value if value >= 9.95 => format!("{value:.0} %"),
+        value if value >= 0.095 => format!("{value:.1} %"),
+        value if value >= 0.001 => format!("{value:.3} %"),
+        value if value > 0.0 => "under 0.001 %".to_owned(),
+        _ => "0 %".to_owned(),
+    }
+}
+
+/// Seconds as people say them.
+pub(crate) fn spoken(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_with_their_units() {
+        assert_eq!(parse_time("50ns"), Ok(Duration::from_nanos(50)));
+        assert_eq!(parse_time("0.3s"), Ok(Duration::from_millis(300)));
+        assert_eq!(parse_time("2 us"), Ok(Duration::from_micros(2)));
+        assert_eq!(parse_time("2µs"), Ok(Duration::from_micros(2)));
+        assert_eq!(parse_time("0"), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_not_a_time_is_refused_with_an_example() {
+        for text in ["", "ms", "-1s", "5", "5 parsecs", "1.2.3s", "2h", "99999999s"] {
+            let error = parse_time(text).expect_err(text);
+            assert!(!error.contains('\n') && error.len() > 10, "{error}");
+        }
+    }
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!(format_ns(0.0), "0 ns");
+        assert_eq!(format_ns(1_234.0), "1.23 µs");
+        assert_eq!(format_ns(45_600_000.0), "45.6 ms");
+        assert_eq!(three_figures(123.4), "123");
+        assert_eq!(round_ns(50.0), "50 ns");
+        assert_eq!(round_ns(2_500.0), "2.5 µs");
+        assert_eq!(round_ns(100.0), "100 ns");
+        assert_eq!(three_figures(0.0123), "0.012");
+        assert_eq!(percent(0.9812), "98 %");
+        assert_eq!(percent(0.004), "0.4 %");
+        assert_eq!(percent(0.000_002), "under 0.001 %");
+        assert_eq!(spoken(45.2), "45 s");
+        assert_eq!(spoken(700.0), "12 min");
+    }
+}

@@ -1,0 +1,242 @@
+//! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
+use super::report::{Report, State};
+use super::stats::Summary;
+use super::units::percent;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// One reason to doubt a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "warning", rename_all = "kebab-case")]
+pub(crate) enum Warning {
+    /// The harness was compiled without optimisation.
+    DebugBuild,
+    /// There is no second CPU to contend from.
+    OneCpu,
+    /// A quota allows less CPU time than the CPUs would give.
+    CpuQuota { cpus: usize, quota: usize },
+    /// Other programs were running before the start.
+    BusyBefore { share: f64, runnable: usize },
+    /// Other programs ran during the measurement.
+    BusyDuring { share: f64 },
+    /// The hypervisor gave CPU time to other machines.
+    Stolen { share: f64 },
+    /// The clock frequency follows the load.
+    Governor { governor: String },
+    /// The time stamp counter does not keep time by itself.
+    UnstableClock,
+    /// Rounds of a cell differ by more than chance.
+    Outliers { cells: usize, of: usize, example: String },
+    /// A percentile rests on too few waits.
+    FewSamples { cells: usize, example: String, samples: u64 },
+    /// The longest wait may be as long as the window.
+    CutOff { cells: usize, example: String },
+    /// A step outside the matrix failed.
+    Failed { what: String, reason: String },
+}
+
+/// A share of the CPUs that cannot be background noise any more.
+const BUSY: f64 = 0.05;
+/// The hypervisor always takes a little.
+const STOLEN: f64 = 0.01;
+/// Ten waits beyond the 99.9th percentile.
+pub(crate) const ENOUGH_SAMPLES: u64 = 10_000;
+/// A wait that was cut off and is this part of the window says that the window was too short.
+const CUT_OFF: f64 = 0.5;
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DebugBuild => write!(
+                f,
+                "this is a debug build, its figures mean nothing; build with 'cargo build --release'"
+            ),
+            Self::OneCpu => {
+                write!(
+                    f,
+                    "only one CPU may be used, so no two threads ever contend; give the run two or more"
+                )
+            }
+            Self::CpuQuota { cpus, quota } => write!(
+                f,
+                "a quota allows the CPU time of {quota} of {cpus} CPUs, so threads are throttled; raise the quota, \
+                 or keep to --cpus with {quota} of them"
+            ),
+            Self::BusyBefore { share, runnable } => write!(
+                f,
+                "other programs used {} of the CPUs before the start ({runnable} ready to run); stop them and run again",
+                percent(*share)
+            ),
+            Self::BusyDuring { share } => write!(
+                f,
+                "other programs took up to {} of the CPUs during a group; stop them and run again, or use more --rounds",
+                percent(*share)
+            ),
+            Self::Stolen { share } => write!(
+                f,
+                "the hypervisor withheld up to {} of the CPU time (steal) during a group; run on a less loaded host, or \
+                 compare only within this run",
+                percent(*share)
+            ),
+            Self::Governor { governor } => write!(
+                f,
+                "the frequency governor is '{governor}', so clock rates follow the load; set it to 'performance'"
+            ),
+            Self::UnstableClock => write!(
+                f,
+                "the time stamp counter changes its rate on this CPU; trust throughput, and latency only in its order \
+                 of magnitude"
+            ),
+            Self::Outliers { cells, of, example } => write!(
+                f,
+                "{cells} of {of} cells have rounds far from their median, for example {example}; use more --rounds or a \
+                 longer --time on a quieter machine"
+            ),
+            Self::FewSamples { cells, example, samples } => write!(
+                f,
+                "p99.9 of {cells} cells rests on fewer than {ENOUGH_SAMPLES} waits, for example {samples} in {example}; use \
+                 a longer --latency-time"
+            ),
+            Self::CutOff { cells, example } => write!(
+                f,
+                "in {cells} cells a wait of at least half the window was cut off by its end, for example {example}; use a \
+                 longer --latency-time to see how long it gets"
+            ),
+            Self::Failed { what, reason } => write!(f, "{what} failed: {reason}; run it alone to see more"),
+        }
+    }
+}
+
+/// What may be seen before anything is measured.
+pub(crate) struct Beforehand {
+    pub debug_build: bool,
+    pub cpus: usize,
+    pub quota: usize,
+    pub busy: f64,
+    pub runnable: usize,
+    pub governor: Option<String>,
+    pub stable_clock: bool,
+}
+
+/// Warnings about the machine and the build.
+pub(crate) fn before(seen: &Beforehand) -> Vec<Warning> {
+    let governor = seen.governor.clone().filter(|governor| governor != "performance");
+    [
+        seen.debug_build.then_some(Warning::DebugBuild),
+        (seen.cpus < 2).then_some(Warning::OneCpu),
+        (seen.quota < seen.cpus).then_some(Warning::CpuQuota { cpus: seen.cpus, quota: seen.quota }),
+        (seen.busy > BUSY).then_some(Warning::BusyBefore { share: seen.busy, runnable: seen.runnable }),
+        governor.map(|governor| Warning::Governor { governor }),
+        (!seen.stable_clock).then_some(Warning::UnstableClock),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Warnings about what else ran, from the worst shares of any group.
+pub(crate) fn during(foreign: f64, stolen: f64) -> Vec<Warning> {
+    let busy = (foreign > BUSY).then_some(Warning::BusyDuring { share: foreign });
+    let stolen = (stolen > STOLEN).then_some(Warning::Stolen { share: stolen });
+    busy.into_iter().chain(stolen).collect()
+}
+
+/// Warnings about the figures themselves.
+pub(crate) fn about_cells(report: &Report) -> Vec<Warning> {
+    let name = |cell: &super::report::Cell| {
+        let plural = if cell.threads == 1 { "" } else { "s" };
+        format!("{} with {} thread{plural}, {}", cell.lock, cell.threads, cell.profile)
+    };
+    let sound = || report.cells.iter().filter(|cell| cell.state == State::Measured);
+    let mut warnings = Vec::new();
+
+    let outliers: Vec<_> =
+        sound().filter(|cell| cell.throughput.as_ref().is_some_and(Summary::has_outlier)).collect();
+    if let Some(first) = outliers.first() {
+        warnings.push(Warning::Outliers {
+            cells: outliers.len(),
+            of: report.cells.len(),
+            example: name(first),
+        });
+    }
+    let samples =
+        |cell: &super::report::Cell| cell.latency.as_ref().map_or(u64::MAX, |latency| latency.samples);
+    let few: Vec<_> = sound().filter(|cell| samples(cell) < ENOUGH_SAMPLES).collect();
+    if let Some(first) = few.first() {
+        warnings.push(Warning::FewSamples {
+            cells: few.len(),
+            example: name(first),
+            samples: samples(first),
+        });
+    }
+    let limit = report.setting.latency_time_ms as f64 * 1e6 * CUT_OFF;
+    let cut: Vec<_> = sound()
+        .filter(|cell| cell.latency.as_ref().is_some_and(|latency| latency.unfinished_ns as f64 > limit))
+        .collect();
+    if let Some(first) = cut.first() {
+        warnings.push(Warning::CutOff { cells: cut.len(), example: name(first) });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quiet() -> Beforehand {
+        Beforehand {
+            debug_build: false,
+            cpus: 2,
+            quota: 2,
+            busy: 0.0,
+            runnable: 0,
+            governor: Some("performance".into()),
+            stable_clock: true,
+        }
+    }
+
+    #[test]
+    fn a_quiet_machine_gives_no_warning() {
+        assert_eq!(before(&quiet()), []);
+        assert_eq!(during(0.01, 0.001), []);
+    }
+
+    #[test]
+    fn each_disturbance_gives_its_own() {
+        let seen = Beforehand {
+            debug_build: true,
+            cpus: 1,
+            quota: 0,
+            busy: 0.4,
+            runnable: 3,
+            governor: Some("powersave".into()),
+            stable_clock: false,
+        };
+        assert_eq!(before(&seen).len(), 6);
+        assert_eq!(during(0.2, 0.05), [Warning::BusyDuring { share: 0.2 }, Warning::Stolen { share: 0.05 }]);
+    }
+
+    #[test]
+    fn every_text_is_one_line_that_says_what_to_do() {
+        let all = [
+            before(&Beforehand {
+                debug_build: true,
+                cpus: 1,
+                quota: 0,
+                busy: 1.0,
+                stable_clock: false,
+                ..quiet()
+            }),
+            during(1.0, 1.0),
+            vec![
+                Warning::Governor { governor: "powersave".into() },
+                Warning::Outliers { cells: 1, of: 2, example: "a".into() },
+                Warning::FewSamples { cells: 1, example: "a".into(), samples: 3 },
+                Warning::CutOff { cells: 1, example: "a".into() },
+            ],
+        ];
+        for text in all.iter().flatten().map(ToString::to_string) {
+            assert!(text.contains(';') && !text.contains('\n') && !text.contains("  "), "{text}");
+        }
+    }
+}

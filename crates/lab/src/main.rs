@@ -1,0 +1,75 @@
+//! The `stanchion` command: the laboratory on the machine at hand.
+#![deny(unsafe_code)]
+
+mod bench;
+mod interrupt;
+mod names;
+mod provenance;
+mod torture;
+mod usage;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "stanchion", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Benchmark every lock beside what people use today, from one thread to 16x overcommit
+    Bench(Box<bench::Args>),
+    /// Torture locks the way the kernel's locktorture does
+    Torture(torture::Args),
+    /// Print shell completions
+    Completions {
+        /// The shell to print them for
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Bad input, as for every command of the laboratory.
+const REFUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    // Not a command of the parser's, so that neither help nor completions offer it.
+    let mut words = std::env::args().skip(1);
+    if let (Some(bench::WORKER), Some(cell)) = (words.next().as_deref(), words.next()) {
+        bench::worker(&cell);
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    match cli.command {
+        Command::Bench(args) => bench::run(&args),
+        Command::Torture(args) => torture::run(args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut std::io::stdout());
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// Help and version are answers; everything else is one line and exit code 2.
+fn refuse(error: &clap::Error) -> ExitCode {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    match error.kind() {
+        DisplayHelp | DisplayVersion => {
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(REFUSED)
+        }
+        _ => {
+            eprintln!("stanchion: {}", usage::one_line(error));
+            ExitCode::from(REFUSED)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Bad input to `stanchion bench`, through the real program: one line, exit code 2, nothing measured.
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+fn stanchion(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
+}
+
+/// Runs with arguments that must be refused, and returns the one line.
+fn refused(arguments: &[&str]) -> String {
+    let start = Instant::now();
+    let output = stanchion(arguments);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
+    assert!(error.starts_with("stanchion: "), "{arguments:?}: {error}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    // Far less than the shortest measurement would take.
+    assert!(start.elapsed() < Duration::from_secs(2), "{arguments:?}");
+    error
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    assert!(refused(&["bench", "--lock", "parkinglot"]).contains("parking_lot"));
+    assert!(refused(&["bench", "--lock", "tiket"]).contains("ticket"));
+    assert!(refused(&["bench", "--peers", "usinc"]).contains("usync"));
+    assert!(refused(&["bench", "--profile", "shrot"]).contains("short"));
+    assert!(refused(&["bench", "--profile", "cs=5ns,thnik=5ns"]).contains("think"));
+    assert!(refused(&["bench", "--trheads", "2"]).contains("--threads"));
+    assert!(refused(&["bnech"]).contains("bench"));
+    assert!(refused(&["completions", "bsh"]).contains("bash"));
+}
+
+#[test]
+fn absurd_numbers_are_refused() {
+    for threads in ["0", "5000", "-1", "0x", "1e9", "two", "", "9-3"] {
+        assert!(refused(&["bench", &format!("--threads={threads}")]).contains("--threads"));
+    }
+    for time in ["0", "0s", "-5ms", "5", "fast", "10000000h"] {
+        assert!(refused(&["bench", &format!("--time={time}")]).contains("--time"));
+    }
+    assert!(refused(&["bench", "--rounds", "0"]).contains("--rounds"));
+    assert!(refused(&["bench", "--seed", "x"]).contains("--seed"));
+    assert!(refused(&["bench", "--nice", "99"]).contains("--nice"));
+    assert!(refused(&["bench", "--cpus", "99999"]).contains("may not use CPU 99999"));
+    assert!(refused(&["bench", "--lock", "none", "--peers", "none"]).contains("no lock is left"));
+    assert!(refused(&["bench", "--threads"]).contains("--threads"));
+}
+
+#[test]
+fn existing_output_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("result.json");
+    fs::write(&file, "precious").expect("written");
+    let path = file.to_str().expect("plain path");
+    let error = refused(&["bench", "--json", path]);
+    assert!(error.contains("exists already") && error.contains("--force"), "{error}");
+    assert_eq!(fs::read_to_string(&file).expect("readable"), "precious");
+}
+
+#[test]
+fn unwritable_output_is_refused() {
+    assert!(Path::new("/proc").is_dir());
+    assert!(
+        refused(&["bench", "--csv", "/proc/nobody/result.csv"])
+            .contains("cannot write /proc/nobody/result.csv")
+    );
+    assert!(refused(&["bench", "--out", "/proc/nobody"]).contains("/proc/nobody"));
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    assert!(
+        refused(&["bench", "--html", dir.path().to_str().expect("plain path")]).contains("is a directory")
+    );
+}
+
+#[test]
+fn a_refusal_creates_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let out = dir.path().join("out");
+    let path = out.to_str().expect("plain path");
+    assert!(refused(&["bench", "--out", path, "--threads", "0"]).contains("--threads"));
+    assert!(!out.exists());
+}
+
+#[test]
+fn help_tells_the_exit_codes_and_list_tells_the_names() {
+    let help = stanchion(&["bench", "--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&help.stdout).contains("130 interrupted"));
+    let list = stanchion(&["bench", "--list"]);
+    let text = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert_eq!(list.status.code(), Some(0));
+    for name in ["pv-qspin", "parking_lot", "spin-park", "medium"] {
+        assert!(text.contains(name), "{name}");
+    }
+    assert!(!text.contains("busted-none") && text.lines().all(|line| line.len() <= 100), "{text}");
+}
+
+#[test]
+fn completions_know_the_flags() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = stanchion(&["completions", shell]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && text.contains("latency-time"), "{shell}");
+        assert!(!text.contains("bench-worker"), "{shell}: hidden commands stay hidden");
+    }
+}

@@ -1,0 +1,132 @@
+//! Tiny runs of `stanchion bench` on the real machine: what they measure is noise, what they write is not.
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// One or two threads, milliseconds, few rounds.
+const TINY: [&str; 10] =
+    ["bench", "--quiet", "--time", "5ms", "--rounds", "2", "--latency-rounds", "1", "--seed", "7"];
+
+fn tiny(more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(TINY).args(more).output().expect("the program starts")
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
+}
+
+#[test]
+fn a_tiny_run_of_every_lock_is_sound_and_writes_all_files() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let out = dir.path().join("out");
+    let path = out.to_str().expect("plain path");
+    // A generous drain: on a loaded machine a FIFO lock may need it even for two threads.
+    let output =
+        tiny(&["--threads", "1,2", "--profile", "empty,cs=100ns,think=1us", "--drain", "60s", "--out", path]);
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{text}\n{error}");
+    assert!(
+        text.contains("== empty ==") && text.contains("== 100ns-1us ==") && text.contains("seed 7"),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.chars().count() <= 100 || line.starts_with("written")), "{text}");
+
+    let report = json(&out.join("bench.json"));
+    assert_eq!(report["complete"], true);
+    assert_eq!(report["provenance"]["seed"], 7);
+    let locks = report["locks"].as_array().expect("a list").len();
+    let cells = report["cells"].as_array().expect("a list");
+    assert_eq!(cells.len(), locks * 2 * 2);
+    for cell in cells {
+        assert_eq!(cell["state"], "measured", "{cell}");
+        assert_eq!(cell["throughput"]["rounds"].as_array().map(Vec::len), Some(2), "{cell}");
+        assert!(cell["latency"]["worst_ns"].is_u64(), "{cell}");
+    }
+    // Not every single one: on a loaded machine a thread may not run at all in five milliseconds.
+    let alive =
+        cells.iter().filter(|cell| cell["throughput"]["max"].as_f64().is_some_and(|rate| rate > 1000.0));
+    assert!(alive.count() > cells.len() / 2);
+    let csv = fs::read_to_string(out.join("bench.csv")).expect("written");
+    let rows = csv.lines().filter(|line| !line.starts_with('#')).count();
+    assert_eq!(rows, 1 + cells.len());
+    let html = fs::read_to_string(out.join("bench.html")).expect("written");
+    assert!(html.contains("</html>") && !html.contains("http://") && !html.contains("https://"));
+}
+
+#[test]
+fn a_lock_without_exclusion_is_reported_as_broken_with_exit_code_1() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("result.json");
+    let path = file.to_str().expect("plain path");
+    let arguments = [
+        "--lock",
+        "busted-none",
+        "--peers",
+        "none",
+        "--threads",
+        "4",
+        "--time",
+        "50ms",
+        "--profile",
+        "short",
+        "--json",
+        path,
+    ];
+    let output = tiny(&arguments[..]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("BROKEN"), "{text}");
+    let cell = &json(&file)["cells"][0];
+    assert_eq!(cell["state"], "broken");
+    assert!(cell["counter"].as_u64() < cell["acquisitions"].as_u64(), "{cell}");
+}
+
+#[test]
+fn uncontended_alone_measures_nothing_else() {
+    let output = tiny(&["--uncontended", "--lock", "none", "--peers", "pthread-spin,std"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("pthread-spin") && !text.contains("throughput"), "{text}");
+}
+
+#[test]
+fn an_interrupt_keeps_what_is_finished() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("result.json");
+    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args(["bench", "--peers", "std", "--lock", "none", "--threads", "1,2", "--time", "20ms"])
+        .args(["--rounds", "500", "--profile", "empty", "--seed", "7", "--json"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // The uncontended group is over when the file is no longer empty.
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while fs::metadata(&file).map_or(0, |data| data.len()) == 0 {
+        assert!(Instant::now() < deadline, "nothing was written after the first group");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(interrupt.success());
+    let output = child.wait_with_output().expect("the program ends");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{error}");
+    assert!(error.contains("interrupted"), "{error}");
+    let report = json(&file);
+    assert_eq!(report["complete"], false);
+    assert!(report["uncontended"].as_array().is_some_and(|rows| !rows.is_empty()));
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args(["bench", "--list"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("the program ends").code(), Some(0));
+}
