@@ -97,6 +97,7 @@ impl<P: Platform> RawLock for ByteLock<P> {
 
 impl<P: Platform> ByteLock<P> {
     #[cold]
+    #[inline(never)] // so that the way to it is the same with and without events
     fn acquire_slow(&self) {
         P::count(crate::events::Event::LockSlowpath);
         loop {

@@ -33,10 +33,10 @@ pub struct PerCpu<P: Platform> {
     nodes: [QNode<P>; NESTING_LEVELS],
     /// How many of the nodes are in use (P1).
     nesting: P::U8,
-    /// How many steals are left until the clock is read; see `pv_qspin`.
-    pub(crate) steal_credit: P::U32,
     /// When the context last came out of a queue, in microseconds modulo 2^32.
     pub(crate) stint_began: P::U32,
+    /// How long it may steal from then on, in microseconds; adapts to how long queues are.
+    pub(crate) stint: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -46,8 +46,8 @@ impl<P: Platform> PerCpu<P> {
         Self {
             nodes: core::array::from_fn(|_| QNode::new()),
             nesting: P::U8::new(0),
-            steal_credit: P::U32::new(0),
             stint_began: P::U32::new(0),
+            stint: P::U32::new(0),
         }
     }
 
@@ -99,8 +99,8 @@ where
         Self {
             nodes: [node::<P>(), node::<P>(), node::<P>(), node::<P>()],
             nesting: P::U8::ZERO,
-            steal_credit: P::U32::ZERO,
             stint_began: P::U32::ZERO,
+            stint: P::U32::ZERO,
         }
     };
 }

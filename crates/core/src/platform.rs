@@ -5,6 +5,7 @@
 use crate::events::Event;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::percpu::Domain;
+use core::cell::Cell;
 
 /// A small, dense number of an execution context: a thread's slot, a vCPU, a simulated CPU.
 ///
@@ -61,6 +62,15 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync {
         done: impl FnMut(T) -> bool,
     ) -> Result<T, T>;
 
+    /// Reads the cell, and tells whether its line has probably been away since this context last read it, that is,
+    /// whether somebody wrote to it in between. A waiter that finds the lock held polls on if the line stayed (the same
+    /// holder is still at work, and polling disturbs nobody), and backs off if it moved (the lock changes hands faster
+    /// than it polls). `true` also stands for "unknown". Takes about as long as a spin hint.
+    #[inline]
+    fn load_noticing(&self, order: impl LoadOrder) -> (T, bool) {
+        (self.load(order), true)
+    }
+
     /// Hints that this context is about to write the cell's line. May do nothing.
     #[inline(always)]
     fn prefetch_write(&self) {}
@@ -93,6 +103,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The number of the calling context; `None` if it has none and can get none (all numbers are taken), in which
     /// case the lock takes its slower path without a queue node.
     fn this_cpu() -> Option<CpuId>;
+
+    /// A counter that belongs to the calling context alone, interrupts included, zero at first. Must be cheap to reach: a
+    /// lock looks at it on each acquisition ahead of a queue.
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R;
 
     /// The NUMA node that the calling context runs on now.
     fn numa_node() -> u16;

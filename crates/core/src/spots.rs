@@ -31,8 +31,9 @@ use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 /// How many heads of locks in one row can sleep at a time. With 64 rows, more contexts than can exist.
 pub const SPOTS_PER_ROW: usize = 250;
 
+/// A cell is zero while free; else the sleeper's number plus one, with this bit once it was consumed.
 const FREE: u16 = 0;
-const CONSUMED: u16 = u16::MAX;
+const CONSUMED: u16 = 1 << 15;
 const _: () = assert!(CpuId::LIMIT < CONSUMED);
 
 /// The index of a spot in its row, as it stands in a lock: 1 to [`SPOTS_PER_ROW`].
@@ -98,12 +99,18 @@ impl<P: Platform> SpotRow<P> {
     pub fn consume(&self, spot: SpotIndex) -> Option<CpuId> {
         // ord: S5 alone: only chooses whom to kick, and a wrong kick is harmless (S3); the halted side re-reads all
         let armed = self.cell(spot).load(Relaxed);
-        if armed == FREE || armed == CONSUMED {
+        if armed == FREE || armed & CONSUMED != 0 {
             return None;
         }
         // ord: S6 pairs S7: the sleeper that sees its spot consumed also sees the lock released before
-        self.cell(spot).compare_exchange(armed, CONSUMED, AcqRel, Relaxed).ok()?;
+        self.cell(spot).compare_exchange(armed, armed | CONSUMED, AcqRel, Relaxed).ok()?;
         CpuId::new(armed - 1)
+    }
+
+    /// Whose spot it is at this moment, armed or consumed.
+    pub fn occupant(&self, spot: SpotIndex) -> Option<CpuId> {
+        // ord: S8 alone: a hint
+        CpuId::new((self.cell(spot).load(Relaxed) & !CONSUMED).checked_sub(1)?)
     }
 
     /// Halts the calling context, `cpu`, while its spot is armed. Whether it was kicked (else: spuriously awake).
@@ -111,7 +118,7 @@ impl<P: Platform> SpotRow<P> {
         let cell = self.cell(spot);
         P::halt_while(cell, cpu.index() + 1);
         // ord: S7 pairs S6: what the kicker did before it consumed the spot is visible from here on
-        cell.load(Acquire) == CONSUMED
+        cell.load(Acquire) & CONSUMED != 0
     }
 }
 

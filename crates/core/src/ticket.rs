@@ -118,6 +118,7 @@ impl<P: Platform> RawLock for TicketLock<P> {
 
 impl<P: Platform> TicketLock<P> {
     #[cold]
+    #[inline(never)] // so that the way to it is the same with and without events
     fn wait_for_turn(&self, mine: u16) {
         P::count(crate::events::Event::LockSlowpath);
         // ord: T5 pairs T4: the previous holder's section comes before ours

@@ -22,7 +22,9 @@ impl<const STINT: u32> WaitPolicy for Small<STINT> {
     const HEAD_SPIN: u32 = 4;
     const FIRST_PAUSE: u32 = 1;
     const LONGEST_PAUSE: u32 = 1;
-    const STINT_MICROS: u32 = STINT;
+    const SHORTEST_STINT_MICROS: u32 = STINT;
+    const LONGEST_STINT_MICROS: u32 = STINT;
+    const STINT_TIMES_WAIT_MICROS: u32 = 1;
     const STEALS_PER_CLOCK: u32 = 2;
 }
 
@@ -80,7 +82,9 @@ impl WaitPolicy for QuickToHalt {
     const HEAD_SPIN: u32 = 3;
     const FIRST_PAUSE: u32 = 1;
     const LONGEST_PAUSE: u32 = 1;
-    const STINT_MICROS: u32 = 0;
+    const SHORTEST_STINT_MICROS: u32 = 0;
+    const LONGEST_STINT_MICROS: u32 = 0;
+    const STINT_TIMES_WAIT_MICROS: u32 = 0;
     const STEALS_PER_CLOCK: u32 = 1;
 }
 

@@ -77,11 +77,12 @@
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (V4) against acquiring claims (V1, V2, V5). No lost wake-up: mark, heavy barrier, look
+//! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark, heavy barrier, look
 //! at the lock (V9, V10) against store the lock, look at the mark (V4, inside
 //! [`store_then_load`](Platform::store_then_load)). Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
 //! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
 mod policy;
+mod stint;
 mod waiter;
 
 pub use policy::{Hybrid, KickAtUnlock, WaitPolicy};
@@ -168,8 +169,11 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
 
     #[inline]
     fn acquire(&self) {
-        // ord: V1 pairs V4: the previous holder's section comes before ours
-        if !self.has_queue() && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+        // A held lock is only read: a compare-exchange that fails would take the line away from the holder.
+        if !self.has_queue() && self.claim() {
+            return;
+        }
+        if W::STEALS && self.acquire_ahead_of_queue() {
             return;
         }
         self.acquire_slow();
@@ -180,10 +184,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
         if self.has_queue() && !self.may_steal_now() {
             return false;
         }
-        // ord: V3 alone: keeps a failing try from owning the line
-        self.locked.load(Relaxed) == 0
-            // ord: V2 pairs V4: the previous holder's section comes before ours
-            && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+        self.claim()
     }
 
     #[inline]
@@ -191,7 +192,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
         // ord: V18 alone: only the debug check reads it
         TRANSITIONS.check(Field::Locked, self.locked.load(Relaxed), 0u8);
         // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
-        // ord: V4 pairs V1, V2, V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
+        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
         let mark = P::store_then_load(&self.locked, 0, &self.head);
         if mark != OPEN {
             self.kick_head(mark);
@@ -218,6 +219,16 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn may_steal_now(&self) -> bool {
         // ord: V22 alone: a request; missing it costs the head one overtaking
         W::STEALS && self.head.load(Relaxed) != NO_STEALING
+    }
+
+    /// Whether a claim has a chance.
+    #[inline(always)]
+    fn look(&self) -> Seen {
+        // ord: V35 alone: a claim decides the lock
+        match self.locked.load_noticing(Relaxed) {
+            (0, _) => Seen::Free,
+            (_, moved) => Seen::Held { moved },
+        }
     }
 
     /// One try to take a free lock, queue or no queue.
@@ -252,33 +263,49 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             P::count(Event::LockSlowpath);
             let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
             crate::qspin::count_nesting::<P>(nesting.level());
+            let queued = if W::STEALS { stint::micros::<P>() } else { 0 };
             Waiter::new(self, domain, cpu, &nesting).acquire();
             if W::STEALS {
-                begin_stint::<P>(percpu);
+                stint::begin::<P, W>(percpu, queued);
             }
         });
+    }
+
+    /// The common way while a queue exists: takes a free lock on credit.
+    #[inline(never)]
+    fn acquire_ahead_of_queue(&self) -> bool {
+        let got = self.has_queue() && self.may_steal_now() && stint::spend_credit::<P>() && self.claim();
+        if got {
+            P::count(Event::PvLockStealing);
+        }
+        got
     }
 
     /// Tries for the lock for a while without queueing. `false`: queue.
     fn acquire_as_newcomer(&self, percpu: &PerCpu<P>) -> bool {
         let ahead_of_queue = self.has_queue();
-        if ahead_of_queue && !stint_lasts::<P, W>(percpu) {
+        if ahead_of_queue && !stint::spend_credit::<P>() && !stint::lasts(self, percpu) {
             P::count(Event::PvStintOver);
             return false;
         }
-        let mut backoff = Backoff::new::<W>();
-        loop {
-            if self.may_steal_now() && self.claim() {
-                if ahead_of_queue {
-                    P::count(Event::PvLockStealing);
-                }
-                return true;
-            }
-            if backoff.spent() >= W::NEWCOMER_SPIN {
-                return false;
-            }
-            backoff.pause::<P>();
+        let got = self.compete_as_newcomer();
+        if got && ahead_of_queue {
+            P::count(Event::PvLockStealing);
         }
+        got
+    }
+
+    fn compete_as_newcomer(&self) -> bool {
+        let mut backoff = Backoff::new::<W>();
+        while backoff.spent() < W::NEWCOMER_SPIN {
+            let moved = match self.look() {
+                Seen::Free if self.may_steal_now() && self.claim() => return true,
+                Seen::Free => true,
+                Seen::Held { moved } => moved,
+            };
+            backoff.pause::<P>(moved);
+        }
+        false
     }
 
     /// The way of a context that has no node: tries for the lock and is overtaken without bound.
@@ -289,22 +316,31 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             if backoff.spent() >= W::HEAD_SPIN {
                 P::yield_slice();
             }
-            backoff.pause::<P>();
+            backoff.pause::<P>(true);
         }
     }
 }
 
-/// Pauses that grow, so that a waiter polls a lock that is free soon often and one that is not seldom: each poll of a
-/// line that its owner is writing costs the owner a miss.
+/// What a waiter saw of the lock.
+enum Seen {
+    /// Nobody holds it at this moment.
+    Free,
+    /// It is held; `moved`: and it was written to since this waiter looked last, so it changes hands fast.
+    Held { moved: bool },
+}
+
+/// Pauses between two looks. They grow only while the lock changes hands between looks: each look at a line that its
+/// owner is writing costs the owner a miss, whereas looking at a line that stays is free and finds the release at once.
 struct Backoff {
     next: u32,
+    first: u32,
     longest: u32,
     spent: u32,
 }
 
 impl Backoff {
     fn new<W: WaitPolicy>() -> Self {
-        Self { next: W::FIRST_PAUSE, longest: W::LONGEST_PAUSE, spent: 0 }
+        Self { next: W::FIRST_PAUSE, first: W::FIRST_PAUSE, longest: W::LONGEST_PAUSE, spent: 0 }
     }
 
     /// Nanoseconds paused so far.
@@ -312,40 +348,16 @@ impl Backoff {
         self.spent
     }
 
-    fn pause<P: Platform>(&mut self) {
-        P::relax(self.next);
-        self.spent = self.spent.saturating_add(self.next);
-        self.next = self.longest.min(self.next * 2);
+    /// Pauses after a look. One at a line that stayed has taken its time already.
+    fn pause<P: Platform>(&mut self, moved: bool) {
+        if moved {
+            P::relax(self.next);
+            self.spent = self.spent.saturating_add(self.next);
+            self.next = self.longest.min(self.next * 2);
+        } else {
+            self.spent = self.spent.saturating_add(self.first);
+        }
     }
-}
-
-/// The clock of stints: microseconds modulo 2^32.
-fn micros<P: Platform>() -> u32 {
-    (P::now() / 1_000) as u32
-}
-
-/// Whether the calling context may go on stealing; reads the clock once in a while only.
-fn stint_lasts<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> bool {
-    // ord: V24 alone: private to this context
-    let credit = percpu.steal_credit.load(Relaxed);
-    if credit > 0 {
-        // ord: V25 alone: private to this context
-        percpu.steal_credit.store(credit - 1, Relaxed);
-        return true;
-    }
-    // ord: V26 alone: private to this context
-    let lasts = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed)) < W::STINT_MICROS;
-    if lasts {
-        // ord: V27 alone: private to this context
-        percpu.steal_credit.store(W::STEALS_PER_CLOCK, Relaxed);
-    }
-    lasts
-}
-
-/// The calling context came out of a queue: it may steal again for a while.
-fn begin_stint<P: Platform>(percpu: &PerCpu<P>) {
-    // ord: V28 alone: private to this context
-    percpu.stint_began.store(micros::<P>(), Relaxed);
 }
 
 impl<P: Platform, W: WaitPolicy> ConstLock for PvQSpinLock<P, W>

@@ -20,9 +20,12 @@ pub trait WaitPolicy: Send + Sync + 'static {
     const FIRST_PAUSE: u32;
     /// The longest pause between two tries.
     const LONGEST_PAUSE: u32;
-    /// How long a context may go on stealing since it last came out of a queue, in microseconds. While a queue exists
-    /// and this time is over, the context queues, which hands its CPU to a waiter.
-    const STINT_MICROS: u32;
+    /// The shortest time for which a context may go on stealing since it last came out of a queue, in microseconds.
+    const SHORTEST_STINT_MICROS: u32;
+    /// The longest such time, in microseconds.
+    const LONGEST_STINT_MICROS: u32;
+    /// What the product of a stint and the wait in the queue before it aims at, in square microseconds.
+    const STINT_TIMES_WAIT_MICROS: u32;
     /// How many steals go by between two looks at the clock.
     const STEALS_PER_CLOCK: u32;
 }
@@ -41,7 +44,9 @@ impl WaitPolicy for Hybrid {
     const HEAD_SPIN: u32 = 20_000;
     const FIRST_PAUSE: u32 = 25;
     const LONGEST_PAUSE: u32 = 1_600;
-    const STINT_MICROS: u32 = 500;
+    const SHORTEST_STINT_MICROS: u32 = 100;
+    const LONGEST_STINT_MICROS: u32 = 2_000;
+    const STINT_TIMES_WAIT_MICROS: u32 = 3_000_000;
     const STEALS_PER_CLOCK: u32 = 32;
 }
 
@@ -59,6 +64,8 @@ impl WaitPolicy for KickAtUnlock {
     const HEAD_SPIN: u32 = 50_000;
     const FIRST_PAUSE: u32 = 25;
     const LONGEST_PAUSE: u32 = 200;
-    const STINT_MICROS: u32 = 0;
+    const SHORTEST_STINT_MICROS: u32 = 0;
+    const LONGEST_STINT_MICROS: u32 = 0;
+    const STINT_TIMES_WAIT_MICROS: u32 = 0;
     const STEALS_PER_CLOCK: u32 = 1;
 }

@@ -1,6 +1,6 @@
 //! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering sites are
 //! told in the [lock's file](super).
-use super::{Backoff, NO_STEALING, OPEN, PvQSpinLock, TRANSITIONS, WaitPolicy};
+use super::{Backoff, NO_STEALING, OPEN, PvQSpinLock, Seen, TRANSITIONS, WaitPolicy};
 use crate::events::Event;
 use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use crate::percpu::{Domain, Nesting, QNode};
@@ -48,6 +48,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         // ord: V31 alone: published by V6
         self.node.spot.store(0, Relaxed);
 
+        P::publish_running();
         // p,*,* -> n,*,*
         // ord: V6 pairs V6, V7, V13: our node is ready before anybody can displace it, and so is the one that we displace
         let before = self.lock.tail.swap(self.me.raw(), AcqRel);
@@ -89,7 +90,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
     /// Polls for the head's role for a while, but not behind a waiter that sleeps or is preempted. Whether we are head.
     fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> bool {
-        let mut backoff = Backoff::new::<W>();
+        let mut polled = 0;
         loop {
             // ord: V11 pairs V16: the owner in front is done with the queue
             if self.node.state.load(Acquire) == HEAD {
@@ -101,11 +102,12 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 P::count(Event::PvWaitEarly);
                 return false;
             }
-            if backoff.spent() >= W::QUEUED_SPIN {
+            if polled >= W::QUEUED_SPIN {
                 return false;
             }
             P::publish_running();
-            backoff.pause::<P>();
+            P::relax(W::FIRST_PAUSE);
+            polled += W::FIRST_PAUSE;
         }
     }
 
@@ -128,7 +130,12 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         self.mark(OPEN);
         let mut backoff = Backoff::new::<W>();
         let mut stealing = W::STEALS;
-        while !self.lock.claim() {
+        loop {
+            let moved = match self.lock.look() {
+                Seen::Free if self.lock.claim() => return true,
+                Seen::Free => true,
+                Seen::Held { moved } => moved,
+            };
             if stealing && backoff.spent() >= W::HEAD_PATIENCE {
                 self.mark(NO_STEALING);
                 stealing = false;
@@ -137,9 +144,9 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 return false;
             }
             P::publish_running();
-            backoff.pause::<P>();
+            // Once nobody steals, the next release is ours.
+            backoff.pause::<P>(moved && stealing);
         }
-        true
     }
 
     /// Sleeps until a release kicks us, if the lock is held. Whether we slept.

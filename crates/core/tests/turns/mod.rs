@@ -376,6 +376,10 @@ impl Platform for Turns {
     fn this_cpu() -> Option<CpuId> {
         CpuId::new(here().1 as u16)
     }
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
+        thread_local!(static COUNTER: Cell<u32> = const { Cell::new(0) });
+        COUNTER.with(f)
+    }
     fn numa_node() -> u16 {
         0
     }

@@ -81,6 +81,10 @@ macro_rules! cell {
                 }
                 if done(value) { Ok(value) } else { Err(value) }
             }
+            #[inline]
+            fn load_noticing(&self, order: impl LoadOrder) -> ($value, bool) {
+                super::line::timed(|| self.load(order))
+            }
             #[inline(always)]
             fn prefetch_write(&self) {
                 prefetch_write(core::ptr::from_ref(self).cast());

@@ -3,6 +3,7 @@ mod atomics;
 mod barrier;
 mod chunks;
 mod counters;
+mod line;
 mod parker;
 mod running;
 mod slots;
@@ -10,6 +11,7 @@ mod slots;
 pub use atomics::{Cell8, Cell16, Cell32};
 pub use counters::{Counted, Counting, Silent};
 
+use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
 use stanchion_core::order::{FenceOrder, Relaxed};
@@ -62,11 +64,22 @@ impl<C: Counting> Platform for Native<C> {
         slots::this_cpu()
     }
 
+    #[inline(always)]
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
+        thread_local!(static COUNTER: Cell<u32> = const { Cell::new(0) });
+        COUNTER.with(f)
+    }
+
     fn numa_node() -> u16 {
         let mut node: libc::c_uint = 0;
         // SAFETY: `getcpu` takes null or valid places for CPU and node; the third argument is unused since Linux 2.6.24.
         let failed = unsafe {
-            libc::syscall(libc::SYS_getcpu, core::ptr::null_mut::<u8>(), &raw mut node, core::ptr::null_mut::<u8>())
+            libc::syscall(
+                libc::SYS_getcpu,
+                core::ptr::null_mut::<u8>(),
+                &raw mut node,
+                core::ptr::null_mut::<u8>(),
+            )
         };
         if failed == 0 { node as u16 } else { 0 }
     }
@@ -112,7 +125,11 @@ impl<C: Counting> Platform for Native<C> {
     }
 
     fn kick(cpu: CpuId) {
-        slots::slot(cpu).parker.kick();
+        let slot = slots::slot(cpu);
+        // A thread that is woken while no CPU is idle is put into the run queue of the CPU that wakes it.
+        // ord: N43 alone: a hint, which the thread corrects itself once it runs
+        slot.runs_on.store(running::os_cpu() + 1, Ordering::Relaxed);
+        slot.parker.kick();
     }
 
     fn is_preempted(cpu: CpuId) -> bool {
@@ -172,7 +189,8 @@ pub(crate) fn nodes_in_use<C: Counting>() -> Vec<(CpuId, usize, [u16; 3])> {
         for level in 0..percpu.nesting() {
             let node = percpu.node(level);
             // ord: N39 alone: a report
-            let fields = [node.next.load(Relaxed), node.state.load(Relaxed).into(), node.spot.load(Relaxed).into()];
+            let fields =
+                [node.next.load(Relaxed), node.state.load(Relaxed).into(), node.spot.load(Relaxed).into()];
             found.push((cpu, level, fields));
         }
     }

@@ -9,9 +9,9 @@
 //! Invariants:
 //! - **K1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that has not gone
 //!   to sleep yet finds, and which wakes one that has.
-//! - **K2** A halt inside a signal handler that interrupted a halt leaves `KICKED` when it is over, because the kick that it
-//!   consumed may have been meant for the outer halt; so the outer halt returns and looks again.
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+//! - **K2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it consumed may
+//!   have been meant for it. It does so without leaving a kick behind, so that the handler itself can halt again.
+use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 
 const RUNNING: u32 = 0;
@@ -21,33 +21,37 @@ const HALTED: u32 = 2;
 /// The place where one thread halts. All-zero is a valid one.
 pub(super) struct Parker {
     state: AtomicU32,
-    /// How many halts are active on this thread: more than one only in signal handlers.
-    depth: AtomicU8,
+    /// How many halts of this thread are over. One that sees it change was interrupted by another (K2).
+    over: AtomicU32,
 }
 
 impl Parker {
     /// Halts the calling thread, whose parker this is, unless it was kicked or `still` says no. May return spuriously.
     pub(super) fn halt_while(&self, still: impl Fn() -> bool) {
-        // ord: N9 alone: private to this thread, a handler restores what it changes
-        let depth = self.depth.load(Ordering::Relaxed);
-        // ord: N10 alone: private to this thread
-        self.depth.store(depth + 1, Ordering::Relaxed);
+        // ord: N9 alone: private to this thread and its handlers
+        let over = self.over.load(Ordering::Relaxed);
         // The cell is compared before the state changes to HALTED: a kick in between leaves KICKED and is found (K1).
         // ord: N11 pairs N14: a kick that we find was sent after what its sender wrote
-        if still() && self.state.compare_exchange(RUNNING, HALTED, Ordering::AcqRel, Ordering::Acquire) != Err(KICKED)
+        if still()
+            && self.state.compare_exchange(RUNNING, HALTED, Ordering::AcqRel, Ordering::Acquire)
+                != Err(KICKED)
         {
-            // Also with HALTED: a handler that interrupted a halt just before it slept.
-            // ord: N12 pairs N14: as N11
-            while self.state.load(Ordering::Acquire) == HALTED && still() {
+            // Also with HALTED: a handler that interrupted a halt just before it slept. A handler that halts between
+            // this check and the wait leaves RUNNING, so that the wait returns at once.
+            // ord: N12 pairs N14: as N11, a kick that we find was sent after what its sender wrote
+            // ord: N10 alone: private to this thread and its handlers
+            while self.state.load(Ordering::Acquire) == HALTED
+                && self.over.load(Ordering::Relaxed) == over
+                && still()
+            {
                 // EINTR and EAGAIN are the spurious returns that the loop is there for.
                 let _ = futex::wait(&self.state, futex::Flags::PRIVATE, HALTED, None);
             }
         }
-        let after = if depth == 0 { RUNNING } else { KICKED }; // K2
         // ord: N13 pairs N14: a kick that we consume was sent after what its sender wrote
-        self.state.swap(after, Ordering::AcqRel);
-        // ord: N15 alone: private to this thread
-        self.depth.store(depth, Ordering::Relaxed);
+        self.state.swap(RUNNING, Ordering::AcqRel);
+        // ord: N15 alone: private to this thread and its handlers
+        self.over.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Ends the thread's halt, or makes its next one return at once.
@@ -67,7 +71,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn parker() -> Parker {
-        Parker { state: AtomicU32::new(RUNNING), depth: AtomicU8::new(0) }
+        Parker { state: AtomicU32::new(RUNNING), over: AtomicU32::new(0) }
     }
 
     #[test]
@@ -84,7 +88,7 @@ mod tests {
     fn a_halt_whose_condition_is_over_returns_at_once() {
         let parker = parker();
         parker.halt_while(|| false);
-        assert_eq!(parker.depth.load(Ordering::Relaxed), 0);
+        assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING);
     }
 
     #[test]
@@ -117,5 +121,6 @@ mod tests {
             true
         });
         assert!(nested.load(Ordering::Relaxed), "and the outer halt came back");
+        assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING, "without a kick for later halts");
     }
 }

@@ -1,0 +1,77 @@
+//! Stints: for how long a running context may go on acquiring ahead of a queue.
+//!
+//! A stint begins when the context comes out of a queue. When it is over and there is a queue, the context queues too;
+//! with that, its CPU goes to a waiter that a release has woken. So the number of running contexts stays what it is, who
+//! they are rotates, and no lock is ever handed to a context that is asleep.
+//!
+//! Two things make this work on a real scheduler:
+//!
+//! - **The length adapts.** What waiters feel is the length of a whole rotation, what it costs is the number of changes.
+//!   The product of a stint and the wait before it aims at
+//!   [`STINT_TIMES_WAIT_MICROS`](WaitPolicy::STINT_TIMES_WAIT_MICROS), so both grow with the square root of what they
+//!   would have to carry alone: few waiters rotate seldom, many rotate fast.
+//! - **A CPU is left only to a waiter that will take it.** A woken waiter stands in the run queue of the CPU that it last
+//!   ran on. Going to sleep on another one would leave that idle while two contexts share the first. So a context whose
+//!   stint is over queues only if the head of the queue is at home on its own CPU, which is what
+//!   [`is_preempted`](Platform::is_preempted) says; otherwise it leaves the head to the context that runs there, and goes
+//!   on for a while. Twice a stint is the limit.
+use super::{PvQSpinLock, WaitPolicy};
+use crate::order::Relaxed;
+use crate::percpu::{Domain, PerCpu};
+use crate::platform::{Atomic, Platform};
+use crate::spots::SpotIndex;
+
+/// A clock that wraps every 71 minutes: microseconds modulo 2^32.
+pub(super) fn micros<P: Platform>() -> u32 {
+    (P::now() / 1_000) as u32
+}
+
+/// Spends one acquisition ahead of a queue from the credit until the next look at the clock. `false`: look.
+#[inline(always)]
+pub(super) fn spend_credit<P: Platform>() -> bool {
+    P::private_counter(|credit| match credit.get().checked_sub(1) {
+        Some(left) => {
+            credit.set(left);
+            true
+        }
+        None => false,
+    })
+}
+
+/// Looks at the clock: whether the calling context may go on acquiring ahead of the queue of `lock`, and if so, gives
+/// credit.
+#[cold]
+pub(super) fn lasts<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu: &PerCpu<P>) -> bool {
+    // ord: W3 alone: private to this context
+    let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
+    // ord: W4 alone: private to this context
+    let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
+    if running >= stint * 2 || running >= stint && head_takes_this_cpu(lock) {
+        return false;
+    }
+    P::private_counter(|credit| credit.set(W::STEALS_PER_CLOCK));
+    true
+}
+
+/// Whether the head of the queue gets to run at once if the calling context goes to sleep; also if it runs already.
+fn head_takes_this_cpu<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>) -> bool {
+    // ord: W7 alone: a hint about the head
+    let Some(spot) = SpotIndex::from_raw(lock.head.load(Relaxed)) else { return true };
+    let address = core::ptr::from_ref(lock).addr();
+    P::with_domain(|domain| domain.spots(address).occupant(spot)).is_none_or(P::is_preempted)
+}
+
+/// The calling context comes out of a queue in which it stood since `queued` (of [`micros`]).
+pub(super) fn begin<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, queued: u32) {
+    let now = micros::<P>();
+    let waited = now.wrapping_sub(queued).max(1);
+    // ord: W9 alone: private to this context
+    let stint = percpu.stint.load(Relaxed).clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS);
+    // What the wait asks for, and what it was, in geometric mean: so contexts that differ come together.
+    let asked = W::STINT_TIMES_WAIT_MICROS / waited;
+    let next = (u64::from(stint) * u64::from(asked)).isqrt() as u32;
+    // ord: W10 alone: private to this context
+    percpu.stint.store(next.clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS), Relaxed);
+    // ord: W11 alone: private to this context
+    percpu.stint_began.store(now, Relaxed);
+}
