@@ -90,7 +90,7 @@ impl<P: Platform> RawLock for ByteLock<P> {
     }
 
     fn word(&self) -> Word {
-        // ord: B5 alone: a report
+        // ord: B5 alone: only a report reads it
         Word { tail: 0, pending: 0, locked: self.locked.load(Relaxed) }
     }
 }

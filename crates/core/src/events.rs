@@ -36,6 +36,7 @@ events! {
     LockNoNode = "lock_no_node", "no node was left, or no context number: acquired by polling";
     PvLockStealing = "pv_lock_stealing", "acquired ahead of a queue";
     PvStintOver = "pv_stint_over", "stopped stealing after a stint and queued";
+    PvLetOut = "pv_let_out", "waiters let out of a queue by a holder whose stint was over";
     PvKickUnlock = "pv_kick_unlock", "kicks sent by a release";
     PvKickWake = "pv_kick_wake", "halts that ended by a kick";
     PvSpuriousWakeup = "pv_spurious_wakeup", "halts behind another waiter that ended with nothing to do";

@@ -41,7 +41,10 @@ pub struct PerCpu<P: Platform> {
 
 impl<P: Platform> PerCpu<P> {
     /// The storage of a context that waits nowhere.
-    #[expect(clippy::new_without_default, reason = "a default that allocates cells would hide their cost in model worlds")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a default that allocates cells would hide their cost in model worlds"
+    )]
     pub fn new() -> Self {
         Self {
             nodes: core::array::from_fn(|_| QNode::new()),
@@ -59,7 +62,7 @@ impl<P: Platform> PerCpu<P> {
 
     /// How many nodes are in use at this moment, for reports.
     pub fn nesting(&self) -> usize {
-        // ord: P4 alone: a report
+        // ord: P4 alone: only a report reads it
         usize::from(self.nesting.load(Relaxed)).min(NESTING_LEVELS)
     }
 
@@ -87,7 +90,6 @@ where
     P::U32: ConstAtomic<u32>,
 {
     /// The storage of a context that waits nowhere, as a constant.
-    #[expect(clippy::declare_interior_mutable_const, reason = "meant to be copied into place, as an initialiser")]
     pub const NEW: Self = {
         const fn node<P: Platform>() -> QNode<P>
         where

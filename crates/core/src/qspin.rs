@@ -161,9 +161,9 @@ impl<P: Platform> RawLock for QSpinLock<P> {
     }
 
     fn word(&self) -> Word {
-        // ord: Q14 alone: a report
+        // ord: Q14 alone: only a report reads it
         let tail = self.tail.load(Relaxed);
-        // ord: Q15 alone: a report
+        // ord: Q15 alone: only a report reads it
         Word { tail, pending: self.pending.load(Relaxed), locked: self.locked.load(Relaxed) }
     }
 }
@@ -243,7 +243,7 @@ impl<P: Platform> QSpinLock<P> {
             self.locked.wait_until(Relaxed, |locked| locked == 0);
             // ord: Q24 alone: a pending waiter came before the queue and goes first
             if self.pending.load(Relaxed) != 0 {
-                // ord: Q25 alone: as Q24
+                // ord: Q25 alone: as in Q24, a pending waiter goes first
                 self.pending.wait_until(Relaxed, |pending| pending == 0);
                 continue;
             }

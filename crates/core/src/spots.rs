@@ -109,7 +109,7 @@ impl<P: Platform> SpotRow<P> {
 
     /// Whose spot it is at this moment, armed or consumed.
     pub fn occupant(&self, spot: SpotIndex) -> Option<CpuId> {
-        // ord: S8 alone: a hint
+        // ord: S8 alone: a hint that may be out of date
         CpuId::new((self.cell(spot).load(Relaxed) & !CONSUMED).checked_sub(1)?)
     }
 
@@ -127,6 +127,5 @@ where
     P::U16: ConstAtomic<u16>,
 {
     /// A row of free spots, as a constant.
-    #[expect(clippy::declare_interior_mutable_const, reason = "meant to be copied into place, as an initialiser")]
     pub const NEW: Self = Self { cells: [const { P::U16::ZERO }; SPOTS_PER_ROW] };
 }

@@ -92,7 +92,7 @@ impl<P: Platform> RawLock for TicketLock<P> {
         if self.next.compare_exchange(mine, mine.wrapping_add(1), Relaxed, Relaxed).is_err() {
             return false;
         }
-        // ord: T7 pairs T4: as T2
+        // ord: T7 pairs T4: the previous holder's section comes before ours
         if self.serving.load(Acquire) != mine {
             self.wait_for_turn(mine);
         }
@@ -110,7 +110,7 @@ impl<P: Platform> RawLock for TicketLock<P> {
     }
 
     fn word(&self) -> Word {
-        // ord: T10 alone: a report
+        // ord: T10 alone: only a report reads it
         let (next, serving) = (self.next.load(Relaxed), self.serving.load(Relaxed));
         Word { tail: next, pending: 0, locked: u8::from(next != serving) }
     }

@@ -45,7 +45,7 @@
 //! |---|---|---|
 //! | `0,0,0` | `0,0,1` | acquire, uncontended |
 //! | `t,h,0` | `t,h,1` | steal, `h` ≠ 255; or the head's own claim |
-//! | `p,*,*` | `n,*,*` | a waiter queues |
+//! | `p,*,*` | `n,*,*` | a waiter queues; or a holder lets the last one out |
 //! | `n,*,*` | `n,255,*` | the head has waited long enough |
 //! | `n,*,*` | `n,s,*` | the head is about to sleep at spot `s`; or the new owner marks a sleeping new head |
 //! | `n,*,*` | `n,0,*` | the head woke up, or has acquired |
@@ -69,8 +69,8 @@
 //! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
 //! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new head that
 //!   sleeps, before it lets that head know (through the node's `spot`).
-//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context and {WAIT, HALTED} → HEAD by the owner in front,
-//!   by read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it knows.
+//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, {WAIT, HALTED} → HEAD by the owner in front, and
+//!   {WAIT, HALTED} → REMOVED by a holder that took it out, by read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it knows.
 //! - **I4** A head halts only after: spot armed, mark in `head`, heavy barrier, lock seen held. Hence the release of that
 //!   holder, or of a later one, sees the mark.
 //! - **I5** When the queue empties, `head` is 0 before `tail` is.
@@ -82,6 +82,7 @@
 //! [`store_then_load`](Platform::store_then_load)). Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
 //! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
 mod policy;
+mod rotation;
 mod stint;
 mod waiter;
 
@@ -96,7 +97,8 @@ use crate::spots::{SPOTS_PER_ROW, SpotIndex};
 use crate::tail::NodeCode;
 use crate::transitions::{Change, Field, Is, Row, Table, Word};
 use core::marker::PhantomData;
-use waiter::Waiter;
+use stint::Stint;
+use waiter::{Outcome, Waiter};
 
 /// The paravirtual queued lock; see the [module](self).
 #[repr(C, align(4))]
@@ -121,7 +123,7 @@ const TRANSITIONS: Table = Table(&[
         locked: Change::Goes(Is::Value(0), Is::Value(1)),
     },
     Row {
-        name: "queue: p,*,* -> n,*,*",
+        name: "queue, or let the last waiter out: p,*,* -> n,*,*",
         tail: Change::Goes(Is::Any, Is::NonZero),
         pending: Change::Same,
         locked: Change::Same,
@@ -200,9 +202,9 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     }
 
     fn word(&self) -> Word {
-        // ord: V19 alone: a report
+        // ord: V19 alone: only a report reads it
         let tail = self.tail.load(Relaxed);
-        // ord: V20 alone: a report
+        // ord: V20 alone: only a report reads it
         Word { tail, pending: self.head.load(Relaxed), locked: self.locked.load(Relaxed) }
     }
 }
@@ -257,16 +259,24 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         P::with_domain(|domain| {
             let Some(cpu) = P::this_cpu() else { return self.acquire_without_node() };
             let percpu = domain.cpu(cpu);
-            if W::STEALS && self.acquire_as_newcomer(percpu) {
-                return;
-            }
-            P::count(Event::LockSlowpath);
-            let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
-            crate::qspin::count_nesting::<P>(nesting.level());
-            let queued = if W::STEALS { stint::micros::<P>() } else { 0 };
-            Waiter::new(self, domain, cpu, &nesting).acquire();
-            if W::STEALS {
-                stint::begin::<P, W>(percpu, queued);
+            loop {
+                if W::STEALS && self.acquire_as_newcomer(domain, percpu) {
+                    return;
+                }
+                P::count(Event::LockSlowpath);
+                let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
+                crate::qspin::count_nesting::<P>(nesting.level());
+                let queued = if W::STEALS { stint::micros::<P>() } else { 0 };
+                let outcome = Waiter::new(self, domain, cpu, &nesting).acquire();
+                if W::STEALS {
+                    stint::begin::<P, W>(percpu, queued);
+                }
+                match outcome {
+                    Outcome::Owner => return,
+                    // A CPU was made free for this context; it does not go back to the end of the queue easily.
+                    Outcome::LetOut if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer()) => return,
+                    Outcome::LetOut => {}
+                }
             }
         });
     }
@@ -282,17 +292,29 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     }
 
     /// Tries for the lock for a while without queueing. `false`: queue.
-    fn acquire_as_newcomer(&self, percpu: &PerCpu<P>) -> bool {
+    fn acquire_as_newcomer(&self, domain: &P::Domain, percpu: &PerCpu<P>) -> bool {
         let ahead_of_queue = self.has_queue();
-        if ahead_of_queue && !stint::spend_credit::<P>() && !stint::lasts(self, percpu) {
+        let on_credit = ahead_of_queue && stint::spend_credit::<P>();
+        let stint = if !ahead_of_queue || on_credit { Stint::Lasts } else { stint::look(self, percpu) };
+        if let Stint::Over = stint {
             P::count(Event::PvStintOver);
             return false;
         }
-        let got = self.compete_as_newcomer();
-        if got && ahead_of_queue {
+        if !self.compete_as_newcomer() {
+            return false;
+        }
+        if let Stint::OverElsewhere = stint {
+            if let Some(successor) = self.let_out_a_waiter(domain) {
+                self.release();
+                P::kick(successor);
+                return false;
+            }
+            stint::extend::<P, W>();
+        }
+        if ahead_of_queue {
             P::count(Event::PvLockStealing);
         }
-        got
+        true
     }
 
     fn compete_as_newcomer(&self) -> bool {

@@ -26,6 +26,12 @@ pub trait WaitPolicy: Send + Sync + 'static {
     const LONGEST_STINT_MICROS: u32;
     /// What the product of a stint and the wait in the queue before it aims at, in square microseconds.
     const STINT_TIMES_WAIT_MICROS: u32;
+    /// After how many stints a context queues even if nobody takes its CPU.
+    const LONGEST_STINTS: u32;
+    /// How many waiters behind the head are looked at for one to let out; 0 lets nobody out.
+    const LOOK_AHEAD: usize;
+    /// How often a waiter that was let out tries for a newcomer's time before it queues again.
+    const LET_OUT_TRIES: u32;
     /// How many steals go by between two looks at the clock.
     const STEALS_PER_CLOCK: u32;
 }
@@ -46,7 +52,10 @@ impl WaitPolicy for Hybrid {
     const LONGEST_PAUSE: u32 = 1_600;
     const SHORTEST_STINT_MICROS: u32 = 100;
     const LONGEST_STINT_MICROS: u32 = 2_000;
-    const STINT_TIMES_WAIT_MICROS: u32 = 3_000_000;
+    const STINT_TIMES_WAIT_MICROS: u32 = 2_000_000;
+    const LONGEST_STINTS: u32 = 8;
+    const LOOK_AHEAD: usize = 16;
+    const LET_OUT_TRIES: u32 = 10;
     const STEALS_PER_CLOCK: u32 = 32;
 }
 
@@ -67,5 +76,8 @@ impl WaitPolicy for KickAtUnlock {
     const SHORTEST_STINT_MICROS: u32 = 0;
     const LONGEST_STINT_MICROS: u32 = 0;
     const STINT_TIMES_WAIT_MICROS: u32 = 0;
+    const LONGEST_STINTS: u32 = 0;
+    const LOOK_AHEAD: usize = 0;
+    const LET_OUT_TRIES: u32 = 0;
     const STEALS_PER_CLOCK: u32 = 1;
 }

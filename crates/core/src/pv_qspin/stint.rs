@@ -10,11 +10,9 @@
 //!   The product of a stint and the wait before it aims at
 //!   [`STINT_TIMES_WAIT_MICROS`](WaitPolicy::STINT_TIMES_WAIT_MICROS), so both grow with the square root of what they
 //!   would have to carry alone: few waiters rotate seldom, many rotate fast.
-//! - **A CPU is left only to a waiter that will take it.** A woken waiter stands in the run queue of the CPU that it last
-//!   ran on. Going to sleep on another one would leave that idle while two contexts share the first. So a context whose
-//!   stint is over queues only if the head of the queue is at home on its own CPU, which is what
-//!   [`is_preempted`](Platform::is_preempted) says; otherwise it leaves the head to the context that runs there, and goes
-//!   on for a while. Twice a stint is the limit.
+//! - **A CPU is left only to a waiter that will take it**: to the head of the queue if that is at home on this CPU, which is
+//!   what [`is_preempted`](Platform::is_preempted) says, else to a waiter that is [let out](super::rotation). If there is
+//!   none, the stint goes on, up to [`LONGEST_STINTS`](WaitPolicy::LONGEST_STINTS) times its length.
 use super::{PvQSpinLock, WaitPolicy};
 use crate::order::Relaxed;
 use crate::percpu::{Domain, PerCpu};
@@ -38,19 +36,37 @@ pub(super) fn spend_credit<P: Platform>() -> bool {
     })
 }
 
-/// Looks at the clock: whether the calling context may go on acquiring ahead of the queue of `lock`, and if so, gives
-/// credit.
+/// What the clock says.
+pub(super) enum Stint {
+    /// The context may go on acquiring ahead of the queue.
+    Lasts,
+    /// It should queue now.
+    Over,
+    /// It is over, but the head of the queue would not take this CPU: acquire the lock to let out a waiter that will.
+    OverElsewhere,
+}
+
+/// Looks at the clock, and gives new credit while the stint lasts.
 #[cold]
-pub(super) fn lasts<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu: &PerCpu<P>) -> bool {
+pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu: &PerCpu<P>) -> Stint {
     // ord: W3 alone: private to this context
     let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
     // ord: W4 alone: private to this context
     let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
-    if running >= stint * 2 || running >= stint && head_takes_this_cpu(lock) {
-        return false;
+    if running < stint {
+        P::private_counter(|credit| credit.set(W::STEALS_PER_CLOCK));
+        return Stint::Lasts;
     }
+    if running >= stint.saturating_mul(W::LONGEST_STINTS) || head_takes_this_cpu(lock) {
+        Stint::Over
+    } else {
+        Stint::OverElsewhere
+    }
+}
+
+/// Nobody took this CPU: the stint goes on until the next look at the clock.
+pub(super) fn extend<P: Platform, W: WaitPolicy>() {
     P::private_counter(|credit| credit.set(W::STEALS_PER_CLOCK));
-    true
 }
 
 /// Whether the head of the queue gets to run at once if the calling context goes to sleep; also if it runs already.

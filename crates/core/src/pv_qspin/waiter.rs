@@ -11,11 +11,21 @@ use crate::transitions::Field;
 
 /// States of a queued node (I3).
 const WAIT: u8 = 0;
-const HALTED: u8 = 1;
-const HEAD: u8 = 2;
+pub(super) const HALTED: u8 = 1;
+pub(super) const HEAD: u8 = 2;
+pub(super) const REMOVED: u8 = 3;
 
 /// In a node's `spot`: no spot was free, and the new head has been kicked instead.
 const KICKED: u8 = SPOTS_PER_ROW as u8 + 1;
+
+/// How waiting in the queue ended.
+#[must_use]
+pub(super) enum Outcome {
+    /// The context owns the lock.
+    Owner,
+    /// A holder took the context out of the queue, to run in its place.
+    LetOut,
+}
 
 /// One waiter of one lock.
 pub(super) struct Waiter<'a, P: Platform, W: WaitPolicy> {
@@ -39,8 +49,8 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         Self { lock, domain, cpu, me, node: nesting.node(), spot: None }
     }
 
-    /// Queues, waits, and returns as the owner of the lock.
-    pub(super) fn acquire(mut self) {
+    /// Queues and waits.
+    pub(super) fn acquire(mut self) -> Outcome {
         // ord: V29 alone: published by V6
         self.node.next.store(NodeCode::NONE, Relaxed);
         // ord: V30 alone: published by V6
@@ -50,60 +60,68 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
         P::publish_running();
         // p,*,* -> n,*,*
-        // ord: V6 pairs V6, V7, V13: our node is ready before anybody can displace it, and so is the one that we displace
+        // ord: V6 pairs V6, V7, V13, R6: our node is ready before anybody can displace it, and so is the one that we displace
         let before = self.lock.tail.swap(self.me.raw(), AcqRel);
         TRANSITIONS.check(Field::Tail, before, self.me.raw());
-        if let Some(before) = NodeCode::from_raw(before) {
-            self.wait_behind(before);
+        if let Some(before) = NodeCode::from_raw(before)
+            && self.wait_behind(before) == REMOVED
+        {
+            return Outcome::LetOut;
         }
         self.wait_as_head();
         self.leave_queue();
+        Outcome::Owner
     }
 
-    /// Waits until the context in front has acquired and made us head.
-    fn wait_behind(&mut self, before: NodeCode) {
+    /// Waits until the context in front has acquired and made us head, or a holder has taken us out of the queue: returns
+    /// the state that says which.
+    fn wait_behind(&mut self, before: NodeCode) -> u8 {
         let in_front = self.domain.node(before);
-        // ord: V7 pairs V6, V15: the link comes after the displaced node was ready
+        // ord: V7 pairs V6, V15, R1, R8: the link comes after the displaced node was ready
         in_front.next.store(self.me.raw(), Release);
         loop {
-            if self.poll_behind(in_front, before.cpu()) {
-                return;
+            if let Some(state) = self.poll_behind(in_front, before.cpu()) {
+                return state;
             }
-            // ord: V8 pairs V16: on failure the owner in front is done with the queue
-            if self.node.state.compare_exchange(WAIT, HALTED, AcqRel, Acquire).is_err() {
-                return;
+            // ord: V8 pairs V16, R3: on failure the owner that changed the state is done with the queue
+            if let Err(state) = self.node.state.compare_exchange(WAIT, HALTED, AcqRel, Acquire) {
+                return state;
             }
             P::count(Event::PvWaitNode);
             P::halt_while(&self.node.state, HALTED);
-            // ord: V12 pairs V16: on failure the owner in front is done with the queue
-            if self.node.state.compare_exchange(HALTED, WAIT, AcqRel, Acquire).is_err() {
-                // The owner saw us halted, so it took a spot for us (I3) and is about to say which.
-                // ord: V14 pairs V17: the owner's mark in the lock comes before what we write there (I2)
-                let spot = self.node.spot.wait_until(Acquire, |spot| spot != 0);
-                self.spot = SpotIndex::from_raw(spot);
-                P::count(Event::PvKickWake);
-                return;
+            // ord: V12 pairs V16, R3: on failure the owner that changed the state is done with the queue
+            match self.node.state.compare_exchange(HALTED, WAIT, AcqRel, Acquire) {
+                Ok(_) => P::count(Event::PvSpuriousWakeup),
+                Err(HEAD) => {
+                    // The owner saw us halted, so it took a spot for us (I3) and is about to say which.
+                    // ord: V14 pairs V17: the owner's mark in the lock comes before what we write there (I2)
+                    let spot = self.node.spot.wait_until(Acquire, |spot| spot != 0);
+                    self.spot = SpotIndex::from_raw(spot);
+                    P::count(Event::PvKickWake);
+                    return HEAD;
+                }
+                Err(state) => return state,
             }
-            P::count(Event::PvSpuriousWakeup);
         }
     }
 
-    /// Polls for the head's role for a while, but not behind a waiter that sleeps or is preempted. Whether we are head.
-    fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> bool {
+    /// Polls for the head's role for a while, but not behind a waiter that sleeps or is preempted. The state if it changed.
+    fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> Option<u8> {
         let mut polled = 0;
         loop {
-            // ord: V11 pairs V16: the owner in front is done with the queue
-            if self.node.state.load(Acquire) == HEAD {
-                return true;
+            // ord: V11 pairs V16, R3: the owner that changed it is done with the queue
+            let state = self.node.state.load(Acquire);
+            if state != WAIT {
+                return Some(state);
             }
             // ord: V32 alone: a hint; the node may be another waiter's by now
             let sleeps = in_front.state.load(Relaxed) == HALTED || in_front.spot.load(Relaxed) != 0;
             if sleeps || P::is_preempted(in_front_cpu) {
                 P::count(Event::PvWaitEarly);
-                return false;
+                return None;
             }
             if polled >= W::QUEUED_SPIN {
-                return false;
+                return None;
             }
             P::publish_running();
             P::relax(W::FIRST_PAUSE);
@@ -128,6 +146,8 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     /// Tries for the lock like a newcomer at first, then stops newcomers and tries on. Whether we own it.
     fn compete(&mut self) -> bool {
         self.mark(OPEN);
+        // ord: V33 alone: a hint for the waiter behind (V32): we are awake
+        self.node.spot.store(0, Relaxed);
         let mut backoff = Backoff::new::<W>();
         let mut stealing = W::STEALS;
         loop {
@@ -159,8 +179,8 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             return false;
         };
         self.spot = Some(spot);
-        // ord: V33 alone: a hint for the waiter behind (V32)
-        self.node.spot.store(spot.raw(), Relaxed);
+        // ord: V37 pairs R5: tells who sleeps at the spot; a hint for the waiter behind (V32)
+        self.node.spot.store(spot.raw(), Release);
         // n,*,* -> n,s,*
         self.mark(spot.raw());
         if !P::heavy_barrier() {
@@ -201,7 +221,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Release, Relaxed).is_ok() {
             return;
         }
-        // ord: V15 pairs V7: the waiter behind was ready before it linked itself
+        // ord: V15 pairs V7, R9: the waiter behind was ready before it linked itself
         let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
         let next = NodeCode::from_raw(next).expect("a link names a node");
         let node = self.domain.node(next);
@@ -219,7 +239,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             // n,0,1 -> n,s,1
             self.mark(spot.raw());
         }
-        // ord: V17 pairs V14: the mark in the lock comes before the new head may write there (I2)
+        // ord: V17 pairs V14, R5: the mark in the lock comes before the new head may write there (I2)
         node.spot.store(spot.map_or(KICKED, SpotIndex::raw), Release);
         if spot.is_none() {
             P::count(Event::PvNoSpot);

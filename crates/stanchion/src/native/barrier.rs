@@ -76,12 +76,13 @@ fn decide() {
 
 /// Makes every release use the fenced form, for comparison. `false` if the process has already decided otherwise.
 pub(super) fn force_fences() -> bool {
-    // ord: N27 alone: see A1
-    STATE.compare_exchange(UNKNOWN, FENCED, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|now| now) != ASYMMETRIC
+    // ord: N27 alone: the state changes once only (A1)
+    STATE.compare_exchange(UNKNOWN, FENCED, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|now| now)
+        != ASYMMETRIC
 }
 
 /// Whether releases are light.
 pub(super) fn is_asymmetric() -> bool {
-    // ord: N28 alone: a report
+    // ord: N28 alone: only a report reads it
     STATE.load(Ordering::Relaxed) == ASYMMETRIC
 }

@@ -53,7 +53,8 @@ impl<T: Zeroed> Chunks<T> {
         let fresh = fresh.ok()?;
         let cell = &self.chunks[index / CHUNK];
         // ord: N2 pairs N1: the kernel's zeroes come before the address
-        if cell.compare_exchange(ptr::null_mut(), fresh.cast(), Ordering::Release, Ordering::Relaxed).is_err() {
+        if cell.compare_exchange(ptr::null_mut(), fresh.cast(), Ordering::Release, Ordering::Relaxed).is_err()
+        {
             // SAFETY: the mapping was made above with this size and its address was published to nobody.
             let unmapped = unsafe { munmap(fresh, bytes) };
             debug_assert!(unmapped.is_ok(), "a mapping just made can be unmapped");

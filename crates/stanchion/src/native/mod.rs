@@ -143,7 +143,7 @@ impl<C: Counting> Platform for Native<C> {
         let (cell, here) = (&slots::slot(cpu).runs_on, running::os_cpu() + 1);
         // ord: N37 alone: a hint; read first so that the line is written only after a migration
         if cell.load(Ordering::Relaxed) != here {
-            // ord: N38 alone: a hint
+            // ord: N38 alone: a hint that may be out of date
             cell.store(here, Ordering::Relaxed);
         }
     }
@@ -188,7 +188,7 @@ pub(crate) fn nodes_in_use<C: Counting>() -> Vec<(CpuId, usize, [u16; 3])> {
         let percpu = slot.percpu::<C>();
         for level in 0..percpu.nesting() {
             let node = percpu.node(level);
-            // ord: N39 alone: a report
+            // ord: N39 alone: only a report reads it
             let fields =
                 [node.next.load(Relaxed), node.state.load(Relaxed).into(), node.spot.load(Relaxed).into()];
             found.push((cpu, level, fields));

@@ -35,7 +35,7 @@ pub(super) fn os_cpu() -> u32 {
 /// Whether the kernel keeps the number for us, so that reading it costs one load.
 pub(super) fn has_rseq() -> bool {
     os_cpu();
-    // ord: N31 alone: a report
+    // ord: N31 alone: only a report reads it
     RSEQ_OFFSET.load(Ordering::Relaxed) != ABSENT
 }
 

@@ -79,7 +79,7 @@ pub(super) fn all() -> impl Iterator<Item = (CpuId, &'static Slot)> {
 /// Whether a living thread has this number.
 pub(super) fn is_taken(cpu: CpuId) -> bool {
     let (word, bit) = place(cpu.index());
-    // ord: N3 alone: a report
+    // ord: N3 alone: only a report reads it
     TAKEN[word].load(Ordering::Relaxed) & bit != 0
 }
 
@@ -197,7 +197,9 @@ mod tests {
         assert_ne!(mine, theirs);
         // Numbers are reused: many short-lived threads stay within the few that run at once (other tests run beside).
         let highest = (0..300)
-            .map(|_| std::thread::spawn(|| this_cpu().expect("few threads").index()).join().expect("no panic"))
+            .map(|_| {
+                std::thread::spawn(|| this_cpu().expect("few threads").index()).join().expect("no panic")
+            })
             .max();
         assert!(highest < Some(64), "300 threads one after another reached slot {highest:?}");
     }
