@@ -37,6 +37,12 @@ pub struct PerCpu<P: Platform> {
     pub(crate) stint_began: P::U32,
     /// How long it may steal from then on, in microseconds; adapts to how long queues are.
     pub(crate) stint: P::U32,
+    /// By how much the stint was extended because nobody would take the CPU, in microseconds.
+    pub(crate) stint_extension: P::U32,
+    /// How long the stint had lasted when the clock was last looked at, in microseconds.
+    pub(crate) looked_at: P::U32,
+    /// How many acquisitions ahead of a queue were allowed then, until the next look.
+    pub(crate) credit: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -51,6 +57,9 @@ impl<P: Platform> PerCpu<P> {
             nesting: P::U8::new(0),
             stint_began: P::U32::new(0),
             stint: P::U32::new(0),
+            stint_extension: P::U32::new(0),
+            looked_at: P::U32::new(0),
+            credit: P::U32::new(0),
         }
     }
 
@@ -103,6 +112,9 @@ where
             nesting: P::U8::ZERO,
             stint_began: P::U32::ZERO,
             stint: P::U32::ZERO,
+            stint_extension: P::U32::ZERO,
+            looked_at: P::U32::ZERO,
+            credit: P::U32::ZERO,
         }
     };
 }

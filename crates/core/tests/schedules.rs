@@ -25,10 +25,12 @@ impl<const STINT: u32, const LOOK_AHEAD: usize> WaitPolicy for Small<STINT, LOOK
     const SHORTEST_STINT_MICROS: u32 = STINT;
     const LONGEST_STINT_MICROS: u32 = STINT;
     const STINT_TIMES_WAIT_MICROS: u32 = 1;
-    const LONGEST_STINTS: u32 = if LOOK_AHEAD == 0 { 1 } else { 20 };
+    const LONGEST_EXTENSION: u32 = if LOOK_AHEAD == 0 { 0 } else { 20 };
     const LOOK_AHEAD: usize = LOOK_AHEAD;
     const LET_OUT_TRIES: u32 = 1;
-    const STEALS_PER_CLOCK: u32 = 2;
+    const CLOCK_INTERVAL_MICROS: u32 = 1;
+    const LEAST_CREDIT: u32 = 1;
+    const MOST_CREDIT: u32 = 2;
 }
 
 fn explore<L: RawLock<Platform = Turns>>() -> Seen {
@@ -88,10 +90,12 @@ impl WaitPolicy for QuickToHalt {
     const SHORTEST_STINT_MICROS: u32 = 0;
     const LONGEST_STINT_MICROS: u32 = 0;
     const STINT_TIMES_WAIT_MICROS: u32 = 0;
-    const LONGEST_STINTS: u32 = 0;
+    const LONGEST_EXTENSION: u32 = 0;
     const LOOK_AHEAD: usize = 0;
     const LET_OUT_TRIES: u32 = 0;
-    const STEALS_PER_CLOCK: u32 = 1;
+    const CLOCK_INTERVAL_MICROS: u32 = 1;
+    const LEAST_CREDIT: u32 = 1;
+    const MOST_CREDIT: u32 = 1;
 }
 
 #[test]
@@ -106,11 +110,7 @@ fn stealing_is_bounded_by_the_stint() {
     // Ten steps of a stint allow fewer than ten acquisitions; then the credit between two looks at the clock, the
     // acquisition under way, and tries.
     let seen = explore::<PvQSpinLock<Turns, Small<1>>>();
-    assert!(
-        seen.worst_overtaking <= 10 + Small::<1>::STEALS_PER_CLOCK + 2,
-        "{} times",
-        seen.worst_overtaking
-    );
+    assert!(seen.worst_overtaking <= 10 + Small::<1>::MOST_CREDIT + 2, "{} times", seen.worst_overtaking);
 }
 
 #[test]

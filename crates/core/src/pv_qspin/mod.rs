@@ -28,11 +28,14 @@
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those that queued. While a queue exists, each context may acquire ahead of it for at most one
-//!   stint plus [`STEALS_PER_CLOCK`](WaitPolicy::STEALS_PER_CLOCK) acquisitions; then it queues. A head that runs is
-//!   overtaken for at most [`HEAD_PATIENCE`](WaitPolicy::HEAD_PATIENCE) plus one acquisition of each context that was
-//!   past the check. Under [`KickAtUnlock`] the bound is that of `qspin`: once by each other context.
-//!   `try_acquire` never waits, so it does not count as a stint; it, too, stops when the head asks.
+//! - Fairness: FIFO among those that queued, except that waiters may be [let out](rotation) to run ahead. While a queue
+//!   exists, each context may acquire ahead of it for at most one stint, at most
+//!   [`LONGEST_STINT_MICROS`](WaitPolicy::LONGEST_STINT_MICROS) long, plus
+//!   [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) stints if nobody would take its CPU, plus
+//!   [`MOST_CREDIT`](WaitPolicy::MOST_CREDIT) acquisitions until it looks at the clock; then it queues. A head that runs is
+//!   overtaken for at most [`HEAD_PATIENCE`](WaitPolicy::HEAD_PATIENCE) plus one acquisition of each context that was past
+//!   the check. Under [`KickAtUnlock`] the bound is that of `qspin`: once by each other context. `try_acquire` never waits,
+//!   so it does not count as a stint; it, too, stops when the head asks.
 //! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`].
 //! - Memory: 4 bytes a lock; a context that ever waited has four nodes of 5 bytes and the clock of its stint.
 //! - Wake-ups: at most one kick for each time a head halts.
@@ -172,13 +175,9 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     #[inline]
     fn acquire(&self) {
         // A held lock is only read: a compare-exchange that fails would take the line away from the holder.
-        if !self.has_queue() && self.claim() {
-            return;
+        if self.has_queue() || !self.claim() {
+            self.acquire_contended();
         }
-        if W::STEALS && self.acquire_ahead_of_queue() {
-            return;
-        }
-        self.acquire_slow();
     }
 
     #[inline]
@@ -254,13 +253,30 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         }
     }
 
+    /// While a queue exists, taking a free lock on credit is the common way, and ends here.
+    #[inline(never)]
+    fn acquire_contended(&self) {
+        let mut entry = Entry::Free;
+        if W::STEALS && self.has_queue() {
+            entry = if stint::spend_credit::<P>() { Entry::OnCredit } else { Entry::LookAtClock };
+            if let Entry::OnCredit = entry
+                && self.may_steal_now()
+                && self.claim()
+            {
+                P::count(Event::PvLockStealing);
+                return;
+            }
+        }
+        self.acquire_slow(entry);
+    }
+
     #[cold]
-    fn acquire_slow(&self) {
+    fn acquire_slow(&self, mut entry: Entry) {
         P::with_domain(|domain| {
             let Some(cpu) = P::this_cpu() else { return self.acquire_without_node() };
             let percpu = domain.cpu(cpu);
             loop {
-                if W::STEALS && self.acquire_as_newcomer(domain, percpu) {
+                if W::STEALS && self.acquire_as_newcomer(domain, percpu, &entry) {
                     return;
                 }
                 P::count(Event::LockSlowpath);
@@ -275,27 +291,18 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
                     Outcome::Owner => return,
                     // A CPU was made free for this context; it does not go back to the end of the queue easily.
                     Outcome::LetOut if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer()) => return,
-                    Outcome::LetOut => {}
+                    Outcome::LetOut => entry = Entry::OnCredit,
                 }
             }
         });
     }
 
-    /// The common way while a queue exists: takes a free lock on credit.
-    #[inline(never)]
-    fn acquire_ahead_of_queue(&self) -> bool {
-        let got = self.has_queue() && self.may_steal_now() && stint::spend_credit::<P>() && self.claim();
-        if got {
-            P::count(Event::PvLockStealing);
-        }
-        got
-    }
-
     /// Tries for the lock for a while without queueing. `false`: queue.
-    fn acquire_as_newcomer(&self, domain: &P::Domain, percpu: &PerCpu<P>) -> bool {
-        let ahead_of_queue = self.has_queue();
-        let on_credit = ahead_of_queue && stint::spend_credit::<P>();
-        let stint = if !ahead_of_queue || on_credit { Stint::Lasts } else { stint::look(self, percpu) };
+    fn acquire_as_newcomer(&self, domain: &P::Domain, percpu: &PerCpu<P>, entry: &Entry) -> bool {
+        let stint = match entry {
+            Entry::Free | Entry::OnCredit => Stint::Lasts,
+            Entry::LookAtClock => stint::look(self, percpu),
+        };
         if let Stint::Over = stint {
             P::count(Event::PvStintOver);
             return false;
@@ -309,9 +316,9 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
                 P::kick(successor);
                 return false;
             }
-            stint::extend::<P, W>();
+            stint::extend::<P, W>(percpu);
         }
-        if ahead_of_queue {
+        if !matches!(entry, Entry::Free) {
             P::count(Event::PvLockStealing);
         }
         true
@@ -341,6 +348,16 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             backoff.pause::<P>(true);
         }
     }
+}
+
+/// How an acquisition met the queue.
+enum Entry {
+    /// There was none.
+    Free,
+    /// There was one, and the acquisition ahead of it is paid for.
+    OnCredit,
+    /// There was one, and the credit is spent.
+    LookAtClock,
 }
 
 /// What a waiter saw of the lock.

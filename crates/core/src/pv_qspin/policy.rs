@@ -26,14 +26,18 @@ pub trait WaitPolicy: Send + Sync + 'static {
     const LONGEST_STINT_MICROS: u32;
     /// What the product of a stint and the wait in the queue before it aims at, in square microseconds.
     const STINT_TIMES_WAIT_MICROS: u32;
-    /// After how many stints a context queues even if nobody takes its CPU.
-    const LONGEST_STINTS: u32;
+    /// For how many stints more a context goes on if nobody would take its CPU.
+    const LONGEST_EXTENSION: u32;
     /// How many waiters behind the head are looked at for one to let out; 0 lets nobody out.
     const LOOK_AHEAD: usize;
     /// How often a waiter that was let out tries for a newcomer's time before it queues again.
     const LET_OUT_TRIES: u32;
-    /// How many steals go by between two looks at the clock.
-    const STEALS_PER_CLOCK: u32;
+    /// How often the clock is looked at, in microseconds, as far as the bounds on credit allow.
+    const CLOCK_INTERVAL_MICROS: u32;
+    /// The least number of acquisitions ahead of a queue between two looks at the clock.
+    const LEAST_CREDIT: u32;
+    /// The greatest such number.
+    const MOST_CREDIT: u32;
 }
 
 /// What the kernel does since 4.15, in the form that suits preempted *threads*: newcomers steal while the head of the
@@ -52,11 +56,13 @@ impl WaitPolicy for Hybrid {
     const LONGEST_PAUSE: u32 = 1_600;
     const SHORTEST_STINT_MICROS: u32 = 100;
     const LONGEST_STINT_MICROS: u32 = 2_000;
-    const STINT_TIMES_WAIT_MICROS: u32 = 2_000_000;
-    const LONGEST_STINTS: u32 = 8;
+    const STINT_TIMES_WAIT_MICROS: u32 = 4_000_000;
+    const LONGEST_EXTENSION: u32 = 8;
     const LOOK_AHEAD: usize = 16;
     const LET_OUT_TRIES: u32 = 10;
-    const STEALS_PER_CLOCK: u32 = 32;
+    const CLOCK_INTERVAL_MICROS: u32 = 32;
+    const LEAST_CREDIT: u32 = 8;
+    const MOST_CREDIT: u32 = 2_048;
 }
 
 /// What the kernel did in 4.2: nobody steals, and a sleeping waiter that becomes head is woken only when the lock is
@@ -76,8 +82,10 @@ impl WaitPolicy for KickAtUnlock {
     const SHORTEST_STINT_MICROS: u32 = 0;
     const LONGEST_STINT_MICROS: u32 = 0;
     const STINT_TIMES_WAIT_MICROS: u32 = 0;
-    const LONGEST_STINTS: u32 = 0;
+    const LONGEST_EXTENSION: u32 = 0;
     const LOOK_AHEAD: usize = 0;
     const LET_OUT_TRIES: u32 = 0;
-    const STEALS_PER_CLOCK: u32 = 1;
+    const CLOCK_INTERVAL_MICROS: u32 = 1;
+    const LEAST_CREDIT: u32 = 1;
+    const MOST_CREDIT: u32 = 1;
 }

@@ -12,7 +12,7 @@
 //!   would have to carry alone: few waiters rotate seldom, many rotate fast.
 //! - **A CPU is left only to a waiter that will take it**: to the head of the queue if that is at home on this CPU, which is
 //!   what [`is_preempted`](Platform::is_preempted) says, else to a waiter that is [let out](super::rotation). If there is
-//!   none, the stint goes on, up to [`LONGEST_STINTS`](WaitPolicy::LONGEST_STINTS) times its length.
+//!   none, the stint goes on, for up to [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) times its length.
 use super::{PvQSpinLock, WaitPolicy};
 use crate::order::Relaxed;
 use crate::percpu::{Domain, PerCpu};
@@ -52,21 +52,45 @@ pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu:
     // ord: W3 alone: private to this context
     let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
     // ord: W4 alone: private to this context
+    let extension = percpu.stint_extension.load(Relaxed);
+    // ord: W5 alone: private to this context
     let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
-    if running < stint {
-        P::private_counter(|credit| credit.set(W::STEALS_PER_CLOCK));
-        return Stint::Lasts;
-    }
-    if running >= stint.saturating_mul(W::LONGEST_STINTS) || head_takes_this_cpu(lock) {
+    if running < stint + extension {
+        give_credit::<P, W>(percpu, running);
+        Stint::Lasts
+    } else if extension >= stint.saturating_mul(W::LONGEST_EXTENSION) || head_takes_this_cpu(lock) {
         Stint::Over
     } else {
         Stint::OverElsewhere
     }
 }
 
-/// Nobody took this CPU: the stint goes on until the next look at the clock.
-pub(super) fn extend<P: Platform, W: WaitPolicy>() {
-    P::private_counter(|credit| credit.set(W::STEALS_PER_CLOCK));
+/// Nobody took this CPU: the stint goes on for a quarter of its length.
+pub(super) fn extend<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
+    // ord: W6 alone: private to this context
+    let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
+    // ord: W8 alone: private to this context
+    let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
+    // ord: W12 alone: private to this context
+    percpu.stint_extension.store(running.wrapping_sub(stint) + stint / 4, Relaxed);
+    give_credit::<P, W>(percpu, running);
+}
+
+/// Gives credit for about [`CLOCK_INTERVAL_MICROS`](WaitPolicy::CLOCK_INTERVAL_MICROS), at the rate of the last one: the clock
+/// costs as much as several acquisitions of a lock that is hardly held.
+fn give_credit<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, running: u32) {
+    // ord: W13 alone: private to this context
+    let took = running.wrapping_sub(percpu.looked_at.load(Relaxed)).max(1);
+    // ord: W14 alone: private to this context
+    let last = percpu.credit.load(Relaxed).clamp(W::LEAST_CREDIT, W::MOST_CREDIT);
+    let next =
+        (u64::from(last) * u64::from(W::CLOCK_INTERVAL_MICROS) / u64::from(took)).min(u64::from(last) * 2);
+    let next = (next as u32).clamp(W::LEAST_CREDIT, W::MOST_CREDIT);
+    // ord: W15 alone: private to this context
+    percpu.looked_at.store(running, Relaxed);
+    // ord: W16 alone: private to this context
+    percpu.credit.store(next, Relaxed);
+    P::private_counter(|credit| credit.set(next));
 }
 
 /// Whether the head of the queue gets to run at once if the calling context goes to sleep; also if it runs already.
@@ -90,4 +114,8 @@ pub(super) fn begin<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, queued: u32)
     percpu.stint.store(next.clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS), Relaxed);
     // ord: W11 alone: private to this context
     percpu.stint_began.store(now, Relaxed);
+    // ord: W17 alone: private to this context
+    percpu.stint_extension.store(0, Relaxed);
+    // ord: W18 alone: private to this context
+    percpu.looked_at.store(0, Relaxed);
 }

@@ -63,7 +63,6 @@ impl<T: Zeroed> Chunks<T> {
     }
 
     /// All entries that exist, with their indices.
-    #[expect(clippy::iter_not_returning_iterator, reason = "it does, by opaque type")]
     pub(super) fn iter(&'static self) -> impl Iterator<Item = (usize, &'static T)> {
         (0..CHUNKS * CHUNK).filter_map(|index| Some((index, self.get(index)?)))
     }

@@ -68,7 +68,8 @@ impl Parker {
 mod tests {
     use super::*;
     use core::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
+    use core::time::Duration;
+    use std::time::Instant;
 
     fn parker() -> Parker {
         Parker { state: AtomicU32::new(RUNNING), over: AtomicU32::new(0) }

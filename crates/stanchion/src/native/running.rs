@@ -25,9 +25,14 @@ pub(super) fn os_cpu() -> u32 {
         }
         offset => {
             let area = thread_pointer().wrapping_byte_offset(offset);
+            #[expect(
+                clippy::cast_ptr_alignment,
+                reason = "the area is 32-byte aligned by the kernel's interface"
+            )]
+            let cpu_id = area.wrapping_byte_offset(CPU_ID).cast::<u32>();
             // SAFETY: glibc says (non-zero `__rseq_size`) that each thread's area is registered at this offset from its
             // thread pointer; it lives as long as the thread, and the kernel writes it only while this thread is not running.
-            unsafe { area.wrapping_byte_offset(CPU_ID).cast::<u32>().read_volatile() }
+            unsafe { cpu_id.read_volatile() }
         }
     }
 }

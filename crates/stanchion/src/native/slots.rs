@@ -94,7 +94,13 @@ fn hand_out() -> Option<CpuId> {
     }
     MINE.set(BUSY);
     let cpu = take_lowest().filter(|&cpu| {
-        let kept = SLOTS.get_or_map(usize::from(cpu.index())).is_some() && at_exit::announce(cpu);
+        let slot = SLOTS.get_or_map(usize::from(cpu.index()));
+        if let Some(slot) = slot {
+            // Where the number's last thread ran says nothing about this one.
+            // ord: N44 alone: a hint that may be out of date
+            slot.runs_on.store(0, Ordering::Relaxed);
+        }
+        let kept = slot.is_some() && at_exit::announce(cpu);
         if !kept {
             give_back(cpu);
         }
