@@ -1,8 +1,9 @@
 //! Bad input to `stanchion bench`, through the real program: one line, exit code 2, nothing measured.
+use core::time::Duration;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn stanchion(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")

@@ -1,8 +1,9 @@
 //! Tiny runs of `stanchion bench` on the real machine: what they measure is noise, what they write is not.
+use core::time::Duration;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// One or two threads, milliseconds, few rounds.
 const TINY: [&str; 10] =

@@ -84,6 +84,7 @@
 //! at the lock (V9, V10) against store the lock, look at the mark (V4, inside
 //! [`store_then_load`](Platform::store_then_load)). Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
 //! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
+mod backoff;
 mod policy;
 mod rotation;
 mod stint;
@@ -99,6 +100,7 @@ use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::spots::{SPOTS_PER_ROW, SpotIndex};
 use crate::tail::NodeCode;
 use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use backoff::{Backoff, Seen};
 use core::marker::PhantomData;
 use stint::Stint;
 use waiter::{Outcome, Waiter};
@@ -358,45 +360,6 @@ enum Entry {
     OnCredit,
     /// There was one, and the credit is spent.
     LookAtClock,
-}
-
-/// What a waiter saw of the lock.
-enum Seen {
-    /// Nobody holds it at this moment.
-    Free,
-    /// It is held; `moved`: and it was written to since this waiter looked last, so it changes hands fast.
-    Held { moved: bool },
-}
-
-/// Pauses between two looks. They grow only while the lock changes hands between looks: each look at a line that its
-/// owner is writing costs the owner a miss, whereas looking at a line that stays is free and finds the release at once.
-struct Backoff {
-    next: u32,
-    first: u32,
-    longest: u32,
-    spent: u32,
-}
-
-impl Backoff {
-    fn new<W: WaitPolicy>() -> Self {
-        Self { next: W::FIRST_PAUSE, first: W::FIRST_PAUSE, longest: W::LONGEST_PAUSE, spent: 0 }
-    }
-
-    /// Nanoseconds paused so far.
-    fn spent(&self) -> u32 {
-        self.spent
-    }
-
-    /// Pauses after a look. One at a line that stayed has taken its time already.
-    fn pause<P: Platform>(&mut self, moved: bool) {
-        if moved {
-            P::relax(self.next);
-            self.spent = self.spent.saturating_add(self.next);
-            self.next = self.longest.min(self.next * 2);
-        } else {
-            self.spent = self.spent.saturating_add(self.first);
-        }
-    }
 }
 
 impl<P: Platform, W: WaitPolicy> ConstLock for PvQSpinLock<P, W>

@@ -1,6 +1,7 @@
 //! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering sites are
 //! told in the [lock's file](super).
-use super::{Backoff, NO_STEALING, OPEN, PvQSpinLock, Seen, TRANSITIONS, WaitPolicy};
+use super::backoff::{Backoff, Seen};
+use super::{NO_STEALING, OPEN, PvQSpinLock, TRANSITIONS, WaitPolicy};
 use crate::events::Event;
 use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use crate::percpu::{Domain, Nesting, QNode};

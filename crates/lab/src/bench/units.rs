@@ -43,7 +43,7 @@ pub(crate) fn format_ns(ns: f64) -> String {
 /// About three figures, never an exponent.
 pub(crate) fn three_figures(value: f64) -> String {
     match value.abs() {
-        size if size == 0.0 => "0".to_owned(),
+        0.0 => "0".to_owned(),
         size if size >= 99.95 => format!("{value:.0}"),
         size if size >= 9.995 => format!("{value:.1}"),
         size if size >= 0.0995 => format!("{value:.2}"),

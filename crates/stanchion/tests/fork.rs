@@ -1,0 +1,264 @@
+//! `fork()` in a threaded process whose other threads wait and sleep: the child uses locks that were free at the fork.
+//!
+//! The child does what a child of a threaded process may do and little more: it takes locks, starts threads, and ends with
+//! `_exit`. It writes nothing, and a panic would not leave it; its exit status is the number of the step that failed.
+#![cfg(feature = "std")]
+
+#[path = "support/counts.rs"]
+mod counts;
+#[path = "support/sanitizer.rs"]
+mod sanitizer;
+#[path = "support/suppressions.rs"]
+mod suppressions;
+#[path = "support/watch.rs"]
+mod watch;
+
+use core::cell::Cell;
+use core::panic::AssertUnwindSafe;
+use core::time::Duration;
+use counts::{count, turn};
+use stanchion::diagnose::describe;
+use stanchion::lock::{self, counted};
+use stanchion::lock_api::{Mutex, MutexGuard, RawMutex};
+use stanchion::stanchion_core::{Event, RawLock};
+use stanchion::{Raw, native};
+use std::panic::catch_unwind;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+use watch::{Crew, until};
+
+/// Far beyond what the child needs.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The status of a child that panicked after all.
+const PANICKED: i32 = 101;
+
+/// A step of the child, by number; `Err` is the status that it exits with.
+type Step = Result<(), i32>;
+
+fn ensure(true_or: i32, holds: bool) -> Step {
+    if holds { Ok(()) } else { Err(true_or) }
+}
+
+/// As `watch::until`, without a panic.
+fn eventually(true_or: i32, mut done: impl FnMut() -> bool) -> Step {
+    let began = Instant::now();
+    while !done() {
+        ensure(true_or, began.elapsed() < LIMIT)?;
+        thread::sleep(Duration::from_micros(50));
+    }
+    Ok(())
+}
+
+fn raw<R: RawMutex, T>(mutex: &Mutex<R, T>) -> &R {
+    // SAFETY: the raw lock is looked at only, never locked or unlocked.
+    unsafe { mutex.raw() }
+}
+
+fn tail<L: RawLock>(mutex: &Mutex<Raw<L>, u64>) -> u16
+where
+    Raw<L>: RawMutex,
+{
+    raw(mutex).inner().word().tail
+}
+
+/// Runs `child` in a forked process. Fails if that does not end well in time.
+fn assert_child_succeeds(child: impl FnOnce() -> Step) {
+    // SAFETY: the child runs `child` only, which keeps to what the file's head says: no output, and no return into the
+    // test harness, not even by a panic (`catch_unwind` and `_exit` below).
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork failed");
+    if pid == 0 {
+        let status = catch_unwind(AssertUnwindSafe(child)).map_or(PANICKED, |step| step.err().unwrap_or(0));
+        // SAFETY: `_exit` has no preconditions; it runs no destructors of the parent's state.
+        unsafe { libc::_exit(status) };
+    }
+    let began = Instant::now();
+    let ended = Cell::new(None);
+    let is_over = || {
+        let mut status = 0;
+        // SAFETY: `status` is a valid place, and the process is our child, which nobody else waits for.
+        let waited = unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) };
+        assert!(waited >= 0, "the child is ours to wait for");
+        ended.set((waited == pid).then_some(status));
+        waited == pid
+    };
+    while !is_over() && began.elapsed() < 2 * LIMIT {
+        thread::sleep(Duration::from_millis(1));
+    }
+    if ended.get().is_none() {
+        // SAFETY: the process is our child and was not waited for yet, so the number is still its own.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+        // SAFETY: as for the wait above; a null place means that the status is not wanted.
+        unsafe { libc::waitpid(pid, core::ptr::null_mut(), 0) };
+    }
+    let status = ended.get().expect("the child hangs; it was killed");
+    assert!(libc::WIFEXITED(status), "the child was ended by signal {}", libc::WTERMSIG(status));
+    assert_eq!(libc::WEXITSTATUS(status), 0, "the step of the child that failed");
+}
+
+/// Starts threads without the standard library's panics on failure.
+fn start(true_or: i32, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, i32> {
+    thread::Builder::new().spawn(body).map_err(|_| true_or)
+}
+
+/// In the child: threads contend for a lock, so that some sleep and are kicked. Steps from `first` on.
+fn contend<L: RawLock>(first: i32, shared: &'static Mutex<Raw<L>, u64>, threads: u64, rounds: u64) -> Step
+where
+    Raw<L>: RawMutex,
+{
+    let before = *shared.lock();
+    let guard = shared.lock();
+    let mut crew = Vec::new();
+    for _ in 0..threads {
+        crew.push(start(first, move || (0..rounds).for_each(|_| *shared.lock() += 1))?);
+    }
+    eventually(first + 1, || tail(shared) != 0)?;
+    drop(guard);
+    for thread in &crew {
+        eventually(first + 2, || thread.is_finished())?;
+    }
+    for thread in crew {
+        thread.join().map_err(|_| first + 3)?;
+    }
+    ensure(first + 4, *shared.lock() == before + threads * rounds)?;
+    let word = raw(shared).inner().word();
+    ensure(first + 5, (word.tail, word.pending, word.locked) == (0, 0, 0))
+}
+
+/// Whether forking tests are left out.
+fn skipped() -> bool {
+    sanitizer::skips("it does not follow a threaded process into the threads of its child")
+}
+
+/// A parent with three threads that sleep in the queue of a held lock.
+struct BusyParent {
+    guard: MutexGuard<'static, counted::PvQSpinLock, u64>,
+    crew: Crew<()>,
+}
+
+static HELD: Mutex<counted::PvQSpinLock, u64> = Mutex::new(0);
+
+impl BusyParent {
+    fn new() -> Self {
+        let guard = HELD.lock();
+        let (heads, behind) = (count(Event::PvWaitHead), count(Event::PvWaitNode));
+        let mut crew = Crew::new();
+        for _ in 0..3 {
+            crew.spawn(|| *HELD.lock() += 1);
+        }
+        let asleep = || count(Event::PvWaitHead) > heads && count(Event::PvWaitNode) >= behind + 2;
+        until("three sleeping waiters", || describe(raw(&HELD)), asleep);
+        Self { guard, crew }
+    }
+
+    /// What the child did is not seen here.
+    fn assert_untouched(self) {
+        let before = *self.guard;
+        drop(self.guard);
+        self.crew.join(|| describe(raw(&HELD)));
+        assert_eq!(*HELD.lock(), before + 3);
+        assert_eq!(tail(&HELD), 0);
+    }
+}
+
+#[test]
+fn uncontended_locks_that_were_free_work_in_the_child() {
+    static BYTE: Mutex<lock::ByteLock, u64> = Mutex::new(0);
+    static TICKET: Mutex<lock::TicketLock, u64> = Mutex::new(0);
+    static QSPIN: Mutex<lock::QSpinLock, u64> = Mutex::new(0);
+    static PV: stanchion::Mutex<u64> = stanchion::Mutex::new(0);
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let parent = BusyParent::new();
+    assert_child_succeeds(|| {
+        for round in 0..1000 {
+            ensure(1, *BYTE.lock() == round && *TICKET.lock() == round)?;
+            ensure(2, *QSPIN.lock() == round && *PV.lock() == round)?;
+            *BYTE.lock() += 1;
+            *TICKET.lock() += 1;
+            *QSPIN.lock() += 1;
+            *PV.lock() += 1;
+        }
+        ensure(3, PV.try_lock().is_some())?;
+        ensure(4, HELD.try_lock().is_none()) // what was held stays held
+    });
+    assert_eq!((*BYTE.lock(), *PV.lock()), (0, 0), "the child's memory is its own");
+    parent.assert_untouched();
+}
+
+#[test]
+fn contended_locks_work_in_the_child() {
+    static QSPIN: Mutex<counted::QSpinLock, u64> = Mutex::new(0);
+    static PV: Mutex<lock::PvQSpinLock, u64> = Mutex::new(0);
+    static KICK_AT_UNLOCK: Mutex<lock::PvQSpinKickAtUnlockLock, u64> = Mutex::new(0);
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let parent = BusyParent::new();
+    assert_child_succeeds(|| {
+        contend(10, &PV, 8, 200)?;
+        contend(20, &KICK_AT_UNLOCK, 8, 50)?;
+        contend(30, &QSPIN, 2, 50) // two and this one: the second of them queues
+    });
+    assert_eq!((*PV.lock(), *KICK_AT_UNLOCK.lock(), *QSPIN.lock()), (0, 0, 0));
+    contend(0, &PV, 8, 200).expect("and the parent's locks still work");
+    parent.assert_untouched();
+}
+
+#[test]
+fn sleeping_heads_are_kicked_in_the_child() {
+    static PV: Mutex<counted::PvQSpinLock, u64> = Mutex::new(0);
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let parent = BusyParent::new();
+    let asymmetric = native::facts().asymmetric_release;
+    assert_child_succeeds(|| {
+        ensure(1, native::facts().asymmetric_release == asymmetric)?;
+        let kicks = count(Event::PvKickUnlock);
+        for _ in 0..20 {
+            let heads = count(Event::PvWaitHead);
+            let guard = PV.lock();
+            let waiter = start(2, || *PV.lock() += 1)?;
+            eventually(3, || count(Event::PvWaitHead) > heads)?;
+            drop(guard);
+            eventually(4, || waiter.is_finished())?;
+            waiter.join().map_err(|_| 5)?;
+        }
+        ensure(6, count(Event::PvKickUnlock) > kicks)?;
+        ensure(7, count(Event::PvNoBarrier) == 0)?;
+        ensure(8, *PV.lock() == 20)
+    });
+    parent.assert_untouched();
+}
+
+#[test]
+fn a_child_of_a_child_works_too() {
+    static PV: Mutex<lock::PvQSpinLock, u64> = Mutex::new(0);
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let parent = BusyParent::new();
+    assert_child_succeeds(|| {
+        contend(10, &PV, 4, 50)?;
+        assert_child_succeeds(|| contend(20, &PV, 4, 50));
+        contend(30, &PV, 4, 50)
+    });
+    parent.assert_untouched();
+}
+
+#[test]
+fn a_failing_child_is_noticed() {
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let failed = catch_unwind(|| assert_child_succeeds(|| Err(7)));
+    assert!(failed.is_err(), "its exit status says so");
+}
