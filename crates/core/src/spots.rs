@@ -2,7 +2,7 @@
 //!
 //! A 4-byte lock has no room for the number of its sleeping head. The kernel keeps a hash table from lock to node and
 //! marks the lock "slow"; its probing may run long and its capacity must be proven. Here the lock's second byte *is* the
-//! index: a head takes a free spot of the row that the lock's address selects, writes its number there, and leaves the
+//! index: a head takes a free spot of the row that the lock's address selects, writes the number of its node there, and leaves the
 //! spot's index in the lock. A releaser reads the byte, goes straight to the spot, consumes it and kicks. One load
 //! instead of a search, nothing to delete, and nothing of the lock is touched after it is free.
 //!
@@ -10,7 +10,7 @@
 //!   lock at address A                    row of A                          context c
 //!  +------+------+--------+         +-----+-----+-----+-----+         +-----------------+
 //!  |locked| head |  tail  |         |  1  |  2  |  3  | ... |         |  halted while   |
-//!  |  1   |  2  -+--------+-------->|free |c + 1|     |     |-------->|  spot 2 = c + 1 |
+//!  |  1   |  2  -+--------+-------->|free | c.0 |     |     |-------->|  spot 2 = c.0   |
 //!  +------+------+--------+         +-----+-----+-----+-----+  kick   +-----------------+
 //! ```
 //!
@@ -27,14 +27,15 @@
 //! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::tail::NodeCode;
 
 /// How many heads of locks in one row can sleep at a time. With 64 rows, more contexts than can exist.
 pub const SPOTS_PER_ROW: usize = 250;
 
-/// A cell is zero while free; else the sleeper's number plus one, with this bit once it was consumed.
-const FREE: u16 = 0;
-const CONSUMED: u16 = 1 << 15;
-const _: () = assert!(CpuId::LIMIT < CONSUMED);
+/// A cell is zero while free; else the raw code of the sleeper's node, with this bit once it was consumed.
+const FREE: u32 = 0;
+const CONSUMED: u32 = 1 << 16;
+const _: () = assert!(NodeCode::NONE as u32 == FREE);
 
 /// The index of a spot in its row, as it stands in a lock: 1 to [`SPOTS_PER_ROW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,24 +57,25 @@ impl SpotIndex {
 
 /// The spots of all locks whose addresses select this row.
 pub struct SpotRow<P: Platform> {
-    cells: [P::U16; SPOTS_PER_ROW],
+    cells: [P::U32; SPOTS_PER_ROW],
 }
 
 impl<P: Platform> SpotRow<P> {
     /// A row of free spots.
     #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
     pub fn new() -> Self {
-        Self { cells: core::array::from_fn(|_| P::U16::new(FREE)) }
+        Self { cells: core::array::from_fn(|_| P::U32::new(FREE)) }
     }
 
-    fn cell(&self, spot: SpotIndex) -> &P::U16 {
+    fn cell(&self, spot: SpotIndex) -> &P::U32 {
         &self.cells[usize::from(spot.0) - 1]
     }
 
-    /// Takes a free spot for `cpu` and arms it. `None` if the row is full. Costs one step per taken spot passed.
+    /// Takes a free spot for the waiter at `node` and arms it. `None` if the row is full. Costs one step per taken spot
+    /// passed.
     #[must_use]
-    pub fn take(&self, cpu: CpuId) -> Option<SpotIndex> {
-        let armed = cpu.index() + 1;
+    pub fn take(&self, node: NodeCode) -> Option<SpotIndex> {
+        let armed = u32::from(node.raw());
         (1..=SPOTS_PER_ROW as u8).map(SpotIndex).find(|&spot| {
             // ord: S1 alone: a hint, the compare-exchange decides
             self.cell(spot).load(Relaxed) == FREE
@@ -83,9 +85,9 @@ impl<P: Platform> SpotRow<P> {
     }
 
     /// Arms a spot again that this context holds, before it sleeps again.
-    pub fn rearm(&self, spot: SpotIndex, cpu: CpuId) {
+    pub fn rearm(&self, spot: SpotIndex, node: NodeCode) {
         // ord: S3 alone: ordered before the lock is looked at by the heavy barrier of the lock (V9)
-        self.cell(spot).store(cpu.index() + 1, Relaxed);
+        self.cell(spot).store(node.raw().into(), Relaxed);
     }
 
     /// Gives back a spot that this context holds.
@@ -104,19 +106,19 @@ impl<P: Platform> SpotRow<P> {
         }
         // ord: S6 pairs S7: the sleeper that sees its spot consumed also sees the lock released before
         self.cell(spot).compare_exchange(armed, armed | CONSUMED, AcqRel, Relaxed).ok()?;
-        CpuId::new(armed - 1)
+        NodeCode::from_raw(armed as u16).map(NodeCode::cpu)
     }
 
     /// Whose spot it is at this moment, armed or consumed.
-    pub fn occupant(&self, spot: SpotIndex) -> Option<CpuId> {
+    pub fn occupant(&self, spot: SpotIndex) -> Option<NodeCode> {
         // ord: S8 alone: a hint that may be out of date
-        CpuId::new((self.cell(spot).load(Relaxed) & !CONSUMED).checked_sub(1)?)
+        NodeCode::from_raw(self.cell(spot).load(Relaxed) as u16)
     }
 
-    /// Halts the calling context, `cpu`, while its spot is armed. Whether it was kicked (else: spuriously awake).
-    pub fn halt(&self, spot: SpotIndex, cpu: CpuId) -> bool {
+    /// Halts the calling context, whose waiter at `node` holds the spot, while that is armed. Whether it was kicked (else: spuriously awake).
+    pub fn halt(&self, spot: SpotIndex, node: NodeCode) -> bool {
         let cell = self.cell(spot);
-        P::halt_while(cell, cpu.index() + 1);
+        P::halt_while(cell, u32::from(node.raw()));
         // ord: S7 pairs S6: what the kicker did before it consumed the spot is visible from here on
         cell.load(Acquire) & CONSUMED != 0
     }
@@ -124,8 +126,8 @@ impl<P: Platform> SpotRow<P> {
 
 impl<P: Platform> SpotRow<P>
 where
-    P::U16: ConstAtomic<u16>,
+    P::U32: ConstAtomic<u32>,
 {
     /// A row of free spots, as a constant.
-    pub const NEW: Self = Self { cells: [const { P::U16::ZERO }; SPOTS_PER_ROW] };
+    pub const NEW: Self = Self { cells: [const { P::U32::ZERO }; SPOTS_PER_ROW] };
 }

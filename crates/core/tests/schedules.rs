@@ -6,7 +6,7 @@ use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::pv_qspin::WaitPolicy;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, ByteLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
-use turns::{Seen, Turns, run};
+use turns::{Options, Seen, Turns, run};
 
 const SCHEDULES: u64 = 300;
 const ROUNDS: u32 = 4;
@@ -33,10 +33,15 @@ impl<const STINT: u32, const LOOK_AHEAD: usize> WaitPolicy for Small<STINT, LOOK
     const MOST_CREDIT: u32 = 2;
 }
 
+/// Every second schedule has spurious wake-ups.
+fn options(seed: u64) -> Options {
+    Options { spurious: seed.is_multiple_of(2), interrupts: false }
+}
+
 fn explore<L: RawLock<Platform = Turns>>() -> Seen {
     let mut total = Seen { rows: Vec::new(), worst_overtaking: 0, steps: 0 };
     for seed in 1..=SCHEDULES {
-        let seen = run::<L>(seed, ROUNDS, seed % 2 == 0).unwrap_or_else(|what| panic!("{}: {what}", L::NAME));
+        let seen = run::<L>(seed, ROUNDS, options(seed)).unwrap_or_else(|what| panic!("{}: {what}", L::NAME));
         total.worst_overtaking = total.worst_overtaking.max(seen.worst_overtaking);
         total.steps += seen.steps;
         total.rows.extend(seen.rows);
@@ -69,7 +74,7 @@ fn a_waiter_of_qspin_is_overtaken_at_most_once_by_each_other_context() {
 fn a_waiter_of_kick_at_unlock_is_overtaken_at_most_once_by_each_other_context() {
     let mut worst = 0;
     for seed in 1..=SCHEDULES {
-        let seen = run::<PvQSpinLock<Turns, QuickToHalt>>(seed, ROUNDS, seed % 2 == 0)
+        let seen = run::<PvQSpinLock<Turns, QuickToHalt>>(seed, ROUNDS, options(seed))
             .unwrap_or_else(|w| panic!("{w}"));
         worst = worst.max(seen.worst_overtaking);
     }
@@ -116,15 +121,31 @@ fn stealing_is_bounded_by_the_stint() {
 #[test]
 fn waiters_can_be_let_out_of_the_queue() {
     for seed in 1..=2 * SCHEDULES {
-        let run = run::<PvQSpinLock<Turns, Small<1, 3>>>(seed, 4 * ROUNDS, seed % 2 == 0);
+        let run = run::<PvQSpinLock<Turns, Small<1, 3>>>(seed, 4 * ROUNDS, options(seed));
         assert!(run.is_ok(), "{}", run.unwrap_err());
     }
     assert!(turns::let_out() >= 100, "it happened in {} cases only", turns::let_out());
 }
 
+fn must_survive_interrupts<L: RawLock<Platform = Turns>>(schedules: u64, rounds: u32) {
+    for seed in 1..=schedules {
+        let options = Options { interrupts: true, ..options(seed) };
+        let run = run::<L>(seed, rounds, options);
+        assert!(run.is_ok(), "{}: {}", L::NAME, run.unwrap_err());
+    }
+}
+
+#[test]
+fn handlers_may_queue_for_another_lock_in_the_midst_of_queueing() {
+    must_survive_interrupts::<QSpinLock<Turns>>(SCHEDULES, ROUNDS);
+    must_survive_interrupts::<PvQSpinLock<Turns, QuickToHalt>>(SCHEDULES, ROUNDS);
+    // Seed 94 had a holder take a context's other node, head of the other lock's queue at an equal spot, for its head.
+    must_survive_interrupts::<PvQSpinLock<Turns, Small<1, 3>>>(100, 4 * ROUNDS);
+}
+
 #[test]
 fn a_seed_replays_the_same_run() {
-    let steps = |seed| run::<PvQSpinLock<Turns, Small<1>>>(seed, ROUNDS, true).map(|seen| seen.steps);
+    let steps = |seed| run::<PvQSpinLock<Turns, Small<1>>>(seed, ROUNDS, options(2)).map(|seen| seen.steps);
     assert_eq!(steps(7), steps(7));
     assert_ne!(steps(7), steps(8));
 }
@@ -155,7 +176,7 @@ impl<P: Platform> RawLock for TornByte<P> {
 
 #[test]
 fn a_lock_without_exclusion_is_caught() {
-    let caught = (1..=20).find_map(|seed| run::<TornByte<Turns>>(seed, ROUNDS, false).err());
+    let caught = (1..=20).find_map(|seed| run::<TornByte<Turns>>(seed, ROUNDS, Options::default()).err());
     assert!(caught.is_some_and(|what| what.contains("was inside")), "within 20 schedules");
 }
 
@@ -195,6 +216,7 @@ impl<P: Platform> RawLock for LooksTooEarly<P> {
 
 #[test]
 fn a_lost_wake_up_is_caught() {
-    let caught = (1..=20).find_map(|seed| run::<LooksTooEarly<Turns>>(seed, ROUNDS, false).err());
+    let caught =
+        (1..=20).find_map(|seed| run::<LooksTooEarly<Turns>>(seed, ROUNDS, Options::default()).err());
     assert!(caught.is_some_and(|what| what.contains("nobody can run")), "within 20 schedules");
 }

@@ -13,14 +13,14 @@
 //! Only the holder of the lock takes waiters out, and only a holder leaves the queue, so the links that it follows cannot
 //! change under it; the one race is with a context that queues behind the last waiter, and is decided by the tail. (The
 //! queued unfair lock removes its thieves by the same argument.)
-use super::waiter::{HALTED, HEAD, REMOVED};
+use super::waiter::{HALTED, REMOVED};
 use super::{PvQSpinLock, TRANSITIONS, WaitPolicy};
 use crate::events::Event;
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, QNode};
 use crate::platform::{Atomic, CpuId, Platform};
 use crate::spots::SpotIndex;
-use crate::tail::{NESTING_LEVELS, NodeCode};
+use crate::tail::NodeCode;
 use crate::transitions::Field;
 
 impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
@@ -46,16 +46,15 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         None
     }
 
-    /// The head of the queue, if it sleeps or is just waking up. It stays head as long as the caller holds the lock.
+    /// The head of the queue, if it sleeps or is just waking up.
+    ///
+    /// Holding the lock makes the answer right: the last head cleared its mark before it released, so a mark that the
+    /// holder reads is the present head's; that head keeps its spot until it leaves the queue, and it cannot leave without
+    /// the lock.
     fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
-        // ord: R4 alone: a mark that is out of date leads to no node, or to the same head
+        // ord: R4 alone: ordered after the last head's mark by the claim of the lock (V5)
         let spot = SpotIndex::from_raw(self.head.load(Relaxed))?;
-        let cpu: CpuId = domain.spots(core::ptr::from_ref(self).addr()).occupant(spot)?;
-        (0..NESTING_LEVELS).map(|level| NodeCode::new(cpu, level)).find(|&code| {
-            let node = domain.node(code);
-            // ord: R5 pairs V17, V37: a node that says it sleeps at this spot as head has said so for this lock
-            node.spot.load(Acquire) == spot.raw() && node.state.load(Relaxed) == HEAD
-        })
+        domain.spots(core::ptr::from_ref(self).addr()).occupant(spot)
     }
 
     /// Takes `node` out from behind `before`.

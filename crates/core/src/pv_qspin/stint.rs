@@ -98,7 +98,8 @@ fn head_takes_this_cpu<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>) -> 
     // ord: W7 alone: a hint about the head
     let Some(spot) = SpotIndex::from_raw(lock.head.load(Relaxed)) else { return true };
     let address = core::ptr::from_ref(lock).addr();
-    P::with_domain(|domain| domain.spots(address).occupant(spot)).is_none_or(P::is_preempted)
+    P::with_domain(|domain| domain.spots(address).occupant(spot))
+        .is_none_or(|head| P::is_preempted(head.cpu()))
 }
 
 /// The calling context comes out of a queue in which it stood since `queued` (of [`micros`]).

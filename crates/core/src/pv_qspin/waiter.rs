@@ -32,7 +32,6 @@ pub(super) enum Outcome {
 pub(super) struct Waiter<'a, P: Platform, W: WaitPolicy> {
     lock: &'a PvQSpinLock<P, W>,
     domain: &'a P::Domain,
-    cpu: CpuId,
     me: NodeCode,
     node: &'a QNode<P>,
     /// The spot that this waiter holds as head, armed or consumed.
@@ -47,7 +46,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         nesting: &Nesting<'a, P>,
     ) -> Self {
         let me = NodeCode::new(cpu, nesting.level());
-        Self { lock, domain, cpu, me, node: nesting.node(), spot: None }
+        Self { lock, domain, me, node: nesting.node(), spot: None }
     }
 
     /// Queues and waits.
@@ -173,15 +172,15 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     /// Sleeps until a release kicks us, if the lock is held. Whether we slept.
     fn halt_as_head(&mut self, woken_before: bool) -> bool {
         let row = self.domain.spots(core::ptr::from_ref(self.lock).addr());
-        let Some(spot) = self.spot.inspect(|&spot| row.rearm(spot, self.cpu)).or_else(|| row.take(self.cpu))
+        let Some(spot) = self.spot.inspect(|&spot| row.rearm(spot, self.me)).or_else(|| row.take(self.me))
         else {
             P::count(Event::PvNoSpot);
             P::yield_slice();
             return false;
         };
         self.spot = Some(spot);
-        // ord: V37 pairs R5: tells who sleeps at the spot; a hint for the waiter behind (V32)
-        self.node.spot.store(spot.raw(), Release);
+        // ord: V37 alone: a hint for the waiter behind (V32)
+        self.node.spot.store(spot.raw(), Relaxed);
         // n,*,* -> n,s,*
         self.mark(spot.raw());
         if !P::heavy_barrier() {
@@ -195,7 +194,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             return false;
         }
         P::count(if woken_before { Event::PvWaitAgain } else { Event::PvWaitHead });
-        if row.halt(spot, self.cpu) {
+        if row.halt(spot, self.me) {
             P::count(Event::PvKickWake);
         }
         true
@@ -228,23 +227,23 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let node = self.domain.node(next);
         // ord: V16 pairs V8, V11, V12: our last mark comes before what the new head does (I2)
         if node.state.swap(HEAD, AcqRel) == HALTED {
-            self.mark_sleeping_head(next.cpu(), node);
+            self.mark_sleeping_head(next, node);
         }
     }
 
     /// The new head sleeps. It is not woken to find the lock held: our own release will see its mark and kick it.
-    fn mark_sleeping_head(&self, cpu: CpuId, node: &QNode<P>) {
+    fn mark_sleeping_head(&self, next: NodeCode, node: &QNode<P>) {
         let row = self.domain.spots(core::ptr::from_ref(self.lock).addr());
-        let spot = row.take(cpu);
+        let spot = row.take(next);
         if let Some(spot) = spot {
             // n,0,1 -> n,s,1
             self.mark(spot.raw());
         }
-        // ord: V17 pairs V14, R5: the mark in the lock comes before the new head may write there (I2)
+        // ord: V17 pairs V14: the mark in the lock comes before the new head may write there (I2)
         node.spot.store(spot.map_or(KICKED, SpotIndex::raw), Release);
         if spot.is_none() {
             P::count(Event::PvNoSpot);
-            P::kick(cpu);
+            P::kick(next.cpu());
         }
     }
 }

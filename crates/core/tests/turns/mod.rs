@@ -5,13 +5,14 @@
 //! counts who overtook whom. It knows nothing of weak memory; that is the model world's part.
 use core::cell::RefCell;
 use stanchion_core::RawLock;
-use stanchion_core::percpu::FixedDomain;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 mod platform;
 mod watch;
 
 pub(crate) use platform::{Turns, let_out};
+
+use platform::TurnDomain;
 
 pub(crate) const CONTEXTS: usize = 4;
 /// More steps than any run needs; beyond it the run counts as hung.
@@ -33,8 +34,19 @@ enum Status {
 pub(crate) struct World {
     turn: Mutex<Turn>,
     changed: Condvar,
-    domain: FixedDomain<Turns, CONTEXTS>,
-    spurious: bool,
+    domain: TurnDomain,
+    options: Options,
+    /// What an interrupt does on context `.0`.
+    interrupt: Box<dyn Fn(usize) + Send + Sync>,
+}
+
+/// What a run does beside acquiring and releasing.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
+    /// Halted contexts wake up for no reason now and then.
+    pub(crate) spurious: bool,
+    /// Contexts are interrupted between any two steps, and acquire a second lock in the handler.
+    pub(crate) interrupts: bool,
 }
 
 struct Turn {
@@ -76,7 +88,7 @@ impl World {
         if turn.steps > STEP_LIMIT {
             turn.fail("hung: step limit reached");
         }
-        turn.choose(self.spurious);
+        turn.choose(self.options.spurious);
         self.changed.notify_all();
         if status == Status::Done {
             return;
@@ -86,6 +98,9 @@ impl World {
         }
         if turn.failure.is_some() {
             drop(turn);
+            if std::thread::panicking() {
+                return; // a destructor's step, on the way out already
+            }
             std::panic::resume_unwind(Box::new(RunFailed));
         }
         turn.status[me] = Status::Ready;
@@ -135,13 +150,17 @@ impl Turn {
     }
 }
 
-/// Runs `CONTEXTS` contexts, each acquiring and releasing `lock` `rounds` times; mutual exclusion is checked by each. The
-/// error says what went wrong. `spurious` wakes halted contexts for no reason now and then.
+/// Runs `CONTEXTS` contexts, each acquiring and releasing one lock `rounds` times; mutual exclusion is checked by each. The
+/// error says what went wrong.
 pub(crate) fn run<L: RawLock<Platform = Turns>>(
     seed: u64,
     rounds: u32,
-    spurious: bool,
+    options: Options,
 ) -> Result<Seen, String> {
+    // Neighbours, so that their spots are in different rows; see `TurnDomain`.
+    let locks = Arc::new([L::new(), L::new()]);
+    let (lock, handlers_lock) = (Arc::clone(&locks), Arc::clone(&locks));
+    let handler_inside = Mutex::new(None::<usize>);
     let world = Arc::new(World {
         turn: Mutex::new(Turn {
             whose: usize::MAX,
@@ -153,19 +172,23 @@ pub(crate) fn run<L: RawLock<Platform = Turns>>(
             watch: None,
         }),
         changed: Condvar::new(),
-        domain: FixedDomain::new(),
-        spurious,
+        domain: TurnDomain::new(),
+        options,
+        interrupt: Box::new(move |me| {
+            handlers_lock[1].acquire();
+            section(&here().0, &handler_inside, me);
+            handlers_lock[1].release();
+        }),
     });
-    let lock = Arc::new(L::new());
     let watched = Arc::clone(&lock);
-    world.lock().watch = Some(watch::Watch::new(move || watched.word(), L::TRANSITIONS));
+    world.lock().watch = Some(watch::Watch::new(move || watched[0].word(), L::TRANSITIONS));
     let inside = Arc::new(Mutex::new(None::<usize>));
     let threads: Vec<_> = (0..CONTEXTS)
         .map(|me| {
             let (world, lock, inside) = (Arc::clone(&world), Arc::clone(&lock), Arc::clone(&inside));
             std::thread::spawn(move || {
                 HERE.with_borrow_mut(|here| *here = Some((Arc::clone(&world), me)));
-                let body = core::panic::AssertUnwindSafe(|| context(&world, &*lock, &inside, me, rounds));
+                let body = core::panic::AssertUnwindSafe(|| context(&world, &lock[0], &inside, me, rounds));
                 if let Err(panic) = std::panic::catch_unwind(body)
                     && !panic.is::<RunFailed>()
                 {

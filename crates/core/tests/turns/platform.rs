@@ -4,14 +4,48 @@ use super::{CONTEXTS, Status, here};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use stanchion_core::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
-use stanchion_core::percpu::FixedDomain;
-use stanchion_core::{Atomic, CpuId, Event, Platform};
+use stanchion_core::percpu::{Domain, FixedDomain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::{Atomic, CpuId, Event, Platform, PvQSpinLock};
 use std::sync::Mutex;
 
+thread_local! {
+    /// Set while the context is in its interrupt handler, which is not interrupted again.
+    static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// One step of the run: anybody may run before it, and an interrupt may arrive.
 fn step() {
-    if !QUIET.get() {
-        let (world, me) = here();
-        world.pass(me, Status::Ready);
+    if QUIET.get() {
+        return;
+    }
+    let (world, me) = here();
+    world.pass(me, Status::Ready);
+    if world.options.interrupts && !INTERRUPTED.get() && world.lock().draw(12) == 0 {
+        INTERRUPTED.set(true);
+        (world.interrupt)(me);
+        INTERRUPTED.set(false);
+    }
+}
+
+/// Two rows of spots, so that equal marks of two locks may mean different sleepers.
+pub(crate) struct TurnDomain {
+    cpus: FixedDomain<Turns, CONTEXTS>,
+    spots: [SpotRow<Turns>; 2],
+}
+
+impl TurnDomain {
+    pub(super) fn new() -> Self {
+        Self { cpus: FixedDomain::new(), spots: [SpotRow::new(), SpotRow::new()] }
+    }
+}
+
+impl Domain<Turns> for TurnDomain {
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Turns> {
+        self.cpus.cpu(cpu)
+    }
+    fn spots(&self, address: usize) -> &SpotRow<Turns> {
+        &self.spots[address / size_of::<PvQSpinLock<Turns>>() % 2]
     }
 }
 
@@ -105,7 +139,7 @@ impl Platform for Turns {
     type U8 = TurnCell<u8>;
     type U16 = TurnCell<u16>;
     type U32 = TurnCell<u32>;
-    type Domain = FixedDomain<Self, CONTEXTS>;
+    type Domain = TurnDomain;
 
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
         f(&here().0.domain)
