@@ -8,15 +8,20 @@ mod watch;
 
 use core::hint::{black_box, spin_loop};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::time::Duration;
 use stanchion::native::{Cell8, Native, facts};
 use stanchion::stanchion_core::order::Relaxed;
 use stanchion::stanchion_core::{Atomic, Platform};
 use std::thread;
+use std::time::Instant;
 use watch::{Crew, until};
 
 type Here = Native;
 
-const ROUNDS: u32 = 50_000;
+/// As many as it takes to see a missing barrier often, but no longer than is polite: two sides that meet all the time are
+/// slow on a machine that is busy.
+const MOST_ROUNDS: u32 = 50_000;
+const LONGEST: Duration = Duration::from_millis(800);
 
 /// A cell on a cache line of its own, so that one thread's line does not bring the other's along.
 #[repr(align(128))]
@@ -29,6 +34,8 @@ struct Duel {
     /// How many sides have arrived, over all rounds.
     arrived: Apart<AtomicU32>,
     light_saw_mark: AtomicBool,
+    /// This round is the last one.
+    over: AtomicBool,
 }
 
 /// A few nanoseconds for each step, so that all offsets between the two sides come up.
@@ -51,7 +58,7 @@ impl Duel {
     }
 
     fn light(&self) {
-        for round in 0..ROUNDS {
+        for round in 0.. {
             // With the mark's line here and the lock's there, an unordered look would come long before the store is seen.
             let _ = self.mark.0.load(Relaxed);
             self.meet(3 * round + 1);
@@ -60,13 +67,17 @@ impl Duel {
             self.light_saw_mark.store(mark == 1, Ordering::Relaxed);
             self.meet(3 * round + 2);
             self.meet(3 * round + 3);
+            if self.over.load(Ordering::Relaxed) {
+                return;
+            }
         }
     }
 
-    /// Returns how many rounds each side saw the other in.
-    fn heavy(&self) -> (u32, u32) {
-        let mut seen = (0, 0);
-        for round in 0..ROUNDS {
+    /// Returns how many rounds there were, and in how many each side saw the other.
+    fn heavy(&self) -> [u32; 3] {
+        let began = Instant::now();
+        let mut seen = [0; 3];
+        for round in 0..MOST_ROUNDS {
             self.meet(3 * round + 1);
             delay(round / 32 % 32);
             self.mark.0.store(1, Relaxed);
@@ -75,10 +86,15 @@ impl Duel {
             self.meet(3 * round + 2);
             let by_light = self.light_saw_mark.load(Ordering::Relaxed);
             assert!(by_light || released, "round {round}: neither saw the other; a sleeper would sleep on");
-            seen = (seen.0 + u32::from(by_light), seen.1 + u32::from(released));
+            seen = [round + 1, seen[1] + u32::from(by_light), seen[2] + u32::from(released)];
+            let over = round + 1 == MOST_ROUNDS || began.elapsed() > LONGEST;
+            self.over.store(over, Ordering::Relaxed);
             self.lock.0.store(1, Relaxed);
             self.mark.0.store(0, Relaxed);
             self.meet(3 * round + 3);
+            if over {
+                break;
+            }
         }
         seen
     }
@@ -91,17 +107,20 @@ fn a_release_and_a_sleeper_never_overlook_each_other() {
         mark: Apart(Cell8::new(0)),
         arrived: Apart(AtomicU32::new(0)),
         light_saw_mark: AtomicBool::new(false),
+        over: AtomicBool::new(false),
     }));
     println!("asymmetric: {}", facts().asymmetric_release);
     let mut crew = Crew::new();
     crew.spawn(|| {
         duel.light();
-        (0, 0)
+        [0; 3]
     });
     crew.spawn(|| duel.heavy());
     let meetings = || duel.arrived.0.load(Ordering::Relaxed) / 2;
     until("both sides at work", String::new, || meetings() > 0);
-    let seen = crew.join(|| format!("{} meetings", meetings()))[1];
-    assert!(seen.0 + seen.1 >= ROUNDS, "in each round at least one saw the other: {seen:?}");
-    println!("the release saw the mark {} times, the sleeper the release {} times", seen.0, seen.1);
+    let [rounds, by_light, by_heavy] = crew.join(|| format!("{} meetings", meetings()))[1];
+    assert!(rounds > 0 && by_light + by_heavy >= rounds, "in each round at least one saw the other");
+    println!(
+        "in {rounds} rounds the release saw the mark {by_light} times, the sleeper the release {by_heavy} times"
+    );
 }

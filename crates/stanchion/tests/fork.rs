@@ -28,7 +28,7 @@ use std::time::Instant;
 use watch::{Crew, until};
 
 /// Far beyond what the child needs.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// The status of a child that panicked after all.
 const PANICKED: i32 = 101;

@@ -124,7 +124,7 @@ pub(crate) fn check_exclusion<W: World, L: RawLock>(load: Load) {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             for round in 0..load.rounds {
-                if round % 16 == 0 {
+                if round % 32 == 0 {
                     shared.add_one_in_company::<W>(load);
                 } else {
                     shared.at_the_door.fetch_add(1, Ordering::Relaxed);
