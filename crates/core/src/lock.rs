@@ -26,7 +26,7 @@ pub trait RawLock: Send + Sync + 'static {
     fn try_acquire(&self) -> bool;
 
     /// Gives the lock up. The calling context (or one that passed it on) must hold it; otherwise mutual exclusion is
-    /// lost, which debug builds notice where they can.
+    /// lost, which debug builds notice where they can. The lock must stay readable until this returns.
     fn release(&self);
 
     /// The word as it is now, field by field, for reports; the fields may come from different moments.

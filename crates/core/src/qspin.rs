@@ -20,7 +20,7 @@
 //!   So **a queued waiter is overtaken at most once by each other context**, and never by one that arrives after it.
 //! - Progress: none while the holder, or a waiter in front, is preempted. Do not use it in overcommit.
 //! - Memory: 4 bytes a lock, four nodes a context. A context without a free node (fifth nesting level, or no context
-//!   number left) polls for the byte instead; it is then overtaken without bound.
+//!   number left) polls for the byte instead; it overtakes and is overtaken without bound.
 //! - Release is one byte store.
 //!
 //! # The word, `(tail, pending, locked)`
@@ -54,8 +54,8 @@
 //! - **I2** `pending` is 1 exactly while one context is between its swap and its own store of 0.
 //! - **I3** A node's `next` is written by the node's context before the node is published, and after that once, by the
 //!   context that displaced it from the tail.
-//! - **I4** A node's `state` goes from WAIT to HEAD once, by the context whose `next` it is, or by its own context if
-//!   it displaced nobody.
+//! - **I4** A node's `state` goes from WAIT to HEAD once, by the context whose `next` it is. A context that displaced nobody is
+//!   head at once and leaves its state alone.
 //! - **I5** The tail is changed only by waiters that publish themselves and by a head that finds itself there.
 //!
 //! ## Memory orderings
@@ -81,7 +81,7 @@ pub struct QSpinLock<P: Platform> {
 
 /// States of a queued node (I4).
 const WAIT: u8 = 0;
-const HEAD: u8 = 1;
+const HEAD: u8 = 2; // as in `pv_qspin`, so that a report reads both
 
 /// How often a waiter without a node polls before it offers its slice to somebody else.
 const NODELESS_POLLS: u32 = 1 << 10;
@@ -155,7 +155,7 @@ impl<P: Platform> RawLock for QSpinLock<P> {
     #[inline]
     fn release(&self) {
         // ord: Q5 alone: only the debug check reads it
-        TRANSITIONS.check(Field::Locked, self.locked.load(Relaxed), 0u8);
+        TRANSITIONS.check(Field::Locked, || self.locked.load(Relaxed), 0u8);
         // ord: Q4 pairs Q1, Q2, Q6, Q9, Q11: our section comes before the next holder's
         self.locked.store(0, Release);
     }
@@ -224,7 +224,7 @@ impl<P: Platform> QSpinLock<P> {
         // p,*,* -> n,*,*
         // ord: Q7 pairs Q7, Q8: our node is ready before anybody can displace it, and so is the one that we displace
         let before = self.tail.swap(me.raw(), AcqRel);
-        TRANSITIONS.check(Field::Tail, before, me.raw());
+        TRANSITIONS.check(Field::Tail, || before, me.raw());
         if let Some(before) = NodeCode::from_raw(before) {
             // ord: Q8 pairs Q7, Q12: the link comes after the displaced node was ready
             domain.node(before).next.store(me.raw(), Release);

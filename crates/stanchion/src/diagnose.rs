@@ -11,7 +11,10 @@ pub fn describe<C: Counting, L: RawLock<Platform = Native<C>>>(lock: &Raw<L>) ->
     let word = lock.inner().word();
     let mut text = format!("{} ({},{},{})", L::NAME, node_name(word.tail), word.pending, word.locked);
     for (cpu, level, [next, state, spot]) in native::nodes_in_use::<C>() {
-        let state = ["waits", "halted", "head"].get(usize::from(state)).copied().unwrap_or("?");
+        let state = ["waits or came first", "halted", "head", "let out"]
+            .get(usize::from(state))
+            .copied()
+            .unwrap_or("?");
         let name = code_name(cpu, level);
         let _ = write!(text, "\n  node {name}: {state}, next {}, spot {spot}", node_name(next));
     }

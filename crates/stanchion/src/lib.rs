@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Every other lock of the family is in [`lock`] and goes by `lock_api`'s traits. Without the default feature `std` the
-//! crate is `no_std`: bring a [`Platform`](stanchion_core::Platform) of your own and wrap any lock of `stanchion_core` in
-//! [`Raw`].
+//! crate is `no_std`: bring a [`Platform`](stanchion_core::Platform) of your own, vouch for it with
+//! [`SoundPlatform`], and wrap any lock of `stanchion_core` in [`Raw`].
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(feature = "std")]
@@ -31,13 +31,13 @@ pub mod native;
 mod raw;
 
 pub use lock_api;
-pub use raw::Raw;
+pub use raw::{Excludes, Raw, SoundPlatform};
 pub use stanchion_core;
 
 /// Mutual exclusion with the default lock, `pv-qspin` with its hybrid policy: four bytes beside the data.
 ///
-/// - Fairness: a waiting thread may be overtaken by running ones for at most a stint (0.5 ms of their time) each, then
-///   they queue behind it; see [`stanchion_core::pv_qspin`].
+/// - Fairness: a waiting thread may be overtaken by running ones for at most a stint each (0.1 to 2 ms, by the length of
+///   the queue; longer only if nobody would take their CPU), then they queue behind it; see [`stanchion_core::pv_qspin`].
 /// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
 /// - Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.

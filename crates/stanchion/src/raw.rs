@@ -1,6 +1,7 @@
 //! Any lock of the family under `lock_api`'s traits.
 use lock_api::GuardSend;
-use stanchion_core::{ConstLock, RawLock};
+use stanchion_core::pv_qspin::WaitPolicy;
+use stanchion_core::{ByteLock, ConstLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
 
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
 ///
@@ -25,10 +26,35 @@ impl<L> Raw<L> {
     }
 }
 
-// SAFETY: `lock_api` asks for mutual exclusion with acquire and release semantics, and for an initialiser that is unlocked.
-// Each lock's file states exclusion as invariant I1, and `ConstLock::NEW` is a free lock by contract. A lock refers to
-// nothing of its holder, so a held one may be moved, dropped or forgotten. Nothing here unwinds once the lock is held.
-unsafe impl<L: RawLock + ConstLock> lock_api::RawMutex for Raw<L> {
+/// A platform whose cells and contexts are what they claim to be, so that a correct lock on it excludes.
+///
+/// # Safety
+///
+/// Cells must be atomic with at least the orderings asked for, no two contexts may have the same number at a time, and
+/// [`Platform::with_domain`] must give every context the same storage.
+pub unsafe trait SoundPlatform: Platform {}
+
+/// A lock that data may be entrusted to.
+///
+/// # Safety
+///
+/// At most one context at a time may be between the return of an acquisition and its release, with acquire and release
+/// semantics; [`ConstLock::NEW`] must be free; and a lock must refer to nothing of its holder, so that a held one may be
+/// moved, dropped or forgotten.
+pub unsafe trait Excludes: RawLock + ConstLock {}
+
+macro_rules! excludes {
+    ($($lock:ident<P $(, $policy:ident)?>)*) => {$(
+        // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and distinct contexts,
+        // which `SoundPlatform` promises; the word is all there is to a lock.
+        unsafe impl<P: SoundPlatform $(, $policy: WaitPolicy)?> Excludes for $lock<P $(, $policy)?> where Self: ConstLock {}
+    )*};
+}
+
+excludes!(ByteLock<P> TicketLock<P> QSpinLock<P> PvQSpinLock<P, W>);
+
+// SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.
+unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {
     const INIT: Self = Self(L::NEW);
     type Guard = GuardSend;
 

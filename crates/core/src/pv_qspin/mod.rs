@@ -22,13 +22,18 @@
 //!   until it wins; here it arms its spot again.
 //! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role needs no
 //!   fences.
-//! - **Stints.** In a kernel a newcomer may steal once or while the head is not running. A thread that steals for as
-//!   long as its time slice lasts starves the queue for milliseconds; a thread here may steal for
-//!   [`STINT_MICROS`](WaitPolicy::STINT_MICROS) since it last waited, then it queues, and its CPU goes to a waiter.
+//! - **Stints.** In a kernel a newcomer may steal once, or while the head is not running. A thread that steals for as
+//!   long as its time slice lasts starves the queue for tens of milliseconds; a thread here may steal for a *stint* since
+//!   it last came out of a queue, then it queues, and its CPU goes to a waiter. The length of stints adapts to the length
+//!   of the queue, so that few waiters rotate seldom and many rotate fast (`stint.rs`).
+//! - **Letting out.** A waiter at home on the CPU that becomes free is taken out of the queue to run there (`rotation.rs`),
+//!   because the head may stand in the run queue of another CPU.
+//! - **Backing off by line motion.** A waiter that finds the lock held polls on as long as the line stays, and backs off
+//!   once it moves: then the lock changes hands faster than it polls (`backoff.rs`).
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those that queued, except that waiters may be [let out](rotation) to run ahead. While a queue
+//! - Fairness: FIFO among those that queued, except that waiters may be let out to run ahead. While a queue
 //!   exists, each context may acquire ahead of it for at most one stint, at most
 //!   [`LONGEST_STINT_MICROS`](WaitPolicy::LONGEST_STINT_MICROS) long, plus
 //!   [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) stints if nobody would take its CPU, plus
@@ -36,9 +41,15 @@
 //!   overtaken for at most [`HEAD_PATIENCE`](WaitPolicy::HEAD_PATIENCE) plus one acquisition of each context that was past
 //!   the check. Under [`KickAtUnlock`] the bound is that of `qspin`: once by each other context. `try_acquire` never waits,
 //!   so it does not count as a stint; it, too, stops when the head asks.
-//! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`].
-//! - Memory: 4 bytes a lock; a context that ever waited has four nodes of 5 bytes and the clock of its stint.
-//! - Wake-ups: at most one kick for each time a head halts.
+//!   The stint is the context's, not the lock's: whoever alternates between two contended locks starts a new one each time it
+//!   comes out of either queue. A waiter that was let out and still finds the lock held goes to the end of the queue. A
+//!   context without a node (fifth nesting level, or no number left) cannot queue; it heeds the head's request only.
+//! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`], except in the few instructions
+//!   in which it links itself.
+//! - Memory: 4 bytes a lock; a context that ever waited has four nodes of 4 bytes and 20 bytes for its stint.
+//! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is let out.
+//! - After a release the lock's second byte is read once more: **the lock's memory must stay readable until `release`
+//!   returns**, also when another context may already destroy it. Safe Rust sees to that.
 //!
 //! # The word, `(tail, head, locked)`
 //!
@@ -167,7 +178,7 @@ const TRANSITIONS: Table = Table(&[
 
 impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     type Platform = P;
-    const NAME: &'static str = "pv-qspin";
+    const NAME: &'static str = W::NAME;
     const TRANSITIONS: Table = TRANSITIONS;
 
     fn new() -> Self {
@@ -193,7 +204,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     #[inline]
     fn release(&self) {
         // ord: V18 alone: only the debug check reads it
-        TRANSITIONS.check(Field::Locked, self.locked.load(Relaxed), 0u8);
+        TRANSITIONS.check(Field::Locked, || self.locked.load(Relaxed), 0u8);
         // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
         // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
         let mark = P::store_then_load(&self.locked, 0, &self.head);
@@ -215,6 +226,12 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn has_queue(&self) -> bool {
         // ord: V21 alone: decides the way only, the claim decides the lock
         self.tail.load(Relaxed) != NodeCode::NONE
+    }
+
+    /// Whether the head of the queue does not object, for a context that cannot queue.
+    fn heeds_head(&self) -> bool {
+        // ord: V36 alone: a request; missing it costs the head one overtaking
+        self.head.load(Relaxed) != NO_STEALING
     }
 
     /// Whether the head of the queue lets newcomers take the lock.
@@ -248,6 +265,8 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     #[cold]
     fn kick_head(&self, mark: u8) {
         let Some(spot) = SpotIndex::from_raw(mark) else { return };
+        // ord: V38 pairs V9: the spot was armed before the mark that led here was left
+        P::fence(Acquire);
         let address = core::ptr::from_ref(self).addr();
         if let Some(cpu) = P::with_domain(|domain| domain.spots(address).consume(spot)) {
             P::count(Event::PvKickUnlock);
@@ -343,7 +362,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn acquire_without_node(&self) {
         P::count(Event::LockNoNode);
         let mut backoff = Backoff::new::<W>();
-        while !self.claim() {
+        while !(self.heeds_head() && self.claim()) {
             if backoff.spent() >= W::HEAD_SPIN {
                 P::yield_slice();
             }

@@ -4,7 +4,7 @@
 
 /// The choices of a paravirtual queued lock. Times are in nanoseconds of [`Platform::relax`](crate::Platform::relax).
 pub trait WaitPolicy: Send + Sync + 'static {
-    /// The name on command lines and in files.
+    /// The name of the lock with this policy, on command lines and in files.
     const NAME: &'static str;
     /// Whether a newcomer may take a free lock ahead of a queue.
     const STEALS: bool;
@@ -46,7 +46,7 @@ pub trait WaitPolicy: Send + Sync + 'static {
 pub enum Hybrid {}
 
 impl WaitPolicy for Hybrid {
-    const NAME: &'static str = "hybrid";
+    const NAME: &'static str = "pv-qspin";
     const STEALS: bool = true;
     const NEWCOMER_SPIN: u32 = 20_000;
     const QUEUED_SPIN: u32 = 2_000;
@@ -71,7 +71,7 @@ impl WaitPolicy for Hybrid {
 pub enum KickAtUnlock {}
 
 impl WaitPolicy for KickAtUnlock {
-    const NAME: &'static str = "kick-at-unlock";
+    const NAME: &'static str = "pv-qspin-kick-at-unlock";
     const STEALS: bool = false;
     const NEWCOMER_SPIN: u32 = 0;
     const QUEUED_SPIN: u32 = 50_000;

@@ -63,7 +63,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         // ord: R6 pairs V6: whoever queues next displaces a node that is ready, and not ours
         let last = self.tail.compare_exchange(code.raw(), before_code.raw(), AcqRel, Relaxed);
         if let Ok(tail) = last {
-            TRANSITIONS.check(Field::Tail, tail, before_code.raw());
+            TRANSITIONS.check(Field::Tail, || tail, before_code.raw());
             // Fails if somebody has queued behind `before` and linked itself already, which is as good.
             // ord: R7 alone: the link goes away; a link that replaced it is its writer's
             let _ = before.next.compare_exchange(code.raw(), NodeCode::NONE, Relaxed, Relaxed);

@@ -55,7 +55,7 @@ pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu:
     let extension = percpu.stint_extension.load(Relaxed);
     // ord: W5 alone: private to this context
     let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
-    if running < stint + extension {
+    if running < stint.saturating_add(extension) {
         give_credit::<P, W>(percpu, running);
         Stint::Lasts
     } else if extension >= stint.saturating_mul(W::LONGEST_EXTENSION) || head_takes_this_cpu(lock) {
@@ -72,7 +72,7 @@ pub(super) fn extend<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
     // ord: W8 alone: private to this context
     let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
     // ord: W12 alone: private to this context
-    percpu.stint_extension.store(running.wrapping_sub(stint) + stint / 4, Relaxed);
+    percpu.stint_extension.store(running.saturating_sub(stint).saturating_add(stint / 4), Relaxed);
     give_credit::<P, W>(percpu, running);
 }
 

@@ -62,7 +62,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         // p,*,* -> n,*,*
         // ord: V6 pairs V6, V7, V13, R6: our node is ready before anybody can displace it, and so is the one that we displace
         let before = self.lock.tail.swap(self.me.raw(), AcqRel);
-        TRANSITIONS.check(Field::Tail, before, self.me.raw());
+        TRANSITIONS.check(Field::Tail, || before, self.me.raw());
         if let Some(before) = NodeCode::from_raw(before)
             && self.wait_behind(before) == REMOVED
         {
@@ -175,6 +175,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let Some(spot) = self.spot.inspect(|&spot| row.rearm(spot, self.me)).or_else(|| row.take(self.me))
         else {
             P::count(Event::PvNoSpot);
+            self.mark(OPEN);
             P::yield_slice();
             return false;
         };
@@ -185,6 +186,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         self.mark(spot.raw());
         if !P::heavy_barrier() {
             P::count(Event::PvNoBarrier);
+            self.mark(OPEN);
             P::yield_slice();
             return false;
         }
@@ -205,9 +207,9 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         // ord: V34 alone: only this context writes it (I2)
         let before = self.lock.head.load(Relaxed);
         if before != mark {
-            TRANSITIONS.check(Field::Pending, before, mark);
-            // ord: V9 alone: what must be seen after it is ordered by the heavy barrier before V10
-            self.lock.head.store(mark, Relaxed);
+            TRANSITIONS.check(Field::Pending, || before, mark);
+            // ord: V9 pairs V38: the spot is armed before its mark; what comes after is ordered by the heavy barrier before V10
+            self.lock.head.store(mark, Release);
         }
     }
 

@@ -47,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) spurious: bool,
     /// Contexts are interrupted between any two steps, and acquire a second lock in the handler.
     pub(crate) interrupts: bool,
+    /// Contexts 0 and 1 only; and once 0 has queued it gets no turn while 1 can run, which so overtakes it if it may.
+    pub(crate) starves_one: bool,
 }
 
 struct Turn {
@@ -88,7 +90,7 @@ impl World {
         if turn.steps > STEP_LIMIT {
             turn.fail("hung: step limit reached");
         }
-        turn.choose(self.options.spurious);
+        turn.choose(self.options);
         self.changed.notify_all();
         if status == Status::Done {
             return;
@@ -137,13 +139,15 @@ impl Turn {
         (self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % below
     }
 
-    fn choose(&mut self, spurious: bool) {
+    fn choose(&mut self, options: Options) {
         let ready: Vec<usize> = (0..CONTEXTS).filter(|&c| self.status[c] == Status::Ready).collect();
         let halted: Vec<usize> = (0..CONTEXTS).filter(|&c| self.status[c] == Status::Halted).collect();
-        if !halted.is_empty() && spurious && self.draw(16) == 0 {
+        if !halted.is_empty() && options.spurious && self.draw(16) == 0 {
             self.whose = halted[self.draw(halted.len())];
         } else if !ready.is_empty() {
-            self.whose = ready[self.draw(ready.len())];
+            let queued = self.watch.as_ref().is_some_and(|watch| watch.has_queued(0));
+            let starved = usize::from(options.starves_one && queued && ready.len() > 1 && ready[0] == 0);
+            self.whose = ready[starved + self.draw(ready.len() - starved)];
         } else if self.status.iter().any(|&status| status != Status::Done) {
             self.fail(&format!("nobody can run (a lost wake-up or a deadlock): {:?}", self.status));
         }
@@ -202,7 +206,7 @@ pub(crate) fn run<L: RawLock<Platform = Turns>>(
         .collect();
     {
         let mut turn = world.lock();
-        turn.choose(false);
+        turn.choose(Options::default());
         world.changed.notify_all();
     }
     for thread in threads {
@@ -227,6 +231,7 @@ fn context<L: RawLock>(world: &World, lock: &L, inside: &Mutex<Option<usize>>, m
             turn = world.changed.wait(turn).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
     }
+    let rounds = if world.options.starves_one && me > 1 { 0 } else { rounds };
     for round in 0..rounds {
         if round % 3 == 2 && lock.try_acquire() {
             section(world, inside, me);

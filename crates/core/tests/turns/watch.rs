@@ -41,6 +41,11 @@ impl Watch {
         }
     }
 
+    /// Whether `context` has queued and not acquired yet.
+    pub(super) fn has_queued(&self, context: usize) -> bool {
+        self.queue.contains(&context)
+    }
+
     /// Looks at the word after a write by context `me`; the error says what it must not have done.
     pub(super) fn look(&mut self, me: usize) -> Result<(), String> {
         let (before, after) = (self.last, (self.word)());

@@ -16,6 +16,10 @@ const SECONDS_MOST: f64 = 864_000.0;
 
 /// Torture locks the way the kernel's locktorture does
 #[derive(clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing failed; 1 a lock failed (with --expect-failure: one survived); 2 bad input, nothing \
+was run; 130 interrupted, what was finished is printed."
+)]
 pub(crate) struct Args {
     /// Locks to torture, one after the other; `stanchion` is all of Stanchion's, `busted` all that are broken on purpose
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::STANCHION)]

@@ -71,6 +71,14 @@ pub(crate) static ROWS: &[Row] = &[
         run: session::run::<stanchion::lock::PvQSpinLock>,
     },
     Row {
+        name: "pv-qspin-kick-at-unlock",
+        origin: Origin::Stanchion,
+        fair: true,
+        signal_safe: true,
+        about: "paravirtual queued lock that never steals",
+        run: session::run::<stanchion::lock::PvQSpinKickAtUnlockLock>,
+    },
+    Row {
         name: "reference-tas",
         origin: Origin::Reference,
         fair: false,

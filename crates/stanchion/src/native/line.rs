@@ -13,18 +13,18 @@ const MOVED_TICKS: u64 = 90;
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx")))]
 #[inline]
 pub(super) fn timed<T>(load: impl FnOnce() -> T) -> (T, bool) {
-    use core::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};
-    let mut processor = 0;
-    // SAFETY: both instructions only read a counter and are part of every x86-64 processor that Linux runs on; `lfence`
-    // keeps the load from starting before the first reading, and `rdtscp` waits for it.
-    let before = unsafe {
-        let before = _rdtsc();
+    use core::arch::x86_64::{_mm_lfence, _rdtsc};
+    // SAFETY: `rdtsc` and `lfence` are part of baseline x86-64; they read a counter and order loads. (`rdtscp` would be a
+    // fence fewer, but is an extension that some virtual CPUs lack.)
+    let stamp = || unsafe {
         _mm_lfence();
-        before
+        let now = _rdtsc();
+        _mm_lfence();
+        now
     };
+    let before = stamp();
     let value = load();
-    // SAFETY: as above; `processor` is a valid place for the processor number.
-    let after = unsafe { __rdtscp(&raw mut processor) };
+    let after = stamp();
     (value, after.wrapping_sub(before) > MOVED_TICKS)
 }
 

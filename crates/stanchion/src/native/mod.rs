@@ -48,6 +48,10 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
     }
 }
 
+// SAFETY: cells are the processor's atomics with the orderings that they are given, slot numbers are distinct among living
+// threads (N1), and storage is one static table.
+unsafe impl<C: Counting> crate::SoundPlatform for Native<C> {}
+
 impl<C: Counting> Platform for Native<C> {
     type U8 = Cell8;
     type U16 = Cell16;
@@ -128,19 +132,19 @@ impl<C: Counting> Platform for Native<C> {
         let slot = slots::slot(cpu);
         // A thread that is woken while no CPU is idle is put into the run queue of the CPU that wakes it.
         // ord: N43 alone: a hint, which the thread corrects itself once it runs
-        slot.runs_on.store(running::os_cpu() + 1, Ordering::Relaxed);
+        slot.runs_on.store(running::os_cpu().wrapping_add(1), Ordering::Relaxed);
         slot.parker.kick();
     }
 
     fn is_preempted(cpu: CpuId) -> bool {
         // ord: N36 alone: a hint that may be out of date
         let runs_on = slots::slot(cpu).runs_on.load(Ordering::Relaxed);
-        runs_on == running::os_cpu() + 1 && slots::number_if_any() != Some(cpu)
+        runs_on == running::os_cpu().wrapping_add(1) && slots::number_if_any() != Some(cpu)
     }
 
     fn publish_running() {
         let Some(cpu) = slots::number_if_any() else { return };
-        let (cell, here) = (&slots::slot(cpu).runs_on, running::os_cpu() + 1);
+        let (cell, here) = (&slots::slot(cpu).runs_on, running::os_cpu().wrapping_add(1));
         // ord: N37 alone: a hint; read first so that the line is written only after a migration
         if cell.load(Ordering::Relaxed) != here {
             // ord: N38 alone: a hint that may be out of date
@@ -154,10 +158,23 @@ impl<C: Counting> Platform for Native<C> {
     }
 }
 
-/// Makes releases of paravirtual locks use a full fence instead of the asymmetric one, for comparison and for programs
-/// that may not call `membarrier`. Must come before the first such release; `false` if it came too late.
-pub fn force_fenced_release() -> bool {
-    barrier::force_fences()
+/// Settles, when the program is loaded and has one thread, what would be slow or unsafe in a signal handler later.
+// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling
+// convention; what is called needs nothing that is set up later than that.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = {
+    extern "C" fn at_load() {
+        barrier::settle();
+        running::has_rseq();
+        slots::prepare();
+    }
+    at_load
+};
+
+/// Makes releases of paravirtual locks use a full fence instead of the asymmetric one from now on, for comparison.
+pub fn force_fenced_release() {
+    barrier::force_fences();
 }
 
 /// How this process does what the native world needs, for reports.
@@ -173,7 +190,6 @@ pub struct Facts {
 
 /// How this process does what the native world needs.
 pub fn facts() -> Facts {
-    let _ = barrier::heavy_barrier();
     Facts {
         asymmetric_release: barrier::is_asymmetric(),
         rseq: running::has_rseq(),

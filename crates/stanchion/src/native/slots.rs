@@ -153,6 +153,10 @@ mod at_exit {
         unsafe { libc::pthread_setspecific(key, value) == 0 }
     }
 
+    pub(super) fn prepare() {
+        key();
+    }
+
     fn key() -> Option<libc::pthread_key_t> {
         // ord: N7 alone: the key is an integer, nothing hangs on it
         let known = KEY.load(Ordering::Relaxed);
@@ -181,6 +185,11 @@ mod at_exit {
             give_back(cpu);
         }
     }
+}
+
+/// Makes the key for thread exit, if it can be had.
+pub(super) fn prepare() {
+    at_exit::prepare();
 }
 
 impl Slot {

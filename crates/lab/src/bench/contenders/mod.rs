@@ -19,6 +19,8 @@ contenders! {
     ticket => ours::entry::<ticket::Ticket>();
     qspin => ours::entry::<qspin::QSpin>();
     pv_qspin => ours::entry::<pv_qspin::PvQSpin>();
+    pv_qspin_kick_at_unlock => ours::entry::<pv_qspin_kick_at_unlock::PvQSpinKickAtUnlock>();
+    pv_qspin_fenced => Entry::of::<pv_qspin_fenced::PvQSpinFenced>();
     std_mutex => Entry::of::<std_mutex::Std>();
     parking_lot => Entry::of::<parking_lot::ParkingLot>();
     pthread => Entry::of::<pthread::Pthread>();
