@@ -39,6 +39,21 @@ const SANITIZER: &[(&str, &str)] = &[
     ("STANCHION_SANITIZER", "thread"),
 ];
 
+/// A command of the laboratory.
+macro_rules! lab {
+    ($($word:literal),*) => { Run(&["cargo", "run", "--release", "-p", "stanchion-lab", "--", $($word),*]) };
+}
+
+/// The same, built for the sanitizer of [`SANITIZER`].
+macro_rules! lab_under_sanitizer {
+    ($($word:literal),*) => {
+        Run(&[
+            "cargo", "+nightly", "run", "-p", "stanchion-lab", "--target", "x86_64-unknown-linux-gnu", "--target-dir",
+            "target/tsan", "--", $($word),*
+        ])
+    };
+}
+
 const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], env: &[] };
 
 /// All jobs, in the order they run.
@@ -106,53 +121,9 @@ pub(crate) const JOBS: &[Job] = &[
         shows: "the thread sanitizer catches a lock without orderings, and no sound one",
         needs: NIGHTLY,
         steps: &[
-            Run(&[
-                "cargo",
-                "+nightly",
-                "run",
-                "-p",
-                "stanchion-lab",
-                "--target",
-                "x86_64-unknown-linux-gnu",
-                "--target-dir",
-                "target/tsan",
-                "--",
-                "torture",
-                "--seconds",
-                "2",
-                "--seed",
-                "1",
-            ]),
-            Run(&[
-                "cargo",
-                "+nightly",
-                "run",
-                "-p",
-                "stanchion-lab",
-                "--target",
-                "x86_64-unknown-linux-gnu",
-                "--target-dir",
-                "target/tsan",
-                "--",
-                "torture",
-                "--lock",
-                "reference-tas",
-                "--seconds",
-                "2",
-                "--seed",
-                "1",
-            ]),
-            Run(&[
-                "cargo",
-                "+nightly",
-                "run",
-                "-p",
-                "stanchion-lab",
-                "--target",
-                "x86_64-unknown-linux-gnu",
-                "--target-dir",
-                "target/tsan",
-                "--",
+            lab_under_sanitizer!["torture", "--seconds", "2", "--seed", "1"],
+            lab_under_sanitizer!["torture", "--lock", "reference-tas", "--seconds", "2", "--seed", "1"],
+            lab_under_sanitizer![
                 "torture",
                 "--lock",
                 "busted-relaxed",
@@ -160,8 +131,8 @@ pub(crate) const JOBS: &[Job] = &[
                 "--seconds",
                 "2",
                 "--seed",
-                "1",
-            ]),
+                "1"
+            ],
         ],
         env: SANITIZER,
     },
@@ -169,91 +140,22 @@ pub(crate) const JOBS: &[Job] = &[
         name: "torture",
         shows: "the locks exclude under torture, with more threads than CPUs and without",
         steps: &[
-            Run(&[
-                "cargo",
-                "run",
-                "--release",
-                "-p",
-                "stanchion-lab",
-                "--",
-                "torture",
-                "--seconds",
-                "3",
-                "--seed",
-                "1",
-            ]),
-            Run(&[
-                "cargo",
-                "run",
-                "--release",
-                "-p",
-                "stanchion-lab",
-                "--",
-                "torture",
-                "--writers",
-                "2",
-                "--seconds",
-                "2",
-                "--seed",
-                "2",
-            ]),
-            Run(&[
-                "cargo",
-                "run",
-                "--release",
-                "-p",
-                "stanchion-lab",
-                "--",
-                "torture",
-                "--lock",
-                "pv-qspin",
-                "--writers",
-                "64",
-                "--seconds",
-                "3",
-                "--seed",
-                "3",
-            ]),
+            lab!["torture", "--seconds", "3", "--seed", "1"],
+            lab!["torture", "--writers", "2", "--seconds", "2", "--seed", "2"],
+            lab!["torture", "--lock", "pv-qspin", "--writers", "64", "--seconds", "3", "--seed", "3"],
         ],
         ..PLAIN
     },
     Job {
         name: "torture-busted",
         shows: "torture catches every lock that is broken on purpose",
-        steps: &[Run(&[
-            "cargo",
-            "run",
-            "--release",
-            "-p",
-            "stanchion-lab",
-            "--",
-            "torture",
-            "--lock",
-            "busted",
-            "--expect-failure",
-            "--seconds",
-            "3",
-            "--seed",
-            "1",
-        ])],
+        steps: &[lab!["torture", "--lock", "busted", "--expect-failure", "--seconds", "3", "--seed", "1"]],
         ..PLAIN
     },
     Job {
         name: "bench-smoke",
         shows: "the benchmark runs and writes its reports",
-        steps: &[Run(&[
-            "cargo",
-            "run",
-            "--release",
-            "-p",
-            "stanchion-lab",
-            "--",
-            "bench",
-            "--quick",
-            "--out",
-            "target/bench-smoke",
-            "--force",
-        ])],
+        steps: &[lab!["bench", "--quick", "--out", "target/bench-smoke", "--force"]],
         ..PLAIN
     },
 ];

@@ -108,7 +108,7 @@ use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed};
 use crate::percpu::{Domain, PerCpu};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::spots::{SPOTS_PER_ROW, SpotIndex};
+use crate::spots::{SPOTS_PER_ROW, SpotIndex, SpotRow};
 use crate::tail::NodeCode;
 use crate::transitions::{Change, Field, Is, Row, Table, Word};
 use backoff::{Backoff, Seen};
@@ -228,17 +228,23 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         self.tail.load(Relaxed) != NodeCode::NONE
     }
 
-    /// Whether the head of the queue does not object, for a context that cannot queue.
-    fn heeds_head(&self) -> bool {
-        // ord: V36 alone: a request; missing it costs the head one overtaking
-        self.head.load(Relaxed) != NO_STEALING
+    /// Whether the head of the queue has asked the others to leave it the lock.
+    #[inline(always)]
+    fn head_objects(&self) -> bool {
+        // ord: V22 alone: a request; missing it costs the head one overtaking
+        self.head.load(Relaxed) == NO_STEALING
     }
 
-    /// Whether the head of the queue lets newcomers take the lock.
+    /// Whether a newcomer may take the lock ahead of the queue.
     #[inline(always)]
     fn may_steal_now(&self) -> bool {
-        // ord: V22 alone: a request; missing it costs the head one overtaking
-        W::STEALS && self.head.load(Relaxed) != NO_STEALING
+        W::STEALS && !self.head_objects()
+    }
+
+    /// The spots at which sleeping heads of this lock are kicked. Uses the address only.
+    #[inline]
+    fn spots<'d>(&self, domain: &'d P::Domain) -> &'d SpotRow<P> {
+        domain.spots(core::ptr::from_ref(self).addr())
     }
 
     /// Whether a claim has a chance.
@@ -267,8 +273,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         let Some(spot) = SpotIndex::from_raw(mark) else { return };
         // ord: V38 pairs V9: the spot was armed before the mark that led here was left
         P::fence(Acquire);
-        let address = core::ptr::from_ref(self).addr();
-        if let Some(cpu) = P::with_domain(|domain| domain.spots(address).consume(spot)) {
+        if let Some(cpu) = P::with_domain(|domain| self.spots(domain).consume(spot)) {
             P::count(Event::PvKickUnlock);
             P::kick(cpu);
         }
@@ -362,7 +367,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn acquire_without_node(&self) {
         P::count(Event::LockNoNode);
         let mut backoff = Backoff::new::<W>();
-        while !(self.heeds_head() && self.claim()) {
+        while self.head_objects() || !self.claim() {
             if backoff.spent() >= W::HEAD_SPIN {
                 P::yield_slice();
             }

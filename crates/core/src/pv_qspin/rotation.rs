@@ -54,7 +54,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
         // ord: R4 alone: ordered after the last head's mark by the claim of the lock (V5)
         let spot = SpotIndex::from_raw(self.head.load(Relaxed))?;
-        domain.spots(core::ptr::from_ref(self).addr()).occupant(spot)
+        self.spots(domain).occupant(spot)
     }
 
     /// Takes `node` out from behind `before`.

@@ -15,7 +15,7 @@
 //!   none, the stint goes on, for up to [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) times its length.
 use super::{PvQSpinLock, WaitPolicy};
 use crate::order::Relaxed;
-use crate::percpu::{Domain, PerCpu};
+use crate::percpu::PerCpu;
 use crate::platform::{Atomic, Platform};
 use crate::spots::SpotIndex;
 
@@ -97,9 +97,7 @@ fn give_credit<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, running: u32) {
 fn head_takes_this_cpu<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>) -> bool {
     // ord: W7 alone: a hint about the head
     let Some(spot) = SpotIndex::from_raw(lock.head.load(Relaxed)) else { return true };
-    let address = core::ptr::from_ref(lock).addr();
-    P::with_domain(|domain| domain.spots(address).occupant(spot))
-        .is_none_or(|head| P::is_preempted(head.cpu()))
+    P::with_domain(|domain| lock.spots(domain).occupant(spot)).is_none_or(|head| P::is_preempted(head.cpu()))
 }
 
 /// The calling context comes out of a queue in which it stood since `queued` (of [`micros`]).

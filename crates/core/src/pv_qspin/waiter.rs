@@ -171,7 +171,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
     /// Sleeps until a release kicks us, if the lock is held. Whether we slept.
     fn halt_as_head(&mut self, woken_before: bool) -> bool {
-        let row = self.domain.spots(core::ptr::from_ref(self.lock).addr());
+        let row = self.lock.spots(self.domain);
         let Some(spot) = self.spot.inspect(|&spot| row.rearm(spot, self.me)).or_else(|| row.take(self.me))
         else {
             P::count(Event::PvNoSpot);
@@ -217,7 +217,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     fn leave_queue(mut self) {
         self.mark(OPEN); // before the tail, I5
         if let Some(spot) = self.spot.take() {
-            self.domain.spots(core::ptr::from_ref(self.lock).addr()).free(spot);
+            self.lock.spots(self.domain).free(spot);
         }
         // ord: V13 pairs V6: a head of the next queue writes its mark after ours (I5)
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Release, Relaxed).is_ok() {
@@ -235,7 +235,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
     /// The new head sleeps. It is not woken to find the lock held: our own release will see its mark and kick it.
     fn mark_sleeping_head(&self, next: NodeCode, node: &QNode<P>) {
-        let row = self.domain.spots(core::ptr::from_ref(self.lock).addr());
+        let row = self.lock.spots(self.domain);
         let spot = row.take(next);
         if let Some(spot) = spot {
             // n,0,1 -> n,s,1
