@@ -83,15 +83,13 @@ impl<P: Platform> RawLock for ByteLock<P> {
 
     #[inline]
     fn release(&self) {
-        // ord: B4 alone: only the debug check reads it
-        TRANSITIONS.check(Field::Locked, || self.locked.load(Relaxed), 0u8);
+        TRANSITIONS.check(Field::Locked, || self.locked.peek(), 0u8);
         // ord: B3 pairs B1, B2: our section comes before the next holder's
         self.locked.store(0, Release);
     }
 
     fn word(&self) -> Word {
-        // ord: B5 alone: only a report reads it
-        Word { tail: 0, pending: 0, locked: self.locked.load(Relaxed) }
+        Word { tail: 0, pending: 0, locked: self.locked.peek() }
     }
 }
 

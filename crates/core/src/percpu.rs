@@ -71,8 +71,7 @@ impl<P: Platform> PerCpu<P> {
 
     /// How many nodes are in use at this moment, for reports.
     pub fn nesting(&self) -> usize {
-        // ord: P4 alone: only a report reads it
-        usize::from(self.nesting.load(Relaxed)).min(NESTING_LEVELS)
+        usize::from(self.nesting.peek()).min(NESTING_LEVELS)
     }
 
     /// Takes the next free node of the calling context, which must own this storage; `None` on the fifth level.

@@ -71,6 +71,10 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync {
         (self.load(order), true)
     }
 
+    /// What the cell holds, for reports and debug checks. Orders nothing, and is no access as far as a simulated machine is
+    /// concerned: it costs no time there, so that a debug build runs the same simulation as a release build.
+    fn peek(&self) -> T;
+
     /// Hints that this context is about to write the cell's line. May do nothing.
     #[inline(always)]
     fn prefetch_write(&self) {}

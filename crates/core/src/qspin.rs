@@ -154,17 +154,13 @@ impl<P: Platform> RawLock for QSpinLock<P> {
 
     #[inline]
     fn release(&self) {
-        // ord: Q5 alone: only the debug check reads it
-        TRANSITIONS.check(Field::Locked, || self.locked.load(Relaxed), 0u8);
+        TRANSITIONS.check(Field::Locked, || self.locked.peek(), 0u8);
         // ord: Q4 pairs Q1, Q2, Q6, Q9, Q11: our section comes before the next holder's
         self.locked.store(0, Release);
     }
 
     fn word(&self) -> Word {
-        // ord: Q14 alone: only a report reads it
-        let tail = self.tail.load(Relaxed);
-        // ord: Q15 alone: only a report reads it
-        Word { tail, pending: self.pending.load(Relaxed), locked: self.locked.load(Relaxed) }
+        Word { tail: self.tail.peek(), pending: self.pending.peek(), locked: self.locked.peek() }
     }
 }
 

@@ -103,15 +103,13 @@ impl<P: Platform> RawLock for TicketLock<P> {
     fn release(&self) {
         // ord: T8 alone: only the holder changes it (I2)
         let mine = self.serving.load(Relaxed);
-        // ord: T9 alone: only the debug check reads it
-        debug_assert_ne!(mine, self.next.load(Relaxed), "released a ticket lock that nobody holds (I1)");
+        debug_assert_ne!(mine, self.next.peek(), "released a ticket lock that nobody holds (I1)");
         // ord: T4 pairs T2, T5, T7: our section comes before the next holder's
         self.serving.store(mine.wrapping_add(1), Release);
     }
 
     fn word(&self) -> Word {
-        // ord: T10 alone: only a report reads it
-        let (next, serving) = (self.next.load(Relaxed), self.serving.load(Relaxed));
+        let (next, serving) = (self.next.peek(), self.serving.peek());
         Word { tail: next, pending: 0, locked: u8::from(next != serving) }
     }
 }

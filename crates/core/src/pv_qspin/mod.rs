@@ -203,8 +203,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
 
     #[inline]
     fn release(&self) {
-        // ord: V18 alone: only the debug check reads it
-        TRANSITIONS.check(Field::Locked, || self.locked.load(Relaxed), 0u8);
+        TRANSITIONS.check(Field::Locked, || self.locked.peek(), 0u8);
         // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
         // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
         let mark = P::store_then_load(&self.locked, 0, &self.head);
@@ -214,10 +213,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     }
 
     fn word(&self) -> Word {
-        // ord: V19 alone: only a report reads it
-        let tail = self.tail.load(Relaxed);
-        // ord: V20 alone: only a report reads it
-        Word { tail, pending: self.head.load(Relaxed), locked: self.locked.load(Relaxed) }
+        Word { tail: self.tail.peek(), pending: self.head.peek(), locked: self.locked.peek() }
     }
 }
 

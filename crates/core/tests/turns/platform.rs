@@ -83,6 +83,9 @@ impl<T: Copy + Eq + Send + WrappingAdd> Atomic<T> for TurnCell<T> {
         step();
         self.get()
     }
+    fn peek(&self) -> T {
+        self.get()
+    }
     fn store(&self, value: T, _order: impl StoreOrder) {
         step();
         self.change(value);

@@ -86,6 +86,10 @@ macro_rules! cell {
                 super::line::timed(|| self.load(order))
             }
             #[inline(always)]
+            fn peek(&self) -> $value {
+                self.0.load(Ordering::Relaxed) // ord: N40 alone: for reports and debug checks only
+            }
+            #[inline(always)]
             fn prefetch_write(&self) {
                 prefetch_write(core::ptr::from_ref(self).cast());
             }

@@ -1,0 +1,115 @@
+//! Runs simulations side by side, one engine a thread, and tells how far it is.
+use core::sync::atomic::{AtomicUsize, Ordering};
+use stanchion_sim::machine::Machine;
+use stanchion_sim::workload::Workload;
+use stanchion_sim::{Failure, MS, Spec};
+use std::sync::{Arc, Mutex};
+
+/// One run.
+#[derive(Clone)]
+pub(crate) struct Job {
+    pub machine: Arc<Machine>,
+    pub workload: Arc<Workload>,
+    pub lock: String,
+    pub contexts: usize,
+    pub seed: u64,
+    /// Virtual time to measure.
+    pub milliseconds: u64,
+}
+
+/// Why a run has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Miss {
+    /// The user ended it.
+    Stopped,
+    /// It cannot be run, or the lock is broken; what was said.
+    Failed(String),
+}
+
+/// Events that one run may take: a minute or so.
+const MOST_EVENTS: u64 = 1_500_000_000;
+
+/// The result of one run in the workload's unit.
+fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
+    let spec = Spec {
+        machine: &job.machine,
+        workload: &job.workload,
+        lock: &job.lock,
+        contexts: job.contexts,
+        seed: job.seed,
+        time: job.milliseconds * MS,
+        warm_up: (job.milliseconds / 10).max(1) * MS,
+        record: None,
+        most_events: MOST_EVENTS,
+    };
+    match stanchion_sim::run(&spec, stop) {
+        Ok(outcome) if outcome.cut_short && stop() => Err(Miss::Stopped),
+        Ok(outcome) if outcome.cut_short => Err(Miss::Failed("too many events for one run".to_owned())),
+        Ok(outcome) => Ok(job.workload.score(&outcome).value),
+        Err(Failure::Refused(why) | Failure::Broken(why)) => Err(Miss::Failed(why)),
+    }
+}
+
+/// Runs all of them on as many threads as this process has CPUs. `done` is called with each as it finishes, on any of the threads.
+///
+/// Results do not depend on the threads: each run is decided by its job alone.
+pub(crate) fn all(
+    jobs: &[Job],
+    stop: &(dyn Fn() -> bool + Sync),
+    done: &(dyn Fn(usize, &Result<f64, Miss>) + Sync),
+) -> Vec<Result<f64, Miss>> {
+    let results = Mutex::new(vec![Err(Miss::Stopped); jobs.len()]);
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index).filter(|_| !stop()) else { return };
+                    let result = run(job, stop);
+                    done(index, &result);
+                    results.lock().expect("no thread panics with it")[index] = result;
+                }
+            });
+        }
+    });
+    results.into_inner().expect("no thread panics with it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stanchion_sim::{machine, workload};
+
+    fn job(lock: &str, seed: u64) -> Job {
+        Job {
+            machine: Arc::new(machine::load("xeon-e7-8895v3-4x18x2").expect("shipped").machine),
+            workload: Arc::new(workload::load("locktorture").expect("shipped").workload),
+            lock: lock.to_owned(),
+            contexts: 4,
+            seed,
+            milliseconds: 2,
+        }
+    }
+
+    #[test]
+    fn results_come_in_order_and_do_not_depend_on_threads() {
+        let jobs: Vec<Job> = (1..6).map(|seed| job("qspin", seed)).collect();
+        let count = AtomicUsize::new(0);
+        let together = all(&jobs, &|| false, &|_, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        let alone: Vec<_> = jobs.iter().map(|job| run(job, &|| false)).collect();
+        assert_eq!(together, alone);
+        assert_eq!(count.into_inner(), 5);
+        assert!(alone.iter().all(Result::is_ok), "{alone:?}");
+    }
+
+    #[test]
+    fn what_cannot_run_says_so_and_a_stop_leaves_the_rest() {
+        let failed = all(&[job("no-such-lock", 1)], &|| false, &|_, _| {});
+        assert!(matches!(&failed[0], Err(Miss::Failed(why)) if why.contains("no-such-lock")), "{failed:?}");
+        assert_eq!(all(&[job("qspin", 1)], &|| true, &|_, _| {}), [Err(Miss::Stopped)]);
+    }
+}

@@ -1,0 +1,145 @@
+//! What the engine knows of a context: a vCPU or thread of the simulated machine.
+use super::cause::{Cause, Spent};
+use crate::random::Random;
+use crate::time::Time;
+use core::cell::Cell;
+use std::collections::VecDeque;
+
+/// What a suspended context is told when it goes on.
+pub(super) mod told {
+    use crate::coroutine::Message;
+
+    /// What it waited for is done.
+    pub(in crate::engine) const DONE: Message = 0;
+    /// It was put aside in the midst of an access: do it again.
+    pub(in crate::engine) const AGAIN: Message = 1;
+    /// The spin budget is used up.
+    pub(in crate::engine) const TIMEOUT: Message = 2;
+}
+
+/// What a context is in the midst of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// Its code runs at this moment, or will when it is dispatched.
+    Running,
+    /// A computation, or work in the kernel, that ends at this time if nothing interferes. Not running: so much is left.
+    Computing(Time),
+    /// An access that completes at a time of its own; if it is put aside, the instruction starts again.
+    Accessing,
+    /// Waits for a line to change.
+    Spinning,
+    /// Sleeps until it is kicked.
+    Halted,
+    /// Sleeps until its timer runs out, or until another context wakes it.
+    Sleeping,
+    /// Has ended.
+    Ended,
+}
+
+/// How a context weighs on the other threads of its core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// Not at all: it waits for memory, or is not there.
+    Quiet,
+    /// It computes.
+    Computes,
+    /// It spins.
+    Spins,
+}
+
+/// A store on its way: issued, not yet visible to others.
+#[derive(Clone, Copy)]
+pub(super) struct Posted {
+    pub(super) address: usize,
+    pub(super) line: u32,
+    pub(super) bytes: u8,
+    pub(super) value: u32,
+}
+
+/// The question that a spinning context asks of its cell. Points into the stack of the suspended context.
+pub(super) type Check = *mut (dyn FnMut() -> bool + 'static);
+
+pub(super) struct Context {
+    pub(super) doing: Doing,
+    /// The CPU it runs on; `None` while it waits for one or sleeps.
+    pub(super) cpu: Option<usize>,
+    /// The core it runs on, or ran on last.
+    pub(super) core: usize,
+    /// Whether it has begun to run since it was chosen; until then `doing` says what it will go on with.
+    pub(super) live: bool,
+    pub(super) presence: Presence,
+    /// What the work under way counts as, to go on with it after it was put aside.
+    pub(super) work: (Cause, Presence),
+    /// Events made before the last change of plan are void.
+    pub(super) generation: u32,
+    /// What to tell it when it is dispatched.
+    pub(super) tell: u32,
+    /// Time taken from it while it was doing something that ends at a fixed time.
+    pub(super) delay: Time,
+    /// It executes nothing before this.
+    pub(super) not_before: Time,
+    /// When the access under way is over.
+    pub(super) access_until: Time,
+    pub(super) stores: VecDeque<Posted>,
+    /// When the youngest of its stores becomes visible.
+    pub(super) stored_until: Time,
+    /// While spinning: what it waits for, at which line, until when. Put aside: how long it would spin on.
+    pub(super) check: Option<Check>,
+    pub(super) line: u32,
+    pub(super) deadline: Time,
+    /// Whether a read of the line it waits at is under way.
+    pub(super) rereads: bool,
+    /// The last load that missed: line, completion, latency.
+    pub(super) missed: (u32, Time, Time),
+    pub(super) kicked: bool,
+    /// When it began to pause without a pause, and when it last did: for pause-loop exits.
+    pub(super) pausing_since: Time,
+    pub(super) paused_until: Time,
+    /// When it began to run on its CPU.
+    pub(super) dispatched: Time,
+    /// How long the hypervisor lets it spin before it looks; grows with each exit.
+    pub(super) window: Time,
+    pub(super) spent: Spent,
+    pub(super) random: Random,
+    /// See `Platform::private_counter`.
+    pub(super) private: Cell<u32>,
+}
+
+impl Context {
+    pub(super) fn new(index: usize, seed: u64) -> Self {
+        Self {
+            doing: Doing::Running,
+            cpu: None,
+            core: 0,
+            live: false,
+            presence: Presence::Quiet,
+            work: (Cause::Computing, Presence::Quiet),
+            generation: 0,
+            tell: told::DONE,
+            delay: 0,
+            not_before: 0,
+            access_until: 0,
+            stores: VecDeque::new(),
+            stored_until: 0,
+            check: None,
+            line: 0,
+            deadline: Time::MAX,
+            rereads: false,
+            missed: (u32::MAX, 0, 0),
+            kicked: false,
+            pausing_since: 0,
+            paused_until: 0,
+            dispatched: 0,
+            window: 0,
+            spent: Spent::default(),
+            random: Random::new(seed, 1 + index as u64),
+            private: Cell::new(0),
+        }
+    }
+
+    /// What it would load from a store of its own that nobody else sees yet.
+    #[inline]
+    pub(super) fn forwarded(&self, address: usize) -> Option<u32> {
+        self.stores.iter().rev().find(|store| store.address == address).map(|store| store.value)
+    }
+}

@@ -1,0 +1,488 @@
+//! Contexts on CPUs: dispatching, putting aside, halting and kicking. The decisions are the scheduler's.
+use super::context::{Doing, Presence, told};
+use super::queue::Kind;
+use super::record;
+use super::work::overhead;
+use super::{Cause, Engine, with};
+use crate::coroutine::suspend;
+use crate::machine::{Machine, SchedulerKind};
+use crate::random::Random;
+use crate::sched::{self, Boost, Expiry, Leave, Scheduler};
+use crate::time::{NS, Time, US};
+
+/// A physical CPU.
+#[derive(Clone, Default)]
+struct Cpu {
+    /// The hardware thread that it is, and its core and socket.
+    hardware: usize,
+    core: usize,
+    socket: usize,
+    /// Who runs on it, or is being switched to.
+    running: Option<usize>,
+    since: Time,
+    generation: u32,
+    /// When the scheduler is asked again; `Expire` events for another time are void.
+    asks_at: Time,
+    busy: Time,
+}
+
+/// The CPUs and who decides about them.
+pub(super) struct Host {
+    scheduler: Box<dyn Scheduler>,
+    cpus: Vec<Cpu>,
+    contexts: usize,
+    /// Running contexts a core, and cores with any a socket.
+    on_core: Vec<u16>,
+    busy_cores: Vec<u16>,
+    /// Where the search for the target of a directed yield goes on.
+    boost_next: usize,
+    random: Random,
+}
+
+impl Host {
+    /// `cpus`: the hardware threads that may be used; context *n* of a pinned machine runs on the *n*th.
+    pub(super) fn new(machine: &Machine, contexts: usize, cpus: &[usize], seed: u64) -> Self {
+        let topology = &machine.topology;
+        let cpu = |&hardware: &usize| {
+            let core = topology.core_of(hardware);
+            Cpu { hardware, core, socket: topology.socket_of(core), ..Cpu::default() }
+        };
+        Self {
+            scheduler: sched::make_on(machine, cpus, contexts, seed),
+            cpus: cpus.iter().map(cpu).collect(),
+            contexts,
+            on_core: vec![0; topology.core_count()],
+            busy_cores: vec![0; usize::from(topology.sockets)],
+            boost_next: 0,
+            random: Random::new(seed, u64::MAX - 1),
+        }
+    }
+
+    /// Cores of a socket on which somebody runs.
+    pub(super) fn busy_cores(&self, socket: usize) -> u16 {
+        self.busy_cores[socket]
+    }
+
+    pub(super) fn is_overcommitted(&self) -> bool {
+        self.contexts > self.cpus.len()
+    }
+
+    pub(super) fn reset_busy(&mut self, now: Time) {
+        for cpu in &mut self.cpus {
+            cpu.busy = 0;
+            cpu.since = now;
+        }
+    }
+
+    pub(super) fn busy(&self, now: Time) -> Vec<Time> {
+        let so_far = |cpu: &Cpu| cpu.busy + if cpu.running.is_some() { now - cpu.since } else { 0 };
+        self.cpus.iter().map(so_far).collect()
+    }
+
+    fn occupies(&mut self, cpu: usize) {
+        let (core, socket) = (self.cpus[cpu].core, self.cpus[cpu].socket);
+        self.on_core[core] += 1;
+        if self.on_core[core] == 1 {
+            self.busy_cores[socket] += 1;
+        }
+    }
+
+    fn frees(&mut self, cpu: usize) {
+        let (core, socket) = (self.cpus[cpu].core, self.cpus[cpu].socket);
+        self.on_core[core] -= 1;
+        if self.on_core[core] == 0 {
+            self.busy_cores[socket] -= 1;
+        }
+    }
+}
+
+/// Contexts start within this span of each other, in seeded order: a FIFO lock keeps the order of its first queue for ever.
+const START_SPREAD: Time = 20 * US;
+
+impl Engine {
+    /// Starts every context somewhere in the first microseconds, in random order.
+    pub(super) fn power_on(&mut self, seed: u64) {
+        let mut order: Vec<usize> = (0..self.contexts.len()).collect();
+        Random::new(seed, u64::MAX - 2).shuffle(&mut order);
+        for &who in &order {
+            self.host.scheduler.wake(who, None, 0);
+        }
+        for cpu in 0..self.host.cpus.len() {
+            let delay = self.host.random.below(START_SPREAD);
+            self.choose(cpu, delay);
+            if self.machine.host.tick_period > 0 {
+                let phase = self.host.random.below(self.machine.host.tick_period);
+                self.queue.push(phase, Kind::Tick, cpu as u32, 0, 0);
+            }
+        }
+        self.queue.push(0, Kind::Housekeeping, 0, 0, 0);
+    }
+
+    /// CPU `cpu`, on which nobody runs, chooses; `delay` passes before the switch begins.
+    fn choose(&mut self, cpu: usize, delay: Time) {
+        let Some(pick) = self.host.scheduler.pick(cpu, self.now) else { return };
+        let who = pick.vcpu;
+        let entry = &mut self.host.cpus[cpu];
+        entry.running = Some(who);
+        entry.since = self.now;
+        entry.generation = entry.generation.wrapping_add(1);
+        let (generation, core) = (entry.generation, entry.core);
+        self.host.occupies(cpu);
+        let moved = self.contexts[who].core != core;
+        self.contexts[who].cpu = Some(cpu);
+        self.contexts[who].core = core;
+        self.switch_cause(who, Cause::Overhead);
+        let host = &self.machine.host;
+        let switch = if self.is_pinned() { 0 } else { host.switch + if moved { host.migrate } else { 0 } };
+        self.queue.push(self.now + delay + switch, Kind::Dispatch, cpu as u32, generation, 0);
+        self.ask_at(cpu, pick.until);
+    }
+
+    fn is_pinned(&self) -> bool {
+        self.machine.host.scheduler == SchedulerKind::Pinned
+    }
+
+    fn ask_at(&mut self, cpu: usize, at: Time) {
+        if at != Time::MAX {
+            let at = at.max(self.now);
+            self.host.cpus[cpu].asks_at = at;
+            let generation = self.host.cpus[cpu].generation;
+            self.queue.push(at, Kind::Expire, cpu as u32, generation, 0);
+        }
+    }
+
+    /// The context that `cpu` switched to begins to run.
+    pub(super) fn dispatch(&mut self, cpu: usize, generation: u32) -> Option<(usize, u32)> {
+        if self.host.cpus[cpu].generation != generation {
+            return None;
+        }
+        let who = self.host.cpus[cpu].running?;
+        let now = self.now;
+        let context = &mut self.contexts[who];
+        context.live = true;
+        context.dispatched = now;
+        context.not_before = 0;
+        context.delay = 0;
+        context.window = 0;
+        if let Doing::Computing(left) = context.doing {
+            let (cause, presence) = context.work;
+            let generation = context.generation;
+            self.begins_work(who, now + left, cause, presence);
+            self.queue.push(now + left, Kind::Resume, who as u32, generation, 0);
+            return None;
+        }
+        self.goes_on(who);
+        self.note(who as u64 | 5 << 32);
+        Some((who, core::mem::replace(&mut self.contexts[who].tell, told::DONE)))
+    }
+
+    /// Whoever runs on `cpu` leaves it, and somebody else may run.
+    fn leave(&mut self, cpu: usize, why: Leave, then: Cause) {
+        let now = self.now;
+        let entry = &mut self.host.cpus[cpu];
+        let Some(who) = entry.running.take() else { return };
+        entry.busy += now - entry.since;
+        entry.generation = entry.generation.wrapping_add(1);
+        let (since, hardware) = (entry.since, entry.hardware);
+        self.host.frees(cpu);
+        if let Some(recording) = &mut self.recording {
+            recording.ran(hardware, who, since, now);
+        }
+        self.host.scheduler.leave(cpu, why, now);
+        self.put_aside(who);
+        self.switch_cause(who, then);
+        self.note(who as u64 | 6 << 32);
+        self.choose(cpu, 0);
+    }
+
+    /// Whoever runs on `cpu` is to leave it. An interrupt is taken when the oldest instruction has retired: an access under way
+    /// is completed first, so a compare-exchange that waits for its line is put aside as holder, not before.
+    fn preempt(&mut self, cpu: usize) {
+        let Some(who) = self.host.cpus[cpu].running else { return };
+        let context = &self.contexts[who];
+        if context.live && context.doing == Doing::Accessing && context.access_until >= self.now {
+            let generation = self.host.cpus[cpu].generation;
+            self.queue.push(context.access_until + 1, Kind::Preempt, cpu as u32, generation, 0);
+        } else {
+            self.leave(cpu, Leave::Preempted, Cause::Preempted);
+        }
+    }
+
+    /// The instruction that was under way is complete.
+    pub(super) fn preempt_late(&mut self, cpu: usize, generation: u32) {
+        if self.host.cpus[cpu].generation == generation {
+            self.leave(cpu, Leave::Preempted, Cause::Preempted);
+        }
+    }
+
+    /// What context `who` was in the midst of is kept, to go on with later.
+    fn put_aside(&mut self, who: usize) {
+        let now = self.now;
+        if core::mem::replace(&mut self.contexts[who].live, false) {
+            match self.contexts[who].doing {
+                Doing::Computing(at) => {
+                    let late = self.contexts[who].delay;
+                    self.contexts[who].doing = Doing::Computing(at.saturating_sub(now) + late);
+                }
+                Doing::Accessing => {
+                    self.contexts[who].doing = Doing::Running;
+                    self.contexts[who].tell = told::AGAIN;
+                }
+                Doing::Spinning => {
+                    self.stop_spinning(who);
+                    let context = &mut self.contexts[who];
+                    if context.deadline != Time::MAX {
+                        context.deadline = context.deadline.saturating_sub(now);
+                    }
+                    context.doing = Doing::Running;
+                    context.tell = told::AGAIN;
+                }
+                Doing::Running | Doing::Halted | Doing::Sleeping | Doing::Ended => {}
+            }
+        }
+        self.set_presence(who, Presence::Quiet);
+        self.void(who);
+        self.contexts[who].cpu = None;
+    }
+
+    /// The running context is no more.
+    pub(super) fn vacate(&mut self, who: usize) {
+        if let Some(cpu) = self.contexts[who].cpu {
+            self.leave(cpu, Leave::Halted, Cause::Sleeping);
+        }
+    }
+
+    /// The slice of whoever runs on `cpu` may be over.
+    pub(super) fn expire(&mut self, cpu: usize, generation: u32) {
+        let entry = &self.host.cpus[cpu];
+        if entry.generation != generation || entry.asks_at != self.now {
+            return;
+        }
+        match self.host.scheduler.expire(cpu, self.now) {
+            Expiry::Stays(until) => self.ask_at(cpu, until),
+            Expiry::Leaves => self.preempt(cpu),
+        }
+    }
+
+    pub(super) fn housekeeping(&mut self) {
+        let wishes = self.host.scheduler.housekeeping(self.now);
+        for cpu in wishes.reschedule {
+            if self.host.cpus[cpu].running.is_some() {
+                self.preempt(cpu);
+            } else {
+                self.choose(cpu, 0);
+            }
+        }
+        for (cpu, at) in wishes.deadlines {
+            self.ask_at(cpu, at);
+        }
+        if let Some(at) = wishes.again {
+            self.queue.push(at.max(self.now + NS), Kind::Housekeeping, 0, 0, 0);
+        }
+    }
+
+    /// The regular interrupt.
+    pub(super) fn tick(&mut self, cpu: usize) {
+        let (period, cost) = (self.machine.host.tick_period, self.machine.host.tick_cost);
+        self.queue.push(self.now + period, Kind::Tick, cpu as u32, 0, 0);
+        let Some(who) = self.host.cpus[cpu].running else { return };
+        let context = &mut self.contexts[who];
+        if !context.live {
+            return;
+        }
+        match context.doing {
+            Doing::Computing(_) | Doing::Accessing => context.delay += cost,
+            _ => context.not_before = self.now + cost,
+        }
+    }
+
+    /// Context `who` becomes runnable.
+    fn wake(&mut self, who: usize, waker: Option<usize>) {
+        let placement = self.host.scheduler.wake(who, waker, self.now);
+        self.switch_cause(who, Cause::Preempted);
+        let cpu = placement.pcpu;
+        if self.host.cpus[cpu].running.is_none() {
+            let host = &self.machine.host;
+            self.choose(cpu, host.wake_idle.saturating_sub(host.wake_busy));
+        } else if placement.preempts {
+            self.preempt(cpu);
+        } else if let Some(at) = placement.asks_again {
+            self.ask_at(cpu, at);
+        }
+    }
+
+    /// A kick sent from CPU `waker` arrives at `who`.
+    pub(super) fn kick_arrives(&mut self, who: usize, waker: u16) {
+        self.note(who as u64 | 7 << 32);
+        if self.contexts[who].doing == Doing::Halted {
+            self.contexts[who].doing = Doing::Running;
+            self.contexts[who].tell = told::DONE;
+            self.wake(who, Some(usize::from(waker)));
+        } else {
+            self.contexts[who].kicked = true;
+        }
+    }
+
+    /// The timer of a sleeping context runs out.
+    pub(super) fn timer_over(&mut self, who: usize, generation: u32) {
+        if self.contexts[who].generation == generation && self.contexts[who].doing == Doing::Sleeping {
+            self.contexts[who].doing = Doing::Running;
+            self.void(who);
+            self.wake(who, None);
+        }
+    }
+
+    /// When the hypervisor will look at context `who`, which begins to spin.
+    pub(super) fn pause_loop_starts(&mut self, who: usize) -> Option<Time> {
+        let rules = self.machine.host.pause_loop.as_ref()?;
+        let window = self.contexts[who].window.max(rules.window);
+        self.host.is_overcommitted().then_some(self.now + window)
+    }
+
+    /// Context `who` has been spinning at a line for a window.
+    pub(super) fn pause_loop_exit(&mut self, who: usize, generation: u32) {
+        if self.contexts[who].generation != generation {
+            return;
+        }
+        let Some(rules) = self.machine.host.pause_loop.clone() else { return };
+        let context = &mut self.contexts[who];
+        context.not_before = self.now + rules.exit;
+        context.window = (context.window.max(rules.window) * 2).min(rules.window * MOST_WINDOWS);
+        let again = self.now + rules.exit + context.window;
+        if !self.directed_yield(who, rules.guard) {
+            self.queue.push(again, Kind::PauseLoop, who as u32, generation, 0);
+        }
+    }
+
+    /// Offers the CPU of `who` to a runnable context that has none. Whether `who` left for it.
+    fn directed_yield(&mut self, who: usize, guard: Time) -> bool {
+        let Some(cpu) = self.contexts[who].cpu else { return false };
+        let count = self.contexts.len();
+        for _ in 0..count {
+            let target = self.host.boost_next % count;
+            self.host.boost_next = (target + 1) % count;
+            let runnable =
+                !matches!(self.contexts[target].doing, Doing::Halted | Doing::Sleeping | Doing::Ended);
+            if target == who || !runnable || self.contexts[target].cpu.is_some() {
+                continue;
+            }
+            match self.host.scheduler.boost(cpu, target, self.now) {
+                Boost::Here => {
+                    self.leave(cpu, Leave::Yielded, Cause::Preempted);
+                    return true;
+                }
+                Boost::There(other) => {
+                    let running = self.host.cpus[other].running;
+                    // Somebody who has only just begun is left alone, or nobody would ever get anywhere.
+                    if running.is_some_and(|one| self.contexts[one].dispatched + guard < self.now) {
+                        self.preempt(other);
+                    }
+                    // As in KVM: whoever boosted somebody gives up its own CPU too.
+                    self.leave(cpu, Leave::Yielded, Cause::Preempted);
+                    return true;
+                }
+                Boost::No => {}
+            }
+        }
+        false
+    }
+}
+
+/// The window of pause-loop exits grows up to this many times its first length.
+const MOST_WINDOWS: Time = 16;
+
+/// A running context offers its CPU to a runnable one that has none.
+pub(super) fn yield_directed() {
+    let left = with(|engine, who| {
+        let guard = engine.machine.host.pause_loop.as_ref().map_or(0, |rules| rules.guard);
+        engine.directed_yield(who, guard)
+    });
+    if left == Some(true) {
+        suspend();
+    }
+}
+
+/// Offers the rest of the slice to whoever waits for this CPU.
+pub(crate) fn yield_slice() {
+    overhead(with(|engine, _| engine.machine.host.yield_cost).unwrap_or(0));
+    let left = with(|engine, who| {
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        let wanted = engine.host.scheduler.is_wanted(cpu);
+        if wanted {
+            engine.leave(cpu, Leave::Yielded, Cause::Preempted);
+        }
+        wanted
+    });
+    if left == Some(true) {
+        suspend();
+    }
+}
+
+/// Halts the running context until it is kicked, if `unchanged` says so at the last moment.
+pub(crate) fn halt(unchanged: impl Fn() -> bool) {
+    overhead(with(|engine, _| engine.machine.host.halt).unwrap_or(0));
+    let halted = with(|engine, who| {
+        if core::mem::take(&mut engine.contexts[who].kicked) || !unchanged() {
+            return false;
+        }
+        engine.halts += 1;
+        engine.contexts[who].doing = Doing::Halted;
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        engine.leave(cpu, Leave::Halted, Cause::Halted);
+        true
+    });
+    if halted == Some(true) {
+        suspend();
+    }
+}
+
+/// Wakes context `target` if it is halted, else makes its next halt return at once.
+pub(crate) fn kick(target: usize) {
+    let cost = with(|engine, _| {
+        let sleeps = engine.contexts[target].doing == Doing::Halted;
+        if sleeps { engine.machine.host.kick } else { engine.machine.host.kick_idle }
+    });
+    overhead(cost.unwrap_or(0));
+    with(|engine, who| {
+        engine.kicks += 1;
+        let (now, arrives) = (engine.now, engine.now + engine.machine.host.wake_busy);
+        let cpu = engine.contexts[who].cpu.unwrap_or(0) as u16;
+        engine.queue.push(arrives, Kind::Kick, target as u32, 0, cpu);
+        if let Some(recording) = &mut engine.recording {
+            recording.kick(record::Kick { from: who, to: target, sent: now, arrives });
+        }
+    });
+}
+
+/// Sleeps for `span`, or until somebody wakes this context; `None`: until then.
+pub(crate) fn sleep(span: Option<Time>) {
+    let slept = with(|engine, who| {
+        engine.contexts[who].doing = Doing::Sleeping;
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        engine.leave(cpu, Leave::Halted, Cause::Sleeping);
+        if let Some(span) = span {
+            let generation = engine.contexts[who].generation;
+            engine.queue.push(engine.now + span, Kind::Wake, who as u32, generation, 0);
+        }
+    });
+    if slept.is_some() {
+        suspend();
+    }
+}
+
+/// Wakes a context that sleeps by its own wish. Whether it did sleep.
+pub(crate) fn wake_sleeper(target: usize) -> bool {
+    let sleeps = with(|engine, _| engine.contexts[target].doing == Doing::Sleeping) == Some(true);
+    if sleeps {
+        overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
+        with(|engine, who| {
+            let cpu = engine.contexts[who].cpu;
+            if engine.contexts[target].doing == Doing::Sleeping {
+                engine.contexts[target].doing = Doing::Running;
+                engine.void(target);
+                engine.wake(target, cpu);
+            }
+        });
+    }
+    sleeps
+}

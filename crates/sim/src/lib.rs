@@ -1,0 +1,28 @@
+//! A deterministic machine that runs the very same locks.
+//!
+//! Two machines, in fact. The *timed* one ([`run`]) has caches, sockets, hypervisors and a clock, and answers how fast a lock is
+//! on hardware that one does not own. The *stepping* one ([`explore`]) has no clock but an adversary, and answers whether a lock
+//! is correct under the worst of schedules. Both run lock code of `stanchion-core` unchanged, in coroutines on one host thread, and
+//! both repeat exactly from a seed.
+mod arena;
+mod coherence;
+mod coroutine;
+mod datafile;
+mod engine;
+mod here;
+mod locks;
+pub mod machine;
+mod platform;
+mod random;
+mod run;
+mod sched;
+#[cfg(test)]
+mod testing;
+mod time;
+pub mod workload;
+
+pub use engine::{ByCause, Cause, Effort, Handover, Kick, Ran, Recording, Spell};
+pub use here::Handovers;
+pub use platform::Sim;
+pub use run::{Failure, Outcome, Spec, lock_names, run};
+pub use time::{MS, NS, Time, US};

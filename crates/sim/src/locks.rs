@@ -1,0 +1,64 @@
+//! The locks that can be simulated and explored, by name: one list for both worlds.
+use crate::arena::{Arena, Placed};
+use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
+use stanchion_core::transitions::{Table, Word};
+use stanchion_core::{ByteLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use std::rc::Rc;
+
+/// A lock of any kind, standing in the memory of a simulated machine.
+pub(crate) trait AnyLock {
+    /// See [`RawLock::acquire`].
+    fn acquire(&self);
+    /// See [`RawLock::try_acquire`].
+    fn try_acquire(&self) -> bool;
+    /// See [`RawLock::release`].
+    fn release(&self);
+    /// See [`RawLock::word`].
+    fn word(&self) -> Word;
+}
+
+impl<L: RawLock> AnyLock for Placed<L> {
+    fn acquire(&self) {
+        L::acquire(self);
+    }
+    fn try_acquire(&self) -> bool {
+        L::try_acquire(self)
+    }
+    fn release(&self) {
+        L::release(self);
+    }
+    fn word(&self) -> Word {
+        L::word(self)
+    }
+}
+
+/// One row of the list, for the world `P`.
+pub(crate) struct LockKind {
+    /// The name on command lines and in files.
+    pub(crate) name: &'static str,
+    /// What its word may do.
+    pub(crate) transitions: Table,
+    /// Makes one, on a line of its own.
+    pub(crate) make: fn(&Rc<Arena>) -> Box<dyn AnyLock>,
+}
+
+/// The row of lock `L`.
+pub(crate) fn kind<L: RawLock>() -> LockKind {
+    LockKind { name: L::NAME, transitions: L::TRANSITIONS, make: |arena| Box::new(arena.place(L::new())) }
+}
+
+/// Every lock of the family that exists so far, in the order of tables.
+pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
+    vec![
+        kind::<ByteLock<P>>(),
+        kind::<TicketLock<P>>(),
+        kind::<QSpinLock<P>>(),
+        kind::<PvQSpinLock<P, Hybrid>>(),
+        kind::<PvQSpinLock<P, KickAtUnlock>>(),
+    ]
+}
+
+/// The lock called `name`.
+pub(crate) fn by_name<P: Platform>(name: &str) -> Option<LockKind> {
+    all::<P>().into_iter().find(|kind| kind.name == name)
+}

@@ -1,0 +1,288 @@
+//! The simulated world: the platform on which every lock runs inside of the engine.
+// tidy: ordering-definitions: one host thread runs everything; orderings decide nothing here but whether a fence waits
+use crate::arena::{Arena, Placed};
+use crate::engine;
+use crate::time::NS;
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed as Plain};
+use stanchion_core::order::{FenceOrder, Kind, LoadOrder, Relaxed, RmwOrder, StoreOrder};
+use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::{Atomic, CpuId, Event, Platform};
+use std::rc::Rc;
+
+/// The platform of the simulated world.
+///
+/// Memory is total-store-order: stores are posted and become visible in order, read-modify-writes and fences wait for them. The
+/// simulator knows nothing of weaker orders; that is the model checker's part.
+pub struct Sim;
+
+macro_rules! cell {
+    ($(#[$doc:meta])* $name:ident, $atomic:ident, $value:ident, $bytes:literal) => {
+        $(#[$doc])*
+        #[repr(transparent)]
+        pub struct $name($atomic);
+
+        impl $name {
+            #[inline(always)]
+            fn address(&self) -> usize {
+                core::ptr::from_ref(self).addr()
+            }
+        }
+
+        impl Atomic<$value> for $name {
+            fn new(value: $value) -> Self {
+                Self($atomic::new(value))
+            }
+            #[inline]
+            fn load(&self, _order: impl LoadOrder) -> $value {
+                match engine::load(self.address()) {
+                    Some(forwarded) => forwarded as $value,
+                    None => self.peek(),
+                }
+            }
+            #[inline]
+            fn store(&self, value: $value, order: impl StoreOrder) {
+                if order.kind() == Kind::SeqCst {
+                    self.swap(value, stanchion_core::order::SeqCst);
+                    return;
+                }
+                engine::post(self.address(), $bytes, u32::from(value), || self.0.store(value, Plain));
+            }
+            #[inline]
+            fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {
+                let mut before = 0;
+                engine::rmw(self.address(), || true, || {
+                    before = self.0.swap(value, Plain);
+                    true
+                });
+                before
+            }
+            #[inline]
+            fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                _success: impl RmwOrder,
+                _failure: impl LoadOrder,
+            ) -> Result<$value, $value> {
+                // Where the machine reserves, a mismatch ends it before the effect.
+                let mut result = Err(current);
+                let seen = Cell::new(current);
+                let expects = || {
+                    seen.set(self.peek());
+                    seen.get() == current
+                };
+                engine::rmw(self.address(), expects, || {
+                    seen.set(self.peek());
+                    result = self.0.compare_exchange(current, new, Plain, Plain);
+                    result.is_ok()
+                });
+                result.map_err(|_| seen.get())
+            }
+            #[inline]
+            fn fetch_add(&self, value: $value, _order: impl RmwOrder) -> $value {
+                let mut before = 0;
+                engine::rmw(self.address(), || true, || {
+                    before = self.0.fetch_add(value, Plain);
+                    true
+                });
+                before
+            }
+            fn wait_until(&self, _order: impl LoadOrder, mut done: impl FnMut($value) -> bool) -> $value {
+                let mut seen = 0;
+                engine::wait(self.address(), None, &mut || {
+                    seen = self.peek();
+                    done(seen)
+                });
+                seen
+            }
+            fn wait_until_polls(
+                &self,
+                polls: u32,
+                _order: impl LoadOrder,
+                mut done: impl FnMut($value) -> bool,
+            ) -> Result<$value, $value> {
+                let mut seen = 0;
+                let found = engine::wait(self.address(), Some(polls), &mut || {
+                    seen = self.peek();
+                    done(seen)
+                });
+                if found { Ok(seen) } else { Err(seen) }
+            }
+            #[inline]
+            fn load_noticing(&self, order: impl LoadOrder) -> ($value, bool) {
+                let value = self.load(order);
+                let missed = engine::missed_last();
+                if !missed {
+                    engine::look(); // the clock is read before and after, which takes about as long as a spin hint
+                }
+                (value, missed)
+            }
+            #[inline(always)]
+            fn peek(&self) -> $value {
+                self.0.load(Plain)
+            }
+            fn prefetch_write(&self) {
+                engine::prefetch(self.address());
+            }
+        }
+    };
+}
+
+cell! {
+    /// One byte of simulated memory.
+    Sim8, AtomicU8, u8, 1
+}
+cell! {
+    /// Two bytes of simulated memory.
+    Sim16, AtomicU16, u16, 2
+}
+cell! {
+    /// Four bytes of simulated memory.
+    Sim32, AtomicU32, u32, 4
+}
+
+/// Rows of spots; locks choose theirs by address.
+const SPOT_ROWS: usize = 64;
+
+/// One context's storage, on lines of its own.
+#[repr(align(64))]
+struct Own(PerCpu<Sim>);
+
+/// The storage of all contexts of a simulated machine.
+pub struct SimDomain {
+    base: usize,
+    own: Vec<Placed<Own>>,
+    spots: Vec<Placed<SpotRow<Sim>>>,
+}
+
+impl SimDomain {
+    /// Storage for `contexts` contexts, in the arena.
+    pub(crate) fn new(arena: &Rc<Arena>, contexts: usize) -> Self {
+        Self {
+            base: arena.base(),
+            own: (0..contexts).map(|_| arena.place(Own(PerCpu::new()))).collect(),
+            spots: (0..SPOT_ROWS).map(|_| arena.place(SpotRow::new())).collect(),
+        }
+    }
+
+    /// Bytes of arena that `contexts` contexts need.
+    pub(crate) fn bytes(contexts: usize) -> usize {
+        contexts * size_of::<Own>() + SPOT_ROWS * size_of::<SpotRow<Sim>>().next_multiple_of(64)
+    }
+}
+
+impl Domain<Sim> for SimDomain {
+    #[inline]
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Sim> {
+        &self.own[usize::from(cpu.index())].0
+    }
+    fn spots(&self, address: usize) -> &SpotRow<Sim> {
+        // Offsets, not addresses: the same on every host.
+        &self.spots[(address.wrapping_sub(self.base) / 64) % SPOT_ROWS]
+    }
+}
+
+thread_local! {
+    static DOMAIN: RefCell<Option<Rc<SimDomain>>> = const { RefCell::new(None) };
+}
+
+/// Makes `domain` the storage of the contexts that run on this host thread, until the result is dropped.
+#[must_use]
+pub(crate) fn furnish(domain: SimDomain) -> Furnished {
+    DOMAIN.set(Some(Rc::new(domain)));
+    Furnished
+}
+
+/// See [`furnish`].
+pub(crate) struct Furnished;
+impl Drop for Furnished {
+    fn drop(&mut self) {
+        DOMAIN.set(None);
+    }
+}
+
+impl Platform for Sim {
+    type U8 = Sim8;
+    type U16 = Sim16;
+    type U32 = Sim32;
+    type Domain = SimDomain;
+
+    fn with_domain<R>(f: impl FnOnce(&SimDomain) -> R) -> R {
+        let domain = DOMAIN.with_borrow(Clone::clone).expect("lock code runs inside of a simulation");
+        f(&domain)
+    }
+
+    fn this_cpu() -> Option<CpuId> {
+        engine::with(|_, who| CpuId::new(who as u16)).flatten()
+    }
+
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
+        // The counter is copied out and back, so that `f` may use the machine meanwhile; nobody else changes it.
+        let counter = Cell::new(engine::with(|engine, _| engine.private().get()).unwrap_or(0));
+        let result = f(&counter);
+        engine::with(|engine, _| engine.private().set(counter.get()));
+        result
+    }
+
+    fn numa_node() -> u16 {
+        engine::with(|engine, _| engine.socket() as u16).unwrap_or(0)
+    }
+
+    fn now() -> u64 {
+        engine::with(|engine, _| engine.now() / NS).unwrap_or(0)
+    }
+
+    fn relax(nanos: u32) {
+        engine::pause(u64::from(nanos) * NS);
+    }
+
+    fn yield_slice() {
+        engine::yield_slice();
+    }
+
+    fn fence(order: impl FenceOrder) {
+        if order.kind() == Kind::SeqCst {
+            engine::fence();
+        }
+    }
+
+    fn compiler_barrier() {}
+
+    fn store_then_load(first: &Sim8, value: u8, then: &Sim8) -> u8 {
+        let asymmetric = engine::with(|engine, _| engine.machine().host.heavy_barrier.is_some());
+        if asymmetric == Some(false) {
+            first.swap(value, stanchion_core::order::SeqCst);
+        } else {
+            first.store(value, stanchion_core::order::Release);
+        }
+        then.load(Relaxed)
+    }
+
+    fn heavy_barrier() -> bool {
+        engine::heavy_barrier();
+        true
+    }
+
+    fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        if cell.load(Relaxed) == value {
+            engine::halt(|| cell.peek() == value);
+        }
+    }
+
+    fn kick(cpu: CpuId) {
+        engine::kick(usize::from(cpu.index()));
+    }
+
+    fn is_preempted(cpu: CpuId) -> bool {
+        engine::with(|engine, _| {
+            engine.machine().host.preempted_hint && engine.is_preempted(usize::from(cpu.index()))
+        })
+        .unwrap_or(false)
+    }
+
+    fn count(event: Event) {
+        engine::with(|engine, _| engine.count(event));
+    }
+}

@@ -1,0 +1,291 @@
+//! Equal shares by virtual run time, as Linux gives them to threads and KVM to vCPUs.
+//!
+//! Each CPU runs whoever of its queue has run least so far. CFS orders by virtual run time and EEVDF by deadlines, but with
+//! equal weights and slices both come to the same turns; where they differ, this is said below.
+mod balance;
+mod quota;
+mod run_queue;
+
+use super::occupancy::{Occupancy, homes};
+use super::{Boost, Expiry, Housekeeping, Leave, Pcpu, Pick, Placement, Scheduler, Vcpu, renew};
+use crate::machine::{FairShare, Topology};
+use crate::random::Random;
+use crate::time::{Time, US};
+use quota::Bandwidth;
+use run_queue::{Entry, RunQueue, Running, Virtual};
+
+/// By how much the account of a turn may be off.
+const TURN_NOISE: Time = 20 * US;
+/// The stream of randomness for this scheduler.
+const STREAM: u64 = 0x5C4E_D001;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Asleep,
+    Waiting,
+    Running,
+}
+
+#[derive(Clone, Debug)]
+struct Context {
+    /// The CPU in whose queue it is or was last.
+    home: Pcpu,
+    state: State,
+    /// Its virtual run time when it last began to wait or to sleep.
+    vruntime: Virtual,
+    /// When it last ran.
+    ran_until: Option<Time>,
+}
+
+/// All queues.
+#[derive(Debug)]
+pub(crate) struct FairShareScheduler {
+    parameters: FairShare,
+    slice: Time,
+    queues: Vec<RunQueue>,
+    contexts: Vec<Context>,
+    occupancy: Occupancy,
+    bandwidth: Option<Bandwidth>,
+    /// When each CPU's tick comes, after multiples of the granularity.
+    phases: Vec<Time>,
+    random: Random,
+    balance_at: Time,
+    sequence: u64,
+}
+
+impl FairShareScheduler {
+    /// For `vcpus` sleeping vCPUs, distributed evenly over the hardware threads `cpus`.
+    pub(crate) fn new(
+        parameters: &FairShare,
+        topology: &Topology,
+        cpus: &[usize],
+        vcpus: usize,
+        seed: u64,
+    ) -> Self {
+        let mut random = Random::new(seed, STREAM);
+        let contexts = homes(topology, cpus, vcpus, &mut random)
+            .into_iter()
+            .map(|home| Context { home, state: State::Asleep, vruntime: 0, ran_until: None })
+            .collect();
+        Self {
+            slice: parameters.slice.max(1),
+            queues: vec![RunQueue::default(); cpus.len()],
+            contexts,
+            occupancy: Occupancy::new(topology, cpus),
+            bandwidth: parameters.quota.as_ref().map(|quota| Bandwidth::new(quota, cpus.len())),
+            phases: cpus.iter().map(|_| random.below(parameters.granularity.max(1))).collect(),
+            balance_at: parameters.balance + random.below(parameters.balance.max(1)),
+            random,
+            sequence: 0,
+            parameters: parameters.clone(),
+        }
+    }
+
+    /// The first tick of `pcpu` at or after `time`.
+    fn tick_from(&self, pcpu: Pcpu, time: Time) -> Time {
+        match self.parameters.granularity {
+            0 => time,
+            tick => self.phases[pcpu] + time.saturating_sub(self.phases[pcpu]).div_ceil(tick) * tick,
+        }
+    }
+
+    /// Charges what runs on `pcpu` for its time up to `now`.
+    fn settle(&mut self, pcpu: Pcpu, now: Time) {
+        let ran = self.queues[pcpu].settle(now);
+        if let Some(bandwidth) = &mut self.bandwidth {
+            bandwidth.charge(pcpu, ran);
+        }
+    }
+
+    fn renew_slice(&mut self, pcpu: Pcpu, now: Time) {
+        if let Some(running) = &mut self.queues[pcpu].running {
+            running.slice_end = renew(running.slice_end, self.slice, now);
+        }
+    }
+
+    /// When the engine is to ask about what runs on `pcpu`, which is settled; `None`: then as it was told last.
+    fn new_deadline(&mut self, pcpu: Pcpu, now: Time) -> Option<Time> {
+        let queue = &self.queues[pcpu];
+        let running = queue.running.as_ref()?;
+        let (slice_end, asked_at, alone) = (running.slice_end, running.asked_at, queue.waiting.is_empty());
+        let mut time = if alone { Time::MAX } else { self.tick_from(pcpu, slice_end) };
+        if let Some(bandwidth) = &mut self.bandwidth {
+            let allowed = bandwidth.grant(pcpu);
+            time = time.min(self.tick_from(pcpu, now + allowed));
+        }
+        if let Some(running) = &mut self.queues[pcpu].running {
+            running.asked_at = time;
+        }
+        (time != asked_at).then_some(time)
+    }
+
+    /// Where somebody who led its old queue's floor by `lead` stands in the queue of `pcpu`. A sleeper gets credit for half a
+    /// slice at most (CFS's gentle fair sleepers; with EEVDF's lag it is a slice): enough to go first soon, too little to
+    /// keep others off. Nobody starts further behind than two slices either, so that what happened elsewhere is forgotten.
+    fn placed(&self, pcpu: Pcpu, lead: Virtual) -> Virtual {
+        let slice = self.slice.cast_signed();
+        self.queues[pcpu].floor + lead.clamp(-slice / 2, 2 * slice)
+    }
+
+    fn enqueue(&mut self, vcpu: Vcpu, pcpu: Pcpu, vruntime: Virtual, now: Time) {
+        if self.queues[pcpu].waiting.is_empty() {
+            // EEVDF renews the slice of who runs alone, so a newcomer waits for what is left of the current one.
+            self.renew_slice(pcpu, now);
+        }
+        self.sequence += 1;
+        let context = &mut self.contexts[vcpu];
+        context.home = pcpu;
+        context.state = State::Waiting;
+        context.vruntime = vruntime;
+        self.queues[pcpu].waiting.insert(Entry { vruntime, sequence: self.sequence, vcpu });
+    }
+
+    /// The CPU for a context that ran last on `home` and is woken from `waker`. An idle one if wake-ups look for one. If
+    /// there is none, Linux takes the waker's (`wake_affine`: they share data); the comparison of loads keeps one waker from
+    /// collecting everybody.
+    fn place(&self, home: Pcpu, waker: Option<Pcpu>, now: Time) -> Pcpu {
+        // At the start everybody begins where they were dealt: evenly.
+        if now == 0 || !self.parameters.wake_to_idle {
+            return home;
+        }
+        self.occupancy.idle_near(home).unwrap_or_else(|| {
+            waker.filter(|&waker| self.occupancy.load(waker) <= self.occupancy.load(home)).unwrap_or(home)
+        })
+    }
+}
+
+impl Scheduler for FairShareScheduler {
+    fn wake(&mut self, vcpu: Vcpu, waker: Option<Pcpu>, now: Time) -> Placement {
+        debug_assert_eq!(self.contexts[vcpu].state, State::Asleep, "vCPU {vcpu} is woken while it is awake");
+        let home = self.contexts[vcpu].home;
+        let pcpu = self.place(home, waker, now);
+        self.settle(home, now);
+        self.settle(pcpu, now);
+        let vruntime = self.placed(pcpu, self.contexts[vcpu].vruntime - self.queues[home].floor);
+        self.occupancy.add(pcpu);
+        self.enqueue(vcpu, pcpu, vruntime, now);
+        let running = self.queues[pcpu].running.as_ref();
+        let preempts = self.parameters.wake_preemption.is_some_and(|behind| {
+            running.is_some_and(|running| running.vruntime - vruntime > behind.cast_signed())
+        });
+        let asks_again = if preempts { None } else { self.new_deadline(pcpu, now) };
+        Placement { pcpu, preempts, asks_again }
+    }
+
+    fn leave(&mut self, pcpu: Pcpu, why: Leave, now: Time) {
+        self.settle(pcpu, now);
+        let queue = &mut self.queues[pcpu];
+        let Some(running) = queue.running.take() else {
+            debug_assert!(false, "nobody runs on CPU {pcpu}");
+            return;
+        };
+        self.contexts[running.vcpu].ran_until = Some(now);
+        match why {
+            Leave::Preempted => {
+                // Interrupts, softirqs and accounting make turns unequal. With exactly equal ones the queue would keep the order
+                // in which contexts first ran for ever, which happens to be the order of a FIFO lock.
+                let noise = self.random.below(TURN_NOISE).cast_signed();
+                self.enqueue(running.vcpu, pcpu, running.vruntime + noise, now);
+            }
+            // It forfeits its claim on a turn before the others have had theirs, as with EEVDF. CFS let it keep it, and only
+            // skipped it once.
+            Leave::Yielded => {
+                let vruntime = running.vruntime.max(queue.behind_all());
+                self.enqueue(running.vcpu, pcpu, vruntime, now);
+            }
+            Leave::Halted => {
+                let context = &mut self.contexts[running.vcpu];
+                context.state = State::Asleep;
+                context.vruntime = running.vruntime;
+                self.occupancy.remove(pcpu);
+            }
+        }
+    }
+
+    fn pick(&mut self, pcpu: Pcpu, now: Time) -> Option<Pick> {
+        debug_assert!(self.queues[pcpu].running.is_none(), "CPU {pcpu} is not free");
+        if self.queues[pcpu].waiting.is_empty() && self.parameters.idle_pull {
+            self.pull(pcpu, now);
+        }
+        if let Some(bandwidth) = &mut self.bandwidth {
+            if self.queues[pcpu].waiting.is_empty() {
+                bandwidth.release(pcpu);
+            } else if bandwidth.grant(pcpu) == 0 {
+                bandwidth.throttle(pcpu);
+                return None;
+            }
+        }
+        // CFS and EEVDF, too, follow a directed yield only within bounds, or two vCPUs that yield to each other starve a third.
+        let entry = self.queues[pcpu].take_next(self.slice.cast_signed())?;
+        self.contexts[entry.vcpu].state = State::Running;
+        self.queues[pcpu].running = Some(Running {
+            vcpu: entry.vcpu,
+            vruntime: entry.vruntime,
+            settled: now,
+            slice_end: now + self.slice,
+            asked_at: Time::MAX,
+        });
+        self.settle(pcpu, now);
+        let until = self.new_deadline(pcpu, now).unwrap_or(Time::MAX);
+        Some(Pick { vcpu: entry.vcpu, until })
+    }
+
+    fn expire(&mut self, pcpu: Pcpu, now: Time) -> Expiry {
+        self.settle(pcpu, now);
+        if self.bandwidth.as_mut().is_some_and(|bandwidth| bandwidth.grant(pcpu) == 0) {
+            return Expiry::Leaves;
+        }
+        let queue = &self.queues[pcpu];
+        let Some(running) = &queue.running else {
+            debug_assert!(false, "nobody runs on CPU {pcpu}");
+            return Expiry::Leaves;
+        };
+        if let Some(first) = queue.waiting.first() {
+            let is_behind = now >= running.slice_end && first.vruntime <= running.vruntime;
+            if is_behind || queue.buddy.is_some() {
+                return Expiry::Leaves;
+            }
+        }
+        let asked_at = running.asked_at;
+        self.renew_slice(pcpu, now);
+        Expiry::Stays(self.new_deadline(pcpu, now).unwrap_or(asked_at))
+    }
+
+    fn boost(&mut self, pcpu: Pcpu, target: Vcpu, _now: Time) -> Boost {
+        if self.contexts[target].state != State::Waiting {
+            return Boost::No;
+        }
+        let place = self.contexts[target].home;
+        self.queues[place].buddy = Some(target);
+        if place == pcpu { Boost::Here } else { Boost::There(place) }
+    }
+
+    fn is_wanted(&self, pcpu: Pcpu) -> bool {
+        !self.queues[pcpu].waiting.is_empty()
+    }
+
+    fn housekeeping(&mut self, now: Time) -> Housekeeping {
+        let mut work = Housekeeping::default();
+        let mut next = Time::MAX;
+        if self.bandwidth.as_ref().is_some_and(|bandwidth| bandwidth.refill_at <= now) {
+            (0..self.queues.len()).for_each(|pcpu| self.settle(pcpu, now));
+            if let Some(bandwidth) = &mut self.bandwidth {
+                let queues = &self.queues;
+                work.reschedule = bandwidth.refill(now, |pcpu| queues[pcpu].running.is_some());
+                work.reschedule.retain(|&pcpu| queues[pcpu].running.is_none());
+            }
+        }
+        if let Some(bandwidth) = &self.bandwidth {
+            next = bandwidth.refill_at;
+        }
+        if self.parameters.balance > 0 {
+            if self.balance_at <= now {
+                self.balance(now, &mut work);
+                self.balance_at = now + self.parameters.balance;
+            }
+            next = next.min(self.balance_at);
+        }
+        work.again = (next != Time::MAX).then_some(next);
+        work
+    }
+}

@@ -1,0 +1,62 @@
+//! The workloads that come with the simulator.
+use super::file::{self, WorkloadFile};
+use crate::datafile::{clip, nearest};
+use std::path::Path;
+
+/// Includes a shipped file under its name.
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../workloads/", $name, ".toml")))),*]
+    };
+}
+
+const LIBRARY: &[(&str, &str)] = shipped! {
+    "empty"
+    "short"
+    "medium"
+    "long"
+    "locktorture"
+    "lock2"
+    "open1"
+    "open2"
+    "leveldb-readrandom"
+    "fsmark-nosync"
+    "fsmark-fsync"
+    "aim7-disk-rr"
+    "build-haswell-ex"
+    "build-westmere-ex"
+    "kernbench-j3"
+    "kernbench-j16"
+    "same-file-power9"
+    "grant-table"
+};
+
+/// Name and text of each shipped workload, in the order of tables.
+pub fn library() -> &'static [(&'static str, &'static str)] {
+    LIBRARY
+}
+
+/// The workload with this name; what contains a `/` or ends in `.toml` is the path of a file.
+pub fn load(name_or_path: &str) -> Result<WorkloadFile, String> {
+    load_with::<&str>(name_or_path, &[])
+}
+
+/// The same with fields replaced, each as `KEY=VALUE`: `workload.think=3us`.
+pub fn load_with<S: AsRef<str>>(name_or_path: &str, sets: &[S]) -> Result<WorkloadFile, String> {
+    let is_path = name_or_path.contains('/')
+        || Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
+    let read = |text: &str, file: &str| file::read_with(text, file, sets).map_err(|error| error.to_string());
+    if is_path {
+        let text = std::fs::read_to_string(name_or_path)
+            .map_err(|error| format!("{}: cannot be read: {error}", clip(name_or_path)))?;
+        return read(&text, name_or_path);
+    }
+    let Some((name, text)) = LIBRARY.iter().find(|(name, _)| *name == name_or_path) else {
+        let near = nearest(name_or_path, LIBRARY.iter().map(|(name, _)| *name)).join(", ");
+        return Err(format!(
+            "no workload \"{}\"; nearest: {near}; or the path of a file",
+            clip(name_or_path)
+        ));
+    };
+    read(text, &format!("workloads/{name}.toml"))
+}
