@@ -8,79 +8,14 @@
 //! transfer; the *snoop window*, in which the old owner still hits; a shared cache a group that serves readers one after the
 //! other (read storms); jitter. What is not: capacity (nothing is ever evicted), bandwidth shared between lines, and the
 //! order in which a real interconnect arbitrates between sockets.
+mod line;
 mod protocol;
 
 use crate::machine::{Distance, Machine, Memory, Topology};
 use crate::random::Random;
 use crate::time::{Time, percent};
+use line::{Line, NOBODY, any_bit};
 use protocol::Rules;
-
-/// No core.
-const NOBODY: u16 = u16::MAX;
-/// Words of a set of cores.
-const WORDS: usize = Topology::MOST_CORES / 64;
-
-/// A cache line.
-#[derive(Clone)]
-struct Line {
-    /// The core that may write it, if one may.
-    owner: u16,
-    /// The core that lost it last, and until when it still hits.
-    previous: u16,
-    previous_until: Time,
-    /// When the owner's copy arrives.
-    arrives: Time,
-    /// Until when no other request is served.
-    busy: Time,
-    /// How many cores have a copy that they may read; with which these are.
-    sharers: u16,
-    shared_by: [u64; WORDS],
-    /// Changes with each visible write (for reservations).
-    version: u32,
-}
-
-impl Line {
-    const UNUSED: Self = Self {
-        owner: NOBODY,
-        previous: NOBODY,
-        previous_until: 0,
-        arrives: 0,
-        busy: 0,
-        sharers: 0,
-        shared_by: [0; WORDS],
-        version: 0,
-    };
-
-    #[inline]
-    fn shares(&self, core: usize) -> bool {
-        self.shared_by[core / 64] >> (core % 64) & 1 == 1
-    }
-
-    #[inline]
-    fn add(&mut self, core: usize) {
-        if !self.shares(core) {
-            self.shared_by[core / 64] |= 1 << (core % 64);
-            self.sharers += 1;
-        }
-    }
-
-    fn clear(&mut self) {
-        if self.sharers > 0 {
-            self.shared_by = [0; WORDS];
-            self.sharers = 0;
-        }
-    }
-
-    fn each_sharer(&self, mut f: impl FnMut(usize)) {
-        for (index, &word) in self.shared_by.iter().enumerate() {
-            let mut left = word;
-            while left != 0 {
-                f(index * 64 + left.trailing_zeros() as usize);
-                left &= left - 1;
-            }
-        }
-    }
-}
 
 /// When a core has what it asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -397,16 +332,6 @@ impl Directory {
     pub(crate) fn reserves(&self) -> bool {
         self.rules.reserves()
     }
-}
-
-/// Whether a bit from `first` to before `last` is set.
-fn any_bit(words: &[u64; WORDS], first: usize, last: usize) -> bool {
-    let (from, to) = (first / 64, (last - 1) / 64);
-    (from..=to).any(|index| {
-        let low = if index == from { u64::MAX << (first % 64) } else { u64::MAX };
-        let high = if index == to { u64::MAX >> (63 - (last - 1) % 64) } else { u64::MAX };
-        words[index] & low & high != 0
-    })
 }
 
 #[cfg(test)]

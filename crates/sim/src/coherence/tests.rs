@@ -1,4 +1,5 @@
 //! Costs of single accesses, on a machine whose costs are easy to tell apart.
+use super::line::WORDS;
 use super::*;
 use crate::machine::Protocol;
 use crate::testing::machine;

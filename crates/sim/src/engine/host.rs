@@ -1,24 +1,21 @@
 //! Contexts on CPUs: dispatching, putting aside, halting and kicking. The decisions are the scheduler's.
 use super::context::{Doing, Presence, told};
 use super::queue::Kind;
-use super::record;
-use super::work::overhead;
-use super::{Cause, Engine, with};
-use crate::coroutine::suspend;
+use super::{Cause, Engine};
 use crate::machine::{Machine, SchedulerKind};
 use crate::random::Random;
-use crate::sched::{self, Boost, Expiry, Leave, Scheduler};
+use crate::sched::{self, Expiry, Leave, Scheduler};
 use crate::time::{NS, Time, US};
 
 /// A physical CPU.
 #[derive(Clone, Default)]
-struct Cpu {
+pub(super) struct Cpu {
     /// The hardware thread that it is, and its core and socket.
     hardware: usize,
     core: usize,
     socket: usize,
     /// Who runs on it, or is being switched to.
-    running: Option<usize>,
+    pub(super) running: Option<usize>,
     since: Time,
     generation: u32,
     /// When the scheduler is asked again; `Expire` events for another time are void.
@@ -28,14 +25,14 @@ struct Cpu {
 
 /// The CPUs and who decides about them.
 pub(super) struct Host {
-    scheduler: Box<dyn Scheduler>,
-    cpus: Vec<Cpu>,
-    contexts: usize,
+    pub(super) scheduler: Box<dyn Scheduler>,
+    pub(super) cpus: Vec<Cpu>,
+    pub(super) contexts: usize,
     /// Running contexts a core, and cores with any a socket.
     on_core: Vec<u16>,
     busy_cores: Vec<u16>,
     /// Where the search for the target of a directed yield goes on.
-    boost_next: usize,
+    pub(super) boost_next: usize,
     random: Random,
 }
 
@@ -48,7 +45,7 @@ impl Host {
             Cpu { hardware, core, socket: topology.socket_of(core), ..Cpu::default() }
         };
         Self {
-            scheduler: sched::make_on(machine, cpus, contexts, seed),
+            scheduler: sched::make(machine, cpus, contexts, seed),
             cpus: cpus.iter().map(cpu).collect(),
             contexts,
             on_core: vec![0; topology.core_count()],
@@ -177,7 +174,7 @@ impl Engine {
     }
 
     /// Whoever runs on `cpu` leaves it, and somebody else may run.
-    fn leave(&mut self, cpu: usize, why: Leave, then: Cause) {
+    pub(super) fn leave(&mut self, cpu: usize, why: Leave, then: Cause) {
         let now = self.now;
         let entry = &mut self.host.cpus[cpu];
         let Some(who) = entry.running.take() else { return };
@@ -197,7 +194,7 @@ impl Engine {
 
     /// Whoever runs on `cpu` is to leave it. An interrupt is taken when the oldest instruction has retired: an access under way
     /// is completed first, so a compare-exchange that waits for its line is put aside as holder, not before.
-    fn preempt(&mut self, cpu: usize) {
+    pub(super) fn preempt(&mut self, cpu: usize) {
         let Some(who) = self.host.cpus[cpu].running else { return };
         let context = &self.contexts[who];
         if context.live && context.doing == Doing::Accessing && context.access_until >= self.now {
@@ -297,7 +294,7 @@ impl Engine {
     }
 
     /// Context `who` becomes runnable.
-    fn wake(&mut self, who: usize, waker: Option<usize>) {
+    pub(super) fn wake(&mut self, who: usize, waker: Option<usize>) {
         let placement = self.host.scheduler.wake(who, waker, self.now);
         self.switch_cause(who, Cause::Preempted);
         let cpu = placement.pcpu;
@@ -310,179 +307,4 @@ impl Engine {
             self.ask_at(cpu, at);
         }
     }
-
-    /// A kick sent from CPU `waker` arrives at `who`.
-    pub(super) fn kick_arrives(&mut self, who: usize, waker: u16) {
-        self.note(who as u64 | 7 << 32);
-        if self.contexts[who].doing == Doing::Halted {
-            self.contexts[who].doing = Doing::Running;
-            self.contexts[who].tell = told::DONE;
-            self.wake(who, Some(usize::from(waker)));
-        } else {
-            self.contexts[who].kicked = true;
-        }
-    }
-
-    /// The timer of a sleeping context runs out.
-    pub(super) fn timer_over(&mut self, who: usize, generation: u32) {
-        if self.contexts[who].generation == generation && self.contexts[who].doing == Doing::Sleeping {
-            self.contexts[who].doing = Doing::Running;
-            self.void(who);
-            self.wake(who, None);
-        }
-    }
-
-    /// When the hypervisor will look at context `who`, which begins to spin.
-    pub(super) fn pause_loop_starts(&mut self, who: usize) -> Option<Time> {
-        let rules = self.machine.host.pause_loop.as_ref()?;
-        let window = self.contexts[who].window.max(rules.window);
-        self.host.is_overcommitted().then_some(self.now + window)
-    }
-
-    /// Context `who` has been spinning at a line for a window.
-    pub(super) fn pause_loop_exit(&mut self, who: usize, generation: u32) {
-        if self.contexts[who].generation != generation {
-            return;
-        }
-        let Some(rules) = self.machine.host.pause_loop.clone() else { return };
-        let context = &mut self.contexts[who];
-        context.not_before = self.now + rules.exit;
-        context.window = (context.window.max(rules.window) * 2).min(rules.window * MOST_WINDOWS);
-        let again = self.now + rules.exit + context.window;
-        if !self.directed_yield(who, rules.guard) {
-            self.queue.push(again, Kind::PauseLoop, who as u32, generation, 0);
-        }
-    }
-
-    /// Offers the CPU of `who` to a runnable context that has none. Whether `who` left for it.
-    fn directed_yield(&mut self, who: usize, guard: Time) -> bool {
-        let Some(cpu) = self.contexts[who].cpu else { return false };
-        let count = self.contexts.len();
-        for _ in 0..count {
-            let target = self.host.boost_next % count;
-            self.host.boost_next = (target + 1) % count;
-            let runnable =
-                !matches!(self.contexts[target].doing, Doing::Halted | Doing::Sleeping | Doing::Ended);
-            if target == who || !runnable || self.contexts[target].cpu.is_some() {
-                continue;
-            }
-            match self.host.scheduler.boost(cpu, target, self.now) {
-                Boost::Here => {
-                    self.leave(cpu, Leave::Yielded, Cause::Preempted);
-                    return true;
-                }
-                Boost::There(other) => {
-                    let running = self.host.cpus[other].running;
-                    // Somebody who has only just begun is left alone, or nobody would ever get anywhere.
-                    if running.is_some_and(|one| self.contexts[one].dispatched + guard < self.now) {
-                        self.preempt(other);
-                    }
-                    // As in KVM: whoever boosted somebody gives up its own CPU too.
-                    self.leave(cpu, Leave::Yielded, Cause::Preempted);
-                    return true;
-                }
-                Boost::No => {}
-            }
-        }
-        false
-    }
-}
-
-/// The window of pause-loop exits grows up to this many times its first length.
-const MOST_WINDOWS: Time = 16;
-
-/// A running context offers its CPU to a runnable one that has none.
-pub(super) fn yield_directed() {
-    let left = with(|engine, who| {
-        let guard = engine.machine.host.pause_loop.as_ref().map_or(0, |rules| rules.guard);
-        engine.directed_yield(who, guard)
-    });
-    if left == Some(true) {
-        suspend();
-    }
-}
-
-/// Offers the rest of the slice to whoever waits for this CPU.
-pub(crate) fn yield_slice() {
-    overhead(with(|engine, _| engine.machine.host.yield_cost).unwrap_or(0));
-    let left = with(|engine, who| {
-        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
-        let wanted = engine.host.scheduler.is_wanted(cpu);
-        if wanted {
-            engine.leave(cpu, Leave::Yielded, Cause::Preempted);
-        }
-        wanted
-    });
-    if left == Some(true) {
-        suspend();
-    }
-}
-
-/// Halts the running context until it is kicked, if `unchanged` says so at the last moment.
-pub(crate) fn halt(unchanged: impl Fn() -> bool) {
-    overhead(with(|engine, _| engine.machine.host.halt).unwrap_or(0));
-    let halted = with(|engine, who| {
-        if core::mem::take(&mut engine.contexts[who].kicked) || !unchanged() {
-            return false;
-        }
-        engine.halts += 1;
-        engine.contexts[who].doing = Doing::Halted;
-        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
-        engine.leave(cpu, Leave::Halted, Cause::Halted);
-        true
-    });
-    if halted == Some(true) {
-        suspend();
-    }
-}
-
-/// Wakes context `target` if it is halted, else makes its next halt return at once.
-pub(crate) fn kick(target: usize) {
-    let cost = with(|engine, _| {
-        let sleeps = engine.contexts[target].doing == Doing::Halted;
-        if sleeps { engine.machine.host.kick } else { engine.machine.host.kick_idle }
-    });
-    overhead(cost.unwrap_or(0));
-    with(|engine, who| {
-        engine.kicks += 1;
-        let (now, arrives) = (engine.now, engine.now + engine.machine.host.wake_busy);
-        let cpu = engine.contexts[who].cpu.unwrap_or(0) as u16;
-        engine.queue.push(arrives, Kind::Kick, target as u32, 0, cpu);
-        if let Some(recording) = &mut engine.recording {
-            recording.kick(record::Kick { from: who, to: target, sent: now, arrives });
-        }
-    });
-}
-
-/// Sleeps for `span`, or until somebody wakes this context; `None`: until then.
-pub(crate) fn sleep(span: Option<Time>) {
-    let slept = with(|engine, who| {
-        engine.contexts[who].doing = Doing::Sleeping;
-        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
-        engine.leave(cpu, Leave::Halted, Cause::Sleeping);
-        if let Some(span) = span {
-            let generation = engine.contexts[who].generation;
-            engine.queue.push(engine.now + span, Kind::Wake, who as u32, generation, 0);
-        }
-    });
-    if slept.is_some() {
-        suspend();
-    }
-}
-
-/// Wakes a context that sleeps by its own wish. Whether it did sleep.
-pub(crate) fn wake_sleeper(target: usize) -> bool {
-    let sleeps = with(|engine, _| engine.contexts[target].doing == Doing::Sleeping) == Some(true);
-    if sleeps {
-        overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
-        with(|engine, who| {
-            let cpu = engine.contexts[who].cpu;
-            if engine.contexts[target].doing == Doing::Sleeping {
-                engine.contexts[target].doing = Doing::Running;
-                engine.void(target);
-                engine.wake(target, cpu);
-            }
-        });
-    }
-    sleeps
 }

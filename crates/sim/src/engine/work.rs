@@ -135,6 +135,6 @@ pub(crate) fn pause(span: Time) {
     spend(span, Cause::Spinning, Presence::Spins);
     if let Some(exit) = noticed.flatten() {
         overhead(exit);
-        super::host::yield_directed();
+        super::pause_loop::yield_directed();
     }
 }

@@ -116,15 +116,9 @@ pub(crate) trait Scheduler {
     fn housekeeping(&mut self, now: Time) -> Housekeeping;
 }
 
-#[cfg(test)]
-/// The scheduler of all CPUs of `machine` for `vcpus` vCPUs, none of which is runnable yet.
-pub(crate) fn make(machine: &Machine, vcpus: usize, seed: u64) -> Box<dyn Scheduler> {
-    let all: Vec<usize> = (0..machine.topology.cpu_count()).collect();
-    make_on(machine, &all, vcpus, seed)
-}
-
-/// The same for some CPUs only: CPU *n* of the scheduler is the hardware thread `cpus[n]`.
-pub(crate) fn make_on(machine: &Machine, cpus: &[usize], vcpus: usize, seed: u64) -> Box<dyn Scheduler> {
+/// The scheduler of some CPUs of `machine` for `vcpus` vCPUs, none of which is runnable yet. CPU *n* of the scheduler is the
+/// hardware thread `cpus[n]`.
+pub(crate) fn make(machine: &Machine, cpus: &[usize], vcpus: usize, seed: u64) -> Box<dyn Scheduler> {
     let topology = &machine.topology;
     match &machine.host.scheduler {
         SchedulerKind::Pinned => Box::new(pinned::Pinned::new(cpus.len(), vcpus)),

@@ -87,7 +87,7 @@ macro_rules! cell {
             }
             #[inline(always)]
             fn peek(&self) -> $value {
-                self.0.load(Ordering::Relaxed) // ord: N40 alone: for reports and debug checks only
+                self.0.load(Ordering::Relaxed)
             }
             #[inline(always)]
             fn prefetch_write(&self) {

@@ -1,0 +1,117 @@
+//! Giving up the CPU and getting it back: yielding, halting and kicking, sleeping and waking.
+use super::context::{Doing, told};
+use super::queue::Kind;
+use super::record;
+use super::work::overhead;
+use super::{Cause, Engine, with};
+use crate::coroutine::suspend;
+use crate::sched::Leave;
+use crate::time::Time;
+
+impl Engine {
+    /// A kick sent from CPU `waker` arrives at `who`.
+    pub(super) fn kick_arrives(&mut self, who: usize, waker: u16) {
+        self.note(who as u64 | 7 << 32);
+        if self.contexts[who].doing == Doing::Halted {
+            self.contexts[who].doing = Doing::Running;
+            self.contexts[who].tell = told::DONE;
+            self.wake(who, Some(usize::from(waker)));
+        } else {
+            self.contexts[who].kicked = true;
+        }
+    }
+
+    /// The timer of a sleeping context runs out.
+    pub(super) fn timer_over(&mut self, who: usize, generation: u32) {
+        if self.contexts[who].generation == generation && self.contexts[who].doing == Doing::Sleeping {
+            self.contexts[who].doing = Doing::Running;
+            self.void(who);
+            self.wake(who, None);
+        }
+    }
+}
+
+/// Offers the rest of the slice to whoever waits for this CPU.
+pub(crate) fn yield_slice() {
+    overhead(with(|engine, _| engine.machine.host.yield_cost).unwrap_or(0));
+    let left = with(|engine, who| {
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        let wanted = engine.host.scheduler.is_wanted(cpu);
+        if wanted {
+            engine.leave(cpu, Leave::Yielded, Cause::Preempted);
+        }
+        wanted
+    });
+    if left == Some(true) {
+        suspend();
+    }
+}
+
+/// Halts the running context until it is kicked, if `unchanged` says so at the last moment.
+pub(crate) fn halt(unchanged: impl Fn() -> bool) {
+    overhead(with(|engine, _| engine.machine.host.halt).unwrap_or(0));
+    let halted = with(|engine, who| {
+        if core::mem::take(&mut engine.contexts[who].kicked) || !unchanged() {
+            return false;
+        }
+        engine.halts += 1;
+        engine.contexts[who].doing = Doing::Halted;
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        engine.leave(cpu, Leave::Halted, Cause::Halted);
+        true
+    });
+    if halted == Some(true) {
+        suspend();
+    }
+}
+
+/// Wakes context `target` if it is halted, else makes its next halt return at once.
+pub(crate) fn kick(target: usize) {
+    let cost = with(|engine, _| {
+        let sleeps = engine.contexts[target].doing == Doing::Halted;
+        if sleeps { engine.machine.host.kick } else { engine.machine.host.kick_idle }
+    });
+    overhead(cost.unwrap_or(0));
+    with(|engine, who| {
+        engine.kicks += 1;
+        let (now, arrives) = (engine.now, engine.now + engine.machine.host.wake_busy);
+        let cpu = engine.contexts[who].cpu.unwrap_or(0) as u16;
+        engine.queue.push(arrives, Kind::Kick, target as u32, 0, cpu);
+        if let Some(recording) = &mut engine.recording {
+            recording.kick(record::Kick { from: who, to: target, sent: now, arrives });
+        }
+    });
+}
+
+/// Sleeps for `span`, or until somebody wakes this context; `None`: until then.
+pub(crate) fn sleep(span: Option<Time>) {
+    let slept = with(|engine, who| {
+        engine.contexts[who].doing = Doing::Sleeping;
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        engine.leave(cpu, Leave::Halted, Cause::Sleeping);
+        if let Some(span) = span {
+            let generation = engine.contexts[who].generation;
+            engine.queue.push(engine.now + span, Kind::Wake, who as u32, generation, 0);
+        }
+    });
+    if slept.is_some() {
+        suspend();
+    }
+}
+
+/// Wakes a context that sleeps by its own wish. Whether it did sleep.
+pub(crate) fn wake_sleeper(target: usize) -> bool {
+    let sleeps = with(|engine, _| engine.contexts[target].doing == Doing::Sleeping) == Some(true);
+    if sleeps {
+        overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
+        with(|engine, who| {
+            let cpu = engine.contexts[who].cpu;
+            if engine.contexts[target].doing == Doing::Sleeping {
+                engine.contexts[target].doing = Doing::Running;
+                engine.void(target);
+                engine.wake(target, cpu);
+            }
+        });
+    }
+    sleeps
+}
