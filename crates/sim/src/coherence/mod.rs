@@ -17,6 +17,9 @@ use crate::time::{Time, percent};
 use line::{Line, NOBODY, any_bit};
 use protocol::Rules;
 
+/// Serving a clean line to another socket occupies the line this many times as long as serving it to a core of the group.
+const OUTSIDE: Time = 3;
+
 /// When a core has what it asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Served {
@@ -123,7 +126,8 @@ impl Directory {
         if entry.previous == core_id && now < entry.previous_until {
             return Some(now);
         }
-        (!writes && entry.shares(core)).then_some(now)
+        // A copy of a line that is still on its way to its last owner comes after it.
+        (!writes && entry.shares(core)).then_some(entry.arrives.max(now))
     }
 
     /// `core` wants to read the line.
@@ -172,8 +176,7 @@ impl Directory {
             start + latency
         } else {
             // Memory (or the forwarder) serves one socket after the other, but is not held up by the way there.
-            let occupancy =
-                if nearest.is_some() { percent(latency, self.memory.occupancy_percent / 4) } else { 0 };
+            let occupancy = if nearest.is_some() { OUTSIDE * self.memory.group_occupancy } else { 0 };
             let entry = &mut self.lines[line];
             let start = now.max(entry.busy);
             entry.busy = start + occupancy;
@@ -307,7 +310,9 @@ impl Directory {
     /// Whether the line is on its way to another core than `core` (a reservation would be lost); until when.
     pub(crate) fn in_flight_elsewhere(&self, line: usize, core: usize, now: Time) -> Option<Time> {
         let entry = &self.lines[line];
-        (entry.owner != NOBODY && entry.owner != core as u16 && entry.arrives > now).then_some(entry.arrives)
+        // The last owner, even if somebody has asked for a copy since.
+        let last = if entry.owner == NOBODY { entry.previous } else { entry.owner };
+        (last != core as u16 && entry.arrives > now).then_some(entry.arrives)
     }
 
     /// A write became visible.
