@@ -214,4 +214,6 @@ fn arrange(order: &mut [usize], topology: &Topology, placement: Placement, seed:
 }
 
 #[cfg(test)]
+mod company;
+#[cfg(test)]
 mod tests;

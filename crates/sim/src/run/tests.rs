@@ -6,12 +6,17 @@ use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
 
-fn spec<'a>(machine: &'a Machine, workload: &'a Workload, lock: &'a str, contexts: usize) -> Spec<'a> {
+pub(super) fn spec<'a>(
+    machine: &'a Machine,
+    workload: &'a Workload,
+    lock: &'a str,
+    contexts: usize,
+) -> Spec<'a> {
     let (time, warm_up) = (5 * MS, MS);
     Spec { machine, workload, lock, contexts, seed: 1, time, warm_up, record: None, most_events: u64::MAX }
 }
 
-fn outcome(spec: &Spec) -> Outcome {
+pub(super) fn outcome(spec: &Spec) -> Outcome {
     run(spec, &|| false).unwrap_or_else(|failure| panic!("{} with {}: {failure:?}", spec.lock, spec.contexts))
 }
 

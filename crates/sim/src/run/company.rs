@@ -1,0 +1,99 @@
+//! Company costs: siblings, other busy cores, ticks, quotas, hypervisors that notice spinning.
+use super::tests::{outcome, spec};
+use super::*;
+use crate::machine::{PauseLoop, Quota};
+use crate::testing::{loop_of, machine, shared};
+use crate::time::US;
+
+/// Sections in a second of two contexts that rarely meet: what they compute decides.
+fn rate(machine: &Machine, contexts: usize) -> f64 {
+    let workload = loop_of(100, 50_000);
+    outcome(&Spec { time: 20 * MS, ..spec(machine, &workload, "byte", contexts) }).ops_per_second()
+}
+
+#[test]
+fn a_sibling_that_computes_slows_its_twin() {
+    let mut machine = machine(1, 1, 1);
+    machine.topology.threads = 2;
+    let alone = rate(&machine, 1);
+    let both = rate(&machine, 2);
+    let ratio = both / (2.0 * alone);
+    assert!((0.60..0.80).contains(&ratio), "150 % of the time are two thirds of the speed: {ratio}");
+}
+
+#[test]
+fn a_sibling_that_spins_slows_its_twin_less() {
+    // A long section under a lock: one holds, the twin spins.
+    let workload = loop_of(50_000, 0);
+    let mut machine = machine(1, 1, 2);
+    let run = |machine: &Machine, contexts| {
+        outcome(&Spec { time: 20 * MS, ..spec(machine, &workload, "ticket", contexts) }).ops_per_second()
+    };
+    let apart = run(&machine, 2);
+    machine.topology.cores = 1;
+    machine.topology.threads = 2;
+    let ratio = run(&machine, 2) / apart;
+    assert!((0.72..0.85).contains(&ratio), "130 % of the time are three quarters of the speed: {ratio}");
+}
+
+#[test]
+fn turbo_is_lost_when_more_cores_are_busy() {
+    let mut machine = machine(1, 1, 4);
+    machine.speed.turbo = vec![(1, 100), (3, 150)];
+    let ratio = rate(&machine, 4) / (4.0 * rate(&machine, 1));
+    assert!((0.60..0.72).contains(&ratio), "{ratio}");
+    let few = rate(&machine, 2) / (2.0 * rate(&machine, 1));
+    assert!(few > 0.95, "two cores are below the row: {few}");
+}
+
+#[test]
+fn ticks_take_their_time() {
+    let mut machine = machine(1, 1, 1);
+    machine.host.tick_period = 100 * US;
+    machine.host.tick_cost = 0;
+    let without = rate(&machine, 1);
+    machine.host.tick_cost = 10 * US;
+    let ratio = rate(&machine, 1) / without;
+    assert!((0.88..0.93).contains(&ratio), "a tenth of the time: {ratio}");
+}
+
+#[test]
+fn a_quota_limits_all_contexts_together() {
+    let limited = |budget: Option<Time>| {
+        let mut machine = shared(2);
+        if let SchedulerKind::FairShare(parameters) = &mut machine.host.scheduler {
+            parameters.quota = budget.map(|budget| Quota { period: 100 * MS, budget });
+        }
+        let workload = loop_of(100, 50_000);
+        let run = outcome(&Spec { time: 1_000 * MS, ..spec(&machine, &workload, "byte", 2) });
+        let busy: Time = run.cpu_busy.iter().sum();
+        (run.ops_per_second(), busy)
+    };
+    let (free, _) = limited(None);
+    let (limited, busy) = limited(Some(50 * MS));
+    let ratio = limited / free;
+    assert!((0.20..0.32).contains(&ratio), "50 of 200 ms in each period: {ratio}");
+    assert!(busy < 600 * MS, "ten budgets and what ticks overrun: {busy}");
+}
+
+#[test]
+fn a_hypervisor_that_notices_spinning_shortens_a_collapse() {
+    let mut machine = shared(2);
+    let workload = loop_of(2_000, 2_000);
+    let run = |machine: &Machine| outcome(&Spec { time: 400 * MS, ..spec(machine, &workload, "ticket", 4) });
+    let without = run(&machine);
+    machine.host.pause_loop = Some(PauseLoop { window: 20 * US, exit: 2 * US, guard: 20 * US });
+    let with = run(&machine);
+    assert!(with.ops_per_second() > 2.0 * without.ops_per_second(), "directed yields find who is next");
+    assert!(with.spent_on(Cause::Overhead) > without.spent_on(Cause::Overhead), "and cost");
+}
+
+#[test]
+fn a_preempted_holder_delays_the_others_and_shows_as_stolen_time() {
+    let machine = shared(2);
+    let workload = loop_of(50, 200);
+    let run = outcome(&Spec { time: 200 * MS, ..spec(&machine, &workload, "byte", 6) });
+    let stolen = run.spent_on(Cause::Preempted) as f64 / (run.time as f64 * 6.0);
+    assert!((0.6..0.7).contains(&stolen), "six contexts on two CPUs: {stolen}");
+    assert!(run.waits.max() > 1_000_000, "somebody waited for a slice: {} ns", run.waits.max());
+}
