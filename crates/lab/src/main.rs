@@ -2,10 +2,17 @@
 #![deny(unsafe_code)]
 
 mod bench;
+mod calibrate;
+mod explore;
+mod export;
 mod interrupt;
 mod names;
 mod provenance;
+mod reproduce;
+mod sim;
+mod threads;
 mod torture;
+mod units;
 mod usage;
 
 use clap::error::ErrorKind;
@@ -23,8 +30,18 @@ struct Cli {
 enum Command {
     /// Benchmark every lock beside what people use today, from one thread to 16x overcommit
     Bench(Box<bench::Args>),
+    /// Simulate locks on machines that you do not own: sockets, hypervisors, overcommit
+    Sim(Box<sim::Args>),
+    /// Run published tables in the simulator and tell, cell by cell, how far it is off
+    Reproduce(Box<reproduce::ReproduceArgs>),
+    /// Fit a machine or a workload to the baseline column of a published table
+    Fit(Box<reproduce::FitArgs>),
     /// Torture locks the way the kernel's locktorture does
     Torture(torture::Args),
+    /// Explore schedules of every lock, with faults, one step at a time
+    Explore(Box<explore::Args>),
+    /// Measure this machine for the simulator, or compare the simulator with it
+    Calibrate(Box<calibrate::Args>),
     /// Print shell completions
     Completions {
         /// The shell to print them for
@@ -47,7 +64,12 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Bench(args) => bench::run(&args),
+        Command::Sim(args) => sim::run(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Fit(args) => reproduce::fit(&args),
         Command::Torture(args) => torture::run(args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Explore(args) => explore::run(*args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut std::io::stdout());
             ExitCode::SUCCESS

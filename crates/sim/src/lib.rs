@@ -9,6 +9,7 @@ mod coherence;
 mod coroutine;
 mod datafile;
 mod engine;
+pub mod explore;
 mod here;
 mod locks;
 pub mod machine;

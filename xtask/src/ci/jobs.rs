@@ -158,4 +158,56 @@ pub(crate) const JOBS: &[Job] = &[
         steps: &[lab!["bench", "--quick", "--out", "target/bench-smoke", "--force"]],
         ..PLAIN
     },
+    Job {
+        name: "explore",
+        shows: "no lock fails in 100 000 schedules, and every broken one is caught",
+        steps: &[
+            lab!["explore", "--schedules", "100000", "--seed", "1"],
+            lab!["explore", "--lock", "busted", "--expect-failure", "--seed", "1"],
+        ],
+        ..PLAIN
+    },
+    Job {
+        name: "determinism",
+        shows: "a release build simulates what a debug build does, to the last bit",
+        steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],
+        ..PLAIN
+    },
+    Job {
+        name: "sim-smoke",
+        shows: "the simulator runs, traces and writes its reports",
+        steps: &[
+            lab!["sim", "--repeat", "2", "--out", "target/sim-smoke", "--force"],
+            lab![
+                "sim",
+                "--lock",
+                "ticket",
+                "--vcpus",
+                "4",
+                "--repeat",
+                "1",
+                "--trace",
+                "target/sim-smoke/trace.json",
+                "--timeline",
+                "target/sim-smoke/timeline.svg",
+                "--force"
+            ],
+        ],
+        ..PLAIN
+    },
+    Job {
+        name: "reproduce",
+        shows: "published tables are reproduced, and the fits still hold",
+        steps: &[
+            lab!["reproduce", "--quick", "--out", "target/reproduce", "--force"],
+            lab!["fit", "--table", "cna-locktorture", "--check"],
+        ],
+        ..PLAIN
+    },
+    Job {
+        name: "calibrate-smoke",
+        shows: "this machine can be measured for the simulator",
+        steps: &[lab!["calibrate", "--quick", "--out", "target/calibrated.toml", "--force"]],
+        ..PLAIN
+    },
 ];

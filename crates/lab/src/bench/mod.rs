@@ -24,15 +24,16 @@ mod summary;
 mod table;
 #[cfg(test)]
 mod testing;
-mod threads;
-mod units;
 mod usage;
 mod warnings;
 mod work;
 mod worker;
 
+use crate::{threads, units};
 pub(crate) use args::Args;
+pub(crate) use config::cpus;
 pub(crate) use executor::{WORKER, worker};
+pub(crate) use machine::{available_cpus, other_runnable};
 pub(crate) use run::run;
 
 /// The contract of the exit codes, as `--help` tells it.

@@ -4,7 +4,7 @@ use super::cell::{Calibration, CellSpec};
 use super::config::{self, Config};
 use super::engine::{Ended, Engine, Observer};
 use super::executor::ProcessExecutor;
-use super::export::{Exports, Wanted};
+use super::export::{Exports, FORMATS, Wanted};
 use super::machine::{self, Activity};
 use super::plan::{self, Group};
 use super::progress::Progress;
@@ -61,13 +61,14 @@ fn prepare(args: &Args) -> Result<(Config, Exports), String> {
         rustix::process::setpriority_process(None, value)
             .map_err(|error| format!("--nice: not permitted to set priority {value}: {error}"))?;
     }
-    let exports = Exports::open(&Wanted {
+    let wanted = Wanted {
         json: args.json.as_deref(),
         csv: args.csv.as_deref(),
         html: args.html.as_deref(),
         dir: args.out.as_deref(),
         force: args.force,
-    })?;
+    };
+    let exports = Exports::open(&wanted, &FORMATS)?;
     Ok((config, exports))
 }
 

@@ -4,12 +4,9 @@ use super::contender::Kind;
 use super::plan::NO_LOCK;
 use super::report::{Cell, Report, State};
 use super::summary::COMPARABLE;
-use super::units::{format_ns, round_ns, three_figures, without_zeros};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use super::units::{format_ns, round_ns, three_figures};
+use crate::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
 use core::fmt::Write;
-
-/// Columns of a terminal that nothing may exceed.
-const WIDTH: usize = 100;
 
 /// One quantity of a cell: how it is shown, and how it is compared.
 pub(crate) struct Quantity {
@@ -130,12 +127,6 @@ pub(crate) fn is_best(report: &Report, cell: &Cell, quantity: &Quantity) -> bool
         && (quantity.value)(cell).is_some_and(equal)
         && firsts <= SHARED_FIRSTS
         && column().nth(1).is_some()
-}
-
-/// `4 (2x)`: threads, and how many that is to a CPU.
-pub(crate) fn heading(threads: usize, cpus: usize) -> String {
-    let multiple = threads as f64 / cpus.max(1) as f64;
-    format!("{threads} ({}x)", without_zeros(&format!("{multiple:.2}")))
 }
 
 fn matrix(report: &Report, profile: &Profile, quantity: &Quantity, bold: bool) -> String {
@@ -277,23 +268,6 @@ fn uncontended(report: &Report) -> String {
     let title =
         "uncontended acquire + release by one thread, loop included (ns: best round; ratios of those)";
     format!("{title}\n{}\n", trimmed(&table))
-}
-
-fn plain_table() -> Table {
-    let mut table = Table::new();
-    let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-    table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
-    table
-}
-
-fn align_right(table: &mut Table) {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-}
-
-fn trimmed(table: &Table) -> String {
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

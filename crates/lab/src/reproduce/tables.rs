@@ -53,6 +53,8 @@ struct Simulate {
     locks: Vec<String>,
     baseline: String,
     baseline_rows: Option<Vec<String>>,
+    #[serde(default)]
+    fits_machine: bool,
     milliseconds: u64,
 }
 
@@ -86,6 +88,8 @@ pub(crate) struct Table {
     /// The file names of its machine and of its workloads, with what is replaced in the machine.
     pub machine_name: String,
     pub machine_sets: Vec<String>,
+    /// Whether its baseline is what the machine is fitted to; other tables take the machine as it is.
+    pub fits_machine: bool,
     pub rows: Vec<Row>,
     pub milliseconds: u64,
 }
@@ -118,7 +122,8 @@ pub(crate) fn all() -> Result<Vec<Table>, String> {
         let refused = |error: &dyn core::fmt::Display| format!("published/{name}.toml: {error}");
         let file: toml::Table = text.parse().map_err(|error: toml::de::Error| refused(&error.message()))?;
         let simulate = file.get("simulate").cloned().ok_or_else(|| refused(&"no [[simulate]]"))?;
-        let listed: Vec<Simulate> = simulate.try_into().map_err(|error: toml::de::Error| refused(&error.message()))?;
+        let listed: Vec<Simulate> =
+            simulate.try_into().map_err(|error: toml::de::Error| refused(&error.message()))?;
         for simulate in listed {
             tables.push(build(&file, simulate).map_err(|error| refused(&error))?);
         }
@@ -156,7 +161,8 @@ struct Plan {
 fn plans(file: &toml::Table, simulate: &Simulate) -> Result<Vec<Plan>, String> {
     let mut plans: Vec<Plan> = Vec::new();
     if let (Some(rows), Some(cells)) = (&simulate.rows, &simulate.cells) {
-        let labels = at(file, rows).and_then(toml::Value::as_array).ok_or_else(|| format!("no list {rows}"))?;
+        let labels =
+            at(file, rows).and_then(toml::Value::as_array).ok_or_else(|| format!("no list {rows}"))?;
         for (index, label) in labels.iter().enumerate() {
             let number = label.as_integer().ok_or_else(|| format!("{rows} is no list of whole numbers"))?;
             let sets = simulate.row_sets.iter().map(|path| format!("{path}={number}")).collect();
@@ -187,7 +193,8 @@ fn build(file: &toml::Table, simulate: Simulate) -> Result<Table, String> {
         let name = plan.workload.or_else(|| simulate.workload.clone()).ok_or("a row without a workload")?;
         let workload = workload::load_with(&name, &plan.sets)?.workload;
         lower_is_better = workload.job.is_some();
-        let published = simulate.locks.iter().map(|lock| at(file, &plan.cell.replace(LOCK, lock)).and_then(float));
+        let published =
+            simulate.locks.iter().map(|lock| at(file, &plan.cell.replace(LOCK, lock)).and_then(float));
         let fits = simulate.baseline_rows.as_ref().is_none_or(|rows| rows.contains(&plan.label));
         rows.push(Row {
             published: published.collect(),
@@ -213,6 +220,7 @@ fn build(file: &toml::Table, simulate: Simulate) -> Result<Table, String> {
         baseline: simulate.baseline,
         machine_name: simulate.machine,
         machine_sets: simulate.set,
+        fits_machine: simulate.fits_machine,
         rows,
         milliseconds: simulate.milliseconds,
     })
@@ -234,7 +242,10 @@ mod tests {
         assert_eq!(cells("open1"), 30);
         assert_eq!((cells("lock2"), cells("leveldb-readrandom")), (10, 10));
         assert_eq!((cells("fsmark-nosync"), cells("fsmark-fsync"), cells("aim7")), (11, 11, 8));
-        assert_eq!((cells("pvq-haswell-ex"), cells("pvq-westmere-ex"), cells("pvq-westmere-ex-pinned")), (15, 11, 5));
+        assert_eq!(
+            (cells("pvq-haswell-ex"), cells("pvq-westmere-ex"), cells("pvq-westmere-ex-pinned")),
+            (15, 11, 5)
+        );
         assert_eq!((cells("xen-pv"), cells("xen-percpu"), cells("powerpc")), (5, 2, 1));
     }
 
@@ -244,7 +255,12 @@ mod tests {
             assert!(table.column(&table.baseline).is_some(), "{}", table.name);
             for row in &table.rows {
                 let pinned = row.machine.host.scheduler == machine::SchedulerKind::Pinned;
-                assert!(!pinned || row.contexts <= row.machine.topology.cpu_count(), "{} {}", table.name, row.label);
+                assert!(
+                    !pinned || row.contexts <= row.machine.topology.cpu_count(),
+                    "{} {}",
+                    table.name,
+                    row.label
+                );
             }
         }
     }

@@ -27,7 +27,7 @@ impl Engine {
         self.missed = missed;
         if self.reach(at) {
             if missed && at > before {
-                self.contexts[self.current].spent.aside(Cause::Transfer, at - before);
+                self.aside(self.current, Cause::Transfer, before, at);
             }
             return true;
         }

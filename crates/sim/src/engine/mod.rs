@@ -165,6 +165,18 @@ impl Engine {
         spent.switch(cause, now);
     }
 
+    /// The time of context `who` between `from` and `to`, which is now, went to `cause`; it goes on as before.
+    #[inline]
+    fn aside(&mut self, who: usize, cause: Cause, from: Time, to: Time) {
+        let spent = &mut self.contexts[who].spent;
+        let Some(recording) = &mut self.recording else { return spent.aside(cause, to - from) };
+        let before = spent.cause;
+        recording.spell(who, before, spent.since, from);
+        recording.spell(who, cause, from, to);
+        spent.switch(cause, from);
+        spent.switch(before, to);
+    }
+
     /// Context `who` goes on with what it is told.
     fn goes_on(&mut self, who: usize) {
         let base = self.contexts[who].spent.base;

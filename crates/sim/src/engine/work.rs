@@ -87,9 +87,9 @@ fn spend(span: Time, cause: Cause, presence: Presence) {
         return;
     }
     let waits = with(|engine, who| {
-        let at = engine.now + span;
+        let (before, at) = (engine.now, engine.now + span);
         if engine.reach(at) {
-            engine.contexts[who].spent.aside(cause, span);
+            engine.aside(who, cause, before, at);
             return false;
         }
         engine.begins_work(who, at, cause, presence);

@@ -139,14 +139,13 @@ fn line(document: &Document, path: &str, longest: usize) -> Result<String, FileE
 fn choice<'w, T: Copy>(document: &Document, path: &str, words: &'w [(T, &'w str)]) -> Result<T, FileError> {
     let all = || words.iter().map(|(_, word)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
     match document.get(path) {
-        Some(Value::Text(given)) => match words.iter().find(|(_, word)| word == given) {
-            Some(&(choice, _)) => Ok(choice),
-            None => {
+        Some(Value::Text(given)) => {
+            words.iter().find(|(_, word)| word == given).map(|(choice, _)| *choice).ok_or_else(|| {
                 let near = nearest(given, words.iter().map(|(_, word)| *word));
                 let near = near.first().copied().unwrap_or_default();
-                Err(document.refuse(path, format!("must be one of {}; nearest: {near}", all())))
-            }
-        },
+                document.refuse(path, format!("must be one of {}; nearest: {near}", all()))
+            })
+        }
         Some(_) => Err(document.refuse(path, format!("must be one of {}", all()))),
         None => Err(document.refuse(path, format!("missing; must be one of {}", all()))),
     }
@@ -300,11 +299,13 @@ pub fn write(file: &WorkloadFile) -> String {
     for (index, source) in file.sources.iter().enumerate() {
         let head = if index == 0 { "\n[source.workload]\n" } else { "" };
         let name = source.field.trim_start_matches("workload.");
-        text += &format!("{head}{name} = {}\n", quoted(&format!("{}: {}", source.evidence, source.text)));
+        let said = quoted(&format!("{}: {}", source.evidence, source.text));
+        writeln!(text, "{head}{name} = {said}").expect("a string takes everything");
     }
     for (index, prior) in file.priors.iter().enumerate() {
         let head = if index == 0 { "\n[prior.workload] # relative width, for the fit\n" } else { "" };
-        text += &format!("{head}{} = {:?}\n", prior.field.trim_start_matches("workload."), prior.sigma);
+        let name = prior.field.trim_start_matches("workload.");
+        writeln!(text, "{head}{name} = {:?}", prior.sigma).expect("a string takes everything");
     }
     text
 }

@@ -144,8 +144,8 @@ macro_rules! parameters {
 
             /// Its parameters, in the order of files.
             pub(super) const PARAMETERS: &'static [crate::workload::parameters::Parameter] = {
-                #[allow(unused_imports)]
-                use crate::workload::parameters::{HasPlace, Kind::{Count, Percent, Span}, Parameter};
+                use crate::workload::parameters::Kind::*;
+                use crate::workload::parameters::{HasPlace, Parameter};
                 &[$(Parameter {
                     name: $name,
                     kind: $kind,

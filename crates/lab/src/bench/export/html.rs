@@ -1,16 +1,16 @@
 //! One self-contained page: the summary, plots for each profile, every table, and where it all comes from.
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
-use super::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use crate::bench::cell::Profile;
 use crate::bench::contender::Kind;
 use crate::bench::plan::NO_LOCK;
 use crate::bench::report::{Cell, Report, State};
-use crate::bench::table::{QUANTITIES, Quantity, describe, heading, is_best, word};
+use crate::bench::table::{QUANTITIES, Quantity, describe, is_best, word};
 use crate::bench::units::{round_ns, three_figures, without_zeros};
+use crate::export::STYLE;
+use crate::export::grid::heading;
+use crate::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use core::fmt::Write;
-
-const STYLE: &str = include_str!("page.css");
 
 /// Strong colours for our locks, in the order of the registry.
 const OURS: [&str; 6] = ["#c77d0a", "#8e44ad", "#d6539c", "#d1343f", "#9c5a2b", "#6a4cff"];
@@ -182,7 +182,7 @@ fn plot(
             };
             let point = |cell: &Cell| {
                 let value = (quantity.value)(cell).filter(|_| cell.state == State::Measured)?;
-                Some(Point { threads: cell.threads, value, text: (quantity.show)(cell, value) })
+                Some(Point { threads: cell.threads, value, text: (quantity.show)(cell, value), error: None })
             };
             Series {
                 name: &lock.name,
@@ -194,7 +194,8 @@ fn plot(
         })
         .collect();
     let cpus = report.setting.cpus.len();
-    Plot { title, scale, threads: &report.setting.threads, cpus, series: &series, tick }.render()
+    Plot { title, what: "threads", scale, threads: &report.setting.threads, cpus, series: &series, tick }
+        .render()
 }
 
 fn table(page: &mut String, report: &Report, profile: &Profile, quantity: &Quantity) {

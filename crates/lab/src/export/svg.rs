@@ -1,25 +1,27 @@
 //! One line plot as SVG, drawn by hand: colours come from the page's style sheet, so that light and dark
 //! both work, every point tells its figure under the pointer, and lines carry their names at their ends.
-use crate::bench::table::heading;
+use crate::export::grid::heading;
 use core::fmt::Write;
 
 /// How the vertical axis grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scale {
+pub(crate) enum Scale {
     Linear,
     Log,
 }
 
 /// A point of a line.
-pub(super) struct Point {
+pub(crate) struct Point {
     pub threads: usize,
     pub value: f64,
     /// The figure as people read it.
     pub text: String,
+    /// Half the width of its confidence interval, if it has one.
+    pub error: Option<f64>,
 }
 
 /// A line: one lock.
-pub(super) struct Series<'a> {
+pub(crate) struct Series<'a> {
     pub name: &'a str,
     /// Place in the registry of the report, which decides colour, dash and marker.
     pub index: usize,
@@ -31,8 +33,10 @@ pub(super) struct Series<'a> {
 }
 
 /// A plot over thread counts.
-pub(super) struct Plot<'a> {
+pub(crate) struct Plot<'a> {
     pub title: &'a str,
+    /// What is counted along the horizontal axis: threads, vCPUs.
+    pub what: &'a str,
     pub scale: Scale,
     pub threads: &'a [usize],
     pub cpus: usize,
@@ -44,7 +48,7 @@ pub(super) struct Plot<'a> {
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 118.0;
+const RIGHT: f64 = 146.0;
 const TOP: f64 = 36.0;
 const BOTTOM: f64 = 42.0;
 /// Least distance between two names at the right edge.
@@ -110,7 +114,7 @@ fn nice_step(least: f64) -> f64 {
 
 impl Plot<'_> {
     /// The picture, or a sentence where there is nothing to draw.
-    pub(super) fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let values = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.value));
         let Some(axis) = Axis::over(values, self.scale) else {
             return format!("<p class=\"none\">{}: nothing was measured</p>", escape(self.title));
@@ -148,11 +152,12 @@ impl Plot<'_> {
             };
             let _ = write!(
                 svg,
-                "<rect class=\"over\" x=\"{before:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">more threads than CPUs</text>",
+                "<rect class=\"over\" x=\"{before:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">more {} than CPUs</text>",
                 right - before,
                 bottom - TOP,
                 before,
-                TOP - 4.0
+                TOP - 4.0,
+                self.what
             );
         }
         for &tick in &axis.ticks {
@@ -181,9 +186,10 @@ impl Plot<'_> {
         }
         let _ = write!(
             svg,
-            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">threads (per CPU)</text>",
+            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{} (per CPU)</text>",
             right + 6.0,
-            bottom + 16.0
+            bottom + 16.0,
+            self.what
         );
     }
 
@@ -197,7 +203,11 @@ impl Plot<'_> {
         let _ = write!(svg, "<polyline points=\"{}\"/>", path.join(" "));
         for point in &series.points {
             let (x, y) = (self.x(point.threads), axis.y(point.value));
-            let about = format!("{}, {} threads: {}", series.name, point.threads, point.text);
+            let about = format!("{}, {} {}: {}", series.name, point.threads, self.what, point.text);
+            if let Some(error) = point.error {
+                let (low, high) = (axis.y(point.value - error), axis.y(point.value + error));
+                let _ = write!(svg, "<path class=\"error\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>");
+            }
             let _ = write!(svg, "<g>{}<title>{}</title></g>", marker(series.index, x, y), escape(&about));
         }
         if let Some(threads) = series.stalled_at.filter(|threads| self.threads.contains(threads)) {
@@ -207,10 +217,11 @@ impl Plot<'_> {
             let y = HEIGHT - BOTTOM - 5.0;
             let _ = write!(
                 svg,
-                "<g class=\"stall\"><path d=\"M{:.1} {:.1}l7 7m0 -7l-7 7\"/><title>{} stalled with {threads} threads</title></g>",
+                "<g class=\"stall\"><path d=\"M{:.1} {:.1}l7 7m0 -7l-7 7\"/><title>{} stalled with {threads} {}</title></g>",
                 x - 3.5,
                 y - 3.5,
-                escape(series.name)
+                escape(series.name),
+                self.what
             );
         }
         svg.push_str("</g>");
@@ -253,12 +264,12 @@ impl Plot<'_> {
 }
 
 /// The style classes of a line: its colour and dash, and whether it is ours.
-pub(super) fn classes(index: usize, ours: bool) -> String {
+pub(crate) fn classes(index: usize, ours: bool) -> String {
     format!("c{index}{}", if ours { " ours" } else { "" })
 }
 
 /// The marker of a line, centred.
-pub(super) fn marker(index: usize, x: f64, y: f64) -> String {
+pub(crate) fn marker(index: usize, x: f64, y: f64) -> String {
     match index % MARKERS {
         0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\"/>"),
         1 => format!("<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>", x - 3.0, y - 3.0),
@@ -270,7 +281,7 @@ pub(super) fn marker(index: usize, x: f64, y: f64) -> String {
 }
 
 /// Text that may stand anywhere in the page.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -284,11 +295,13 @@ mod tests {
             threads,
             value,
             text: format!("{value}"),
+            error: Some(0.5),
         });
         let series =
             [Series { name: "a<b", index: 0, ours: true, points: points.collect(), stalled_at: Some(2) }];
         Plot {
             title: "t",
+            what: "threads",
             scale,
             threads: &threads,
             cpus: 1,
@@ -303,6 +316,7 @@ mod tests {
         let svg = plot(&[1.0, 10.0, 5.0], Scale::Linear);
         assert_eq!(svg.matches("<circle").count(), 3);
         assert!(svg.contains("a&lt;b") && !svg.contains("a<b"));
+        assert_eq!(svg.matches("class=\"error\"").count(), 3);
         assert!(svg.contains("stalled with 2 threads") && svg.contains(">10</text>"));
     }
 

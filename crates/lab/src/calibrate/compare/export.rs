@@ -1,0 +1,167 @@
+//! A comparison for people, spreadsheets and programs.
+use super::verdict::{Comparison, Match, Row};
+use crate::units::three_figures;
+use core::fmt::Write;
+use serde::Serialize;
+
+/// Millions a second.
+const MILLION: f64 = 1e6;
+
+/// As tables of a hundred columns.
+pub(super) fn table(machine: &str, native: &str, comparison: &Comparison) -> String {
+    let mut text = format!("native: {native}\nsimulated: {machine}\n");
+    let mut profile = "";
+    for contest in &comparison.contests {
+        if contest.profile != profile {
+            profile = &contest.profile;
+            let _ = writeln!(
+                text,
+                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>16}  {:>16}  {:>7}",
+                "threads", "lock", "native", "simulated", "error"
+            );
+        }
+        let of_contest = |row: &&Row| row.profile == contest.profile && row.threads == contest.threads;
+        for (index, row) in comparison.rows.iter().filter(of_contest).enumerate() {
+            let threads = if index == 0 { row.threads.to_string() } else { String::new() };
+            let _ = writeln!(text, "{threads:>7}  {}", line(row, &contest.native, &contest.simulated));
+        }
+        let verdict = match contest.verdict {
+            Match::Right => format!("winner right: {}", contest.native),
+            Match::AsGood => {
+                format!("winner {} instead of {}: native rounds overlap", contest.simulated, contest.native)
+            }
+            Match::Wrong => format!("WINNER WRONG: {} instead of {}", contest.simulated, contest.native),
+        };
+        let _ = writeln!(text, "{:>7}  {verdict}", "");
+    }
+    text.push_str(&summary(comparison));
+    text
+}
+
+fn line(row: &Row, native: &str, simulated: &str) -> String {
+    let figure = |median: f64, least: f64, most: f64, best: bool| {
+        let spread = if median > 0.0 { (most - least) / 2.0 / median * 100.0 } else { 0.0 };
+        format!("{} ±{spread:.0}%{}", three_figures(median / MILLION), if best { "*" } else { " " })
+    };
+    let error = row.error.map_or_else(|| "-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
+    format!(
+        "{:24} {:>16}  {:>16}  {error:>7}{}",
+        row.lock,
+        figure(row.native, row.native_min, row.native_max, row.lock == native),
+        figure(row.simulated, row.simulated_min, row.simulated_max, row.lock == simulated),
+        if row.stalled { "  native run stalled" } else { "" }
+    )
+}
+
+/// The figures of the whole, in words.
+fn summary(comparison: &Comparison) -> String {
+    let mut text = String::from("\nsummary\n");
+    let count = |verdict| comparison.contests.iter().filter(|contest| contest.verdict == verdict).count();
+    let _ = writeln!(
+        text,
+        "  winner right in {:.0} % of {} cells: {} the same, {} that the benchmark cannot tell apart, {} wrong",
+        comparison.right_winner * 100.0,
+        comparison.contests.len(),
+        count(Match::Right),
+        count(Match::AsGood),
+        count(Match::Wrong)
+    );
+    if let Some(error) = comparison.median_error {
+        let by_lock: Vec<String> =
+            comparison.by_lock.iter().map(|(lock, error)| format!("{lock} {:.0} %", error * 100.0)).collect();
+        let _ = writeln!(
+            text,
+            "  median error {:.0} % of {} rates: {}",
+            error * 100.0,
+            comparison.rows.len(),
+            by_lock.join(", ")
+        );
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    schema: u32,
+    date: &'a str,
+    machine: &'a str,
+    native: &'a str,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+}
+
+/// As JSON.
+pub(super) fn json(date: &str, machine: &str, native: &str, comparison: &Comparison) -> String {
+    let whole = Whole { schema: 1, date, machine, native, comparison };
+    let mut text = serde_json::to_string_pretty(&whole).expect("a comparison has only string keys");
+    text.push('\n');
+    text
+}
+
+/// As CSV, one row for each lock of each cell.
+pub(super) fn csv(date: &str, machine: &str, native: &str, comparison: &Comparison) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in &comparison.rows {
+        writer.serialize(row).expect("rows are plain and memory does not fail");
+    }
+    let rows = writer.into_inner().expect("memory does not fail");
+    let head = format!(
+        "# stanchion calibrate --compare, schema 1, {date}\n# native: {native}\n# machine: {machine}\n# winner right: {}, same: {}\n",
+        comparison.right_winner, comparison.same_winner
+    );
+    head.replace('\r', " ") + &String::from_utf8_lossy(&rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate::compare::verdict::Contest;
+
+    fn comparison() -> Comparison {
+        let row = |lock: &str, native: f64, simulated: f64| Row {
+            profile: "short".into(),
+            threads: 32,
+            lock: lock.into(),
+            native,
+            native_min: native * 0.9,
+            native_max: native * 1.1,
+            stalled: false,
+            simulated,
+            simulated_min: simulated,
+            simulated_max: simulated,
+            error: Some(simulated / native - 1.0),
+        };
+        Comparison {
+            rows: vec![row("byte", 2e6, 1e6), row("pv-qspin-kick-at-unlock", 123_456_789.0, 1e8)],
+            contests: vec![Contest {
+                profile: "short".into(),
+                threads: 32,
+                native: "pv-qspin-kick-at-unlock".into(),
+                simulated: "pv-qspin-kick-at-unlock".into(),
+                verdict: Match::Right,
+            }],
+            same_winner: 1.0,
+            right_winner: 1.0,
+            median_error: Some(0.345),
+            by_lock: vec![("byte".into(), 0.5)],
+            failures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn tables_fit_a_terminal_and_say_what_counts() {
+        let text = table("m", "n", &comparison());
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.contains("winner right in 100 %") && text.contains("-50 %"), "{text}");
+    }
+
+    #[test]
+    fn csv_and_json_have_every_row() {
+        let text = csv("d", "m", "n", &comparison());
+        assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 3);
+        let value: serde_json::Value =
+            serde_json::from_str(&json("d", "m", "n", &comparison())).expect("parses");
+        assert_eq!(value["rows"].as_array().map(Vec::len), Some(2));
+        assert_eq!(value["contests"][0]["verdict"], "right");
+    }
+}

@@ -1,0 +1,364 @@
+//! From figures to a machine: which figure is which field, and where a number comes from that was not measured.
+use super::places::Places;
+use super::sample::{Figure, Figures, Reach, What};
+use crate::units::format_ns;
+use stanchion_sim::machine::file::{self, Evidence, MachineFile};
+use stanchion_sim::machine::{Protocol, SchedulerKind, Topology};
+use stanchion_sim::{NS, Time};
+
+/// Where numbers come from that were not measured.
+const DEFAULTS: &str = "small-vm";
+/// Per cent of the quartiles around a median that deserve a warning.
+const WIDE: f64 = 0.25;
+
+/// The machine that the figures describe.
+pub(super) fn machine(
+    name: &str,
+    about: &str,
+    date: &str,
+    places: &Places,
+    figures: &Figures,
+) -> Result<MachineFile, String> {
+    let mut file = stanchion_sim::machine::load(DEFAULTS)?;
+    file.head = vec![
+        format!("{about}"),
+        format!(
+            "Written by `stanchion calibrate` on {date}. Times are medians; `spread` is half the distance of the quartiles."
+        ),
+    ];
+    file.priors.clear();
+    file.sources.clear();
+    name.clone_into(&mut file.machine.name);
+    about.clone_into(&mut file.machine.about);
+    file.machine.topology = places.topology().0;
+    file.machine.memory.protocol = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    let mut builder = Builder { file, figures, date };
+    builder.memory();
+    builder.host();
+    builder.scheduler();
+    builder.others();
+    let file = builder.file;
+    // What is written must be what will be read.
+    let text = file::write(&file);
+    file::read(&text, name).map_err(|error| format!("the machine cannot be written: {error}"))
+}
+
+/// Who moves lines how, by the maker of the processor.
+fn protocol(cpuinfo: &str) -> Protocol {
+    let has = |word: &str| cpuinfo.lines().take(30).any(|line| line.contains(word));
+    if has("AuthenticAMD") || has("HygonGenuine") {
+        Protocol::Moesi
+    } else if has("GenuineIntel") {
+        Protocol::Mesif
+    } else if cfg!(any(target_arch = "aarch64", target_arch = "powerpc64")) {
+        Protocol::LlSc
+    } else {
+        Protocol::Mesi
+    }
+}
+
+struct Builder<'a> {
+    file: MachineFile,
+    figures: &'a Figures,
+    date: &'a str,
+}
+
+impl Builder<'_> {
+    fn figure(&self, what: What) -> Option<Figure> {
+        self.figures.get(what)
+    }
+
+    fn measured(&mut self, path: &str, figure: &Figure, how: &str) {
+        let text = format!(
+            "stanchion calibrate on {}, {how}; median of {}, spread {:.0} %",
+            self.date,
+            figure.values,
+            figure.spread() * 100.0
+        );
+        self.file.set_source(path, Evidence::Measured, &text);
+    }
+
+    /// The field is the figure.
+    fn put(&mut self, path: &str, what: What) {
+        if let Some(figure) = self.figure(what) {
+            self.put_value(path, figure.median, &figure, &what.title());
+        }
+    }
+
+    /// The field is `value`, which comes of `figure`.
+    fn put_value(&mut self, path: &str, value: f64, figure: &Figure, how: &str) {
+        if file::set_number(&mut self.file.machine, path, value) {
+            self.measured(path, figure, how);
+        }
+    }
+
+    fn memory(&mut self) {
+        use What::{DirtyOwn, DirtyRead, Upgrade};
+        self.put("memory.rmw", What::Rmw);
+        self.put("memory.store", What::Store);
+        self.put("memory.hit", What::Hit);
+        self.put("memory.fence", What::Fence);
+        self.put("memory.poll", What::Poll);
+        if let Some(shared) = self.figure(What::SharedCache) {
+            // A cache that others use, too, may not have kept the chain: a clean line is no farther than a dirty one.
+            let dirty = self.figure(DirtyRead(Reach::Group)).map_or(f64::INFINITY, |figure| figure.median);
+            let how = "load from the shared cache, at most that of a line written by another core";
+            self.put_value("memory.group-clean", shared.median.min(dirty), &shared, how);
+        }
+        self.put("memory.memory", What::Memory);
+        self.put("memory.group-occupancy", What::StormReader);
+        for (reach, dirty, upgrade) in [
+            (Reach::Group, "memory.group-dirty", "memory.upgrade"),
+            (Reach::Socket, "memory.socket-dirty", "memory.upgrade-socket"),
+            (Reach::Remote, "memory.remote-dirty", "memory.upgrade-remote"),
+        ] {
+            // Locks read such a line as often as they take it: the middle of the two.
+            if let (Some(read), Some(own)) = (self.figure(DirtyRead(reach)), self.figure(DirtyOwn(reach))) {
+                let middle = f64::midpoint(read.median, own.median);
+                self.put_value(
+                    dirty,
+                    middle,
+                    &read,
+                    "read and read-modify-write of a line written elsewhere",
+                );
+            }
+            self.put(upgrade, Upgrade(reach));
+        }
+    }
+
+    fn host(&mut self) {
+        self.put("host.halt", What::Halt);
+        self.put("host.kick-idle", What::KickNobody);
+        self.put("host.yield", What::Yield);
+        self.put("host.migrate", What::Migrate);
+        self.sleepers();
+        let barrier = self.figure(What::BarrierPair).or_else(|| self.figure(What::BarrierAlone));
+        self.file.machine.host.heavy_barrier = barrier.as_ref().map(|barrier| (barrier.median * 1e3) as Time);
+        if let Some(barrier) = barrier {
+            self.measured("host.heavy-barrier", &barrier, "membarrier with another thread running");
+        } else {
+            self.file.set_source("host.heavy-barrier", Evidence::Measured, "the kernel refuses membarrier");
+        }
+        self.file.machine.host.preempted_hint = true;
+        let period = self.figure(What::TickPeriod);
+        // Without a tick in sight it would only be guessed.
+        self.file.machine.host.tick_period =
+            period.as_ref().map_or(0, |period| (period.median * 1e3).round() as Time);
+        self.file.machine.host.tick_cost = 0;
+        if let Some(period) = period {
+            self.measured("host.tick-period", &period, "beat of the gaps in a clock loop");
+            self.put("host.tick-cost", What::TickCost);
+        } else {
+            self.file.set_source(
+                "host.tick-period",
+                Evidence::Measured,
+                "no beat in the gaps of a clock loop",
+            );
+            self.file.set_source("host.tick-cost", Evidence::Guess, "no tick was seen");
+        }
+    }
+
+    /// Waking and switching, from what they cost together: a yield is one switch, a hand-over is a wait, a switch and a wake.
+    fn sleepers(&mut self) {
+        let (Some(yielded), Some(yields)) = (self.figure(What::YieldSwitch), self.figure(What::Yield)) else {
+            return;
+        };
+        let switch = (yielded.median - yields.median).max(100.0);
+        self.put_value("host.switch", switch, &yielded, "a yield to another thread less one alone");
+        let (Some(hand_over), Some(halt)) = (self.figure(What::HandOver), self.figure(What::Halt)) else {
+            return;
+        };
+        let kick = (hand_over.median - halt.median - switch).max(100.0);
+        self.put_value("host.kick", kick, &hand_over, "futex hand-over on one CPU less wait and switch");
+        if let Some(wake) = self.figure(What::WakeIdle) {
+            let delay = (wake.median - kick - switch).max(1.0);
+            self.put_value(
+                "host.wake-idle",
+                delay,
+                &wake,
+                "from the wake to the sleeper, less kick and switch",
+            );
+            self.put_value(
+                "host.wake-busy",
+                0.0,
+                &hand_over,
+                "on one CPU the sleeper is queued when the wake returns",
+            );
+        }
+    }
+
+    fn scheduler(&mut self) {
+        let tick = self.file.machine.host.tick_period;
+        let turn = self.figure(What::Turn);
+        let preempts = self.figure(What::PreemptsOnWake);
+        let pull = self.figure(What::Pull);
+        let SchedulerKind::FairShare(fair) = &mut self.file.machine.host.scheduler else { return };
+        fair.granularity = tick;
+        if let Some(turn) = &turn {
+            fair.slice = slice((turn.median * 1e3) as Time, tick);
+        }
+        if let Some(preempts) = &preempts {
+            fair.wake_preemption = (preempts.median >= 0.5).then_some(fair.slice / 2);
+        }
+        if let Some(pull) = &pull {
+            fair.idle_pull = pull.median < 1e6;
+        }
+        fair.quota = None;
+        self.tell("slice", turn.as_ref(), "turns of two busy threads on one CPU");
+        self.tell("granularity", self.figure(What::TickPeriod).as_ref(), "the tick");
+        self.tell(
+            "wake-preemption",
+            preempts.as_ref(),
+            "share of woken threads that ran at once beside a busy one",
+        );
+        self.tell(
+            "idle-pull",
+            pull.as_ref(),
+            "until a CPU that fell idle ran a thread that waited elsewhere",
+        );
+    }
+
+    fn tell(&mut self, name: &str, figure: Option<&Figure>, how: &str) {
+        if let Some(figure) = figure {
+            self.measured(&format!("host.fair-share.{name}"), figure, &format!("{how} ({})", shown(figure)));
+        }
+    }
+
+    /// What nothing was said about.
+    fn others(&mut self) {
+        let text = format!("not measured by calibrate: the value of {DEFAULTS}");
+        let is_told = |file: &MachineFile, path: &str| file.source_of(path).is_some();
+        for path in file::number_fields() {
+            if file::number(&self.file.machine, path).is_some() && !is_told(&self.file, path) {
+                self.file.set_source(path, Evidence::Guess, &text);
+            }
+        }
+        for path in [
+            "host.heavy-barrier",
+            "host.tick-period",
+            "host.fair-share.granularity",
+            "host.fair-share.wake-preemption",
+        ]
+        .into_iter()
+        .chain(["host.fair-share.balance", "speed.turbo"])
+        {
+            if !is_told(&self.file, path) {
+                self.file.set_source(path, Evidence::Guess, &text);
+            }
+        }
+    }
+}
+
+fn shown(figure: &Figure) -> String {
+    if figure.median <= 1.0 { format!("{:.2}", figure.median) } else { format_ns(figure.median) }
+}
+
+/// The slice behind turns of this length, which end at ticks: in the middle of what fits.
+fn slice(turn: Time, tick: Time) -> Time {
+    if tick == 0 {
+        return turn.max(NS * 1000);
+    }
+    let ticks = ((turn + tick / 2) / tick).max(1);
+    ticks * tick - tick / 2
+}
+
+/// What should be said about the quality of the figures.
+pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let wide: Vec<String> = figures
+        .all()
+        .filter(|(what, figure)| figure.spread() > WIDE && !what.is_share() && figure.median > 1.0)
+        .map(|(what, figure)| format!("{} (±{:.0} %)", what.title(), figure.spread() * 100.0))
+        .collect();
+    if !wide.is_empty() {
+        warnings.push(format!("these varied much, measure again on a quieter machine: {}", wide.join("; ")));
+    }
+    let (topology, fits): (Topology, bool) = places.topology();
+    if !fits {
+        warnings.push(format!(
+            "{} CPUs in uneven parts: the file describes {} in even ones",
+            places.all.len(),
+            topology.cpu_count()
+        ));
+    }
+    let others = crate::bench::other_runnable();
+    if others > 0 {
+        warnings
+            .push(format!("{others} other threads are ready to run: wake-ups and turns are theirs as well"));
+    }
+    if figures.get(What::TickPeriod).is_none() {
+        warnings.push("no tick was found: turns end at any moment in the file".into());
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate::places::Places;
+    use std::path::Path;
+
+    fn made(figures: &Figures) -> MachineFile {
+        let places = Places::read(Path::new("/nowhere"), &[0, 1]);
+        machine("mine", "a test", "2026-01-01", &places, figures).expect("readable")
+    }
+
+    #[test]
+    fn what_was_measured_is_in_the_file_with_its_source() {
+        let mut figures = Figures::default();
+        for (what, value) in [
+            (What::Rmw, 4.25),
+            (What::Upgrade(Reach::Group), 33.0),
+            (What::TickPeriod, 4e6),
+            (What::Turn, 3.99e6),
+            (What::PreemptsOnWake, 0.0),
+            (What::BarrierPair, 8_600.0),
+            (What::YieldSwitch, 2_000.0),
+            (What::Yield, 500.0),
+            (What::HandOver, 3_000.0),
+            (What::Halt, 500.0),
+            (What::WakeIdle, 42_500.0),
+        ] {
+            (0..5).for_each(|_| figures.add(what, value));
+        }
+        let file = made(&figures);
+        let (memory, host) = (&file.machine.memory, &file.machine.host);
+        assert_eq!((memory.rmw, memory.upgrade), (4_250, 33_000));
+        assert_eq!((host.switch, host.kick, host.wake_idle), (1_500_000, 1_000_000, 40_000_000));
+        assert_eq!(host.tick_period, 4_000_000_000);
+        assert_eq!(host.heavy_barrier, Some(8_600_000));
+        let SchedulerKind::FairShare(fair) = &host.scheduler else {
+            panic!("operating systems share fairly")
+        };
+        assert_eq!(
+            (fair.granularity, fair.slice, fair.wake_preemption),
+            (4_000_000_000, 2_000_000_000, None)
+        );
+        let source = file.source_of("memory.rmw").expect("told");
+        assert_eq!(source.evidence, Evidence::Measured);
+        assert!(source.text.contains("median of 5") && source.text.contains("2026-01-01"), "{}", source.text);
+    }
+
+    #[test]
+    fn without_figures_every_number_says_that_it_is_a_default() {
+        let file = made(&Figures::default());
+        assert_eq!(file.machine.topology, Topology::flat(2));
+        for path in file::number_fields().filter(|path| file::number(&file.machine, path).is_some()) {
+            let source = file.source_of(path).expect(path);
+            assert_eq!(source.evidence, Evidence::Guess, "{path}");
+        }
+    }
+
+    #[test]
+    fn turns_that_end_at_ticks_leave_the_slice_between_two() {
+        assert_eq!(slice(3_990, 4_000), 2_000);
+        assert_eq!(slice(8_100, 4_000), 6_000);
+        assert_eq!(slice(3_000_000, 0), 3_000_000);
+    }
+
+    #[test]
+    fn the_maker_of_the_processor_decides_the_protocol() {
+        assert_eq!(protocol("vendor_id\t: AuthenticAMD\n"), Protocol::Moesi);
+        assert_eq!(protocol("vendor_id\t: GenuineIntel\n"), Protocol::Mesif);
+    }
+}

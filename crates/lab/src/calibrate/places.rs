@@ -1,0 +1,197 @@
+//! Where the CPUs are, from `/sys`: siblings, shared caches, nodes.
+use super::sample::Reach;
+use stanchion_sim::machine::Topology;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// One CPU and what it is part of; each part goes by its lowest CPU or its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub cpu: usize,
+    core: usize,
+    group: usize,
+    socket: usize,
+}
+
+/// The CPUs that are measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub all: Vec<Place>,
+    /// Distances between sockets as the firmware tells them, where it does.
+    distances: Vec<Vec<usize>>,
+}
+
+/// A kernel list such as `0-3,8`.
+pub(crate) fn listed(text: &str) -> Vec<usize> {
+    let part = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?)
+    };
+    text.trim().split(',').filter_map(part).flatten().collect()
+}
+
+impl Places {
+    /// Looks below `root`, which is `/sys/devices/system` but for tests. What it does not tell counts as one.
+    pub(crate) fn read(root: &Path, cpus: &[usize]) -> Self {
+        let text = |path: String| std::fs::read_to_string(root.join(path)).unwrap_or_default();
+        let nodes: Vec<(usize, Vec<usize>)> = listed(&text("node/online".into()))
+            .into_iter()
+            .map(|node| (node, listed(&text(format!("node/node{node}/cpulist")))))
+            .collect();
+        let place = |&cpu: &usize| {
+            let first_of = |path: String| listed(&text(path)).first().copied();
+            let caches = (0..8).filter_map(|index| {
+                let cache = format!("cpu/cpu{cpu}/cache/index{index}");
+                let level: usize = text(format!("{cache}/level")).trim().parse().ok()?;
+                Some((level, first_of(format!("{cache}/shared_cpu_list"))?))
+            });
+            let package =
+                text(format!("cpu/cpu{cpu}/topology/physical_package_id")).trim().parse().unwrap_or(0);
+            let core = first_of(format!("cpu/cpu{cpu}/topology/thread_siblings_list")).unwrap_or(cpu);
+            let socket =
+                nodes.iter().find(|(_, cpus)| cpus.contains(&cpu)).map_or(package, |&(node, _)| node);
+            // A virtual machine may keep quiet about its shared cache: then the socket counts as sharing one.
+            let group =
+                caches.filter(|&(level, _)| level >= 3).max().map_or(usize::MAX - socket, |(_, first)| first);
+            Place { cpu, core, group, socket }
+        };
+        let all: Vec<Place> = cpus.iter().map(place).collect();
+        let sockets: BTreeSet<usize> = all.iter().map(|place| place.socket).collect();
+        let row = |&node: &usize| -> Vec<usize> {
+            let words = text(format!("node/node{node}/distance"));
+            let row: Vec<usize> = words.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            let place = |other: &usize| nodes.iter().position(|(node, _)| node == other);
+            sockets
+                .iter()
+                .map(|other| place(other).and_then(|at| row.get(at).copied()).unwrap_or(0))
+                .collect()
+        };
+        let distances = sockets.iter().map(row).collect();
+        Self { all, distances }
+    }
+
+    /// How far two CPUs are from each other.
+    pub(crate) fn reach(a: &Place, b: &Place) -> Reach {
+        if a.socket != b.socket {
+            Reach::Remote
+        } else if a.group != b.group {
+            Reach::Socket
+        } else if a.core != b.core {
+            Reach::Group
+        } else {
+            Reach::Core
+        }
+    }
+
+    /// Up to `most` pairs of CPUs for each distance there is, spread over the machine.
+    pub(crate) fn pairs(&self, most: usize) -> BTreeMap<Reach, Vec<(usize, usize)>> {
+        let mut pairs: BTreeMap<Reach, Vec<(usize, usize)>> = BTreeMap::new();
+        for (index, a) in self.all.iter().enumerate() {
+            for b in &self.all[index + 1..] {
+                pairs.entry(Self::reach(a, b)).or_default().push((a.cpu, b.cpu));
+            }
+        }
+        for list in pairs.values_mut() {
+            let step = list.len().div_ceil(most).max(1);
+            *list = list.iter().copied().step_by(step).collect();
+        }
+        pairs
+    }
+
+    /// The shape for the simulator, which is even: as many as the largest part has. The second is whether it fits.
+    pub(crate) fn topology(&self) -> (Topology, bool) {
+        let most = |part: fn(&Place) -> usize, of: fn(&Place) -> usize| {
+            let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+            for place in &self.all {
+                parts.entry(of(place)).or_default().insert(part(place));
+            }
+            parts.values().map(BTreeSet::len).max().unwrap_or(1).max(1) as u16
+        };
+        let sockets = most(|place| place.socket, |_| 0);
+        let topology = Topology {
+            sockets,
+            groups: most(|place| place.group, |place| place.socket),
+            cores: most(|place| place.core, |place| place.group),
+            threads: most(|place| place.cpu, |place| place.core),
+            hops: self.hops(usize::from(sockets)),
+        };
+        let fits = topology.cpu_count() == self.all.len();
+        (topology, fits)
+    }
+
+    /// Firmware distances in ranks: the nearest other socket is one hop away, the next nearest two.
+    fn hops(&self, sockets: usize) -> Vec<Vec<u8>> {
+        let ranks: Vec<usize> = {
+            let other = |(a, row): (usize, &Vec<usize>)| {
+                row.iter().enumerate().filter(|&(b, _)| a != b).map(|(_, &far)| far).collect::<Vec<_>>()
+            };
+            self.distances.iter().enumerate().flat_map(other).collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        let hop = |a: usize, b: usize| {
+            let far = self.distances.get(a).and_then(|row| row.get(b));
+            let rank = far.and_then(|far| ranks.iter().position(|rank| rank == far)).unwrap_or(0);
+            if a == b { 0 } else { rank as u8 + 1 }
+        };
+        (0..sockets).map(|a| (0..sockets).map(|b| hop(a, b)).collect()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A machine of two sockets with two core groups of one core of two threads each.
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let put = |path: String, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().expect("below the root")).expect("created");
+            fs::write(path, text).expect("written");
+        };
+        put("node/online".into(), "0-1\n");
+        put("node/node0/cpulist".into(), "0-1,4-5\n");
+        put("node/node1/cpulist".into(), "2-3,6-7\n");
+        put("node/node0/distance".into(), "10 21\n");
+        put("node/node1/distance".into(), "21 10\n");
+        for cpu in 0..8 {
+            let pair = format!("{},{}\n", cpu % 4, cpu % 4 + 4);
+            put(format!("cpu/cpu{cpu}/topology/thread_siblings_list"), &pair);
+            put(format!("cpu/cpu{cpu}/cache/index3/level"), "3\n");
+            put(format!("cpu/cpu{cpu}/cache/index3/shared_cpu_list"), &pair);
+        }
+        dir
+    }
+
+    #[test]
+    fn sockets_groups_and_siblings_are_found() {
+        let tree = tree();
+        let places = Places::read(tree.path(), &(0..8).collect::<Vec<_>>());
+        let (topology, fits) = places.topology();
+        assert!(fits);
+        assert_eq!((topology.sockets, topology.groups, topology.cores, topology.threads), (2, 2, 1, 2));
+        assert_eq!(topology.hops, [[0, 1], [1, 0]]);
+        let pairs = places.pairs(100);
+        let counts: Vec<(Reach, usize)> = pairs.iter().map(|(&reach, pairs)| (reach, pairs.len())).collect();
+        assert_eq!(counts, [(Reach::Core, 4), (Reach::Socket, 8), (Reach::Remote, 16)]);
+        assert!(places.pairs(3).values().all(|pairs| pairs.len() <= 3));
+    }
+
+    #[test]
+    fn a_part_of_a_machine_and_a_silent_one() {
+        let tree = tree();
+        let (topology, fits) = Places::read(tree.path(), &[0, 1, 4]).topology();
+        assert_eq!((topology.sockets, topology.groups, topology.cores, topology.threads), (1, 2, 1, 2));
+        assert!(!fits, "three CPUs make no even machine");
+        let nothing = tempfile::tempdir().expect("a temporary directory");
+        let (topology, fits) = Places::read(nothing.path(), &[0, 1]).topology();
+        assert_eq!(topology, Topology::flat(2));
+        assert!(fits);
+    }
+
+    #[test]
+    fn kernel_lists() {
+        assert_eq!(listed("0-2,7\n"), [0, 1, 2, 7]);
+        assert!(listed("").is_empty());
+    }
+}

@@ -1,0 +1,60 @@
+//! The figures for people and for programs.
+use super::sample::{Figure, Figures, What};
+use crate::units::format_ns;
+use core::fmt::Write;
+use serde::Serialize;
+use stanchion_sim::machine::Topology;
+
+#[derive(Serialize)]
+struct Row {
+    what: String,
+    unit: &'static str,
+    #[serde(flatten)]
+    figure: Figure,
+    spread: f64,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    schema: u32,
+    date: &'a str,
+    machine: &'a str,
+    rounds: usize,
+    figures: Vec<Row>,
+    warnings: &'a [String],
+}
+
+/// As JSON.
+pub(super) fn json(
+    date: &str,
+    machine: &str,
+    rounds: usize,
+    figures: &Figures,
+    warnings: &[String],
+) -> String {
+    let row = |(what, figure): (What, Figure)| Row {
+        what: what.title(),
+        unit: if what.is_share() { "share" } else { "ns" },
+        spread: figure.spread(),
+        figure,
+    };
+    let whole =
+        Whole { schema: 1, date, machine, rounds, figures: figures.all().map(row).collect(), warnings };
+    let mut text = serde_json::to_string_pretty(&whole).expect("strings and numbers only");
+    text.push('\n');
+    text
+}
+
+/// As a table.
+pub(super) fn table(figures: &Figures, topology: &Topology) -> String {
+    let mut text = format!(
+        "{} sockets × {} groups × {} cores × {} threads\n\n{:66} {:>10}  {:>7}  {:>6}\n",
+        topology.sockets, topology.groups, topology.cores, topology.threads, "", "median", "spread", "values"
+    );
+    for (what, figure) in figures.all() {
+        let median = if what.is_share() { format!("{:.2}", figure.median) } else { format_ns(figure.median) };
+        let spread = format!("±{:.0} %", figure.spread() * 100.0);
+        let _ = writeln!(text, "{:66} {median:>10}  {spread:>7}  {:>6}", what.title(), figure.values);
+    }
+    text
+}

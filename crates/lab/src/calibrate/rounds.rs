@@ -1,0 +1,102 @@
+//! All measurements, round after round: a disturbance of the machine hits neighbours in time and not one quantity.
+use super::places::Places;
+use super::sample::{Figures, Reach, What};
+use super::{alone, lines, sleep, turns};
+use crate::interrupt;
+use core::time::Duration;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// Pairs of CPUs that stand for one distance.
+const PAIRS: usize = 4;
+/// How long turns and ticks are watched in one round.
+const WATCH: Duration = Duration::from_millis(120);
+
+/// What came of it.
+pub(super) struct Measured {
+    pub(super) figures: Figures,
+    pub(super) rounds: usize,
+    /// The user stopped it.
+    pub(super) interrupted: bool,
+}
+
+/// Measures for `rounds` rounds.
+pub(super) fn measure(places: &Places, rounds: usize, quiet: bool) -> Measured {
+    let cpus: Vec<usize> = places.all.iter().map(|place| place.cpu).collect();
+    // The first CPU usually serves the interrupts.
+    let last = cpus.last().copied().unwrap_or(0);
+    let pairs = places.pairs(PAIRS);
+    let (own, shared) = cache_sizes(last);
+    let mut chains = alone::Caches::new(own, shared);
+    let bar = bar(rounds, quiet);
+    let mut measured = Measured { figures: Figures::default(), rounds: 0, interrupted: false };
+    for round in 0..rounds {
+        if interrupt::requested() {
+            measured.interrupted = true;
+            break;
+        }
+        let figures = &mut measured.figures;
+        alone::instructions(last, figures);
+        alone::caches(last, &mut chains, figures);
+        sleep::calls(last, figures);
+        sleep::on_one(last, figures);
+        sleep::barriers(&cpus, figures);
+        let rmw = figures.get(What::Rmw).map_or(0.0, |figure| figure.median);
+        for (&reach, pairs) in &pairs {
+            lines::between(reach, pairs[round % pairs.len()], rmw, figures);
+        }
+        lines::together(places, figures);
+        // Threads of the same core share its idleness; what is woken there says little.
+        if let Some(pair) = far_pair(&pairs, round) {
+            sleep::across(pair, figures);
+            sleep::moves(pair, figures);
+            // A CPU on which others run does not become idle.
+            if crate::bench::other_runnable() == 0 {
+                turns::pull(pair, figures);
+            }
+        }
+        turns::ticks(last, WATCH, figures);
+        turns::turns(last, WATCH, figures);
+        measured.rounds += 1;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    measured
+}
+
+/// A pair of CPUs on different cores, the nearest ones.
+fn far_pair(
+    pairs: &std::collections::BTreeMap<Reach, Vec<(usize, usize)>>,
+    round: usize,
+) -> Option<(usize, usize)> {
+    let (_, pairs) = pairs.iter().find(|(reach, _)| **reach > Reach::Core).or_else(|| pairs.iter().next())?;
+    Some(pairs[round % pairs.len()])
+}
+
+/// Bytes of the largest cache of the core itself, and of the shared one.
+fn cache_sizes(cpu: usize) -> (Option<usize>, Option<usize>) {
+    let size = |level: &str| {
+        (0..8).find_map(|index| {
+            let dir = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
+            let read = |name: &str| std::fs::read_to_string(Path::new(&dir).join(name)).ok();
+            (read("level")?.trim() == level).then(|| kibibytes(&read("size")?)).flatten()
+        })
+    };
+    (size("2"), size("3"))
+}
+
+/// The bytes of a size such as `1024K`.
+fn kibibytes(text: &str) -> Option<usize> {
+    Some(text.trim().strip_suffix('K')?.parse::<usize>().ok()? * 1024)
+}
+
+fn bar(rounds: usize, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(rounds as u64);
+    if quiet || !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  round {pos} of {len}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

@@ -1,0 +1,89 @@
+//! Threads on CPUs of their own choice, and loops that the compiler leaves alone.
+use core::hint::spin_loop;
+use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use core::time::Duration;
+use crossbeam_utils::CachePadded;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::time::Instant;
+
+/// Keeps the calling thread to some CPUs. If that is refused the figures are only noisier.
+pub(super) fn keep_to(cpus: &[usize]) {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    let _ = sched_setaffinity(None, &set);
+}
+
+/// Runs two bodies at once, each on its CPU, and gives what the first returns.
+pub(super) fn both<T: Send>(
+    cpus: (usize, usize),
+    first: impl FnOnce() -> T + Send,
+    second: impl FnOnce() + Send,
+) -> T {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || {
+            keep_to(&[cpus.1]);
+            second();
+        });
+        let mine = scope.spawn(move || {
+            keep_to(&[cpus.0]);
+            first()
+        });
+        let result = mine.join().expect("measuring does not panic");
+        other.join().expect("measuring does not panic");
+        result
+    })
+}
+
+/// Runs one body on one CPU.
+pub(super) fn alone<T: Send>(cpu: usize, body: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(move || {
+            keep_to(&[cpu]);
+            body()
+        });
+        thread.join().expect("measuring does not panic")
+    })
+}
+
+/// Nanoseconds that `count` calls of `body` take, each.
+pub(super) fn each(count: u32, mut body: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..count {
+        body();
+    }
+    nanos(start.elapsed()) / f64::from(count)
+}
+
+/// The same as the fastest of three: an interruption makes it longer, never shorter.
+pub(super) fn best_each(count: u32, mut body: impl FnMut()) -> f64 {
+    (0..3).map(|_| each(count, &mut body)).fold(f64::INFINITY, f64::min)
+}
+
+pub(super) fn nanos(time: Duration) -> f64 {
+    time.as_nanos() as f64
+}
+
+/// A word that two threads take turns by, spinning; on a line of its own.
+#[derive(Default)]
+pub(super) struct Turn(CachePadded<AtomicU32>);
+
+impl Turn {
+    /// Waits until the word says `turn`.
+    pub(super) fn wait(&self, turn: u32) {
+        while self.0.load(SeqCst) != turn {
+            spin_loop();
+        }
+    }
+
+    /// Says `turn`.
+    pub(super) fn give(&self, turn: u32) {
+        self.0.store(turn, SeqCst);
+    }
+
+    /// The word.
+    pub(super) fn word(&self) -> &AtomicU32 {
+        &self.0
+    }
+}

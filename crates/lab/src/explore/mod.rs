@@ -1,0 +1,90 @@
+//! `stanchion explore`: random and priority schedules, with faults, over every lock.
+//!
+//! The exploring itself is in `stanchion-sim`; here is what may be typed ([`args`]), how schedules are spread over threads
+//! ([`conduct`]), what came of each lock ([`outcome`]), and what is printed and written ([`report`]).
+mod args;
+mod conduct;
+mod outcome;
+mod report;
+
+use crate::provenance::Provenance;
+pub(crate) use args::Args;
+use args::{Plan, Request};
+use outcome::{BAD_INPUT, FAILED, Outcome, PASSED};
+use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, replay};
+use std::process::ExitCode;
+
+/// Runs the command.
+pub(crate) fn run(args: Args) -> ExitCode {
+    match args.resolve() {
+        Ok(Request::Explore(plan)) => explore(*plan),
+        Ok(Request::Replay(plan, what)) => again(&plan, &what),
+        Ok(Request::List) => list(),
+        Err(line) => {
+            eprintln!("stanchion explore: {line}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+fn list() -> ExitCode {
+    let row = |subject: &Subject| {
+        let note = subject.broken.as_ref().map(|broken| {
+            let kinds: Vec<&str> = broken.kinds.iter().map(|kind| kind.name()).collect();
+            format!(" [must be caught within {} schedules: {}]", broken.within, kinds.join(" or "))
+        });
+        println!("  {:26} {}{}", subject.name(), subject.about, note.unwrap_or_default());
+    };
+    println!("locks:");
+    locks().iter().chain(&busted()).for_each(row);
+    println!("  {:26} all that are sound", args::ALL);
+    println!("  {:26} all that are broken on purpose", args::BUSTED);
+    println!("faults, drawn anew for each schedule unless --fault chooses:");
+    for fault in Fault::ALL {
+        println!("  {:26} {}", fault.name(), fault.about());
+    }
+    println!("strategies: {}", Strategy::ALL.map(Strategy::name).join(", "));
+    ExitCode::SUCCESS
+}
+
+fn explore(mut plan: Plan) -> ExitCode {
+    crate::interrupt::install();
+    println!("explore: seed {}, {}", plan.seed, plan.describe());
+    let provenance = Provenance::collect(plan.seed);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for subject in &plan.subjects {
+        if crate::interrupt::requested() {
+            break;
+        }
+        let outcome = conduct::conduct(subject, &plan);
+        if let Some(finding) = &outcome.finding {
+            println!("{}", report::finding(&plan, &outcome, finding));
+        }
+        outcomes.push(outcome);
+        // After every lock, so that whatever happens to the next one loses nothing.
+        if let Some((path, file)) = &mut plan.json
+            && let Err(error) = report::write_json(file, &provenance, &plan.options, &outcomes)
+        {
+            eprintln!("stanchion explore: {}: {error}", path.display());
+            return ExitCode::from(FAILED);
+        }
+    }
+    println!("{}", report::summary(&outcomes, plan.expect_failure));
+    let interrupted = crate::interrupt::requested();
+    if interrupted {
+        println!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.subjects.len());
+    }
+    ExitCode::from(outcome::exit_code(&outcomes, plan.expect_failure, interrupted))
+}
+
+/// One schedule again, step by step.
+fn again(plan: &Plan, what: &Replay) -> ExitCode {
+    let Some(subject) = plan.subjects.first() else { return ExitCode::from(BAD_INPUT) };
+    let (interleaving, failure) = replay(subject, &plan.options, what);
+    print!("{interleaving}");
+    match &failure {
+        Some(failure) => println!("{}: FAILED: {}", subject.name(), failure.what),
+        None => println!("{}: nothing went wrong", subject.name()),
+    }
+    ExitCode::from(if failure.is_some() == plan.expect_failure { PASSED } else { FAILED })
+}

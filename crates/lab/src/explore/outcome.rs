@@ -1,0 +1,144 @@
+//! What came of the exploration of one lock, and what that means for the exit code.
+use serde::Serialize;
+use stanchion_core::Event;
+use stanchion_sim::explore::{Finding, Options, Subject, Tally};
+
+/// Exit codes: part of the contract of the command.
+pub(super) const PASSED: u8 = 0;
+pub(super) const FAILED: u8 = 1;
+pub(super) const BAD_INPUT: u8 = 2;
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// An exploration of so many schedules that draw their faults reaches every row that can be reached.
+const ENOUGH_FOR_ROWS: u64 = 20_000;
+
+/// A failure, as it is written down.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Failed {
+    /// The seed of the schedule.
+    pub(super) seed: u64,
+    /// How many schedules it took, in the order of seeds.
+    pub(super) after: u64,
+    pub(super) kind: &'static str,
+    pub(super) what: String,
+}
+
+/// Everything known about one lock.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Outcome {
+    pub(super) lock: &'static str,
+    pub(super) schedules: u64,
+    pub(super) steps: u64,
+    pub(super) seconds: f64,
+    pub(super) worst_overtaking: u32,
+    /// The bound that the lock states.
+    pub(super) bound: String,
+    pub(super) rows_reached: Vec<&'static str>,
+    pub(super) rows_missed: Vec<&'static str>,
+    /// Rows that were said to be out of reach and were reached.
+    pub(super) rows_surprising: Vec<&'static str>,
+    /// Whether a missed row is a failure: there were schedules enough.
+    pub(super) rows_count: bool,
+    /// Events that were counted.
+    pub(super) events: Vec<(&'static str, u64)>,
+    pub(super) failed: Option<Failed>,
+    /// The smallest schedule that fails likewise.
+    #[serde(serialize_with = "interleaving")]
+    pub(super) finding: Option<Finding>,
+    /// Whether it failed as a broken lock is to fail.
+    pub(super) as_stated: Option<bool>,
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+fn interleaving<S: serde::Serializer>(finding: &Option<Finding>, to: S) -> Result<S::Ok, S::Error> {
+    let found =
+        finding.as_ref().map(|finding| (&finding.replay, finding.interleaving.lines().collect::<Vec<_>>()));
+    found.serialize(to)
+}
+
+impl Outcome {
+    pub(super) fn new(
+        subject: &Subject,
+        options: &Options,
+        first_seed: u64,
+        tally: &Tally,
+        seconds: f64,
+        finding: Option<Finding>,
+    ) -> Self {
+        let rows = tally.rows(subject);
+        let pick = |wanted: fn(bool, bool) -> bool| {
+            let picked =
+                rows.iter().filter(|(name, reached)| wanted(*reached, subject.unreachable.contains(name)));
+            picked.map(|&(name, _)| name).collect()
+        };
+        let failed = tally.failure.as_ref().map(|(seed, failure)| Failed {
+            seed: *seed,
+            after: seed - first_seed + 1,
+            kind: failure.kind.name(),
+            what: failure.what.clone(),
+        });
+        let as_stated = subject.broken.as_ref().map(|broken| {
+            failed.as_ref().is_some_and(|failed| {
+                broken.kinds.iter().any(|kind| kind.name() == failed.kind) && failed.after <= broken.within
+            })
+        });
+        Self {
+            lock: subject.name(),
+            schedules: tally.schedules,
+            steps: tally.steps,
+            seconds,
+            worst_overtaking: tally.worst_overtaking,
+            bound: subject.overtaking.to_string(),
+            rows_reached: pick(|reached, _| reached),
+            rows_missed: pick(|reached, unreachable| !reached && !unreachable),
+            rows_surprising: pick(|reached, unreachable| reached && unreachable),
+            rows_count: tally.schedules >= ENOUGH_FOR_ROWS
+                && options.faults.is_none()
+                && options.contexts > 2
+                && options.rounds > 1,
+            events: (Event::ALL.iter().map(|&event| (event.name(), tally.count(event))))
+                .filter(|&(_, count)| count > 0)
+                .collect(),
+            failed,
+            finding,
+            as_stated,
+        }
+    }
+
+    /// How many rows there are to be reached.
+    pub(super) fn rows(&self) -> usize {
+        self.rows_reached.len() + self.rows_missed.len()
+    }
+
+    /// Whether the lock passes.
+    pub(super) fn passed(&self) -> bool {
+        let rows_fine = !self.rows_count || self.rows_missed.is_empty();
+        self.failed.is_none() && rows_fine && self.rows_surprising.is_empty()
+    }
+
+    /// Whether the lock was caught; one that is broken on purpose: as stated.
+    pub(super) fn caught(&self) -> bool {
+        self.failed.is_some() && self.as_stated != Some(false)
+    }
+
+    /// A word or two.
+    pub(super) fn verdict(&self) -> String {
+        match &self.failed {
+            Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
+            None if self.passed() => "passed".to_owned(),
+            None => "FAILED: rows".to_owned(),
+        }
+    }
+}
+
+/// The exit code of an exploration with these outcomes.
+pub(super) fn exit_code(outcomes: &[Outcome], expect_failure: bool, interrupted: bool) -> u8 {
+    let good = |outcome: &Outcome| if expect_failure { outcome.caught() } else { outcome.passed() };
+    if interrupted {
+        INTERRUPTED
+    } else if outcomes.iter().all(good) {
+        PASSED
+    } else {
+        FAILED
+    }
+}

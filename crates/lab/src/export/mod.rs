@@ -1,0 +1,187 @@
+//! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole whenever there is
+//! more to say; plots ([`svg`]), the page's style and plain tables for terminals ([`grid`]).
+pub(crate) mod grid;
+pub(crate) mod svg;
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The style sheet of every page.
+pub(crate) const STYLE: &str = include_str!("page.css");
+
+/// Turns a report into the text of a file.
+pub(crate) type Writer<R> = fn(&R) -> String;
+
+/// One file to keep up to date.
+struct Target<R> {
+    path: PathBuf,
+    writer: Writer<R>,
+    /// Made by us and not written yet: taken away again if nothing comes of the run.
+    fresh: bool,
+}
+
+/// All files a run was asked for.
+pub(crate) struct Exports<R> {
+    targets: Vec<Target<R>>,
+}
+
+/// Where results should go, as typed.
+pub(crate) struct Wanted<'a> {
+    pub json: Option<&'a Path>,
+    pub csv: Option<&'a Path>,
+    pub html: Option<&'a Path>,
+    pub dir: Option<&'a Path>,
+    pub force: bool,
+}
+
+/// How a command writes its results.
+pub(crate) struct Formats<R> {
+    /// Files in a directory are called this, with the ending of their format.
+    pub stem: &'static str,
+    pub json: Writer<R>,
+    pub csv: Writer<R>,
+    pub html: Writer<R>,
+}
+
+impl<R> Exports<R> {
+    /// Makes sure that every file can be written, and creates it. The error names the file.
+    pub(crate) fn open(wanted: &Wanted, formats: &Formats<R>) -> Result<Self, String> {
+        let mut paths: Vec<(PathBuf, Writer<R>)> = Vec::new();
+        let writers = [("json", formats.json), ("csv", formats.csv), ("html", formats.html)];
+        if let Some(dir) = wanted.dir {
+            fs::create_dir_all(dir).map_err(|error| said(dir, "cannot create the directory", &error))?;
+            let file = |ending: &str| dir.join(format!("{}.{ending}", formats.stem));
+            paths.extend(writers.map(|(ending, writer)| (file(ending), writer)));
+        }
+        let single: [(Option<&Path>, Writer<R>); 3] =
+            [(wanted.json, formats.json), (wanted.csv, formats.csv), (wanted.html, formats.html)];
+        paths.extend(single.into_iter().filter_map(|(path, writer)| Some((path?.to_owned(), writer))));
+        for (index, (path, _)) in paths.iter().enumerate() {
+            if paths[..index].iter().any(|(other, _)| other == path) {
+                return Err(format!("{} is named twice as output", path.display()));
+            }
+        }
+
+        // All are looked at before any is created, so that a refusal leaves nothing behind.
+        for (path, _) in &paths {
+            if path.is_dir() {
+                return Err(format!("{} is a directory, not a file to write", path.display()));
+            }
+            if !wanted.force && path.symlink_metadata().is_ok() {
+                return Err(format!("{} exists already; use --force to replace it", path.display()));
+            }
+        }
+        let mut exports = Self { targets: Vec::new() };
+        for (path, writer) in paths {
+            let fresh = !path.exists();
+            // Replacing goes through a neighbour and a rename, so it is the directory that must be writable.
+            let probe = OpenOptions::new().create(true).append(true).open(&path).and_then(|_| {
+                let neighbour = neighbour(&path);
+                fs::write(&neighbour, "")?;
+                fs::remove_file(neighbour)
+            });
+            if let Err(error) = probe {
+                exports.abandon();
+                return Err(said(&path, "cannot write", &error));
+            }
+            exports.targets.push(Target { path, writer, fresh });
+        }
+        Ok(exports)
+    }
+
+    /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
+    pub(crate) fn write(&mut self, report: &R) -> Result<(), String> {
+        for target in &mut self.targets {
+            let neighbour = neighbour(&target.path);
+            fs::write(&neighbour, (target.writer)(report))
+                .and_then(|()| fs::rename(&neighbour, &target.path))
+                .map_err(|error| said(&target.path, "cannot write", &error))?;
+            target.fresh = false;
+        }
+        Ok(())
+    }
+
+    /// Takes away the empty files of a run that came to nothing.
+    pub(crate) fn abandon(&mut self) {
+        for target in self.targets.iter().filter(|target| target.fresh) {
+            let _ = fs::remove_file(&target.path);
+        }
+        self.targets.clear();
+    }
+
+    /// The files, for the last line on the terminal.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.targets.iter().map(|target| target.path.as_path())
+    }
+}
+
+fn neighbour(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+fn said(path: &Path, what: &str, error: &io::Error) -> String {
+    format!("{what} {}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMATS: Formats<u32> = Formats {
+        stem: "result",
+        json: |seed| format!("json, seed {seed}"),
+        csv: |seed| format!("csv, seed {seed}"),
+        html: |seed| format!("html, seed {seed}"),
+    };
+
+    fn open(wanted: &Wanted) -> Result<Exports<u32>, String> {
+        Exports::open(wanted, &FORMATS)
+    }
+
+    fn wanted(dir: &Path, force: bool) -> Wanted<'_> {
+        Wanted { json: None, csv: None, html: None, dir: Some(dir), force }
+    }
+
+    #[test]
+    fn a_directory_gets_three_files_that_carry_the_seed() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let out = dir.path().join("a/b");
+        let mut exports = open(&wanted(&out, false)).expect("writable");
+        exports.write(&42).expect("written");
+        for name in ["result.json", "result.csv", "result.html"] {
+            let text = fs::read_to_string(out.join(name)).expect(name);
+            assert!(text.contains("seed") && text.contains("42"), "{name}");
+        }
+        assert_eq!(fs::read_dir(&out).expect("readable").count(), 3, "no neighbour is left behind");
+    }
+
+    #[test]
+    fn what_exists_is_refused_without_force_and_nothing_is_created() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        fs::write(dir.path().join("result.html"), "precious").expect("written");
+        let error = open(&wanted(dir.path(), false)).err().expect("refused");
+        assert!(error.contains("result.html exists already") && error.contains("--force"), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
+        assert!(open(&wanted(dir.path(), true)).is_ok());
+    }
+
+    #[test]
+    fn a_run_that_comes_to_nothing_leaves_nothing_new() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        open(&wanted(dir.path(), false)).expect("writable").abandon();
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn the_same_file_twice_and_a_directory_are_refused() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("x");
+        let twice = Wanted { json: Some(&file), csv: Some(&file), html: None, dir: None, force: true };
+        assert!(open(&twice).err().is_some_and(|error| error.contains("twice")));
+        let directory = Wanted { json: Some(dir.path()), csv: None, html: None, dir: None, force: true };
+        assert!(open(&directory).err().is_some_and(|error| error.contains("is a directory")));
+    }
+}

@@ -1,0 +1,87 @@
+//! What may be typed after `stanchion reproduce` and `stanchion fit`.
+use std::path::PathBuf;
+
+#[derive(clap::Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
+#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+pub(crate) struct ReproduceArgs {
+    /// Tables to run, by name; several are separated by commas [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub table: Vec<String>,
+
+    /// Cells to run: LOCK, @ROW or LOCK@ROW, as in qspin@72; several are separated by commas [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub cell: Vec<String>,
+
+    /// Runs of each cell with seeds 1 to N [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: Option<u64>,
+
+    /// A first impression: one seed, a quarter of the virtual time
+    #[arg(long)]
+    pub quick: bool,
+
+    /// List all tables, and stop
+    #[arg(long)]
+    pub list: bool,
+
+    /// Write every cell as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write one row per cell as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Write reproduce.json and reproduce.csv into a directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace existing output files
+    #[arg(long)]
+    pub force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+pub(crate) struct FitArgs {
+    /// The table whose baseline column is fitted, by name
+    #[arg(long, value_name = "NAME")]
+    pub table: String,
+
+    /// The column to fit; only a table's baseline is allowed [default: the baseline]
+    #[arg(long, value_name = "LOCK")]
+    pub lock: Option<String>,
+
+    /// Parameters to fit, of those that have a [prior] in the files [default: all of them]; several are separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub parameters: Vec<String>,
+
+    /// Steps of the optimiser
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub rounds: u32,
+
+    /// Runs of each cell with seeds 1 to N
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub seeds: u64,
+
+    /// Only evaluate the files as they are, and tell whether the bars hold
+    #[arg(long)]
+    pub check: bool,
+
+    /// Where machines/ and workloads/ are; the fitted files are written there
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+
+    /// Fit and tell, but write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}

@@ -1,0 +1,144 @@
+//! Every cell as JSON and as CSV.
+use super::args::ReproduceArgs;
+use super::cells::{Cell, Cells, exists};
+use super::tables::Table;
+use crate::provenance::Provenance;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The version of the files' format.
+const SCHEMA: u32 = 1;
+
+/// Where results go.
+pub(crate) struct Exports {
+    json: Vec<PathBuf>,
+    csv: Vec<PathBuf>,
+}
+
+/// A cell as programs read it.
+#[derive(Serialize)]
+struct Record<'a> {
+    table: &'a str,
+    lock: &'a str,
+    row: &'a str,
+    unit: &'a str,
+    lower_is_better: bool,
+    baseline: bool,
+    published: Option<f64>,
+    simulated: Option<f64>,
+    relative_error: Option<f64>,
+    relative_spread: Option<f64>,
+    /// `compared`, `predicted`, `failed`, `not run` or `no such lock yet`.
+    state: &'static str,
+    failure: Option<&'a str>,
+}
+
+/// A whole result.
+#[derive(Serialize)]
+struct Whole<'a> {
+    schema: u32,
+    provenance: Provenance,
+    seeds: u64,
+    cells: Vec<Record<'a>>,
+}
+
+impl Exports {
+    /// Refuses what cannot be written, before anything is run.
+    pub(crate) fn open(args: &ReproduceArgs) -> Result<Self, String> {
+        let mut exports =
+            Self { json: args.json.iter().cloned().collect(), csv: args.csv.iter().cloned().collect() };
+        if let Some(directory) = &args.out {
+            std::fs::create_dir_all(directory)
+                .map_err(|error| format!("--out {}: {error}", directory.display()))?;
+            exports.json.push(directory.join("reproduce.json"));
+            exports.csv.push(directory.join("reproduce.csv"));
+        }
+        for path in exports.json.iter().chain(&exports.csv) {
+            if path.exists() && !args.force {
+                return Err(format!("{} exists; --force replaces it", path.display()));
+            }
+            let parent =
+                path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if !parent.is_dir() {
+                return Err(format!("{}: there is no such directory", parent.display()));
+            }
+        }
+        Ok(exports)
+    }
+
+    /// Writes the files.
+    pub(crate) fn write(&self, tables: &[Table], cells: &Cells, seeds: u64) -> Result<(), String> {
+        let failed = |path: &Path, error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
+        let records = || cells.all.iter().map(|cell| record(tables, cell)).collect::<Vec<_>>();
+        for path in &self.json {
+            let whole = Whole { schema: SCHEMA, provenance: Provenance::collect(1), seeds, cells: records() };
+            let text = serde_json::to_string_pretty(&whole).map_err(|error| failed(path, &error))?;
+            std::fs::write(path, text + "\n").map_err(|error| failed(path, &error))?;
+        }
+        for path in &self.csv {
+            let mut writer = csv::Writer::from_path(path).map_err(|error| failed(path, &error))?;
+            for record in records() {
+                writer.serialize(record).map_err(|error| failed(path, &error))?;
+            }
+            writer.flush().map_err(|error| failed(path, &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn record<'a>(tables: &'a [Table], cell: &'a Cell) -> Record<'a> {
+    let table = &tables[cell.table];
+    let lock = &table.locks[cell.lock];
+    let state = match (cell.failure.is_some(), cell.simulated.is_some(), cell.published.is_some()) {
+        (true, ..) => "failed",
+        (_, true, true) => "compared",
+        (_, true, false) => "predicted",
+        (_, false, _) if exists(lock) => "not run",
+        (_, false, _) => "no such lock yet",
+    };
+    Record {
+        table: &table.name,
+        lock,
+        row: &table.rows[cell.row].label,
+        unit: &table.unit,
+        lower_is_better: table.lower_is_better,
+        baseline: *lock == table.baseline,
+        published: cell.published,
+        simulated: cell.simulated.map(|(mean, _)| mean),
+        relative_error: cell.error(),
+        relative_spread: cell.simulated.map(|(_, spread)| spread),
+        state,
+        failure: cell.failure.as_deref(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tables::all;
+    use super::*;
+
+    #[test]
+    fn files_hold_every_cell_and_are_not_replaced_unasked() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let args = ReproduceArgs { out: Some(directory.path().join("new")), ..ReproduceArgs::default() };
+        let exports = Exports::open(&args).expect("nothing is in the way");
+        let tables = all().expect("in order");
+        let mut cells = Cells::choose(&tables, &[]).expect("no filter");
+        cells.all[0].simulated = Some((2.7, 0.01));
+        exports.write(&tables, &cells, 3).expect("it can be written");
+        let csv =
+            std::fs::read_to_string(directory.path().join("new/reproduce.csv")).expect("it was written");
+        assert_eq!(csv.lines().count(), 1 + cells.all.len());
+        assert!(
+            csv.lines()
+                .nth(1)
+                .is_some_and(|line| line.starts_with("locktorture,qspin,1,") && line.contains("compared"))
+        );
+        let json =
+            std::fs::read_to_string(directory.path().join("new/reproduce.json")).expect("it was written");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+        assert_eq!(json["cells"].as_array().map(Vec::len), Some(cells.all.len()));
+        assert!(Exports::open(&args).is_err_and(|error| error.contains("--force")));
+        assert!(Exports::open(&ReproduceArgs { force: true, ..args }).is_ok());
+    }
+}

@@ -1,0 +1,122 @@
+//! `stanchion fit`: moves the numbers of a machine or a workload until a table's baseline column comes out.
+//!
+//! Least squares of relative errors, held by log-normal priors from the files ([`problem`]), by damped Gauss-Newton steps in the
+//! logarithms of the parameters ([`descent`]). A fit sees the baseline's column only: what it says about other locks is a prediction.
+//! Everything is deterministic, so a fit repeats.
+mod descent;
+mod problem;
+mod written;
+
+use super::args::FitArgs;
+use super::report::number;
+use super::summary::median_and_worst;
+use super::{FAILED, INTERRUPTED, chosen, print, progress, refuse};
+use crate::interrupt;
+use core::fmt::Write;
+use problem::Problem;
+use std::process::ExitCode;
+
+/// The bars that a fitted baseline column has to pass: median and worst relative error.
+const BARS: (f64, f64) = (0.05, 0.12);
+
+/// Fits a table's baseline, or checks it.
+pub(crate) fn fit(args: &FitArgs) -> ExitCode {
+    let problem = chosen(core::slice::from_ref(&args.table)).and_then(|tables| {
+        let table = tables.into_iter().next().ok_or("no table")?;
+        Problem::new(table, args)
+    });
+    let problem = match problem {
+        Ok(problem) => problem,
+        Err(message) => return refuse(&message),
+    };
+    interrupt::install();
+    let evaluations = if args.check { 1 } else { 2 + args.rounds as usize * (problem.knobs.len() + 4) };
+    let bar = progress(evaluations * problem.runs(), args.quiet);
+    let mut text = String::new();
+    let start = problem.start();
+    let evaluate = |points: &[Vec<f64>]| problem.errors(points, &interrupt::requested, &|| bar.inc(1));
+    let Some(before) = evaluate(core::slice::from_ref(&start)).pop().flatten() else {
+        bar.finish_and_clear();
+        return failed();
+    };
+    let (end, after) = if args.check || problem.knobs.is_empty() {
+        (start.clone(), before.clone())
+    } else {
+        let weights = problem.priors();
+        let found = descent::descend(&start, &before, &weights, problem::ERROR_SCALE, args.rounds, evaluate);
+        let Some(found) = found else {
+            bar.finish_and_clear();
+            return failed();
+        };
+        found
+    };
+    bar.finish_and_clear();
+    tell(&mut text, &problem, &start, &end, &before, &after);
+    let passes = median_and_worst(&after.iter().map(|error| error.exp_m1()).collect::<Vec<_>>())
+        .is_some_and(|(median, worst)| median <= BARS.0 && worst <= BARS.1);
+    let _ = writeln!(
+        text,
+        "bars (median {:.0} %, worst {:.0} %): {}",
+        BARS.0 * 100.0,
+        BARS.1 * 100.0,
+        if passes { "passed" } else { "missed" }
+    );
+    if !args.check && !args.dry_run {
+        match written::write(&problem, &end, &args.dir) {
+            Ok(paths) => {
+                for path in paths {
+                    let _ = writeln!(text, "written: {}", path.display());
+                }
+            }
+            Err(message) => {
+                eprintln!("stanchion: {message}");
+                return print(&text, ExitCode::from(FAILED));
+            }
+        }
+    }
+    print(&text, if passes { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// After a run that was stopped or failed; the latter was told on standard error.
+fn failed() -> ExitCode {
+    if interrupt::requested() {
+        eprintln!("stanchion: interrupted; nothing was written");
+        return ExitCode::from(INTERRUPTED);
+    }
+    ExitCode::from(FAILED)
+}
+
+/// The column before and after, and where the parameters went.
+fn tell(text: &mut String, problem: &Problem, start: &[f64], end: &[f64], before: &[f64], after: &[f64]) {
+    let table = &problem.table;
+    let _ = writeln!(text, "{}, column {} ({})", table.title, table.baseline, table.unit);
+    let _ =
+        writeln!(text, "  {:>8} {:>12} {:>12} {:>9} {:>9}", "", "published", "simulated", "error", "before");
+    for ((row, after), before) in problem.rows.iter().zip(after).zip(before) {
+        let _ = writeln!(
+            text,
+            "  {:>8} {:>12} {:>12} {:>+7.1} % {:>+7.1} %",
+            row.label,
+            number(row.published),
+            number(row.published * after.exp()),
+            after.exp_m1() * 100.0,
+            before.exp_m1() * 100.0
+        );
+    }
+    let sizes: Vec<f64> = after.iter().map(|error| error.exp_m1()).collect();
+    if let Some((median, worst)) = median_and_worst(&sizes) {
+        let _ = writeln!(text, "  {:.1} % in the median, {:.1} % at worst", median * 100.0, worst * 100.0);
+    }
+    for ((knob, start), end) in problem.knobs.iter().zip(start).zip(end) {
+        let _ = writeln!(
+            text,
+            "  {:32} {:>10} from {:>10}, prior {} +- {:.0} %: {:+.1} widths",
+            knob.path,
+            number(end.exp()),
+            number(start.exp()),
+            number(knob.centre),
+            knob.sigma * 100.0,
+            (end - knob.centre.ln()) / knob.sigma
+        );
+    }
+}

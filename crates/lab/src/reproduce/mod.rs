@@ -1,0 +1,114 @@
+//! `stanchion reproduce` and `stanchion fit`: published tables against the simulator, cell by cell.
+//!
+//! The tables are data ([`tables`]): which machine and workload each needs stands beside its numbers. The runs of all cells go side by
+//! side ([`simulate`]), come together in cells ([`cells`]) and are told in words ([`report`]), in a summary ([`summary`]) and in
+//! files ([`export`]). A fit ([`fit`]) sees the baseline's column and nothing else.
+mod args;
+mod cells;
+mod export;
+mod fit;
+mod report;
+mod simulate;
+mod summary;
+mod tables;
+
+pub(crate) use args::{FitArgs, ReproduceArgs};
+pub(crate) use fit::fit;
+
+use crate::interrupt;
+use crate::names::nearest;
+use cells::Cells;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use tables::Table;
+
+/// The contract of the exit codes, as `--help` tells it.
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
+2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
+
+/// A run failed, or a check did not hold.
+const FAILED: u8 = 1;
+/// Bad input.
+const REFUSED: u8 = 2;
+/// Stopped by the user.
+const INTERRUPTED: u8 = 130;
+
+/// Runs published tables.
+pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
+    let prepared = chosen(&args.table).and_then(|tables| {
+        let cells = Cells::choose(&tables, &args.cell)?;
+        let exports = export::Exports::open(args)?;
+        Ok((tables, cells, exports))
+    });
+    let (tables, mut cells, exports) = match prepared {
+        Ok(prepared) => prepared,
+        Err(message) => return refuse(&message),
+    };
+    if args.list {
+        return print(&report::list(&tables), ExitCode::SUCCESS);
+    }
+    interrupt::install();
+    let seeds = if args.quick { 1 } else { args.seeds.unwrap_or(3).max(1) };
+    let jobs = cells.jobs(&tables, seeds, if args.quick { 4 } else { 1 });
+    let progress = progress(jobs.len(), args.quiet);
+    let results = simulate::all(&jobs, &interrupt::requested, &|_, _| progress.inc(1));
+    progress.finish_and_clear();
+    cells.take(&results);
+    let mut text = report::tables(&tables, &cells);
+    text.push_str(&summary::text(&tables, &cells));
+    let code = if cells.any_failed() {
+        ExitCode::from(FAILED)
+    } else if interrupt::requested() {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    };
+    let code = print(&text, code);
+    match exports.write(&tables, &cells, seeds) {
+        Ok(()) => {}
+        Err(message) => {
+            eprintln!("stanchion: {message}");
+            return ExitCode::from(FAILED);
+        }
+    }
+    if interrupt::requested() {
+        eprintln!("stanchion: interrupted; the cells that were finished are above");
+    }
+    code
+}
+
+/// The tables with these names; all, without any.
+fn chosen(names: &[String]) -> Result<Vec<Table>, String> {
+    let all = tables::all()?;
+    for name in names {
+        if !all.iter().any(|table| table.name == *name) {
+            let near = nearest(name, all.iter().map(|table| table.name.as_str())).join(", ");
+            return Err(format!("no published table '{name}': nearest are {near}"));
+        }
+    }
+    Ok(all.into_iter().filter(|table| names.is_empty() || names.contains(&table.name)).collect())
+}
+
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("stanchion: {message}");
+    ExitCode::from(REFUSED)
+}
+
+/// Writes to standard output; a reader that has gone away is no failure of ours.
+fn print(text: &str, code: ExitCode) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    code
+}
+
+/// A bar for `runs` runs, on terminals only.
+fn progress(runs: usize, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(runs as u64);
+    if quiet || !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {eta} left  {wide_msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

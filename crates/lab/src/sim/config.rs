@@ -1,0 +1,279 @@
+//! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
+use super::args::Args;
+use super::report::Setting;
+use super::scenes::{self, Scene};
+use crate::units::parse_time;
+use core::fmt::Write;
+use stanchion_sim::{MS, NS, Time, machine, workload};
+use std::path::PathBuf;
+
+const MACHINE: &str = "small-vm";
+const WORKLOAD: &str = "medium";
+const TIME: Time = 200 * MS;
+const WARM_UP: Time = 20 * MS;
+const TRACE_TIME: Time = 20 * MS;
+const REPEAT: u64 = 5;
+const SEED: u64 = 1;
+const LIMIT: u64 = 1_000_000_000;
+/// Runs of a cell, and at a time, beyond this are a typing error.
+const MOST_REPEAT: u64 = 1000;
+const MOST_JOBS: u64 = 1024;
+/// A recording stays in memory, some 40 bytes for each thing that happens.
+const LONGEST_TRACE: Time = 500 * MS;
+
+/// A run, resolved.
+pub(super) struct Config {
+    pub scenes: Vec<Scene>,
+    pub locks: Vec<&'static str>,
+    pub setting: Setting,
+    pub jobs: usize,
+    pub watch: Option<Watch>,
+}
+
+/// One run to be looked at: what part of it, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Watch {
+    pub from: Time,
+    pub to: Time,
+    pub trace: Option<PathBuf>,
+    pub timeline: Option<PathBuf>,
+}
+
+impl Config {
+    pub(super) fn resolve(args: &Args) -> Result<Self, String> {
+        let watching = args.trace.is_some() || args.timeline.is_some();
+        let time = span("--time", args.time.as_deref(), TIME, NS)?;
+        let warm_up = span("--warm-up", args.warm_up.as_deref(), WARM_UP, 0)?;
+        let repeat = if watching { 1 } else { REPEAT };
+        let repeat = number("--repeat", args.repeat.as_deref(), repeat, 1..=MOST_REPEAT)?;
+        let seed = number("--seed", args.seed.as_deref(), SEED, 0..=u64::MAX - MOST_REPEAT)?;
+        let limit = number("--limit", args.limit.as_deref(), LIMIT, 1..=u64::MAX)?;
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
+        let jobs = number("--jobs", args.jobs.as_deref(), cpus, 1..=MOST_JOBS)? as usize;
+        let part = part(args, watching, time)?;
+        let locks = scenes::locks(&args.lock)?;
+        let scenes = scenes::resolve(&scenes::Typed {
+            machines: args.machine.as_deref().unwrap_or(MACHINE),
+            workloads: args.workload.as_deref().unwrap_or(WORKLOAD),
+            vcpus: args.vcpus.as_deref(),
+            overcommit: args.overcommit.as_deref(),
+            sets: &args.set,
+        })?;
+        let cells = locks.len() * scenes.iter().map(|scene| scene.counts.len()).sum::<usize>();
+        let watch = part.map(|(from, to)| Watch {
+            from: warm_up + from,
+            to: warm_up + to,
+            trace: args.trace.clone(),
+            timeline: args.timeline.clone(),
+        });
+        if let Some(watch) = &watch {
+            one_run(cells, repeat)?;
+            free_to_write(watch, args.force)?;
+        }
+        let setting = Setting {
+            locks: locks.iter().map(|lock| (*lock).to_owned()).collect(),
+            seeds: (seed..seed + repeat).collect(),
+            time_ns: time / NS,
+            warm_up_ns: warm_up / NS,
+            limit,
+            sets: args.set.clone(),
+        };
+        Ok(Self { scenes, locks, setting, jobs, watch })
+    }
+}
+
+/// The part of the run to record, counted from the end of the warm-up.
+fn part(args: &Args, watching: bool, time: Time) -> Result<Option<(Time, Time)>, String> {
+    let typed = args.trace_time.is_some() || args.trace_from.is_some();
+    if !watching {
+        let alone = "--trace-time and --trace-from say what to record; add --trace FILE or --timeline FILE";
+        return if typed { Err(alone.to_owned()) } else { Ok(None) };
+    }
+    let from = span("--trace-from", args.trace_from.as_deref(), 0, 0)?;
+    let length =
+        span("--trace-time", args.trace_time.as_deref(), TRACE_TIME.min(time.saturating_sub(from)), NS)?;
+    if length > LONGEST_TRACE {
+        return Err(format!("--trace-time: the longest recording is {} ms", LONGEST_TRACE / MS));
+    }
+    if length == 0 || from + length > time {
+        return Err("--trace-time: the recording goes beyond the end of --time".to_owned());
+    }
+    Ok(Some((from, from + length)))
+}
+
+fn one_run(cells: usize, repeat: u64) -> Result<(), String> {
+    if cells == 1 && repeat == 1 {
+        return Ok(());
+    }
+    Err(format!(
+        "--trace and --timeline show one run, not {}: name one machine, workload, --lock and --vcpus{}",
+        cells as u64 * repeat,
+        if repeat > 1 { ", and --repeat 1" } else { "" }
+    ))
+}
+
+/// That both files can be written without losing anything.
+fn free_to_write(watch: &Watch, force: bool) -> Result<(), String> {
+    if watch.trace.is_some() && watch.trace == watch.timeline {
+        return Err("--trace and --timeline name the same file".to_owned());
+    }
+    for path in watch.trace.iter().chain(&watch.timeline) {
+        if path.is_dir() {
+            return Err(format!("{} is a directory, not a file to write", path.display()));
+        }
+        if !force && path.symlink_metadata().is_ok() {
+            return Err(format!("{} exists already; use --force to replace it", path.display()));
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if parent.is_some_and(|parent| !parent.is_dir()) {
+            return Err(format!("cannot write {}: there is no such directory", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn span(flag: &str, text: Option<&str>, default: Time, least: Time) -> Result<Time, String> {
+    let Some(text) = text else { return Ok(default) };
+    let time = parse_time(text).map_err(|error| format!("{flag}: {error}"))?;
+    let time = time.as_nanos() as Time * NS;
+    if time < least { Err(format!("{flag}: {text} is too short")) } else { Ok(time) }
+}
+
+fn number(
+    flag: &str,
+    text: Option<&str>,
+    default: u64,
+    range: core::ops::RangeInclusive<u64>,
+) -> Result<u64, String> {
+    let Some(text) = text else { return Ok(default) };
+    let value = text.parse().ok().filter(|value| range.contains(value));
+    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {} to {}", range.start(), range.end()))
+}
+
+/// The text of `--list`.
+pub(super) fn list() -> String {
+    let mut text = "machines\n".to_owned();
+    for (name, _) in machine::library() {
+        let about = machine::load(name).map_or_else(|error| error, |file| file.machine.about);
+        let _ = writeln!(text, "  {name:<22} {about}");
+    }
+    text.push_str("workloads\n");
+    for (name, _) in workload::library() {
+        let about = workload::load(name).map_or_else(|error| error, |file| file.workload.about);
+        let _ = writeln!(text, "  {name:<22} {about}");
+    }
+    text.push_str("locks\n");
+    for name in stanchion_sim::lock_names() {
+        let _ = writeln!(text, "  {name}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(change: impl FnOnce(&mut Args)) -> Result<Config, String> {
+        let mut args = Args { lock: "all".into(), ..Args::default() };
+        change(&mut args);
+        Config::resolve(&args)
+    }
+
+    #[test]
+    fn the_default_is_every_lock_on_a_small_machine_with_five_seeds() {
+        let config = resolve(|_| ()).expect("valid");
+        assert_eq!(config.locks, stanchion_sim::lock_names());
+        assert_eq!(config.scenes.len(), 1);
+        assert_eq!(config.scenes[0].counts, [1, 2, 4, 8]);
+        assert_eq!(config.setting.seeds, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn locks_keep_the_order_typed_and_counts_follow_the_machine() {
+        let config = resolve(|args| {
+            args.lock = "ticket,byte,ticket".into();
+            args.vcpus = Some("3-5,1x".into());
+            args.overcommit = Some("1,1.5,4".into());
+        })
+        .expect("valid");
+        assert_eq!(config.locks, ["ticket", "byte"]);
+        assert_eq!(config.scenes[0].counts, [2, 3, 4, 5, 8]);
+    }
+
+    #[test]
+    fn fields_are_replaced_under_their_names_and_under_that_of_the_hypervisor() {
+        let config = resolve(|args| {
+            args.set =
+                vec!["hypervisor.slice=7ms".into(), "hypervisor.switch=3us".into(), "memory.rmw=9".into()];
+        })
+        .expect("valid");
+        let machine = &config.scenes[0].machine;
+        assert!(
+            matches!(&machine.host.scheduler, machine::SchedulerKind::FairShare(fair) if fair.slice == 7 * MS)
+        );
+        assert_eq!((machine.host.switch, machine.memory.rmw), (3_000 * NS, 9 * NS));
+    }
+
+    #[test]
+    fn a_trace_takes_one_run_and_a_window_within_it() {
+        let watch = |change: fn(&mut Args)| {
+            resolve(|args| {
+                args.trace = Some("no-such-file.json".into());
+                args.lock = "byte".into();
+                args.vcpus = Some("2".into());
+                args.warm_up = Some("1ms".into());
+                change(args);
+            })
+            .map(|config| config.watch.expect("watched"))
+        };
+        let whole = watch(|_| ()).expect("valid");
+        assert_eq!((whole.from, whole.to), (MS, MS + TRACE_TIME));
+        let short = watch(|args| args.time = Some("3ms".into())).expect("valid");
+        assert_eq!((short.from, short.to), (MS, 4 * MS), "no longer than the run");
+        for (change, text) in [
+            ((|args| args.lock = "byte,ticket".into()) as fn(&mut Args), "show one run, not 2"),
+            (|args| args.repeat = Some("3".into()), "and --repeat 1"),
+            (|args| args.trace_time = Some("1s".into()), "the longest recording"),
+            (|args| args.trace_from = Some("200ms".into()), "beyond the end"),
+            (|args| args.timeline.clone_from(&args.trace), "the same file"),
+            (|args| args.trace = Some("no-such-directory/file".into()), "no such directory"),
+        ] {
+            let error = watch(change).expect_err(text);
+            assert!(error.contains(text) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_refused_in_one_line_that_names_the_flag() {
+        type Mistake = fn(&mut Args);
+        let mistakes: [(Mistake, &str); 14] = [
+            (|args| args.lock = "tiket".into(), "--lock: unknown lock 'tiket': nearest are ticket"),
+            (|args| args.lock = ",".into(), "--lock: ',' names nothing"),
+            (|args| args.machine = Some("smal-vm".into()), "small-vm"),
+            (|args| args.workload = Some("shrot".into()), "short"),
+            (|args| args.vcpus = Some("0".into()), "--vcpus: '0' vCPUs cannot be run"),
+            (|args| args.vcpus = Some("many".into()), "--vcpus: 'many' is no vCPU count"),
+            (|args| args.overcommit = Some("x".into()), "--overcommit: '' is no multiple"),
+            (|args| args.set = vec!["host".into()], "--set: 'host' is no KEY=VALUE"),
+            (|args| args.set = vec!["memory.remote-dirt=1".into()], "memory.remote-dirty"),
+            (|args| args.set = vec!["workload.critcal=1ns".into()], "critical"),
+            (|args| args.time = Some("0s".into()), "--time: 0s is too short"),
+            (|args| args.repeat = Some("0".into()), "--repeat: '0' is not a number from 1"),
+            (|args| args.seed = Some("x".into()), "--seed: 'x'"),
+            (|args| args.trace_time = Some("1ms".into()), "add --trace FILE"),
+        ];
+        for (mistake, text) in mistakes {
+            let error = resolve(mistake).err().expect(text);
+            assert!(error.contains(text) && !error.contains('\n'), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_the_simulator_would_refuse_is_refused_before_anything_runs() {
+        let error = resolve(|args| {
+            args.set = vec!["host.scheduler=\"pinned\"".into()];
+            args.vcpus = Some("2,3".into());
+        });
+        assert!(error.err().is_some_and(|error| error.contains("3 vCPUs do not fit")));
+    }
+}

@@ -1,0 +1,236 @@
+//! One simulation from arguments to exit code.
+use super::args::Args;
+use super::config::{self, Config};
+use super::export::{Exports, FORMATS};
+use super::pool::{self, Observer, Task};
+use super::progress::Progress;
+use super::report::{Cell, Effort, Report, SCHEMA, SceneInfo};
+use super::{table, timeline, trace};
+use crate::export::Wanted;
+use crate::interrupt;
+use crate::provenance::Provenance;
+use crate::units::round_ns;
+use core::fmt::Write as _;
+use stanchion_sim::Outcome;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Broken lock, failed run or file that could not be written.
+const FAILED: u8 = 1;
+/// Bad input.
+const REFUSED: u8 = 2;
+/// Stopped by the user.
+const INTERRUPTED: u8 = 130;
+
+/// Runs the simulations.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    if args.list {
+        return print(&config::list(), ExitCode::SUCCESS);
+    }
+    let wanted = Wanted {
+        json: args.json.as_deref(),
+        csv: args.csv.as_deref(),
+        html: args.html.as_deref(),
+        dir: args.out.as_deref(),
+        force: args.force,
+    };
+    let prepared = Config::resolve(args).and_then(|config| Ok((config, Exports::open(&wanted, &FORMATS)?)));
+    match prepared {
+        Ok((config, exports)) => simulate(args, &config, exports),
+        Err(message) => {
+            eprintln!("stanchion: {message}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn simulate(args: &Args, config: &Config, exports: Exports) -> ExitCode {
+    interrupt::install();
+    pool::keep_panics_to_cells();
+    let infos: Vec<SceneInfo> = config.scenes.iter().map(SceneInfo::of).collect();
+    let mut tasks = Vec::new();
+    for (scene, info) in config.scenes.iter().zip(&infos) {
+        for &vcpus in &scene.counts {
+            tasks.extend(config.locks.iter().map(|&lock| Task { scene, info, lock, vcpus }));
+        }
+    }
+    let setting = &config.setting;
+    if !args.quiet {
+        eprintln!(
+            "{} cells x {} seeds from {}, {} of virtual time each, {} at a time",
+            tasks.len(),
+            setting.seeds.len(),
+            setting.seeds[0],
+            round_ns(setting.time_ns as f64),
+            config.jobs
+        );
+    }
+    let mut driver = Driver {
+        report: blank_report(config, infos.clone()),
+        exports,
+        progress: Progress::new(&tasks, setting.seeds.len(), args.quiet),
+        places: Vec::new(),
+        start: Instant::now(),
+        error: None,
+    };
+    let watched: Mutex<Option<Outcome>> = Mutex::new(None);
+    let one = |task: &Task, seed: u64| {
+        let mut spec = pool::spec(task, setting, seed);
+        spec.record = config.watch.as_ref().map(|watch| (watch.from, watch.to));
+        let outcome = stanchion_sim::run(&spec, &interrupt::requested)?;
+        if config.watch.is_some()
+            && let Ok(mut kept) = watched.lock()
+        {
+            *kept = Some(outcome.clone());
+        }
+        Ok(outcome)
+    };
+    pool::run_all(&tasks, &setting.seeds, config.jobs, &one, &mut driver);
+    driver.progress.finish();
+    let complete = driver.report.cells.len() == tasks.len();
+    driver.close(complete);
+    let shown = driver.show(config, watched.into_inner().ok().flatten().as_ref());
+    finish(args, &driver, &shown)
+}
+
+/// What is known before the first cell.
+fn blank_report(config: &Config, scenes: Vec<SceneInfo>) -> Report {
+    Report {
+        schema: SCHEMA,
+        complete: false,
+        provenance: Provenance::collect(config.setting.seeds[0]),
+        effort: Effort { jobs: config.jobs, ..Effort::default() },
+        setting: config.setting.clone(),
+        scenes,
+        cells: Vec::new(),
+    }
+}
+
+/// Keeps report, files and progress up to date while the pool runs.
+struct Driver {
+    report: Report,
+    exports: Exports,
+    progress: Progress,
+    /// The place among the tasks of each cell of the report.
+    places: Vec<usize>,
+    start: Instant,
+    error: Option<String>,
+}
+
+impl Observer for Driver {
+    fn run_done(&mut self, task: &Task) {
+        self.progress.run_done(task);
+    }
+
+    fn cell_done(&mut self, index: usize, cell: Cell) {
+        self.progress.cell_done(&cell);
+        // In the order of the plan, whichever thread was faster.
+        let at = self.places.partition_point(|&place| place < index);
+        self.places.insert(at, index);
+        self.report.cells.insert(at, cell);
+        self.report.compare();
+        self.write();
+    }
+
+    fn idle(&mut self) {
+        self.progress.idle();
+    }
+}
+
+impl Driver {
+    fn write(&mut self) {
+        let seconds = self.start.elapsed().as_secs_f64();
+        self.report.effort.seconds = seconds;
+        self.report.effort.memory_events_per_second = self.report.memory_events() as f64 / seconds.max(1e-9);
+        // Said once and at the end: the simulation goes on, the terminal still gets its tables.
+        if let Err(error) = self.exports.write(&self.report) {
+            self.error = Some(error);
+        }
+    }
+
+    fn close(&mut self, complete: bool) {
+        self.report.complete = complete;
+        if self.report.cells.is_empty() {
+            self.exports.abandon();
+        } else {
+            self.write();
+        }
+    }
+
+    /// Writes trace and timeline of the run that was watched; lines about them.
+    fn show(&mut self, config: &Config, outcome: Option<&Outcome>) -> String {
+        let mut text = String::new();
+        let Some(watch) = &config.watch else { return text };
+        let Some((outcome, recording)) =
+            outcome.and_then(|outcome| Some((outcome, outcome.recording.as_ref()?)))
+        else {
+            return text;
+        };
+        let scene = &config.scenes[0];
+        let caption = timeline::Caption {
+            lock: config.locks[0],
+            machine: &scene.machine.name,
+            workload: &scene.workload.name,
+            cpus: scene.machine.topology.cpu_count(),
+            seed: config.setting.seeds[0],
+            ops_per_second: outcome.ops_per_second(),
+        };
+        let files = [
+            (&watch.trace, trace::write as fn(&_, &_) -> (String, Option<String>)),
+            (&watch.timeline, timeline::write),
+        ];
+        for (path, writer) in files {
+            let Some(path) = path else { continue };
+            let (content, note) = writer(recording, &caption);
+            match std::fs::write(path, content) {
+                Ok(()) => {
+                    let _ = write!(text, "\nwritten: {}{}", path.display(), note.unwrap_or_default());
+                }
+                Err(error) => self.error = Some(format!("cannot write {}: {error}", path.display())),
+            }
+        }
+        text
+    }
+}
+
+/// Prints the result and decides the exit code.
+fn finish(args: &Args, driver: &Driver, shown: &str) -> ExitCode {
+    let report = &driver.report;
+    let mut text = table::render(report, args.events);
+    if !report.cells.is_empty() {
+        let _ = write!(text, "\n{}", table::simulated(report));
+    }
+    text.push_str(shown);
+    for path in driver.exports.paths() {
+        let _ = write!(text, "\nwritten: {}", path.display());
+    }
+    let _ = match report.setting.seeds[..] {
+        [first, .., last] => writeln!(text, "\nseeds {first} to {last}"),
+        [seed] => writeln!(text, "\nseed {seed}"),
+        [] => writeln!(text),
+    };
+    let code = match report.complete {
+        _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
+        false if interrupt::requested() => ExitCode::from(INTERRUPTED),
+        false => ExitCode::from(FAILED),
+        true => ExitCode::SUCCESS,
+    };
+    let code = print(&text, code);
+    if let Some(error) = &driver.error {
+        eprintln!("stanchion: {error}");
+    }
+    if !report.complete && interrupt::requested() {
+        let kept = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
+        eprintln!("stanchion: interrupted; what was finished is above{kept}");
+    }
+    code
+}
+
+/// Writes to standard output; a reader that has gone away is no failure of ours.
+fn print(text: &str, code: ExitCode) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.trim_start_matches('\n').as_bytes()).and_then(|()| out.flush());
+    code
+}

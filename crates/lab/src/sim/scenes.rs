@@ -1,0 +1,201 @@
+//! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that can be refused.
+use crate::names::nearest;
+use crate::threads;
+use stanchion_sim::machine::file::field_table;
+use stanchion_sim::machine::{self, Machine, SchedulerKind};
+use stanchion_sim::workload::{self, Workload};
+use stanchion_sim::{Failure, Spec, run};
+use std::sync::Arc;
+
+/// A machine, a workload and the counts that are simulated there.
+#[derive(Clone)]
+pub(super) struct Scene {
+    pub machine: Arc<Machine>,
+    pub workload: Arc<Workload>,
+    pub counts: Vec<usize>,
+}
+
+/// What was typed about scenes.
+pub(super) struct Typed<'a> {
+    pub machines: &'a str,
+    pub workloads: &'a str,
+    pub vcpus: Option<&'a str>,
+    pub overcommit: Option<&'a str>,
+    pub sets: &'a [String],
+}
+
+/// Fields of workloads are told from those of machines by this.
+const WORKLOAD: &str = "workload.";
+/// What runs vCPUs may be called by what it mostly is.
+const HYPERVISOR: &str = "hypervisor.";
+/// If no count is asked for, no more than this, so that the first impression comes soon.
+const MOST_BY_DEFAULT: usize = 64;
+
+/// All scenes, machine by machine.
+pub(super) fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
+    let is_of_workload = |set: &&String| set.trim_start().starts_with(WORKLOAD);
+    let (of_workload, of_machine): (Vec<&String>, Vec<&String>) = typed.sets.iter().partition(is_of_workload);
+    if let Some(set) = typed.sets.iter().find(|set| !set.contains('=')) {
+        return Err(format!("--set: '{set}' is no KEY=VALUE: write for example host.fair-share.slice=3ms"));
+    }
+    let mut all_workloads: Vec<Arc<Workload>> = Vec::new();
+    for name in words("--workload", typed.workloads)? {
+        let file = workload::load_with(name, &of_workload);
+        let workload = file.map_err(|error| format!("--workload {name}: {error}"))?.workload;
+        if all_workloads.iter().any(|other| other.name == workload.name) {
+            return Err(format!("--workload: two of them are called {}", workload.name));
+        }
+        all_workloads.push(Arc::new(workload));
+    }
+    let mut scenes: Vec<Scene> = Vec::new();
+    for name in words("--machine", typed.machines)? {
+        let machine = Arc::new(load_machine(name, &of_machine)?);
+        if scenes.iter().any(|scene| scene.machine.name == machine.name) {
+            return Err(format!("--machine: two of them are called {}", machine.name));
+        }
+        let counts = counts(typed, &machine)?;
+        for workload in &all_workloads {
+            let scene = Scene {
+                machine: Arc::clone(&machine),
+                workload: Arc::clone(workload),
+                counts: counts.clone(),
+            };
+            probe(&scene)?;
+            scenes.push(scene);
+        }
+    }
+    Ok(scenes)
+}
+
+/// The words of a list, each once.
+pub(super) fn words<'a>(flag: &str, list: &'a str) -> Result<Vec<&'a str>, String> {
+    let mut words = Vec::new();
+    for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    if words.is_empty() {
+        Err(format!("{flag}: '{list}' names nothing (--list shows all)"))
+    } else {
+        Ok(words)
+    }
+}
+
+fn load_machine(name: &str, sets: &[&String]) -> Result<Machine, String> {
+    let (aliased, plain): (Vec<&String>, Vec<&String>) =
+        sets.iter().copied().partition(|set| set.trim_start().starts_with(HYPERVISOR));
+    let mut sets: Vec<String> = plain.into_iter().cloned().collect();
+    if !aliased.is_empty() {
+        // Which scheduler it is may itself have been set.
+        let scheduler = &load_with(name, &sets)?.host.scheduler;
+        sets.extend(aliased.iter().map(|set| unaliased(set.trim_start(), scheduler)));
+    }
+    load_with(name, &sets)
+}
+
+fn load_with(name: &str, sets: &[String]) -> Result<Machine, String> {
+    let file = machine::load_with(name, sets).map_err(|error| format!("--machine {name}: {error}"))?;
+    Ok(file.machine)
+}
+
+/// `hypervisor.slice` is `host.slice` if there is such a field, else that of the machine's scheduler.
+fn unaliased(set: &str, scheduler: &SchedulerKind) -> String {
+    let rest = &set[HYPERVISOR.len()..];
+    let key = rest.split('=').next().unwrap_or_default().trim();
+    // The table in the documentation is made of the fields that the reader knows.
+    let of_host = field_table().contains(&format!("| `host.{key}` |"));
+    let table = match scheduler {
+        SchedulerKind::FairShare(_) if !of_host => "fair-share.",
+        SchedulerKind::RoundRobin(_) if !of_host => "round-robin.",
+        _ => "",
+    };
+    format!("host.{table}{rest}")
+}
+
+/// The counts for one machine.
+fn counts(typed: &Typed, machine: &Machine) -> Result<Vec<usize>, String> {
+    let cpus = machine.topology.cpu_count();
+    let mut counts = Vec::new();
+    if let Some(list) = typed.vcpus {
+        counts.extend(threads::parse(list, cpus).map_err(|error| format!("--vcpus: {}", of_vcpus(&error)))?);
+    }
+    if let Some(list) = typed.overcommit {
+        for word in words("--overcommit", list)? {
+            let word = word.trim_end_matches('x');
+            let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
+                format!("--overcommit: '{word}' is no multiple of the {cpus} CPUs that can be run: write for example 1,1.5,2")
+            })?;
+            counts.extend(multiple);
+        }
+    }
+    if counts.is_empty() {
+        counts = default_counts(machine);
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    Ok(counts)
+}
+
+/// The parser's words are those of the benchmark, which has threads.
+fn of_vcpus(error: &str) -> String {
+    error.replace("thread count", "vCPU count").replace("threads", "vCPUs")
+}
+
+/// Powers of two up to the CPUs, and beyond them where vCPUs take turns.
+fn default_counts(machine: &Machine) -> Vec<usize> {
+    let cpus = machine.topology.cpu_count();
+    let mut counts: Vec<usize> =
+        core::iter::successors(Some(1), |count| Some(count * 2)).take_while(|&count| count < cpus).collect();
+    counts.push(cpus);
+    if machine.host.scheduler != SchedulerKind::Pinned {
+        counts.extend([cpus * 2, cpus * 4]);
+    }
+    counts.retain(|&count| count <= MOST_BY_DEFAULT);
+    counts
+}
+
+/// Asks the simulator itself whether it would run each count, without running it.
+fn probe(scene: &Scene) -> Result<(), String> {
+    let lock = stanchion_sim::lock_names()[0];
+    for &contexts in &scene.counts {
+        let spec = Spec {
+            machine: &scene.machine,
+            workload: &scene.workload,
+            lock,
+            contexts,
+            seed: 0,
+            time: 0,
+            warm_up: 0,
+            record: None,
+            most_events: 0,
+        };
+        if let Err(Failure::Refused(why)) = run(&spec, &|| true) {
+            return Err(why);
+        }
+    }
+    Ok(())
+}
+
+/// The locks of a list, in the order typed: the first is what others are compared with.
+pub(super) fn locks(list: &str) -> Result<Vec<&'static str>, String> {
+    let all = stanchion_sim::lock_names();
+    let mut locks = Vec::new();
+    for word in words("--lock", list)? {
+        match all.iter().find(|name| **name == word) {
+            Some(name) => locks.push(*name),
+            None if word == "all" => locks.extend(&all),
+            None => {
+                let near = nearest(word, all.iter().copied()).join(", ");
+                return Err(format!("--lock: unknown lock '{word}': nearest are {near} (--list shows all)"));
+            }
+        }
+    }
+    let mut once: Vec<&'static str> = Vec::new();
+    for lock in locks {
+        if !once.contains(&lock) {
+            once.push(lock);
+        }
+    }
+    Ok(once)
+}

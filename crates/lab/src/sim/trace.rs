@@ -1,0 +1,258 @@
+//! A recording as a trace for ui.perfetto.dev: a track for each CPU and each vCPU, and arrows for handovers and kicks.
+//!
+//! The format is Chrome's trace events in JSON, times in microseconds. They are rounded to nanoseconds before anything else,
+//! ends like beginnings, so that what follows each other never overlaps.
+use super::timeline::Caption;
+use core::fmt::Write;
+use stanchion_sim::{NS, Recording, Time};
+
+/// More events than this make a file that a browser chokes on (50 MB).
+const MOST_EVENTS: usize = 400_000;
+const CPUS: u32 = 1;
+const VCPUS: u32 = 2;
+
+/// The trace, and a remark if it had to be cut.
+pub(super) fn write(recording: &Recording, caption: &Caption) -> (String, Option<String>) {
+    write_at_most(recording, caption, MOST_EVENTS)
+}
+
+fn write_at_most(recording: &Recording, caption: &Caption, most: usize) -> (String, Option<String>) {
+    let end = end_of(recording, most);
+    let mut out =
+        Out { text: "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n".to_owned(), from: recording.from };
+    out.text.reserve(100 * most.min(recording.spells.len() * 2));
+    out.names(recording, caption);
+    for ran in recording.ran.iter().filter(|ran| ran.from < end) {
+        let name = format!("vCPU {}", ran.context);
+        out.slice(CPUS, ran.cpu, &name, "ran", ran.from, ran.to.min(end));
+    }
+    for spell in recording.spells.iter().filter(|spell| spell.from < end) {
+        let cause = spell.cause.name();
+        out.slice(VCPUS, spell.context, cause, cause, spell.from, spell.to.min(end));
+    }
+    let mut id = 0;
+    for handover in recording.handovers.iter().filter(|handover| handover.acquired < end) {
+        id += 1;
+        let name = format!("lock {} handed over", handover.lock);
+        out.flow(
+            id,
+            &name,
+            "handover",
+            (handover.giver, handover.released),
+            (handover.taker, handover.acquired),
+        );
+    }
+    for kick in recording.kicks.iter().filter(|kick| kick.arrives < end) {
+        id += 1;
+        out.flow(id, "kick", "kick", (kick.from, kick.sent), (kick.to, kick.arrives));
+    }
+    // The last event has no comma behind it.
+    out.text.truncate(out.text.trim_end_matches([',', '\n']).len());
+    out.text.push_str("\n]}\n");
+    let note = (end < recording.to).then(|| {
+        let kept = (end - recording.from) / NS;
+        format!(" (cut after {kept} ns, at {most} events; a shorter --trace-time or a later --trace-from shows other parts)")
+    });
+    (out.text, note)
+}
+
+/// Up to when there are no more than `most` events.
+fn end_of(recording: &Recording, most: usize) -> Time {
+    let slices =
+        recording.ran.iter().map(|ran| ran.from).chain(recording.spells.iter().map(|spell| spell.from));
+    let handovers = recording.handovers.iter().map(|handover| handover.acquired);
+    let flows = handovers.chain(recording.kicks.iter().map(|kick| kick.arrives));
+    let mut times: Vec<Time> = slices.chain(flows.flat_map(|time| [time; 2])).collect();
+    if times.len() <= most {
+        return recording.to;
+    }
+    let (_, end, _) = times.select_nth_unstable(most);
+    *end
+}
+
+/// The text so far.
+struct Out {
+    text: String,
+    from: Time,
+}
+
+impl Out {
+    /// Nanoseconds since the beginning of the recording.
+    fn ns(&self, time: Time) -> u64 {
+        (time - self.from) / NS
+    }
+
+    fn names(&mut self, recording: &Recording, caption: &Caption) {
+        let title = caption.to_string();
+        for (process, name) in [(CPUS, "CPUs"), (VCPUS, "vCPUs")] {
+            self.meta(process, None, "process_name", &format!("{name}: {title}"));
+            let _ = writeln!(
+                self.text,
+                "{{\"ph\":\"M\",\"pid\":{process},\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{process}}}}},"
+            );
+        }
+        for cpu in 0..caption.cpus {
+            self.meta(CPUS, Some(cpu), "thread_name", &format!("CPU {cpu}"));
+        }
+        for vcpu in 0..recording.contexts {
+            self.meta(VCPUS, Some(vcpu), "thread_name", &format!("vCPU {vcpu}"));
+        }
+    }
+
+    fn meta(&mut self, process: u32, track: Option<usize>, what: &str, name: &str) {
+        let tid = track.map(|track| format!("\"tid\":{track},")).unwrap_or_default();
+        // Names of machines and workloads may hold anything.
+        let name = serde_json::Value::from(name);
+        let _ = writeln!(
+            self.text,
+            "{{\"ph\":\"M\",\"pid\":{process},{tid}\"name\":\"{what}\",\"args\":{{\"name\":{name}}}}},"
+        );
+    }
+
+    fn slice(&mut self, process: u32, track: usize, name: &str, category: &str, from: Time, to: Time) {
+        let (from, to) = (self.ns(from), self.ns(to));
+        if from < to {
+            let (ts, dur) = (Micros(from), Micros(to - from));
+            let _ = writeln!(
+                self.text,
+                "{{\"ph\":\"X\",\"pid\":{process},\"tid\":{track},\"ts\":{ts},\"dur\":{dur},\"name\":\"{name}\",\"cat\":\"{category}\"}},"
+            );
+        }
+    }
+
+    /// An arrow between two vCPUs. It binds to the slices that are there at its ends.
+    fn flow(&mut self, id: u32, name: &str, category: &str, start: (usize, Time), end: (usize, Time)) {
+        let (ts, finish) = (Micros(self.ns(start.1)), Micros(self.ns(end.1)));
+        let _ = writeln!(
+            self.text,
+            "{{\"ph\":\"s\",\"pid\":{VCPUS},\"tid\":{},\"ts\":{ts},\"id\":{id},\"name\":\"{name}\",\"cat\":\"{category}\"}},\n\
+             {{\"ph\":\"f\",\"bp\":\"e\",\"pid\":{VCPUS},\"tid\":{},\"ts\":{finish},\"id\":{id},\"name\":\"{name}\",\"cat\":\"{category}\"}},",
+            start.0, end.0
+        );
+    }
+}
+
+/// Nanoseconds, written as microseconds.
+struct Micros(u64);
+
+impl core::fmt::Display for Micros {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::testing;
+    use serde_json::Value;
+    use stanchion_sim::Spell;
+    use std::collections::BTreeMap;
+
+    fn events(text: &str) -> Vec<Value> {
+        let trace: Value = serde_json::from_str(text).expect("parses");
+        trace["traceEvents"].as_array().expect("a list").clone()
+    }
+
+    /// Nanoseconds of a field of microseconds.
+    fn ns(event: &Value, field: &str) -> u64 {
+        (event[field].as_f64().expect("a number") * 1000.0).round() as u64
+    }
+
+    /// The slices of each track, in order of time.
+    fn tracks(events: &[Value]) -> BTreeMap<(u64, u64), Vec<(u64, u64)>> {
+        let mut tracks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+        for event in events.iter().filter(|event| event["ph"] == "X") {
+            let track = (event["pid"].as_u64().expect("a process"), event["tid"].as_u64().expect("a track"));
+            let from = ns(event, "ts");
+            tracks.entry(track).or_default().push((from, from + ns(event, "dur")));
+        }
+        for slices in tracks.values_mut() {
+            slices.sort_unstable();
+        }
+        tracks
+    }
+
+    #[test]
+    fn no_track_has_two_slices_at_a_time_and_none_is_lost() {
+        let (recording, caption) = testing::recording("ticket", 4);
+        let (text, note) = write(&recording, &caption);
+        assert_eq!(note, None);
+        let tracks = tracks(&events(&text));
+        assert_eq!(tracks.len(), 2 + 4);
+        for ((process, track), slices) in &tracks {
+            assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{process} {track} overlaps");
+            let recorded: Vec<(Time, Time)> = if *process == u64::from(CPUS) {
+                let of = recording.ran.iter().filter(|ran| ran.cpu as u64 == *track);
+                of.map(|ran| (ran.from, ran.to)).collect()
+            } else {
+                let of = recording.spells.iter().filter(|spell| spell.context as u64 == *track);
+                of.map(|spell| (spell.from, spell.to)).collect()
+            };
+            let sum: u64 = slices.iter().map(|(from, to)| to - from).sum();
+            let expected = recorded.iter().map(|(from, to)| to - from).sum::<Time>() / NS;
+            // Each end is rounded by less than a nanosecond.
+            assert!(sum.abs_diff(expected) <= recorded.len() as u64, "{process} {track}: {sum} {expected}");
+            assert!(sum <= (recording.to - recording.from) / NS && sum > 0, "{process} {track}");
+        }
+    }
+
+    #[test]
+    fn flows_begin_and_end_within_slices_of_vcpus() {
+        let (recording, caption) = testing::recording("pv-qspin", 4);
+        let events = events(&write(&recording, &caption).0);
+        let tracks = tracks(&events);
+        let mut starts = BTreeMap::new();
+        let mut ends = BTreeMap::new();
+        let mut bound = 0;
+        for event in &events {
+            let side = match event["ph"].as_str() {
+                Some("s") => &mut starts,
+                Some("f") => &mut ends,
+                _ => continue,
+            };
+            let (track, at) = (event["tid"].as_u64().expect("a track"), ns(event, "ts"));
+            let since = |time: Time| (time - recording.from) / NS;
+            let during = |spell: &Spell| since(spell.from) <= at && at < since(spell.to);
+            // An arrow binds to the slice below its end.
+            if recording.spells.iter().any(|spell| spell.context as u64 == track && during(spell)) {
+                bound += 1;
+                let slices = &tracks[&(u64::from(VCPUS), track)];
+                assert!(slices.iter().any(|&(from, to)| from <= at && at <= to), "{event}");
+            }
+            assert!(
+                side.insert(event["id"].as_u64().expect("an id"), at).is_none(),
+                "ids are used once a side"
+            );
+        }
+        assert!(starts.len() > 10, "{}", starts.len());
+        assert_eq!(bound, 2 * starts.len(), "every arrow binds at both ends");
+        assert!(starts.keys().eq(ends.keys()));
+        assert!(starts.iter().all(|(id, at)| ends[id] >= *at), "arrows go forwards");
+        assert!(events.iter().any(|event| event["name"] == "kick"), "somebody was kicked");
+    }
+
+    #[test]
+    fn a_long_recording_is_cut_at_a_moment_and_says_so() {
+        let (recording, caption) = testing::recording("ticket", 4);
+        let (text, note) = write_at_most(&recording, &caption, 100);
+        let events = events(&text);
+        assert!(events.iter().filter(|event| event["ph"] != "M").count() <= 100);
+        assert!(note.expect("said").contains("at 100 events"));
+        let ends: Vec<u64> = tracks(&events).values().filter_map(|slices| Some(slices.last()?.1)).collect();
+        assert!(ends.iter().max().expect("tracks") < &((recording.to - recording.from) / NS));
+    }
+
+    #[test]
+    fn tracks_are_named_whatever_the_machine_is_called() {
+        let (recording, mut caption) = testing::recording("byte", 2);
+        caption.machine = "a \"quoted\" one";
+        let events = events(&write(&recording, &caption).0);
+        let named = |name: &str| {
+            let is =
+                |event: &&Value| event["args"]["name"].as_str().is_some_and(|text| text.starts_with(name));
+            events.iter().filter(is).count()
+        };
+        assert_eq!((named("CPUs: "), named("vCPUs: "), named("CPU "), named("vCPU ")), (1, 1, 2, 2));
+    }
+}

@@ -1,0 +1,109 @@
+//! Bad input to `stanchion sim`, through the real program: one line, exit code 2, nothing simulated.
+use core::time::Duration;
+use std::fs;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+fn stanchion(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
+}
+
+/// Runs with arguments that must be refused, and returns the one line.
+fn refused(arguments: &[&str]) -> String {
+    let start = Instant::now();
+    let output = stanchion(&[&["sim"], arguments].concat());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
+    assert!(error.starts_with("stanchion: "), "{arguments:?}: {error}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    // Nothing hangs, however absurd the input.
+    assert!(start.elapsed() < Duration::from_secs(30), "{arguments:?}");
+    error
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    assert!(refused(&["--lock", "tiket"]).contains("ticket"));
+    assert!(refused(&["--machine", "smal-vm"]).contains("small-vm"));
+    assert!(refused(&["--workload", "shrot"]).contains("short"));
+    assert!(refused(&["--set", "memory.remote-dirt=1"]).contains("memory.remote-dirty"));
+    assert!(refused(&["--set", "hypervisor.slise=1ms"]).contains("slice"));
+    assert!(refused(&["--set", "workload.critcal=1"]).contains("workload.critical"));
+    assert!(refused(&["--vcpsu", "2"]).contains("--vcpus"));
+}
+
+#[test]
+fn absurd_values_are_refused() {
+    for vcpus in ["0", "5000", "-1", "0x", "two", "", "9-3"] {
+        assert!(refused(&[&format!("--vcpus={vcpus}")]).contains("--vcpus"), "{vcpus}");
+    }
+    for multiple in ["0", "-1", "x", "99999", ""] {
+        assert!(refused(&[&format!("--overcommit={multiple}")]).contains("--overcommit"), "{multiple}");
+    }
+    for time in ["0", "0s", "-5ms", "5", "fast", "10000000h"] {
+        assert!(refused(&[&format!("--time={time}")]).contains("--time"), "{time}");
+    }
+    for (flag, value) in
+        [("--repeat", "0"), ("--repeat", "1001"), ("--seed", "x"), ("--limit", "0"), ("--jobs", "0")]
+    {
+        assert!(refused(&[flag, value]).contains(flag), "{flag} {value}");
+    }
+    for set in
+        ["memory.hit", "memory.hit=", "memory.hit=-1", "topology.sockets=9999999", "=", "memory.hit=1y"]
+    {
+        assert!(!refused(&["--set", set]).is_empty(), "{set}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_on_the_machine_is_refused_before_anything_runs() {
+    let error = refused(&["--machine", "xeon-e7-8895v3-4x18x2", "--vcpus", "1,145"]);
+    assert!(error.contains("145 vCPUs do not fit"), "{error}");
+    assert!(refused(&["--machine", "/no/such/file.toml"]).contains("/no/such/file.toml"));
+}
+
+#[test]
+fn a_trace_of_several_runs_is_refused_and_creates_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("trace.json");
+    let path = file.to_str().expect("plain path");
+    assert!(refused(&["--trace", path]).contains("show one run"));
+    let one = ["--lock", "byte", "--vcpus", "2"];
+    assert!(refused(&[&one[..], &["--timeline", path, "--repeat", "2"]].concat()).contains("--repeat 1"));
+    assert!(refused(&[&one[..], &["--trace", path, "--timeline", path]].concat()).contains("the same file"));
+    assert!(refused(&[&one[..], &["--trace-time", "1ms"]].concat()).contains("--trace FILE"));
+    assert!(!file.exists());
+    fs::write(&file, "precious").expect("written");
+    assert!(refused(&[&one[..], &["--trace", path]].concat()).contains("exists already"));
+    assert_eq!(fs::read_to_string(&file).expect("readable"), "precious");
+}
+
+#[test]
+fn existing_and_unwritable_output_is_refused() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("sim.json");
+    fs::write(&file, "precious").expect("written");
+    let error = refused(&["--out", dir.path().to_str().expect("plain path")]);
+    assert!(error.contains("sim.json exists already") && error.contains("--force"), "{error}");
+    assert_eq!(fs::read_to_string(&file).expect("readable"), "precious");
+    assert!(refused(&["--csv", "/proc/nobody/x.csv"]).contains("cannot write /proc/nobody/x.csv"));
+}
+
+#[test]
+fn help_tells_the_exit_codes_and_list_tells_the_names() {
+    let help = stanchion(&["sim", "--help"]);
+    let text = String::from_utf8_lossy(&help.stdout).into_owned();
+    assert_eq!(help.status.code(), Some(0));
+    assert!(text.contains("130 interrupted") && text.contains("--threads"), "{text}");
+    let list = stanchion(&["sim", "--list"]);
+    let text = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert_eq!(list.status.code(), Some(0));
+    for name in ["small-vm", "xen-2cpu", "medium", "pv-qspin", "ticket"] {
+        assert!(text.contains(name), "{name}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let output = stanchion(&["completions", shell]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("overcommit"), "{shell}");
+    }
+}

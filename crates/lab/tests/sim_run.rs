@@ -1,0 +1,216 @@
+//! Small runs of `stanchion sim`: what it prints and writes, that it repeats, and that an interrupt loses nothing.
+use core::time::Duration;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+/// Few runs of a millisecond of virtual time.
+const TINY: [&str; 10] = [
+    "sim",
+    "--quiet",
+    "--time",
+    "1ms",
+    "--warm-up",
+    "100us",
+    "--repeat",
+    "2",
+    "--lock",
+    "byte,ticket,pv-qspin",
+];
+
+fn tiny(more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(TINY).args(more).output().expect("the program starts")
+}
+
+/// Runs, which must succeed, and returns what was printed.
+fn must_run(more: &[&str]) -> String {
+    let output = tiny(more);
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{text}\n{error}");
+    text.into_owned()
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
+}
+
+#[test]
+fn a_run_prints_tables_and_writes_all_files() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let out = dir.path().join("out");
+    let path = out.to_str().expect("plain path");
+    let text = must_run(&[
+        "--machine",
+        "small-vm,xen-2cpu",
+        "--workload",
+        "short,medium",
+        "--vcpus",
+        "1-2",
+        "--overcommit",
+        "2",
+        "--set",
+        "workload.think=3us",
+        "--events",
+        "--out",
+        path,
+    ]);
+    for part in [
+        "== small-vm (2 CPUs), workload short ==",
+        "== xen-2cpu (2 CPUs), workload medium ==",
+        "4 (2x)",
+        "speed-up over the first lock",
+        "fairness",
+        "acquire latency p99.9",
+        "where the time of vCPUs goes",
+        "another socket",
+        "lock events for each acquisition",
+        "memory events",
+        "seeds 1 to 2",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100 || line.starts_with("written")), "{text}");
+    let report = json(&out.join("sim.json"));
+    assert_eq!(report["complete"], true);
+    let cells = report["cells"].as_array().expect("a list");
+    assert_eq!(cells.len(), 2 * 2 * 3 * 3);
+    for cell in cells {
+        assert_eq!(cell["state"], "measured", "{cell}");
+        let shares = cell["figures"]["causes"].as_array().expect("a list");
+        let sum: f64 = shares.iter().filter_map(|share| share["value"].as_f64()).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "all time goes somewhere: {cell}");
+        assert_eq!(cell["figures"]["score"]["values"].as_array().map(Vec::len), Some(2), "{cell}");
+    }
+    let csv = fs::read_to_string(out.join("sim.csv")).expect("written");
+    assert_eq!(csv.lines().filter(|line| !line.starts_with('#')).count(), 1 + cells.len());
+    let html = fs::read_to_string(out.join("sim.html")).expect("written");
+    assert!(html.contains("</html>") && !html.contains("http://") && !html.contains("https://"));
+}
+
+#[test]
+fn a_seed_gives_the_same_result_however_many_run_at_a_time() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let run = |name: &str, seed: &str, jobs: &str| {
+        let file = dir.path().join(name);
+        must_run(&[
+            "--vcpus",
+            "2,4",
+            "--seed",
+            seed,
+            "--jobs",
+            jobs,
+            "--json",
+            file.to_str().expect("plain path"),
+        ]);
+        let mut report = json(&file);
+        let parts = report.as_object_mut().expect("an object");
+        // Where and when it ran, and how long that took.
+        assert!(parts.remove("provenance").is_some() && parts.remove("effort").is_some());
+        report
+    };
+    let first = run("first.json", "7", "1");
+    assert_eq!(first, run("second.json", "7", "4"));
+    let other = run("other.json", "107", "2");
+    assert_ne!(first["cells"], other["cells"]);
+    let hashes = |report: &serde_json::Value| report["cells"][0]["figures"]["hashes"].clone();
+    assert_ne!(hashes(&first), hashes(&other));
+}
+
+#[test]
+fn a_run_beyond_its_limit_is_cut_and_marked() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("cut.json");
+    let text = must_run(&["--vcpus", "4", "--limit", "2000", "--json", file.to_str().expect("plain path")]);
+    assert!(text.contains("cut short (!)"), "{text}");
+    assert_eq!(json(&file)["cells"][0]["state"], "cut");
+}
+
+#[test]
+fn trace_and_timeline_show_one_run() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (trace, picture) = (dir.path().join("trace.json"), dir.path().join("timeline.svg"));
+    let (trace_path, picture_path) =
+        (trace.to_str().expect("plain path"), picture.to_str().expect("plain path"));
+    // The flags of a tiny run name three locks and two seeds: the later ones count.
+    let text = must_run(&[
+        "--lock",
+        "ticket",
+        "--repeat",
+        "1",
+        "--vcpus",
+        "4",
+        "--machine",
+        "small-vm",
+        "--set",
+        "hypervisor.slice=200us",
+        "--set",
+        "hypervisor.granularity=10us",
+        "--trace",
+        trace_path,
+        "--timeline",
+        picture_path,
+    ]);
+    assert!(text.contains("trace.json") && text.contains("timeline.svg"), "{text}");
+    let events = json(&trace)["traceEvents"].as_array().expect("a list").clone();
+    let count = |field: &str, value: &str| events.iter().filter(|event| event[field] == value).count();
+    assert!(count("name", "spinning") > 0 && count("name", "holding") > 0 && count("name", "preempted") > 0);
+    assert!(count("ph", "s") > 0);
+    assert_eq!(count("ph", "s"), count("ph", "f"));
+    let svg = fs::read_to_string(&picture).expect("written");
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains("ticket: 4 vCPUs on 2 CPUs") && svg.contains("vCPU 3<"));
+}
+
+#[test]
+fn an_interrupt_keeps_what_is_finished() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("result.json");
+    // Cells of one vCPU take moments, the last takes minutes.
+    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args([
+            "sim",
+            "--lock",
+            "byte",
+            "--workload",
+            "short",
+            "--vcpus",
+            "1,2",
+            "--repeat",
+            "200",
+            "--jobs",
+            "1",
+        ])
+        .args(["--time", "10ms", "--warm-up", "0s", "--machine", "small-vm,xen-2cpu", "--json"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while fs::metadata(&file).map_or(0, |data| data.len()) == 0 {
+        assert!(Instant::now() < deadline, "nothing was written after the first cell");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(interrupt.success());
+    let output = child.wait_with_output().expect("the program ends");
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{text}\n{error}");
+    assert!(error.contains("interrupted") && text.contains("byte"), "{text}\n{error}");
+    let report = json(&file);
+    assert_eq!(report["complete"], false);
+    let cells = report["cells"].as_array().expect("a list");
+    assert!(!cells.is_empty() && cells.len() < 4, "{}", cells.len());
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args(["sim", "--list"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("the program ends").code(), Some(0));
+}

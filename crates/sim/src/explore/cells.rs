@@ -1,0 +1,138 @@
+//! Shared cells of the stepped world: each access is a step, before which anybody may have a turn.
+//!
+//! A cell is a plain atomic of its own size, used by one host thread at a time, so it can stand anywhere.
+use super::engine::{self, Update, arrive, with};
+use super::plan::Coin;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
+use stanchion_core::Atomic;
+use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
+
+/// What the engine sees of a cell of any size. No method is a step.
+pub(super) trait Plain: 'static {
+    fn get(&self) -> u32;
+    fn set(&self, value: u32);
+}
+
+/// The address by which the engine knows a cell.
+#[inline]
+pub(super) fn address_of(cell: &dyn Plain) -> usize {
+    core::ptr::from_ref(cell).addr()
+}
+
+/// A waiter without a node looks so often before it offers its slice; more would only lengthen schedules.
+const MOST_POLLS: u32 = 2;
+
+macro_rules! cell {
+    ($(#[$doc:meta])* $name:ident: $atomic:ty, $value:ty) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        #[repr(transparent)]
+        pub struct $name($atomic);
+
+        impl Plain for $name {
+            #[inline]
+            fn get(&self) -> u32 {
+                self.0.load(Ordering::Relaxed).into()
+            }
+            #[inline]
+            fn set(&self, value: u32) {
+                self.0.store(value as $value, Ordering::Relaxed);
+            }
+        }
+
+        impl Atomic<$value> for $name {
+            fn new(value: $value) -> Self {
+                Self(<$atomic>::new(value))
+            }
+
+            #[inline]
+            fn load(&self, _order: impl LoadOrder) -> $value {
+                arrive();
+                with(|engine| engine.load(self)) as $value
+            }
+
+            #[inline]
+            fn store(&self, value: $value, order: impl StoreOrder) {
+                arrive();
+                engine::store(self, value.into(), order.kind() == Kind::SeqCst);
+            }
+
+            #[inline]
+            fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {
+                arrive();
+                engine::update(self, Update::Swap(value.into())) as $value
+            }
+
+            #[inline]
+            fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                _success: impl RmwOrder,
+                _failure: impl LoadOrder,
+            ) -> Result<$value, $value> {
+                arrive();
+                let found = engine::update(self, Update::Exchange(current.into(), new.into())) as $value;
+                if found == current { Ok(found) } else { Err(found) }
+            }
+
+            #[inline]
+            fn fetch_add(&self, value: $value, _order: impl RmwOrder) -> $value {
+                arrive();
+                let sum = |before: u32| u32::from((before as $value).wrapping_add(value));
+                engine::update(self, Update::Add(&sum)) as $value
+            }
+
+            fn wait_until(&self, _order: impl LoadOrder, mut done: impl FnMut($value) -> bool) -> $value {
+                arrive();
+                loop {
+                    let value = with(|engine| engine.load(self)) as $value;
+                    if done(value) {
+                        return value;
+                    }
+                    engine::sleep_until_written(self);
+                }
+            }
+
+            fn wait_until_polls(
+                &self,
+                polls: u32,
+                order: impl LoadOrder,
+                mut done: impl FnMut($value) -> bool,
+            ) -> Result<$value, $value> {
+                let mut value = self.load(order);
+                for _ in 0..polls.min(MOST_POLLS) {
+                    if done(value) {
+                        return Ok(value);
+                    }
+                    engine::pause();
+                    value = self.load(order);
+                }
+                if done(value) { Ok(value) } else { Err(value) }
+            }
+
+            #[inline]
+            fn load_noticing(&self, order: impl LoadOrder) -> ($value, bool) {
+                (self.load(order), with(|engine| engine.coin(Coin::LineMoved, 2)) == 0)
+            }
+
+            #[inline]
+            fn peek(&self) -> $value {
+                self.0.load(Ordering::Relaxed)
+            }
+        }
+    };
+}
+
+cell! {
+    /// A cell of 8 bits.
+    CellU8: AtomicU8, u8
+}
+cell! {
+    /// A cell of 16 bits.
+    CellU16: AtomicU16, u16
+}
+cell! {
+    /// A cell of 32 bits.
+    CellU32: AtomicU32, u32
+}

@@ -1,0 +1,152 @@
+//! What the accesses of the current context do to memory, and who notices.
+use super::super::cells::{Plain, address_of};
+use super::super::chooser::bit;
+use super::super::fault::Fault;
+use super::super::plan::Coin;
+use super::super::trace::What;
+use super::super::{CONTEXTS, Ctx};
+use super::{Engine, Status, Update};
+use stanchion_core::CpuId;
+use stanchion_core::percpu::Domain;
+use stanchion_core::tail::NESTING_LEVELS;
+
+/// Late kicks are up to so many steps late.
+const LATEST_KICK: u64 = 64;
+/// The heavy barrier fails once in so many times.
+const BARRIER_FAILS_ONE_IN: u64 = 3;
+
+impl Engine {
+    /// The oldest buffered store of `ctx` becomes visible.
+    pub(super) fn drain(&mut self, ctx: Ctx) {
+        if let Some(pending) = self.buffers.pop(ctx) {
+            self.commit(ctx, What::Drained, pending.cell(), pending.value);
+        }
+    }
+
+    pub(super) fn drain_all(&mut self, ctx: Ctx) {
+        while self.buffers.filled() & bit(ctx) != 0 {
+            self.drain(ctx);
+        }
+    }
+
+    /// `ctx` writes a cell, and everybody sees it.
+    #[inline]
+    fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u32) {
+        let (address, before) = (address_of(cell), cell.get());
+        cell.set(value);
+        if before != value {
+            for poller in 0..CONTEXTS {
+                if self.status[poller] == Status::Polling(address) {
+                    self.set_ready(poller);
+                }
+            }
+        }
+        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address));
+        if self.trace.is_some() {
+            self.note(ctx, what, address, before, value);
+        }
+        if let Err(failure) = seen
+            && self.failure.is_none()
+        {
+            self.failure = Some(failure);
+        }
+    }
+
+    /// What the current context reads.
+    #[inline]
+    pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u32 {
+        let address = address_of(cell);
+        let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
+        self.tell(What::Load, address, value, value);
+        value
+    }
+
+    /// A plain store by the current context, buffered if the run has buffers.
+    pub(super) fn store(&mut self, cell: &impl Plain, value: u32, visible_at_once: bool) {
+        if self.running && self.plan.faults.has(Fault::StoreBuffers) && !visible_at_once {
+            let before = cell.get();
+            self.buffers.push(self.current, cell, value, self.steps);
+            self.tell(What::Buffered, address_of(cell), before, value);
+        } else {
+            self.flush();
+            self.commit(self.current, What::Store, cell, value);
+        }
+    }
+
+    /// A read-modify-write by the current context; returns what was there.
+    pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u32 {
+        self.flush();
+        let before = cell.get();
+        let (what, after) = match *update {
+            Update::Swap(value) => (What::Swap, value),
+            Update::Exchange(from, to) if from == before => (What::Exchange, to),
+            Update::Exchange(..) => {
+                self.tell(What::ExchangeFails, address_of(cell), before, before);
+                return before;
+            }
+            Update::Add(sum) => (What::Add, sum(before)),
+        };
+        self.last_update = address_of(cell);
+        self.commit(self.current, what, cell, after);
+        before
+    }
+
+    /// The current context found no node to queue with.
+    #[cold]
+    pub(in crate::explore) fn goes_without_node(&mut self) {
+        let (me, level) = (self.current, self.level[self.current]);
+        if let Some(watch) = &mut self.watch {
+            watch.goes_without_node(me, level);
+        }
+    }
+
+    /// The current context has just taken a waiter out of a queue, by an update of the waiter's node.
+    #[cold]
+    pub(in crate::explore) fn let_out(&mut self) {
+        let me = self.current;
+        let node_of = |ctx: usize| {
+            let percpu = CpuId::new(ctx as u16).map(|cpu| self.domain.cpu(cpu));
+            percpu.is_some_and(|percpu| {
+                (0..NESTING_LEVELS).any(|level| address_of(&percpu.node(level).state) == self.last_update)
+            })
+        };
+        if let Some(out) = (0..CONTEXTS).find(|&ctx| node_of(ctx))
+            && let Some(watch) = &mut self.watch
+        {
+            watch.let_out(me, out);
+        }
+    }
+
+    /// The current context's buffer becomes visible.
+    #[inline]
+    pub(super) fn flush(&mut self) {
+        if self.buffers.filled() & bit(self.current) != 0 {
+            self.drain_all(self.current);
+        }
+    }
+
+    /// The heavy side of the asymmetric barrier; `false` if it could not be had.
+    pub(super) fn flush_all(&mut self) -> bool {
+        if self.plan.faults.has(Fault::NoBarrier) && self.coin(Coin::BarrierFails, BARRIER_FAILS_ONE_IN) == 0
+        {
+            self.tell(What::BarrierFails, 0, 0, 0);
+            return false;
+        }
+        self.tell(What::Barrier, 0, 0, 0);
+        (0..CONTEXTS).for_each(|ctx| self.drain_all(ctx));
+        true
+    }
+
+    /// The current context kicks `target`.
+    pub(super) fn send_kick(&mut self, target: Ctx) {
+        self.flush(); // what a kicker stored before is visible to whom it wakes
+        self.tell(What::Kick, target, 0, 0);
+        let late = self.plan.faults.has(Fault::LateKicks) && self.coin(Coin::KickDelay, 2) == 0;
+        if late {
+            let due = self.steps + self.coin(Coin::KickDelay, LATEST_KICK);
+            self.late_kicks.push((due, target));
+        } else {
+            self.arrive_kick(target);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The engine of the stepped world, one for each host thread: whose turn it is, who sleeps, what is under way.
+//!
+//! Lock code reaches it through the functions in [`steps`]. None of them holds the engine across a change of turn, so the
+//! context that runs next finds it free.
+//!
+//! Invariants:
+//! - **E1** `current` is the context whose coroutine runs, or is about to be resumed by the loop in `run`.
+//! - **E2** A context is in `ready` exactly while its status is `Ready`.
+//! - **E3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step, and is
+//!   unwound by the loop. Steps of destructors on the way out do nothing.
+mod memory;
+mod steps;
+mod turns;
+
+pub(super) use steps::{
+    arrive, finish, flush_all, flush_own, halt, kick, pause, sleep_until_written, start, store, update, with,
+};
+
+use super::buffers::Buffers;
+use super::chooser::{Chooser, Set, bit};
+use super::failure::{Failure, Kind};
+use super::fault::Fault;
+use super::plan::{Coin, Plan};
+use super::platform::SteppedDomain;
+use super::script::{Item, push};
+use super::trace::{Line, What};
+use super::watch::Watch;
+use super::{CONTEXTS, Ctx};
+use crate::random::Random;
+use stanchion_core::{CpuId, Event};
+use std::rc::Rc;
+
+/// Where a context stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Ready,
+    /// Waits until the cell at this address changes.
+    Polling(usize),
+    Halted,
+    Done,
+}
+
+/// A read-modify-write.
+#[derive(Clone, Copy)]
+pub(super) enum Update<'a> {
+    Swap(u32),
+    /// From, to.
+    Exchange(u32, u32),
+    Add(&'a dyn Fn(u32) -> u32),
+}
+
+/// The state of one run; reused by the next.
+pub(super) struct Engine {
+    pub(super) plan: Plan,
+    pub(super) domain: Rc<SteppedDomain>,
+    /// Runs the handler of a level.
+    pub(super) handler: Option<Rc<dyn Fn(u8)>>,
+    pub(super) chooser: Chooser,
+    pub(super) watch: Option<Watch>,
+    pub(super) trace: Option<Vec<Line>>,
+    pub(super) recording: Option<Vec<Item>>,
+    pub(super) failure: Option<Failure>,
+    pub(super) events: [u64; Event::ALL.len()],
+    pub(super) steps: u64,
+    pub(super) step_limit: u64,
+    pub(super) current: Ctx,
+    pub(super) status: [Status; CONTEXTS],
+    random: Random,
+    /// Whether a run is on; accesses outside of runs are plain.
+    running: bool,
+    in_a_row: u32,
+    ready: Set,
+    kicked: Set,
+    /// How many halts of a context are over, in handlers too.
+    halts: [u32; CONTEXTS],
+    /// The cell of the latest read-modify-write.
+    last_update: usize,
+    /// Who is to be interrupted at its next turn.
+    interrupted: Set,
+    /// How many handlers deep a context is.
+    level: [u8; CONTEXTS],
+    coins: [u32; CONTEXTS],
+    buffers: Buffers,
+    late_kicks: Vec<(u64, Ctx)>,
+    away: Set,
+    back_at: [u64; CONTEXTS],
+    next_absence: u64,
+    interrupts_left: u32,
+    absences_left: u32,
+    /// How many acquisitions there were at what step, as far as starving needs to know.
+    progress: (u64, u64),
+}
+
+/// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
+const INTERRUPTS_EACH: u32 = 4;
+
+/// Long absences of one run.
+const ABSENCES: u32 = 8;
+
+impl Engine {
+    fn idle() -> Self {
+        let plan = Plan::empty();
+        Self {
+            domain: Rc::new(SteppedDomain::new(1)),
+            handler: None,
+            chooser: Chooser::Random { stay: 1 },
+            watch: None,
+            trace: None,
+            recording: None,
+            failure: None,
+            events: [0; Event::ALL.len()],
+            steps: 0,
+            step_limit: 0,
+            current: 0,
+            status: [Status::Done; CONTEXTS],
+            random: Random::new(0, 0),
+            running: false,
+            in_a_row: 0,
+            ready: 0,
+            kicked: 0,
+            halts: [0; CONTEXTS],
+            last_update: 0,
+            interrupted: 0,
+            level: [0; CONTEXTS],
+            coins: [0; CONTEXTS],
+            buffers: Buffers::default(),
+            late_kicks: Vec::new(),
+            away: 0,
+            back_at: [0; CONTEXTS],
+            next_absence: 0,
+            interrupts_left: 0,
+            absences_left: 0,
+            progress: (0, 0),
+            plan,
+        }
+    }
+
+    /// Begins a run: everybody is ready, nobody has had a turn.
+    pub(super) fn begin(&mut self, plan: &Plan, domain: Rc<SteppedDomain>, step_limit: u64) {
+        let contexts = plan.contexts();
+        self.random = Random::new(plan.seed, 2);
+        self.chooser = Chooser::of(plan, &mut self.random);
+        self.domain = domain;
+        (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
+        self.events = [0; Event::ALL.len()];
+        (self.steps, self.step_limit, self.current, self.in_a_row) = (0, step_limit, 0, 0);
+        self.status = [Status::Done; CONTEXTS];
+        self.ready = 0;
+        for ctx in (0..contexts).filter(|&ctx| plan.rounds[ctx] > 0) {
+            self.set_ready(ctx);
+        }
+        (self.kicked, self.interrupted, self.away) = (0, 0, 0);
+        (self.level, self.coins, self.halts) = ([0; CONTEXTS], [0; CONTEXTS], [0; CONTEXTS]);
+        self.buffers.clear();
+        self.late_kicks.clear();
+        self.next_absence = plan.absence_every;
+        let interrupts = plan.faults.has(Fault::Interrupts);
+        self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };
+        (self.absences_left, self.progress) = (ABSENCES, (0, 0));
+        self.plan.clone_from(plan);
+        self.running = true;
+    }
+
+    /// Ends the run. Nothing refers to its memory any more.
+    pub(super) fn end(&mut self) {
+        self.buffers.clear();
+        (self.watch, self.handler) = (None, None);
+        self.status = [Status::Done; CONTEXTS];
+        self.running = false;
+    }
+
+    pub(super) fn fail(&mut self, kind: Kind, what: String) {
+        if self.failure.is_none() {
+            self.failure = Some(Failure { kind, what });
+        }
+    }
+
+    /// The number of the context, as it knows it.
+    pub(super) fn number(&self) -> Option<CpuId> {
+        if self.plan.numberless == Some(self.current) { None } else { CpuId::new(self.current as u16) }
+    }
+
+    /// See [`Plan::coin`].
+    #[inline]
+    pub(super) fn coin(&mut self, coin: Coin, below: u64) -> u64 {
+        let times = &mut self.coins[self.current];
+        *times += 1;
+        self.plan.coin(coin, self.current, *times, below)
+    }
+
+    /// `ctx` cannot go on, for the reason that its new status tells.
+    fn set_aside(&mut self, ctx: Ctx, status: Status) {
+        self.status[ctx] = status;
+        self.ready &= !bit(ctx);
+    }
+
+    fn set_ready(&mut self, ctx: Ctx) {
+        self.status[ctx] = Status::Ready;
+        self.ready |= bit(ctx);
+    }
+
+    fn record(&mut self, item: Item) {
+        if let Some(items) = &mut self.recording {
+            push(items, item);
+        }
+    }
+
+    #[cold]
+    pub(super) fn note(&mut self, ctx: Ctx, what: What, address: usize, before: u32, after: u32) {
+        let (steps, level) = (self.steps, self.level[ctx]);
+        let holder = self.watch.as_ref().and_then(Watch::owner);
+        if let Some(trace) = &mut self.trace {
+            trace.push(Line { step: steps, ctx, level, what, address, before, after, holder });
+        }
+    }
+
+    /// Notes what the current context does, if anybody wants to know.
+    #[inline]
+    pub(super) fn tell(&mut self, what: What, address: usize, before: u32, after: u32) {
+        if self.trace.is_some() {
+            self.note(self.current, what, address, before, after);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What lock code calls: each function is a step of the current context, or a part of one.
+use super::super::Ctx;
+use super::super::cells::{Plain, address_of};
+use super::super::chooser::bit;
+use super::super::trace::What;
+use super::{Engine, Status, Update};
+use crate::coroutine::{in_context, suspend};
+use core::cell::RefCell;
+
+thread_local! {
+    static ENGINE: RefCell<Engine> = RefCell::new(Engine::idle());
+}
+
+/// Looks at the engine of this host thread.
+#[inline]
+pub(in super::super) fn with<R>(f: impl FnOnce(&mut Engine) -> R) -> R {
+    ENGINE.with_borrow_mut(f)
+}
+
+/// The context whose coroutine is to be resumed first; `None` if there is nothing to do.
+pub(in super::super) fn start() -> Option<Ctx> {
+    with(|engine| engine.choose(false).then_some(engine.current))
+}
+
+/// The current context has come to its end; who goes on. `None`: the run is over.
+pub(in super::super) fn finish() -> Option<Ctx> {
+    with(|engine| {
+        let me = engine.current;
+        engine.set_aside(me, Status::Done);
+        engine.choose(false).then_some(engine.current)
+    })
+}
+
+/// Whether accesses are steps at this moment: within a context that is not on its way out.
+#[inline]
+fn steps_count() -> bool {
+    in_context() && !std::thread::panicking()
+}
+
+/// Before each access: anybody may have a turn, and handlers may run.
+#[inline]
+pub(in super::super) fn arrive() {
+    if steps_count() {
+        turn(false);
+    }
+}
+
+/// A pause: somebody else has a turn, if anybody can run.
+pub(in super::super) fn pause() {
+    if steps_count() {
+        with(|engine| engine.tell(What::Pause, 0, 0, 0));
+        turn(true);
+    }
+}
+
+#[inline]
+fn turn(relaxed: bool) {
+    let (me, stays) = with(|engine| {
+        let me = engine.current;
+        (me, engine.choose(relaxed) && engine.current == me)
+    });
+    if !stays {
+        suspend();
+    }
+    handle_interrupts(me);
+}
+
+/// Runs the handlers that are due.
+#[inline]
+fn handle_interrupts(me: Ctx) {
+    while with(|engine| engine.interrupted & bit(me) != 0) {
+        let (handler, level) = with(|engine| {
+            engine.interrupted &= !bit(me);
+            engine.level[me] += 1;
+            engine.tell(What::Interrupt, 0, 0, 0);
+            (engine.handler.clone(), engine.level[me])
+        });
+        if let Some(handler) = handler {
+            handler(level);
+        }
+        with(|engine| {
+            engine.tell(What::InterruptEnds, 0, 0, 0);
+            engine.level[me] -= 1;
+        });
+    }
+}
+
+/// Sleeps; returns when woken, after the handlers that are due.
+fn sleep(me: Ctx) {
+    let stays = with(|engine| engine.choose(false) && engine.current == me);
+    if !stays {
+        suspend();
+    }
+    handle_interrupts(me);
+}
+
+/// Ends the context's turn for good if the run has failed.
+#[inline]
+fn stop_if_failed(failed: bool) {
+    if failed && steps_count() {
+        suspend();
+    }
+}
+
+/// A plain store, after [`arrive`].
+#[inline]
+pub(in super::super) fn store(cell: &impl Plain, value: u32, visible_at_once: bool) {
+    let failed = with(|engine| {
+        engine.store(cell, value, visible_at_once);
+        engine.failure.is_some()
+    });
+    stop_if_failed(failed);
+}
+
+/// A read-modify-write, after [`arrive`]; returns what was there.
+#[inline]
+pub(in super::super) fn update(cell: &impl Plain, update: Update<'_>) -> u32 {
+    let (before, failed) = with(|engine| (engine.update(cell, &update), engine.failure.is_some()));
+    stop_if_failed(failed);
+    before
+}
+
+/// What the context stored becomes visible.
+pub(in super::super) fn flush_own() {
+    let failed = with(|engine| {
+        engine.flush();
+        engine.failure.is_some()
+    });
+    stop_if_failed(failed);
+}
+
+/// What everybody stored becomes visible, unless the barrier fails.
+pub(in super::super) fn flush_all() -> bool {
+    let (done, failed) = with(|engine| (engine.flush_all(), engine.failure.is_some()));
+    stop_if_failed(failed);
+    done
+}
+
+/// Waits until somebody changes the cell.
+pub(in super::super) fn sleep_until_written(cell: &impl Plain) {
+    if !steps_count() {
+        assert!(std::thread::panicking(), "waiting outside of a context would last for ever");
+        return;
+    }
+    let me = with(|engine| {
+        let me = engine.current;
+        engine.set_aside(me, Status::Polling(address_of(cell)));
+        me
+    });
+    sleep(me);
+}
+
+/// Halts until kicked, interrupted, or woken for no reason.
+pub(in super::super) fn halt() {
+    if !steps_count() {
+        return; // a spurious return, which the contract allows
+    }
+    let halts = with(|engine| engine.halts[engine.current]);
+    turn(false); // between the comparison and the halt
+    let slept = with(|engine| {
+        let me = engine.current;
+        // A halt in a handler may have used up our kick, and ends this halt.
+        if engine.kicked & bit(me) != 0 || engine.halts[me] != halts {
+            return None;
+        }
+        engine.tell(What::Halt, 0, 0, 0);
+        engine.set_aside(me, Status::Halted);
+        Some(me)
+    });
+    if let Some(me) = slept {
+        sleep(me);
+    }
+    with(|engine| {
+        engine.kicked &= !bit(engine.current);
+        engine.halts[engine.current] += 1;
+        engine.tell(What::GoesOn, 0, 0, 0);
+    });
+}
+
+/// Kicks a context.
+pub(in super::super) fn kick(target: Ctx) {
+    let failed = with(|engine| {
+        engine.send_kick(target);
+        engine.failure.is_some()
+    });
+    stop_if_failed(failed);
+}

@@ -1,0 +1,220 @@
+//! Whose turn it is, and what happens between two turns.
+use super::super::chooser::{Set, any_of, bit};
+use super::super::failure::Kind;
+use super::super::fault::Fault;
+use super::super::script::Item;
+use super::super::trace::What;
+use super::super::{CONTEXTS, Ctx};
+use super::{Engine, Status};
+
+/// A halted context wakes up for no reason once in so many steps.
+const SPURIOUS_ONE_IN: u64 = 16;
+/// Nobody is starved for the sake of others that acquire nothing in so many steps: they may be waiting for it.
+const FRUITLESS: u64 = 256;
+
+impl Engine {
+    /// Decides who has the next turn. `false`: nobody, the run is over.
+    pub(super) fn choose(&mut self, relaxed: bool) -> bool {
+        self.steps += 1;
+        if self.steps > self.step_limit {
+            self.fail(Kind::Hung, format!("hung: not done after {} steps", self.step_limit));
+        }
+        self.arrivals();
+        if self.chooser.is_random() {
+            self.happenings();
+        }
+        loop {
+            while let Some(item) = self.chooser.scripted() {
+                self.happen(item);
+            }
+            if self.failure.is_some() {
+                return false;
+            }
+            if self.ready == 0 && !self.last_resort() {
+                return false;
+            }
+            if self.ready == 0 {
+                continue;
+            }
+            let present = self.ready & !self.away;
+            let mut candidates = if present == 0 { self.ready } else { present };
+            if self.plan.faults.has(Fault::Starve) && self.chooser.is_random() {
+                candidates = self.without_the_starved(candidates);
+            }
+            let (current, in_a_row) = (self.current, self.in_a_row);
+            let Some(next) =
+                self.chooser.next(candidates, current, relaxed, in_a_row, self.steps, &mut self.random)
+            else {
+                continue;
+            };
+            self.in_a_row = if next == current && !relaxed { in_a_row + 1 } else { 1 };
+            self.current = next;
+            self.record(Item::Turns(next, 1));
+            return true;
+        }
+    }
+
+    /// Leaves out the starved context while others can run and acquire.
+    fn without_the_starved(&mut self, candidates: Set) -> Set {
+        let (others, victim) = (candidates & !bit(self.plan.victim), self.plan.victim);
+        let Some(watch) = self.watch.as_ref().filter(|watch| others != 0 && watch.has_queued(victim)) else {
+            return candidates;
+        };
+        let (acquisitions, since) = &mut self.progress;
+        if watch.acquisitions != *acquisitions {
+            (*acquisitions, *since) = (watch.acquisitions, self.steps);
+        }
+        if self.steps - *since < FRUITLESS { others } else { candidates }
+    }
+
+    /// What was under way and is due.
+    #[inline]
+    fn arrivals(&mut self) {
+        if self.buffers.filled() != 0
+            && let Some(ctx) = self.buffers.overdue(self.steps)
+        {
+            self.drain(ctx);
+        }
+        if !self.late_kicks.is_empty()
+            && let Some(at) = self.late_kicks.iter().position(|&(due, _)| due <= self.steps)
+        {
+            let (_, ctx) = self.late_kicks.swap_remove(at);
+            self.arrive_kick(ctx);
+        }
+        if self.away != 0 {
+            for ctx in 0..CONTEXTS {
+                if self.away & bit(ctx) != 0 && self.back_at[ctx] <= self.steps {
+                    self.away &= !bit(ctx);
+                }
+            }
+        }
+    }
+
+    /// What the stream of random numbers lets happen between two turns.
+    #[inline]
+    fn happenings(&mut self) {
+        let filled = self.buffers.filled();
+        if filled != 0 && self.random.once_in(self.plan.drain) {
+            let ctx = any_of(filled, &mut self.random);
+            self.happen(Item::Drain(ctx));
+        }
+        if self.plan.faults.has(Fault::Spurious) {
+            let halted = self.who(|status| status == Status::Halted);
+            if halted != 0 && self.random.once_in(SPURIOUS_ONE_IN) {
+                let ctx = any_of(halted, &mut self.random);
+                self.happen(Item::Wake(ctx));
+            }
+        }
+        if self.interrupts_left != 0 && self.random.once_in(self.plan.interrupt) {
+            self.interrupt_somebody();
+        }
+        if self.steps >= self.next_absence {
+            self.maybe_absent();
+        }
+    }
+
+    /// Interrupts a context. Where handlers nest, it is mostly one that waits, and as deep as can be: otherwise hardly any
+    /// context would ever stand in as many queues as it has nodes.
+    fn interrupt_somebody(&mut self) {
+        let (levels, level) = (self.plan.levels, self.level);
+        let alive = self.who(|status| status != Status::Done);
+        let waiting = self.who(|status| !matches!(status, Status::Ready | Status::Done));
+        let can_nest =
+            |set: Set| (0..CONTEXTS).filter(move |&ctx| set & bit(ctx) != 0 && level[ctx] < levels);
+        let deepest = can_nest(waiting).map(|ctx| level[ctx]).max();
+        let among = match deepest {
+            Some(deepest) if levels > 1 && !self.random.once_in(3) => {
+                can_nest(waiting).filter(|&ctx| level[ctx] == deepest).map(bit).sum()
+            }
+            _ => alive,
+        };
+        if among != 0 {
+            let ctx = any_of(among, &mut self.random);
+            self.happen(Item::Interrupt(ctx));
+        }
+    }
+
+    /// Puts the current context aside for long if it stands where the plan wants to hit one.
+    fn maybe_absent(&mut self) {
+        let (me, faults) = (self.current, self.plan.faults);
+        let Some(watch) = &self.watch else { return };
+        let hit = (faults.has(Fault::HolderAway) && watch.holder(0) == Some(me))
+            || (faults.has(Fault::NextAway) && watch.first_in_queue() == Some(me))
+            || faults.has(Fault::AnyAway);
+        if hit && self.absences_left > 0 {
+            self.absences_left -= 1;
+            self.away |= bit(me);
+            self.back_at[me] = self.steps + self.plan.absence;
+            self.next_absence = self.steps + self.plan.absence_every;
+        }
+    }
+
+    fn who(&self, is: impl Fn(Status) -> bool) -> Set {
+        (0..self.plan.contexts()).filter(|&ctx| is(self.status[ctx])).map(bit).sum()
+    }
+
+    /// Carries out an item that is no turn, if it can happen.
+    fn happen(&mut self, item: Item) {
+        let ctx = item.context();
+        match item {
+            Item::Drain(_) if self.buffers.filled() & bit(ctx) != 0 => self.drain(ctx),
+            Item::Wake(_) if self.status[ctx] == Status::Halted => {
+                self.set_ready(ctx);
+                self.about(ctx, What::Woken);
+            }
+            Item::Interrupt(_)
+                if self.status[ctx] != Status::Done
+                    && self.interrupts_left > 0
+                    && self.interrupted & bit(ctx) == 0
+                    && self.level[ctx] < self.plan.levels =>
+            {
+                self.interrupts_left -= 1;
+                self.interrupted |= bit(ctx);
+                self.set_ready(ctx);
+            }
+            Item::Turns(..) | Item::Drain(_) | Item::Wake(_) | Item::Interrupt(_) => return,
+        }
+        self.record(item);
+    }
+
+    fn about(&mut self, ctx: Ctx, what: What) {
+        if self.trace.is_some() {
+            self.note(ctx, what, 0, 0, 0);
+        }
+    }
+
+    /// Nobody can run: what is under way arrives now. `false`: nothing was, and the run is over one way or the other.
+    #[cold]
+    fn last_resort(&mut self) -> bool {
+        if self.buffers.filled() != 0 {
+            self.drain(self.buffers.filled().trailing_zeros() as Ctx);
+            return true;
+        }
+        if let Some((_, ctx)) = self.late_kicks.pop() {
+            self.arrive_kick(ctx);
+            return true;
+        }
+        let stuck = self.who(|status| status != Status::Done);
+        if stuck != 0 {
+            let one = |ctx: Ctx| match self.status[ctx] {
+                Status::Halted => format!("c{ctx} is halted"),
+                Status::Polling(_) => format!("c{ctx} polls"),
+                Status::Ready | Status::Done => format!("c{ctx} is done"),
+            };
+            let all: Vec<String> = (0..self.plan.contexts()).map(one).collect();
+            self.fail(
+                Kind::Stuck,
+                format!("nobody can run (a lost wake-up or a deadlock): {}", all.join(", ")),
+            );
+        }
+        false
+    }
+
+    pub(super) fn arrive_kick(&mut self, ctx: Ctx) {
+        self.kicked |= bit(ctx);
+        if self.status[ctx] == Status::Halted {
+            self.set_ready(ctx);
+        }
+        self.about(ctx, What::Kicked);
+    }
+}

@@ -1,0 +1,53 @@
+//! A stepping machine: the same locks under random and priority schedules, with faults.
+//!
+//! Contexts are coroutines on one host thread. Each memory operation of a lock is a *step*; before each step a strategy
+//! decides who goes next, so every interleaving of steps can come up, and a seed brings it up again. What is checked:
+//! mutual exclusion, that somebody can always go on, each visible change of the lock's word against its transition table,
+//! and the lock's stated bound on overtaking. A failure is cut down to a short interleaving that can be read.
+//!
+//! A context that waits for a cell sleeps until the cell changes; spinning takes no steps. Between [`Fault::StoreBuffers`]
+//! and sequential consistency lies all that this world knows of weak memory: total store order. Reordering beyond that is
+//! the model checker's part.
+//!
+//! - What is explored, and with which options: [`subjects`], `plan`, `fault`; what is broken on purpose: `busted`.
+//! - The machine: `engine` (steps, turns, halts), `cells` and `platform` (what a lock sees), `buffers` (total store order),
+//!   `chooser` (who goes next), `watch` (what must hold).
+//! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made readable).
+mod buffers;
+mod busted;
+mod campaign;
+mod cells;
+mod chooser;
+mod conduct;
+mod engine;
+mod failure;
+mod fault;
+mod minimise;
+mod names;
+mod plan;
+mod platform;
+mod policies;
+mod run;
+mod script;
+mod subjects;
+mod trace;
+mod watch;
+
+pub use campaign::{Tally, explore};
+pub use cells::{CellU8, CellU16, CellU32};
+pub use conduct::{conduct, wait_until};
+pub use failure::{Failure, Kind};
+pub use fault::{Fault, Faults};
+pub use minimise::{Finding, Replay, investigate, replay};
+pub use plan::{Options, Strategy};
+pub use platform::{Stepped, SteppedDomain};
+pub use subjects::{Broken, Overtaking, Subject, busted, locks};
+
+/// How many contexts there can be at most.
+pub const CONTEXTS: usize = 8;
+
+/// How many rows of spots the world has.
+const SPOT_ROWS: usize = 3;
+
+/// The number of a context.
+type Ctx = usize;

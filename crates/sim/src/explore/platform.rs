@@ -1,0 +1,136 @@
+//! The platform of the stepped world.
+use super::cells::{CellU8, CellU16, CellU32};
+use super::engine::{self, arrive, with};
+use super::plan::Coin;
+use super::{CONTEXTS, SPOT_ROWS};
+use crate::arena::LINE_BYTES;
+use core::cell::Cell;
+use stanchion_core::order::{FenceOrder, Kind};
+use stanchion_core::percpu::{Domain, FixedDomain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::{Atomic, CpuId, Event, Platform};
+use std::rc::Rc;
+
+/// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to be.
+pub(super) const STEP_NANOS: u64 = 100;
+
+/// The world in which a context goes one step at a time, and the explorer decides whose step is next.
+///
+/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late, `is_preempted` and
+/// `load_noticing` answer anything, the heavy barrier may fail.
+#[derive(Debug)]
+pub struct Stepped;
+
+/// The storage of one run.
+#[expect(missing_debug_implementations, reason = "thousands of cells say nothing")]
+pub struct SteppedDomain {
+    cpus: FixedDomain<Stepped, CONTEXTS>,
+    spots: [SpotRow<Stepped>; SPOT_ROWS],
+    /// How many of the rows are in use: with fewer, locks share them.
+    rows: Cell<usize>,
+    credit: [Cell<u32>; CONTEXTS],
+}
+
+impl SteppedDomain {
+    pub(super) fn new(rows: usize) -> Self {
+        Self {
+            cpus: FixedDomain::new(),
+            spots: core::array::from_fn(|_| SpotRow::new()),
+            rows: Cell::new(rows.clamp(1, SPOT_ROWS)),
+            credit: core::array::from_fn(|_| Cell::new(0)),
+        }
+    }
+}
+
+impl Domain<Stepped> for SteppedDomain {
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Stepped> {
+        self.cpus.cpu(cpu)
+    }
+
+    fn spots(&self, address: usize) -> &SpotRow<Stepped> {
+        &self.spots[address / LINE_BYTES % self.rows.get()]
+    }
+}
+
+impl Platform for Stepped {
+    type U8 = CellU8;
+    type U16 = CellU16;
+    type U32 = CellU32;
+    type Domain = SteppedDomain;
+
+    fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
+        f(&with(|engine| Rc::clone(&engine.domain)))
+    }
+
+    fn this_cpu() -> Option<CpuId> {
+        with(|engine| engine.number())
+    }
+
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
+        let (domain, me) = with(|engine| (Rc::clone(&engine.domain), engine.current));
+        f(&domain.credit[me])
+    }
+
+    fn numa_node() -> u16 {
+        with(|engine| engine.current % 2) as u16
+    }
+
+    fn now() -> u64 {
+        with(|engine| engine.steps) * STEP_NANOS
+    }
+
+    fn relax(_nanos: u32) {
+        engine::pause();
+    }
+
+    fn yield_slice() {
+        engine::pause();
+    }
+
+    fn fence(order: impl FenceOrder) {
+        if order.kind() == Kind::SeqCst {
+            arrive();
+            engine::flush_own();
+        }
+    }
+
+    fn compiler_barrier() {}
+
+    fn store_then_load(first: &CellU8, value: u8, then: &CellU8) -> u8 {
+        use stanchion_core::order::{Relaxed, Release};
+        first.store(value, Release);
+        then.load(Relaxed)
+    }
+
+    fn heavy_barrier() -> bool {
+        arrive();
+        engine::flush_all()
+    }
+
+    fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        engine::flush_own(); // entering the wait orders memory on every machine
+        if cell.load(stanchion_core::order::Relaxed) == value {
+            engine::halt();
+        }
+    }
+
+    fn kick(cpu: CpuId) {
+        arrive();
+        engine::kick(cpu.index().into());
+    }
+
+    fn is_preempted(_cpu: CpuId) -> bool {
+        with(|engine| engine.coin(Coin::Preempted, 2)) == 0
+    }
+
+    fn count(event: Event) {
+        with(|engine| {
+            engine.events[event as usize] += 1;
+            match event {
+                Event::PvLetOut => engine.let_out(),
+                Event::LockNoNode => engine.goes_without_node(),
+                _ => {}
+            }
+        });
+    }
+}

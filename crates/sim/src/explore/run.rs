@@ -1,0 +1,216 @@
+//! One schedule: contexts that acquire and release, from the first step to the last or to a failure.
+use super::Ctx;
+use super::chooser::Chooser;
+use super::engine::{self, arrive, with};
+use super::failure::{Failure, Kind};
+use super::fault::Fault;
+use super::names::Names;
+use super::plan::{Coin, Plan};
+use super::platform::SteppedDomain;
+use super::script::{Item, Script};
+use super::subjects::Subject;
+use super::trace::{What, render};
+use super::watch::{Locks, Watch};
+use crate::arena::{Arena, LINE_BYTES};
+use crate::coroutine::Coroutine;
+use stanchion_core::Event;
+use std::rc::Rc;
+use std::sync::Once;
+
+/// More steps than any schedule of an exploration needs; beyond it the run counts as hung.
+const STEP_LIMIT: u64 = 50_000;
+
+/// How a schedule is run.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Mode<'a> {
+    /// Turns follow a script, not the seed.
+    pub(super) script: Option<&'a Script>,
+    /// The turns are written down.
+    pub(super) records: bool,
+    /// The interleaving is written down.
+    pub(super) traces: bool,
+}
+
+/// What a run saw.
+pub(super) struct Seen {
+    pub(super) failure: Option<Failure>,
+    pub(super) steps: u64,
+    pub(super) rows: u64,
+    pub(super) worst: u32,
+    pub(super) events: [u64; Event::ALL.len()],
+    pub(super) recorded: Option<Vec<Item>>,
+    pub(super) interleaving: Option<String>,
+}
+
+/// What the contexts of a run share.
+struct Scenario {
+    plan: Plan,
+    locks: Locks,
+}
+
+/// Runs one schedule.
+pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
+    let count = plan.locks();
+    let arena = Arena::new(count * LINE_BYTES);
+    let base = arena.base();
+    let locks: Locks = Rc::new((0..count).map(|_| (subject.kind().make)(&arena)).collect());
+    let domain = Rc::new(SteppedDomain::new(plan.spot_rows));
+    let strict = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
+    let watch = Watch::new(subject, base, Rc::clone(&locks), strict);
+    let scenario = Rc::new(Scenario { plan: plan.clone(), locks });
+    let handler = {
+        let scenario = Rc::clone(&scenario);
+        Rc::new(move |level: u8| scenario.once(1 + usize::from(level))) as Rc<dyn Fn(u8)>
+    };
+    with(|engine| {
+        engine.begin(plan, Rc::clone(&domain), STEP_LIMIT);
+        engine.watch = Some(watch);
+        engine.handler = Some(handler);
+        engine.recording = mode.records.then(Vec::new);
+        engine.trace = mode.traces.then(Vec::new);
+        if let Some(script) = mode.script {
+            engine.chooser = Chooser::following(script);
+        }
+    });
+    let contexts = (0..plan.contexts()).map(|ctx| {
+        let scenario = Rc::clone(&scenario);
+        Coroutine::new(move || scenario.context(ctx))
+    });
+    match contexts.collect::<std::io::Result<Vec<_>>>() {
+        Ok(contexts) => drive(contexts),
+        Err(error) => panic!("no memory for the stacks of a few contexts: {error}"),
+    }
+    with(|engine| {
+        let watch = engine.watch.as_ref().expect("set above");
+        let seen = Seen {
+            failure: engine.failure.take(),
+            steps: engine.steps,
+            rows: watch.rows,
+            worst: watch.worst,
+            events: engine.events,
+            recorded: engine.recording.take(),
+            interleaving: engine
+                .trace
+                .take()
+                .map(|lines| render(&lines, &Names::new(subject, base, count, &domain))),
+        };
+        engine.end();
+        seen
+    })
+}
+
+/// Gives turns until everybody is done or something has gone wrong.
+pub(super) fn drive(mut contexts: Vec<Coroutine>) {
+    silence_panics_of_contexts();
+    let mut next = engine::start();
+    while let Some(ctx) = next {
+        let resumed = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| contexts[ctx].resume(0)));
+        next = match resumed {
+            Ok(true) => with(|engine| engine.failure.is_none().then_some(engine.current)),
+            Ok(false) => engine::finish(),
+            Err(panic) => {
+                let what = (panic.downcast_ref::<String>().cloned())
+                    .or_else(|| panic.downcast_ref::<&str>().map(|&what| what.to_owned()))
+                    .unwrap_or_else(|| "panicked".to_owned());
+                with(|engine| engine.fail(Kind::Panicked, format!("c{ctx}: {what}")));
+                None
+            }
+        };
+    }
+    // Those that did not come to their end are unwound here; their destructors take no steps.
+    drop(contexts);
+}
+
+/// A panic in a context is a result, told by whoever wants to know, and not a message on the terminal.
+fn silence_panics_of_contexts() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !crate::coroutine::in_context() {
+                before(info);
+            }
+        }));
+    });
+}
+
+impl Scenario {
+    /// The life of a context.
+    fn context(&self, ctx: Ctx) {
+        for round in 0..self.plan.rounds[ctx] {
+            let dice = self.plan.coin(Coin::Round, ctx, round, 12);
+            if self.plan.faults.has(Fault::Tries) && dice.is_multiple_of(3) {
+                self.try_once(0);
+            }
+            match dice / 3 {
+                // A quarter each: the second lock alone, within the first, and twice the first.
+                0 if self.plan.faults.has(Fault::TwoLocks) => self.once(1),
+                1 if self.plan.faults.has(Fault::TwoLocks) => self.nested(),
+                _ => self.once(0),
+            }
+        }
+        say(What::Ends, 0);
+    }
+
+    fn once(&self, lock: usize) {
+        say(What::Acquire, lock);
+        self.locks[lock].acquire();
+        section(lock);
+        self.locks[lock].release();
+    }
+
+    fn nested(&self) {
+        say(What::Acquire, 0);
+        self.locks[0].acquire();
+        enter(0);
+        self.once(1);
+        leave(0);
+        self.locks[0].release();
+    }
+
+    fn try_once(&self, lock: usize) {
+        say(What::Try, lock);
+        if self.locks[lock].try_acquire() {
+            section(lock);
+            self.locks[lock].release();
+        } else {
+            say(What::TryFails, lock);
+        }
+    }
+}
+
+fn section(lock: usize) {
+    enter(lock);
+    // Some sections end before anybody can look. Where handlers nest, their sections are long, so that others queue.
+    let most = if lock >= 2 && with(|engine| engine.plan.levels) > 1 { 24 } else { 3 };
+    for _ in 0..with(|engine| engine.coin(Coin::Linger, most)) {
+        arrive();
+        say(What::Leave, lock);
+    }
+    leave(lock);
+}
+
+fn enter(lock: usize) {
+    let failed = with(|engine| {
+        engine.tell(What::Enter, lock, 0, 0);
+        let me = engine.current;
+        let seen = engine.watch.as_mut().map_or(Ok(()), |watch| watch.enter(lock, me));
+        seen.inspect_err(|failure| engine.fail(failure.kind, failure.what.clone())).is_err()
+    });
+    if failed {
+        arrive(); // from which nobody comes back after a failure
+    }
+}
+
+fn leave(lock: usize) {
+    with(|engine| {
+        if let Some(watch) = &mut engine.watch {
+            watch.leave(lock);
+        }
+        engine.tell(What::Release, lock, 0, 0);
+    });
+}
+
+fn say(what: What, lock: usize) {
+    with(|engine| engine.tell(what, lock, 0, 0));
+}

@@ -1,0 +1,200 @@
+//! What can be explored: one row a lock, with what it states about itself.
+use super::busted as shelf;
+use super::failure::Kind;
+use super::fault::{Fault, Faults};
+use super::platform::Stepped;
+use super::policies::{
+    LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick, QuickToHalt,
+};
+use crate::locks::{self, LockKind};
+use stanchion_core::transitions::Table;
+use stanchion_core::{PvQSpinLock, RawLock};
+
+/// How often one context may acquire ahead of a waiter that had queued before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overtaking {
+    /// The lock states no bound.
+    Unbounded,
+    /// So often.
+    AtMost(u32),
+    /// So often, where neither a second lock nor a handler lets the context come out of another queue.
+    AtMostOnItsOwn(u32),
+}
+
+impl core::fmt::Display for Overtaking {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Unbounded => f.write_str("any"),
+            Self::AtMost(times) | Self::AtMostOnItsOwn(times) => write!(f, "{times}"),
+        }
+    }
+}
+
+/// What a tail holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tails {
+    Nodes,
+    Numbers,
+}
+
+/// What is known of a lock that is broken on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// How it may fail.
+    pub kinds: &'static [Kind],
+    /// Within how many schedules.
+    pub within: u64,
+    /// The faults without which it does not fail.
+    pub needs: Faults,
+}
+
+/// One lock.
+pub struct Subject {
+    kind: LockKind,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// The bound that it states.
+    pub overtaking: Overtaking,
+    /// How it is broken, if it is.
+    pub broken: Option<Broken>,
+    /// Rows of its table that it never takes.
+    pub unreachable: &'static [&'static str],
+    /// In the second byte: the head asks for the lock, and everybody may acquire once more at most.
+    pub(super) objection: Option<u8>,
+    /// Offsets and names of the word's fields.
+    pub(super) fields: &'static [(usize, &'static str)],
+    pub(super) tails: Tails,
+    /// Whether it can do without context numbers.
+    pub(super) numberless: bool,
+}
+
+impl core::fmt::Debug for Subject {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Subject").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+const QUEUED: &[(usize, &str)] = &[(0, "locked"), (1, "pending"), (2, "tail")];
+const PARAVIRTUAL: &[(usize, &str)] = &[(0, "locked"), (1, "head"), (2, "tail")];
+/// `NO_STEALING` of the paravirtual locks.
+const OBJECTION: Option<u8> = Some(u8::MAX);
+
+impl Subject {
+    fn of(kind: LockKind) -> Self {
+        Self {
+            kind,
+            about: "",
+            overtaking: Overtaking::Unbounded,
+            broken: None,
+            unreachable: &[],
+            objection: None,
+            fields: &[],
+            tails: Tails::Nodes,
+            numberless: true,
+        }
+    }
+
+    fn paravirtual<W: stanchion_core::pv_qspin::WaitPolicy>(
+        about: &'static str,
+        overtaking: Overtaking,
+    ) -> Self {
+        let kind = locks::kind::<PvQSpinLock<Stepped, W>>();
+        Self { about, overtaking, objection: OBJECTION, fields: PARAVIRTUAL, ..Self::of(kind) }
+    }
+
+    /// A lock that is broken on purpose: must fail in one of these ways `within` so many schedules, and not without the faults
+    /// that it `needs`.
+    pub(super) fn broken<L: RawLock<Platform = Stepped>>(
+        about: &'static str,
+        kinds: &'static [Kind],
+        within: u64,
+        needs: &[Fault],
+    ) -> Self {
+        let broken = Broken { kinds, within, needs: needs.iter().copied().collect() };
+        Self {
+            about,
+            broken: Some(broken),
+            fields: QUEUED,
+            numberless: false,
+            ..Self::of(locks::kind::<L>())
+        }
+    }
+
+    /// The same lock, whose second byte holds `objection` while the head asks for the lock.
+    pub(super) fn with_objection(self, objection: u8) -> Self {
+        Self { objection: Some(objection), ..self }
+    }
+
+    /// The same lock with a word of its own.
+    pub(super) fn worded(self, fields: &'static [(usize, &'static str)]) -> Self {
+        Self { fields, tails: Tails::Numbers, ..self }
+    }
+
+    /// The same lock with a stated bound.
+    pub(super) fn stating(self, overtaking: Overtaking) -> Self {
+        Self { overtaking, ..self }
+    }
+
+    /// The name on command lines and in files.
+    pub fn name(&self) -> &'static str {
+        self.kind.name
+    }
+
+    /// All that its word may do.
+    pub fn transitions(&self) -> Table {
+        self.kind.transitions
+    }
+
+    pub(super) fn kind(&self) -> &LockKind {
+        &self.kind
+    }
+}
+
+/// What is known of the locks of the family by name; a lock that is new here is explored without a bound.
+fn refined(kind: LockKind) -> Subject {
+    let name = kind.name;
+    let subject = Subject::of(kind);
+    match name {
+        "byte" => Subject { about: "unfair byte", fields: &[(0, "locked")], ..subject },
+        "ticket" => Subject {
+            about: "FIFO ticket",
+            overtaking: Overtaking::AtMost(0),
+            fields: &[(0, "serving"), (2, "next")],
+            tails: Tails::Numbers,
+            ..subject
+        },
+        "qspin" => Subject {
+            about: "queued spin lock",
+            overtaking: Overtaking::AtMost(1),
+            fields: QUEUED,
+            ..subject
+        },
+        "pv-qspin" => Subject::paravirtual::<Quick>(
+            "paravirtual hybrid, small constants",
+            Overtaking::AtMostOnItsOwn(OVERTAKING_BY_STINT),
+        ),
+        "pv-qspin-kick-at-unlock" => Subject {
+            objection: None,
+            unreachable: &["the head stops thieves: n,0,* -> n,255,*"],
+            ..Subject::paravirtual::<QuickToHalt>("never steals, small constants", Overtaking::AtMost(1))
+        },
+        _ => Subject { about: "not described yet: no bound is checked", ..subject },
+    }
+}
+
+/// Every sound lock, in the order of tables.
+pub fn locks() -> Vec<Subject> {
+    let mut all: Vec<Subject> = locks::all::<Stepped>().into_iter().map(refined).collect();
+    all.push(Subject::paravirtual::<NoStint>(
+        "pv-qspin whose stints are over at once",
+        Overtaking::AtMostOnItsOwn(OVERTAKING_WITHOUT_STINT),
+    ));
+    all.push(Subject::paravirtual::<LongStint>("pv-qspin whose stints never end", Overtaking::Unbounded));
+    all.push(Subject::paravirtual::<LetsOut>("pv-qspin that lets waiters out", Overtaking::Unbounded));
+    all
+}
+
+/// Every lock that is broken on purpose.
+pub fn busted() -> Vec<Subject> {
+    shelf::all()
+}

@@ -1,0 +1,236 @@
+//! What must hold of the locks of one run, looked at after each visible write: the word's table, who is inside, who
+//! overtook whom.
+//!
+//! A context queues when it changes the tail of a lock that it does not hold. It acquires when it sets the locked byte or,
+//! where no byte tells (a ticket lock that is handed over), when it enters its section.
+use super::failure::{Failure, Kind};
+use super::subjects::{Overtaking, Subject};
+use super::{CONTEXTS, Ctx};
+use crate::arena::LINE_BYTES;
+use crate::locks::AnyLock;
+use stanchion_core::tail::NodeCode;
+use stanchion_core::transitions::{Table, Word};
+use std::rc::Rc;
+
+/// The locks of a run, each on a line of its own.
+pub(super) type Locks = Rc<Vec<Box<dyn AnyLock>>>;
+
+/// Everything that is known of the locks of one run.
+pub(super) struct Watch {
+    base: usize,
+    locks: Locks,
+    table: Table,
+    guards: Vec<Guard>,
+    /// The greatest overtaking that is allowed in this run.
+    bound: Option<u32>,
+    /// Whether the lock states a bound, be it for this run or not.
+    bounded: bool,
+    /// What the second byte holds while the head asks for the lock.
+    objection: Option<u8>,
+    /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
+    nodeless: [u8; CONTEXTS],
+    /// Which rows of the table were reached, as bits.
+    pub(super) rows: u64,
+    /// The worst overtaking of a waiter by one context.
+    pub(super) worst: u32,
+    /// How many acquisitions there were.
+    pub(super) acquisitions: u64,
+}
+
+/// What is known of one lock.
+struct Guard {
+    last: Word,
+    inside: Option<Ctx>,
+    /// Who acquired it and has not released it visibly.
+    holder: Option<Ctx>,
+    /// Whether the holder's section is over, so that its next visible write is the release.
+    leaving: bool,
+    /// Who queued and has not acquired yet, in order.
+    queue: Vec<Ctx>,
+    /// `overtaken[w][c]`: how often `c` acquired since `w` queued, without having queued before it.
+    overtaken: [[u32; CONTEXTS]; CONTEXTS],
+    /// Who asks for the lock, and how often each context acquired since.
+    objector: Option<Ctx>,
+    despite: [u32; CONTEXTS],
+}
+
+impl Watch {
+    /// Watches `locks`, the first of which stands at `base`. `strict`: bounds that hold for a lock on its own hold here.
+    pub(super) fn new(subject: &Subject, base: usize, locks: Locks, strict: bool) -> Self {
+        let guard = |last: Word| Guard {
+            last,
+            inside: None,
+            holder: None,
+            leaving: false,
+            queue: Vec::with_capacity(CONTEXTS),
+            overtaken: [[0; CONTEXTS]; CONTEXTS],
+            objector: None,
+            despite: [0; CONTEXTS],
+        };
+        Self {
+            base,
+            guards: locks.iter().map(|lock| guard(lock.word())).collect(),
+            locks,
+            table: subject.transitions(),
+            bound: match subject.overtaking {
+                Overtaking::Unbounded => None,
+                Overtaking::AtMost(times) => Some(times),
+                Overtaking::AtMostOnItsOwn(times) => strict.then_some(times),
+            },
+            bounded: subject.overtaking != Overtaking::Unbounded,
+            objection: subject.objection,
+            nodeless: [0; CONTEXTS],
+            rows: 0,
+            worst: 0,
+            acquisitions: 0,
+        }
+    }
+
+    /// Who holds a lock, as far as the word and the sections tell.
+    pub(super) fn holder(&self, lock: usize) -> Option<Ctx> {
+        self.guards[lock].holder
+    }
+
+    /// Who is inside the first lock, or holds it.
+    pub(super) fn owner(&self) -> Option<Ctx> {
+        self.guards[0].inside.or(self.guards[0].holder)
+    }
+
+    /// Whether `ctx` waits in the first lock's queue.
+    pub(super) fn has_queued(&self, ctx: Ctx) -> bool {
+        self.guards[0].queue.contains(&ctx)
+    }
+
+    /// Who is first in the first lock's queue.
+    pub(super) fn first_in_queue(&self) -> Option<Ctx> {
+        self.guards[0].queue.first().copied()
+    }
+
+    /// `holder` has taken `out` out of the queue of a lock that it holds, maybe without a trace in the word.
+    pub(super) fn let_out(&mut self, holder: Ctx, out: Ctx) {
+        for guard in self.guards.iter_mut().filter(|guard| guard.holder == Some(holder)) {
+            guard.queue.retain(|&waiter| waiter != out);
+        }
+    }
+
+    /// `me`, so many handlers deep, has found no node to queue with, and goes another way.
+    pub(super) fn goes_without_node(&mut self, me: Ctx, level: u8) {
+        self.nodeless[me] |= 1 << level;
+    }
+
+    /// After a write by `me` that everybody sees.
+    #[inline]
+    pub(super) fn wrote(&mut self, me: Ctx, address: usize) -> Result<(), Failure> {
+        let lock = address.wrapping_sub(self.base) / LINE_BYTES;
+        if lock < self.guards.len() { self.look(lock, me) } else { Ok(()) }
+    }
+
+    fn look(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
+        let guard = &mut self.guards[lock];
+        if guard.leaving && guard.holder == Some(me) {
+            guard.holder = None;
+        }
+        let after = self.locks[lock].word();
+        let before = core::mem::replace(&mut self.guards[lock].last, after);
+        if before == after {
+            return Ok(());
+        }
+        self.check_row(before, after)?;
+        let guard = &mut self.guards[lock];
+        if after.tail != before.tail {
+            guard.tail_moved(me, before, after);
+        }
+        if let Some(objection) = self.objection
+            && after.pending != before.pending
+        {
+            guard.objector = (after.pending == objection).then_some(me);
+            guard.despite = [0; CONTEXTS];
+        }
+        if before.locked == 1 && after.locked == 0 {
+            guard.holder = None;
+        } else if before.locked == 0 && after.locked == 1 {
+            return self.acquired(lock, me);
+        }
+        Ok(())
+    }
+
+    fn check_row(&mut self, before: Word, after: Word) -> Result<(), Failure> {
+        let Some(row) = self.table.row(before, after) else {
+            let word = |word: Word| format!("({},{},{})", word.tail, word.pending, word.locked);
+            let what = format!("no row of the table takes the word from {} to {}", word(before), word(after));
+            return Err(Failure { kind: Kind::Transition, what });
+        };
+        let index = self.table.0.iter().position(|known| core::ptr::eq(known, row)).unwrap_or(0);
+        self.rows |= 1 << index;
+        Ok(())
+    }
+
+    fn acquired(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
+        let guard = &mut self.guards[lock];
+        (guard.holder, guard.leaving) = (Some(me), false);
+        self.acquisitions += 1;
+        let position = guard.queue.iter().position(|&queued| queued == me);
+        let level = lock.saturating_sub(1); // the first two locks are for contexts, then there is one a level
+        let nodeless = self.nodeless[me] & 1 << level != 0;
+        self.nodeless[me] &= !(1 << level);
+        let ahead_of = if nodeless { 0 } else { position.unwrap_or(guard.queue.len()) };
+        for at in 0..ahead_of {
+            let waiter = guard.queue[at];
+            let times = &mut guard.overtaken[waiter][me];
+            *times += 1;
+            if self.bound.is_some() || !self.bounded {
+                self.worst = self.worst.max(*times);
+            }
+            if self.bound.is_some_and(|bound| *times > bound) {
+                let what = format!("c{me} overtook c{waiter}, which had queued before it, {times} times");
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        if let Some(position) = position {
+            guard.queue.remove(position);
+        }
+        if let Some(objector) = guard.objector
+            && objector != me
+        {
+            guard.despite[me] += 1;
+            if guard.despite[me] > 1 {
+                let what = format!(
+                    "c{me} acquired {} times although c{objector} asked for the lock",
+                    guard.despite[me]
+                );
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// `me` enters its section.
+    pub(super) fn enter(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
+        if let Some(other) = self.guards[lock].inside {
+            let what = format!("c{me} entered while c{other} was inside");
+            return Err(Failure { kind: Kind::Exclusion, what });
+        }
+        self.guards[lock].inside = Some(me);
+        if self.guards[lock].holder == Some(me) { Ok(()) } else { self.acquired(lock, me) }
+    }
+
+    /// `me` leaves its section and is about to release.
+    pub(super) fn leave(&mut self, lock: usize) {
+        self.guards[lock].inside = None;
+        self.guards[lock].leaving = true;
+    }
+}
+
+impl Guard {
+    fn tail_moved(&mut self, me: Ctx, before: Word, after: Word) {
+        if self.holder != Some(me) {
+            self.queue.retain(|&waiter| waiter != me);
+            self.queue.push(me);
+            self.overtaken[me] = [0; CONTEXTS];
+        } else if after.tail != NodeCode::NONE {
+            // A holder made somebody else the last: it let the last one out.
+            let out = NodeCode::from_raw(before.tail).map(|code| Ctx::from(code.cpu().index()));
+            self.queue.retain(|&waiter| Some(waiter) != out);
+        }
+    }
+}

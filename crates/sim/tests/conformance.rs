@@ -1,0 +1,156 @@
+//! Every lock passes the conformance bodies in the stepped world: the same bodies as in the native world.
+//!
+//! Adding a lock is one line of the macro call below.
+#[path = "../../stanchion/tests/support/bodies.rs"]
+mod bodies;
+
+use bodies::{Context, Load, World};
+use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pong};
+use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
+use core::cell::Cell;
+use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
+use stanchion_core::{ByteLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_sim::explore::{Stepped, conduct, wait_until};
+
+thread_local! {
+    static SEED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Contexts are coroutines that go one step at a time.
+struct Stepping;
+
+impl World for Stepping {
+    fn run(report: &dyn Fn() -> String, contexts: Vec<Context>) {
+        if let Err(failure) = conduct(SEED.get(), contexts) {
+            panic!("seed {}: {}\n{}", SEED.get(), failure.what, report());
+        }
+    }
+
+    fn until(what: &str, done: &mut dyn FnMut() -> bool) {
+        wait_until(what, done);
+    }
+}
+
+const LOAD: Load = Load { contexts: 4, rounds: 40 };
+
+/// Runs a body under several schedules.
+fn check_seeds(seeds: u64, body: fn(Load)) {
+    for seed in 0..seeds {
+        SEED.set(seed);
+        body(LOAD);
+    }
+}
+
+macro_rules! conformance {
+    ($($name:ident: $lock:ty;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn excludes() {
+                check_seeds(20, check_exclusion::<Stepping, $lock>);
+            }
+
+            #[test]
+            fn excludes_with_tries() {
+                check_seeds(20, check_tries_exclude::<Stepping, $lock>);
+            }
+
+            #[test]
+            fn tries_fail_while_held() {
+                check_seeds(5, check_try::<Stepping, $lock>);
+            }
+
+            #[test]
+            fn free_after_release() {
+                check_seeds(1, check_free_again::<Stepping, $lock>);
+            }
+
+            #[test]
+            fn passes_to_and_fro() {
+                check_seeds(10, check_ping_pong::<Stepping, $lock>);
+            }
+
+            #[test]
+            fn many_at_once() {
+                check_seeds(3, check_many_locks::<Stepping, $lock>);
+            }
+
+            #[test]
+            fn released_by_another_context() {
+                check_seeds(10, check_release_elsewhere::<Stepping, $lock>);
+            }
+        }
+    )*};
+}
+
+conformance! {
+    byte: ByteLock<Stepped>;
+    ticket: TicketLock<Stepped>;
+    qspin: QSpinLock<Stepped>;
+    pv_qspin: PvQSpinLock<Stepped, Hybrid>;
+    pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, KickAtUnlock>;
+}
+
+/// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.
+mod detectors {
+    use super::*;
+    use stanchion_core::order::Relaxed;
+    use stanchion_core::transitions::{Table, Word};
+    use stanchion_core::{Atomic, Platform};
+    use std::panic::catch_unwind;
+
+    /// Lets everybody in.
+    struct Open(<Stepped as Platform>::U8);
+
+    impl RawLock for Open {
+        type Platform = Stepped;
+        const NAME: &'static str = "open";
+        const TRANSITIONS: Table = Table(&[]);
+        fn new() -> Self {
+            Self(Atomic::new(0))
+        }
+        fn acquire(&self) {
+            self.0.store(1, Relaxed);
+        }
+        fn try_acquire(&self) -> bool {
+            self.acquire();
+            true
+        }
+        fn release(&self) {
+            self.0.store(0, Relaxed);
+        }
+        fn word(&self) -> Word {
+            Word { tail: 0, pending: 0, locked: self.0.peek() }
+        }
+    }
+
+    #[test]
+    fn a_try_that_lies_is_caught() {
+        let caught = catch_unwind(|| check_try::<Stepping, Open>(LOAD));
+        assert!(caught.is_err(), "the body must notice that a held lock was taken");
+    }
+
+    #[test]
+    fn a_lock_without_exclusion_is_caught() {
+        let caught = (0..20).any(|seed| {
+            SEED.set(seed);
+            catch_unwind(|| check_exclusion::<Stepping, Open>(LOAD)).is_err()
+        });
+        assert!(caught, "within twenty schedules");
+    }
+
+    #[test]
+    fn a_lock_that_is_never_free_again_is_caught() {
+        let caught = catch_unwind(|| {
+            let lock = std::sync::Arc::new(QSpinLock::<Stepped>::new());
+            let forgets: Context = Box::new(move || {
+                lock.acquire();
+                lock.acquire();
+            });
+            Stepping::run(&|| "held for ever".to_owned(), vec![forgets]);
+        });
+        let report = *caught.expect_err("nobody can run").downcast::<String>().expect("a text");
+        assert!(report.contains("nobody can run") && report.contains("held for ever"), "{report}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Every lock under thousands of schedules with faults: mutual exclusion, no lost wake-up, the word's table (and that each
+//! row is reached), and the stated bound on overtaking.
+use stanchion_core::Event;
+use stanchion_sim::explore::{Fault, Faults, Options, Overtaking, Strategy, Subject, Tally, explore, locks};
+
+const SCHEDULES: u64 = 3_000;
+
+fn lock(name: &str) -> Subject {
+    locks().into_iter().find(|subject| subject.name() == name).expect("a lock of the list")
+}
+
+fn with(faults: &[Fault]) -> Options {
+    Options { faults: Some(faults.iter().copied().collect()), ..Options::default() }
+}
+
+/// Explores `name`, which must not fail.
+fn must_hold(name: &str, options: &Options, schedules: u64) -> Tally {
+    let tally = explore(&lock(name), options, 0..schedules, |_| true);
+    assert_eq!(tally.failure, None, "{name}");
+    assert_eq!(tally.schedules, schedules);
+    tally
+}
+
+fn must_hold_and_reach_all_rows(name: &str) -> Tally {
+    let tally = must_hold(name, &Options::default(), SCHEDULES);
+    let subject = lock(name);
+    for (row, reached) in tally.rows(&subject) {
+        assert_eq!(reached, !subject.unreachable.contains(&row), "{name}: {row}");
+    }
+    tally
+}
+
+#[test]
+fn byte_holds() {
+    assert!(must_hold_and_reach_all_rows("byte").steps > SCHEDULES);
+}
+
+#[test]
+fn ticket_is_fifo() {
+    assert_eq!(must_hold_and_reach_all_rows("ticket").worst_overtaking, 0);
+    assert_eq!(lock("ticket").overtaking, Overtaking::AtMost(0));
+}
+
+#[test]
+fn a_waiter_of_qspin_is_overtaken_at_most_once_by_each_other_context() {
+    let tally = must_hold_and_reach_all_rows("qspin");
+    assert_eq!(tally.worst_overtaking, 1, "the stated bound, and it is reached");
+    assert_eq!(lock("qspin").overtaking, Overtaking::AtMost(1));
+}
+
+#[test]
+fn a_waiter_of_kick_at_unlock_is_overtaken_at_most_once_by_each_other_context() {
+    let tally = must_hold_and_reach_all_rows("pv-qspin-kick-at-unlock");
+    assert_eq!(tally.worst_overtaking, 1, "the stated bound, and it is reached");
+    assert_eq!(lock("pv-qspin-kick-at-unlock").overtaking, Overtaking::AtMost(1));
+}
+
+#[test]
+fn the_hybrid_lets_nobody_overtake_again_once_its_stint_is_over() {
+    let tally = must_hold_and_reach_all_rows("pv-qspin-no-stint");
+    assert_eq!(tally.worst_overtaking, 2, "the acquisition under way and a try");
+}
+
+#[test]
+fn stealing_is_bounded_by_the_stint() {
+    let Overtaking::AtMostOnItsOwn(bound) = lock("pv-qspin").overtaking else { panic!("a bound is stated") };
+    must_hold_and_reach_all_rows("pv-qspin");
+    let starving = with(&[Fault::Starve, Fault::Tries]);
+    let tally = must_hold("pv-qspin", &starving, 1_500);
+    assert!(tally.worst_overtaking >= bound / 2, "the bound is not far off: {}", tally.worst_overtaking);
+    // With a stint that lasts as long as the run there is no such bound, and this test would see it.
+    let without = must_hold("pv-qspin-long-stint", &starving, 200);
+    assert!(without.worst_overtaking > 2 * bound, "overtaken only {} times", without.worst_overtaking);
+}
+
+#[test]
+fn the_head_is_heeded_however_long_stints_are() {
+    // The check of it is shown to work by `busted-deaf`.
+    let tally = must_hold_and_reach_all_rows("pv-qspin-long-stint");
+    assert!(tally.count(Event::PvLockStealing) > 0);
+}
+
+#[test]
+fn waiters_can_be_let_out_of_the_queue() {
+    let tally = must_hold_and_reach_all_rows("pv-qspin-lets-out");
+    let times = tally.count(Event::PvLetOut);
+    assert!(times >= 100, "it happened in {times} cases only");
+}
+
+#[test]
+fn handlers_may_queue_for_another_lock_in_the_midst_of_queueing() {
+    let options = with(&[Fault::Interrupts, Fault::Spurious]);
+    for name in ["qspin", "pv-qspin-kick-at-unlock", "pv-qspin", "pv-qspin-lets-out"] {
+        let tally = must_hold(name, &options, SCHEDULES / 2);
+        assert!(tally.count(Event::LockUseNode2) > 100, "{name}");
+    }
+}
+
+#[test]
+fn every_way_of_waiting_is_taken() {
+    let mut tally = Tally::default();
+    for name in ["qspin", "pv-qspin", "pv-qspin-lets-out"] {
+        tally.merge(must_hold(name, &Options::default(), SCHEDULES));
+        tally.merge(must_hold(name, &with(&[Fault::Interrupts]), SCHEDULES));
+    }
+    // There are more spots than contexts in this world, so a head always finds one.
+    for &event in Event::ALL.iter().filter(|&&event| event != Event::PvNoSpot) {
+        assert!(tally.count(event) > 0, "{}", event.name());
+    }
+}
+
+#[test]
+fn each_strategy_and_each_fault_alone_leaves_the_locks_sound() {
+    for subject in locks() {
+        for strategy in [Strategy::Random, Strategy::Pct] {
+            must_hold(subject.name(), &Options { strategy, ..Options::default() }, 200);
+        }
+        for fault in Fault::ALL {
+            must_hold(subject.name(), &with(&[fault]), 100);
+        }
+        let all: Faults = Fault::ALL.into_iter().collect();
+        must_hold(subject.name(), &Options { faults: Some(all), ..Options::default() }, 100);
+        must_hold(subject.name(), &Options { contexts: 8, rounds: 6, ..Options::default() }, 100);
+    }
+}
+
+#[test]
+fn a_seed_brings_up_the_same_schedule() {
+    let steps = |seed: u64| {
+        let tally = explore(&lock("pv-qspin"), &Options::default(), seed..seed + 1, |_| true);
+        (tally.steps, tally.count(Event::LockSlowpath))
+    };
+    for seed in 0..50 {
+        assert_eq!(steps(seed), steps(seed));
+    }
+    let different: std::collections::HashSet<_> = (0..50).map(steps).collect();
+    assert!(different.len() > 25, "{} schedules of 50", different.len());
+}
