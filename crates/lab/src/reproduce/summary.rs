@@ -85,6 +85,8 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
             let (Some(first), Some(last)) = rows else { continue };
             let published = published
                 .map_or("not published".to_owned(), |factor| format!("published x{}", number(factor)));
+            let simulated =
+                if simulated.is_finite() { format!("x{}", number(simulated)) } else { "for ever".to_owned() };
             let _ = writeln!(
                 lines,
                 "  {}: {lock} takes {simulated} from {} to {} ({published})",

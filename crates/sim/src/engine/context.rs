@@ -59,6 +59,10 @@ pub(super) struct Posted {
 /// The question that a spinning context asks of its cell. Points into the stack of the suspended context.
 pub(super) type Check = *mut (dyn FnMut() -> bool + 'static);
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent of each other; a state machine of 32 states would hide it"
+)]
 pub(super) struct Context {
     pub(super) doing: Doing,
     /// The CPU it runs on; `None` while it waits for one or sleeps.
@@ -97,6 +101,9 @@ pub(super) struct Context {
     pub(super) paused_until: Time,
     /// When it began to run on its CPU.
     pub(super) dispatched: Time,
+    /// Whether it left its CPU because it was seen spinning, and whether it may be chosen nevertheless the next time.
+    pub(super) gave_way: bool,
+    pub(super) eligible: bool,
     /// How long the hypervisor lets it spin before it looks; grows with each exit.
     pub(super) window: Time,
     pub(super) spent: Spent,
@@ -130,6 +137,8 @@ impl Context {
             pausing_since: 0,
             paused_until: 0,
             dispatched: 0,
+            gave_way: false,
+            eligible: false,
             window: 0,
             spent: Spent::default(),
             random: Random::new(seed, 1 + index as u64),

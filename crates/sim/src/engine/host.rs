@@ -131,7 +131,10 @@ impl Engine {
         self.switch_cause(who, Cause::Overhead);
         let host = &self.machine.host;
         let switch = if self.is_pinned() { 0 } else { host.switch + if moved { host.migrate } else { 0 } };
-        self.queue.push(self.now + delay + switch, Kind::Dispatch, cpu as u32, generation, 0);
+        // From now on nobody takes the CPU away for a directed yield before it has run for a while.
+        let begins = self.now + delay + switch;
+        self.contexts[who].dispatched = begins;
+        self.queue.push(begins, Kind::Dispatch, cpu as u32, generation, 0);
         self.ask_at(cpu, pick.until);
     }
 
@@ -157,7 +160,7 @@ impl Engine {
         let now = self.now;
         let context = &mut self.contexts[who];
         context.live = true;
-        context.dispatched = now;
+        context.gave_way = false;
         context.not_before = 0;
         context.delay = 0;
         context.window = 0;

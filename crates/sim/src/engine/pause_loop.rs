@@ -41,8 +41,15 @@ impl Engine {
             if target == who || !runnable || self.contexts[target].cpu.is_some() {
                 continue;
             }
+            // As KVM does: somebody who left for spinning would spin on, so every second time others are tried instead.
+            let candidate = &mut self.contexts[target];
+            candidate.eligible = !candidate.eligible;
+            if candidate.gave_way && candidate.eligible {
+                continue;
+            }
             match self.host.scheduler.boost(cpu, target, self.now) {
                 Boost::Here => {
+                    self.contexts[who].gave_way = true;
                     self.leave(cpu, Leave::Yielded, Cause::Preempted);
                     return true;
                 }
@@ -53,6 +60,7 @@ impl Engine {
                         self.preempt(other);
                     }
                     // As in KVM: whoever boosted somebody gives up its own CPU too.
+                    self.contexts[who].gave_way = true;
                     self.leave(cpu, Leave::Yielded, Cause::Preempted);
                     return true;
                 }

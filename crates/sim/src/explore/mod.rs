@@ -9,7 +9,7 @@
 //! and sequential consistency lies all that this world knows of weak memory: total store order. Reordering beyond that is
 //! the model checker's part.
 //!
-//! - What is explored, and with which options: [`subjects`], `plan`, `fault`; what is broken on purpose: `busted`.
+//! - What is explored, and with which options: `subjects`, `plan`, `fault`; what is broken on purpose: `busted`.
 //! - The machine: `engine` (steps, turns, halts), `cells` and `platform` (what a lock sees), `buffers` (total store order),
 //!   `chooser` (who goes next), `watch` (what must hold).
 //! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made readable).

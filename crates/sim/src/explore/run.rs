@@ -56,7 +56,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     let locks: Locks = Rc::new((0..count).map(|_| (subject.kind().make)(&arena)).collect());
     let domain = Rc::new(SteppedDomain::new(plan.spot_rows));
     let strict = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
-    let watch = Watch::new(subject, base, Rc::clone(&locks), strict);
+    let watch = Watch::new(subject, base, Rc::clone(&locks), strict, plan.numberless);
     let scenario = Rc::new(Scenario { plan: plan.clone(), locks });
     let handler = {
         let scenario = Rc::clone(&scenario);

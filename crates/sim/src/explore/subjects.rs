@@ -61,6 +61,8 @@ pub struct Subject {
     pub unreachable: &'static [&'static str],
     /// In the second byte: the head asks for the lock, and everybody may acquire once more at most.
     pub(super) objection: Option<u8>,
+    /// Whether setting the second byte is a way of queueing: the pending bit.
+    pub(super) pending_waits: bool,
     /// Offsets and names of the word's fields.
     pub(super) fields: &'static [(usize, &'static str)],
     pub(super) tails: Tails,
@@ -88,6 +90,7 @@ impl Subject {
             broken: None,
             unreachable: &[],
             objection: None,
+            pending_waits: false,
             fields: &[],
             tails: Tails::Nodes,
             numberless: true,
@@ -166,6 +169,7 @@ fn refined(kind: LockKind) -> Subject {
         "qspin" => Subject {
             about: "queued spin lock",
             overtaking: Overtaking::AtMost(1),
+            pending_waits: true,
             fields: QUEUED,
             ..subject
         },

@@ -1,7 +1,7 @@
 //! What must hold of the locks of one run, looked at after each visible write: the word's table, who is inside, who
 //! overtook whom.
 //!
-//! A context queues when it changes the tail of a lock that it does not hold. It acquires when it sets the locked byte or,
+//! A context queues when it changes the tail of a lock that it does not hold, or sets a pending bit. It acquires when it sets the locked byte or,
 //! where no byte tells (a ticket lock that is handed over), when it enters its section.
 use super::failure::{Failure, Kind};
 use super::subjects::{Overtaking, Subject};
@@ -29,6 +29,10 @@ pub(super) struct Watch {
     objection: Option<u8>,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
     nodeless: [u8; CONTEXTS],
+    /// Whether the pending bit is a way of queueing.
+    pending_waits: bool,
+    /// Who never queues, so that its steals and tries have no bound but the head's objection.
+    never_queues: Option<Ctx>,
     /// Which rows of the table were reached, as bits.
     pub(super) rows: u64,
     /// The worst overtaking of a waiter by one context.
@@ -56,7 +60,14 @@ struct Guard {
 
 impl Watch {
     /// Watches `locks`, the first of which stands at `base`. `strict`: bounds that hold for a lock on its own hold here.
-    pub(super) fn new(subject: &Subject, base: usize, locks: Locks, strict: bool) -> Self {
+    pub(super) fn new(
+        subject: &Subject,
+        base: usize,
+        locks: Locks,
+        strict: bool,
+        numberless: Option<Ctx>,
+    ) -> Self {
+        let steals = matches!(subject.overtaking, Overtaking::AtMostOnItsOwn(_));
         let guard = |last: Word| Guard {
             last,
             inside: None,
@@ -80,6 +91,8 @@ impl Watch {
             bounded: subject.overtaking != Overtaking::Unbounded,
             objection: subject.objection,
             nodeless: [0; CONTEXTS],
+            pending_waits: subject.pending_waits,
+            never_queues: numberless.filter(|_| steals),
             rows: 0,
             worst: 0,
             acquisitions: 0,
@@ -140,6 +153,11 @@ impl Watch {
         if after.tail != before.tail {
             guard.tail_moved(me, before, after);
         }
+        if self.pending_waits && after.pending > before.pending {
+            guard.queues(me);
+        } else if self.pending_waits && after.pending < before.pending {
+            guard.queue.retain(|&waiter| waiter != me);
+        }
         if let Some(objection) = self.objection
             && after.pending != before.pending
         {
@@ -173,7 +191,8 @@ impl Watch {
         let level = lock.saturating_sub(1); // the first two locks are for contexts, then there is one a level
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        let ahead_of = if nodeless { 0 } else { position.unwrap_or(guard.queue.len()) };
+        let ahead_of =
+            if nodeless || self.never_queues == Some(me) { 0 } else { position.unwrap_or(guard.queue.len()) };
         for at in 0..ahead_of {
             let waiter = guard.queue[at];
             let times = &mut guard.overtaken[waiter][me];
@@ -222,11 +241,16 @@ impl Watch {
 }
 
 impl Guard {
+    /// `me` stands at the end of the queue from now on.
+    fn queues(&mut self, me: Ctx) {
+        self.queue.retain(|&waiter| waiter != me);
+        self.queue.push(me);
+        self.overtaken[me] = [0; CONTEXTS];
+    }
+
     fn tail_moved(&mut self, me: Ctx, before: Word, after: Word) {
         if self.holder != Some(me) {
-            self.queue.retain(|&waiter| waiter != me);
-            self.queue.push(me);
-            self.overtaken[me] = [0; CONTEXTS];
+            self.queues(me);
         } else if after.tail != NodeCode::NONE {
             // A holder made somebody else the last: it let the last one out.
             let out = NodeCode::from_raw(before.tail).map(|code| Ctx::from(code.cpu().index()));

@@ -97,3 +97,24 @@ fn a_preempted_holder_delays_the_others_and_shows_as_stolen_time() {
     assert!((0.6..0.7).contains(&stolen), "six contexts on two CPUs: {stolen}");
     assert!(run.waits.max() > 1_000_000, "somebody waited for a slice: {} ns", run.waits.max());
 }
+
+#[test]
+fn directed_yields_leave_the_holder_alone_once_it_has_a_cpu() {
+    // Spinners that were chosen for a directed yield kept taking CPUs from others that were just being switched to, and some
+    // seeds did nothing at all: with fewer spinners off their CPUs than CPUs, the holder never ran.
+    let machine = crate::machine::load("haswell-ex-4x8").expect("a shipped machine").machine;
+    let workload = crate::workload::load("build-haswell-ex").expect("a shipped workload").workload;
+    let run = |contexts, seed| {
+        outcome(&Spec { time: 30 * MS, seed, ..spec(&machine, &workload, "byte", contexts) }).ops_per_second()
+    };
+    let all_have_cpus = run(32, 1);
+    for contexts in [40, 48] {
+        for seed in 1..=6 {
+            let rate = run(contexts, seed);
+            assert!(
+                rate > all_have_cpus / 4.0,
+                "{contexts} contexts, seed {seed}: {rate} of {all_have_cpus}"
+            );
+        }
+    }
+}

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn the_mechanisms_pass_without_their_flaws() {
         for subject in sound_twins() {
-            let tally = explore(&subject, &Options::default(), 0..4_000, |_| true);
+            let tally = explore(&subject, &Options::default(), 0..10_000, |_| true);
             assert_eq!(tally.failure, None, "{}", subject.name());
         }
     }

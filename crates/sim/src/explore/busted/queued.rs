@@ -4,7 +4,7 @@ use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::percpu::Domain;
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, Platform, QSpinLock, RawLock};
+use stanchion_core::{Atomic, Event, Platform, QSpinLock, RawLock};
 
 /// What may be wrong with it.
 pub(super) trait Flaw: Send + Sync + 'static {
@@ -57,7 +57,13 @@ impl<P: Platform, F: Flaw> RawLock for Queued<P, F> {
         P::with_domain(|domain| {
             let cpu = P::this_cpu().expect("explored with numbers only");
             let percpu = domain.cpu(cpu);
-            let nesting = percpu.enter().expect("no deeper than there are nodes");
+            let Some(nesting) = percpu.enter() else {
+                P::count(Event::LockNoNode);
+                while !self.claim() {
+                    self.locked.wait_until(Relaxed, |locked| locked == 0);
+                }
+                return;
+            };
             let level = if F::SHARES_NODE { 0 } else { nesting.level() };
             let (node, me) = (percpu.node(level), NodeCode::new(cpu, level));
             node.next.store(NodeCode::NONE, Relaxed);

@@ -216,7 +216,9 @@ impl Scheduler for FairShareScheduler {
             }
         }
         // CFS and EEVDF, too, follow a directed yield only within bounds, or two vCPUs that yield to each other starve a third.
-        let entry = self.queues[pcpu].take_next(self.slice.cast_signed())?;
+        // Whom a directed yield named goes first only if the others are not much behind it, as with any wake-up.
+        let lead = self.parameters.wake_preemption.unwrap_or(self.slice);
+        let entry = self.queues[pcpu].take_next(lead.cast_signed())?;
         self.contexts[entry.vcpu].state = State::Running;
         self.queues[pcpu].running = Some(Running {
             vcpu: entry.vcpu,

@@ -1,0 +1,98 @@
+//! `stanchion explore` from the outside: the real binary, few schedules.
+use std::process::{Command, Output};
+
+fn explore(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
+    command.arg("explore").args(args).output().expect("the binary runs")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it ends by itself")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn sound_locks_pass_and_are_counted() {
+    let output = explore(&["--schedules", "500", "--seed", "1"]);
+    let text = stdout(&output);
+    assert_eq!(code(&output), 0, "{text}");
+    for lock in ["byte", "ticket", "qspin", "pv-qspin", "pv-qspin-kick-at-unlock", "pv-qspin-lets-out"] {
+        let row = text.lines().find(|line| line.split_whitespace().next() == Some(lock)).unwrap_or_default();
+        assert!(row.contains(" 500 ") && row.ends_with("passed"), "{text}");
+    }
+}
+
+#[test]
+fn broken_locks_are_caught_as_stated() {
+    let expected = explore(&["--lock", "busted", "--seed", "1", "--expect-failure"]);
+    assert_eq!(code(&expected), 0, "{}", stdout(&expected));
+    assert_eq!(code(&explore(&["--lock", "busted-try", "--seed", "1"])), 1);
+    let survived = explore(&["--lock", "byte", "--schedules", "50", "--seed", "1", "--expect-failure"]);
+    assert_eq!(code(&survived), 1, "a sound lock is not caught");
+    assert!(stdout(&survived).contains("byte: expected to be caught"), "{}", stdout(&survived));
+}
+
+#[test]
+fn a_failure_comes_up_again_by_the_line_that_was_printed() {
+    let found = explore(&["--lock", "busted-early-look", "--seed", "1", "--contexts", "3", "--jobs", "1"]);
+    let text = stdout(&found);
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("again, ")).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for line in lines {
+        let args: Vec<&str> = line.split_whitespace().skip_while(|word| *word != "explore").skip(1).collect();
+        let again = explore(&args);
+        assert_eq!(code(&again), 1, "{line}\n{}", stdout(&again));
+        assert!(stdout(&again).contains("busted-early-look: FAILED: nobody can run"), "{}", stdout(&again));
+    }
+}
+
+#[test]
+fn the_first_failure_does_not_depend_on_the_number_of_threads() {
+    let verdict = |jobs| {
+        let text = stdout(&explore(&["--lock", "busted-trusting", "--seed", "99", "--jobs", jobs]));
+        text.lines().last().and_then(|line| line.split("FAILED").nth(1)).map(str::to_owned)
+    };
+    assert!(verdict("1").is_some());
+    assert_eq!(verdict("1"), verdict("4"));
+}
+
+#[test]
+fn results_are_written_for_programs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("explore.json");
+    let path = path.to_str().expect("a plain name");
+    let args = ["--lock", "qspin,busted-odd-word", "--schedules", "200", "--seed", "1", "--json", path];
+    assert_eq!(code(&explore(&args)), 1);
+    let text = std::fs::read_to_string(path).expect("it was written");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(file["command"], "explore");
+    assert_eq!(file["results"][0]["schedules"], 200);
+    assert_eq!(file["results"][1]["failed"]["kind"], "transition");
+    let again = explore(&args);
+    assert_eq!(code(&again), 2);
+    assert!(stderr(&again).contains("exists; give another name or --force"), "{}", stderr(&again));
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    for (args, line) in [
+        (&["--lock", "qspim"][..], "unknown lock 'qspim'; nearest: qspin"),
+        (&["--fault", "stave"], "unknown fault 'stave'; nearest: starve"),
+        (&["--contexts", "9"], "--contexts 9: must be from 1 to 8"),
+        (&["--time", "5"], "--time 5: write for example"),
+        (&["--replay", "5"], "--replay needs the lock"),
+        (&["--lock", "qspin", "--replay", "5/1/none/0x"], "'0x' is no turn"),
+    ] {
+        let output = explore(args);
+        assert_eq!(code(&output), 2, "{args:?}");
+        let text = stderr(&output);
+        assert!(text.contains(line) && text.lines().count() == 1, "{args:?}: {text}");
+    }
+}
