@@ -21,6 +21,7 @@ const LIBRARY: &[(&str, &str)] = shipped! {
     "xen-2cpu"
     "xeon-e7-8895v3-4x18x2"
     "xeon-e7-8895v3-8x18x2"
+    "zen5-vm"
 };
 
 /// Name and text of each shipped machine, by name.
