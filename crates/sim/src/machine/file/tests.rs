@@ -21,6 +21,12 @@ fn refusal(old: &str, new: &str) -> String {
     read(&text.replacen(old, new, 1), "x.toml").expect_err(new).to_string()
 }
 
+/// A shipped machine whose hypervisor notices spinning.
+fn noticing() -> MachineFile {
+    let sets = ["host.pause-loop.window=2us", "host.pause-loop.exit=3us", "host.pause-loop.guard=20us"];
+    read_with(text_of(NAME), "x.toml", &sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// The same with a field replaced by `--set`.
 fn refusal_of_set(set: &str) -> String {
     read_with(text_of(NAME), "x.toml", &[set]).expect_err(set).to_string()
@@ -33,7 +39,7 @@ fn numbers_arrive_in_picoseconds() {
     assert_eq!((machine.memory.hit, machine.memory.upgrade_per_socket), (1_500, 10_000));
     assert_eq!(machine.memory.protocol, Protocol::Mesif);
     assert_eq!(machine.topology.cpu_count(), 144);
-    let host = shipped(NAME).machine.host;
+    let host = noticing().machine.host;
     assert_eq!((host.wake_idle, host.halt, host.tick_period), (40 * US, 8 * US, MS));
     let SchedulerKind::FairShare(fair) = host.scheduler else { panic!("a fair scheduler") };
     assert_eq!((fair.slice, fair.wake_preemption, fair.quota), (12 * MS, Some(4 * MS), None));
@@ -200,7 +206,7 @@ fn what_is_written_reads_back_equal() {
 
 #[test]
 fn every_number_can_be_read_set_and_stays_in_its_range() {
-    let machine = shipped(NAME).machine;
+    let machine = noticing().machine;
     let mut seen = 0;
     for path in number_fields() {
         let Some(value) = number(&machine, path) else { continue };
