@@ -216,4 +216,6 @@ fn arrange(order: &mut [usize], topology: &Topology, placement: Placement, seed:
 #[cfg(test)]
 mod company;
 #[cfg(test)]
+mod everything;
+#[cfg(test)]
 mod tests;

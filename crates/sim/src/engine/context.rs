@@ -32,6 +32,8 @@ pub(super) enum Doing {
     Halted,
     /// Sleeps until its timer runs out, or until another context wakes it.
     Sleeping,
+    /// Sleeps still, but its wake-up is on its way.
+    Waking,
     /// Has ended.
     Ended,
 }

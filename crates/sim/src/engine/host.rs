@@ -237,7 +237,7 @@ impl Engine {
                     context.doing = Doing::Running;
                     context.tell = told::AGAIN;
                 }
-                Doing::Running | Doing::Halted | Doing::Sleeping | Doing::Ended => {}
+                Doing::Running | Doing::Halted | Doing::Sleeping | Doing::Waking | Doing::Ended => {}
             }
         }
         self.set_presence(who, Presence::Quiet);

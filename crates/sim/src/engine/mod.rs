@@ -141,6 +141,7 @@ impl Engine {
     /// Moves the running context to time `at`, at once if nothing happens before. `false`: it must suspend.
     #[inline]
     fn reach(&mut self, at: Time) -> bool {
+        debug_assert!(self.contexts[self.current].cpu.is_some(), "only a context with a CPU gets on");
         if at < self.queue.next_time() {
             self.now = at;
             return true;
@@ -211,7 +212,7 @@ impl Engine {
             Kind::Kick => self.kick_arrives(who, event.extra),
             Kind::Dispatch => return self.dispatch(who, event.generation),
             Kind::PauseLoop => self.pause_loop_exit(who, event.generation),
-            Kind::Wake => self.timer_over(who, event.generation),
+            Kind::Wake => self.sleep_over(who, event.generation, event.extra),
             Kind::Tick => self.tick(who),
             Kind::Expire => self.expire(who, event.generation),
             Kind::Preempt => self.preempt_late(who, event.generation),

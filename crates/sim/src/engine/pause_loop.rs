@@ -36,8 +36,10 @@ impl Engine {
         for _ in 0..count {
             let target = self.host.boost_next % count;
             self.host.boost_next = (target + 1) % count;
-            let runnable =
-                !matches!(self.contexts[target].doing, Doing::Halted | Doing::Sleeping | Doing::Ended);
+            let runnable = !matches!(
+                self.contexts[target].doing,
+                Doing::Halted | Doing::Sleeping | Doing::Waking | Doing::Ended
+            );
             if target == who || !runnable || self.contexts[target].cpu.is_some() {
                 continue;
             }

@@ -8,6 +8,9 @@ use crate::coroutine::suspend;
 use crate::sched::Leave;
 use crate::time::Time;
 
+/// In place of a CPU: nobody's doing but the clock's.
+pub(super) const NO_WAKER: u16 = u16::MAX;
+
 impl Engine {
     /// A kick sent from CPU `waker` arrives at `who`.
     pub(super) fn kick_arrives(&mut self, who: usize, waker: u16) {
@@ -21,12 +24,13 @@ impl Engine {
         }
     }
 
-    /// The timer of a sleeping context runs out.
-    pub(super) fn timer_over(&mut self, who: usize, generation: u32) {
-        if self.contexts[who].generation == generation && self.contexts[who].doing == Doing::Sleeping {
+    /// The sleep of a context is over: its timer has run out, or somebody on CPU `waker` woke it.
+    pub(super) fn sleep_over(&mut self, who: usize, generation: u32, waker: u16) {
+        let context = &self.contexts[who];
+        if context.generation == generation && matches!(context.doing, Doing::Sleeping | Doing::Waking) {
             self.contexts[who].doing = Doing::Running;
             self.void(who);
-            self.wake(who, None);
+            self.wake(who, (waker != NO_WAKER).then_some(usize::from(waker)));
         }
     }
 }
@@ -91,7 +95,7 @@ pub(crate) fn sleep(span: Option<Time>) {
         engine.leave(cpu, Leave::Halted, Cause::Sleeping);
         if let Some(span) = span {
             let generation = engine.contexts[who].generation;
-            engine.queue.push(engine.now + span, Kind::Wake, who as u32, generation, 0);
+            engine.queue.push(engine.now + span, Kind::Wake, who as u32, generation, NO_WAKER);
         }
     });
     if slept.is_some() {
@@ -99,19 +103,24 @@ pub(crate) fn sleep(span: Option<Time>) {
     }
 }
 
-/// Wakes a context that sleeps by its own wish. Whether it did sleep.
+/// Wakes a context that sleeps by its own wish. Whether it did sleep, and nobody was waking it already.
 pub(crate) fn wake_sleeper(target: usize) -> bool {
     let sleeps = with(|engine, _| engine.contexts[target].doing == Doing::Sleeping) == Some(true);
-    if sleeps {
-        overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
-        with(|engine, who| {
-            let cpu = engine.contexts[who].cpu;
-            if engine.contexts[target].doing == Doing::Sleeping {
-                engine.contexts[target].doing = Doing::Running;
-                engine.void(target);
-                engine.wake(target, cpu);
-            }
-        });
+    if !sleeps {
+        return false;
     }
-    sleeps
+    overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
+    // The wake-up is an event of its own: the sleeper may be given this very CPU, and nobody is put aside in the midst of a call.
+    with(|engine, who| {
+        let sleeps = engine.contexts[target].doing == Doing::Sleeping;
+        if sleeps {
+            engine.contexts[target].doing = Doing::Waking;
+            let cpu = engine.contexts[who].cpu.map_or(NO_WAKER, |cpu| cpu as u16);
+            let generation = engine.contexts[target].generation;
+            let at = engine.now + engine.machine.host.wake_busy;
+            engine.queue.push(at, Kind::Wake, target as u32, generation, cpu);
+        }
+        sleeps
+    })
+    .unwrap_or(false)
 }

@@ -1,0 +1,54 @@
+//! Every shipped workload on every shipped machine, with fewer contexts than CPUs and with more.
+use super::*;
+use crate::machine;
+use crate::workload;
+
+/// The most contexts; a machine of 1536 CPUs shows nothing here that one of 64 does not.
+const MOST: usize = 40;
+
+fn each(lock: &str, most_cpus: usize) {
+    for (machine_name, _) in machine::library() {
+        let machine = machine::load(machine_name).expect("a shipped machine").machine;
+        let cpus = machine.topology.cpu_count();
+        if cpus > most_cpus {
+            continue;
+        }
+        let counts = if machine.host.scheduler == SchedulerKind::Pinned {
+            vec![cpus.min(5)]
+        } else {
+            vec![(4 * cpus + 1).min(MOST)]
+        };
+        for (workload_name, _) in workload::library() {
+            let workload = workload::load(workload_name).expect("a shipped workload").workload;
+            for &contexts in &counts {
+                let spec = Spec {
+                    machine: &machine,
+                    workload: &workload,
+                    lock,
+                    contexts,
+                    seed: 1,
+                    time: 20 * MS,
+                    warm_up: MS / 10,
+                    record: None,
+                    most_events: 10_000,
+                };
+                let run = run(&spec, &|| false);
+                assert!(
+                    run.is_ok(),
+                    "{lock}: {workload_name} with {contexts} on {machine_name}: {:?}",
+                    run.err()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_workload_runs_on_every_small_machine_with_a_spinning_lock() {
+    each("byte", 32);
+}
+
+#[test]
+fn every_workload_runs_on_every_machine_with_a_halting_lock() {
+    each("pv-qspin", usize::MAX);
+}
