@@ -52,3 +52,24 @@ fn every_workload_runs_on_every_small_machine_with_a_spinning_lock() {
 fn every_workload_runs_on_every_machine_with_a_halting_lock() {
     each("pv-qspin", usize::MAX);
 }
+
+#[test]
+fn whoever_wakes_a_sleeper_may_lose_its_cpu_to_it() {
+    // The sleeper was given the waker's CPU in the midst of the waker's call, which went on without one.
+    let machine = machine::load("small-vm").expect("a shipped machine").machine;
+    let workload = workload::load("leveldb-readrandom").expect("a shipped workload").workload;
+    for lock in ["byte", "pv-qspin"] {
+        let spec = Spec {
+            machine: &machine,
+            workload: &workload,
+            lock,
+            contexts: 8,
+            seed: 1,
+            time: 60 * MS,
+            warm_up: MS / 10,
+            record: None,
+            most_events: u64::MAX,
+        };
+        assert!(run(&spec, &|| false).is_ok_and(|run| run.ops.iter().sum::<u64>() > 1000), "{lock}");
+    }
+}
