@@ -87,6 +87,8 @@ fn bad_input_is_refused_in_one_line() {
         (&["--fault", "stave"], "unknown fault 'stave'; nearest: starve"),
         (&["--contexts", "9"], "--contexts 9: must be from 1 to 8"),
         (&["--time", "5"], "--time 5: write for example"),
+        // Seeds that follow would run out of numbers, and the exploration would never end.
+        (&["--schedules", "3", "--seed", "18446744073709551615"], "--seed: 18446744073709551615 is not"),
         (&["--replay", "5"], "--replay needs the lock"),
         (&["--lock", "qspin", "--replay", "5/1/none/0x"], "'0x' is no turn"),
     ] {

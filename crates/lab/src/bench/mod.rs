@@ -36,6 +36,11 @@ pub(crate) use executor::{WORKER, worker};
 pub(crate) use machine::{available_cpus, other_runnable};
 pub(crate) use run::run;
 
+/// What `run` would refuse, in one line, without running anything.
+pub(crate) fn check(args: &Args) -> Result<(), String> {
+    config::Config::resolve(args, available_cpus()).map(drop)
+}
+
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken or part of the run failed; \
 2 bad input, nothing was measured; 130 interrupted, what was finished is kept.";

@@ -178,7 +178,7 @@ impl Args {
         let plan = Box::new(Plan {
             subjects,
             options,
-            seed: self.seed.unwrap_or_else(fresh_seed),
+            seed: first_seed(self.seed)?,
             schedules,
             time,
             jobs,
@@ -191,6 +191,20 @@ impl Args {
         })
     }
 }
+
+/// The first of the seeds; what follows it must not run out of numbers, or there would be no end.
+fn first_seed(typed: Option<u64>) -> Result<u64, String> {
+    match typed {
+        Some(seed) if seed > MOST_SEED => {
+            Err(format!("--seed: {seed} is not a number from 0 to {MOST_SEED}"))
+        }
+        Some(seed) => Ok(seed),
+        None => Ok(fresh_seed()),
+    }
+}
+
+/// Half of all numbers are left for the seeds that follow.
+const MOST_SEED: u64 = u64::MAX >> 1;
 
 /// A seed that is short enough to be typed again.
 fn fresh_seed() -> u64 {

@@ -31,11 +31,22 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     }
     let profiles = args.profile.as_deref();
     let wanted: Option<Vec<&str>> = profiles.map(|list| list.split(',').map(str::trim).collect());
-    // Before the native rounds, so that what is refused is refused before anything is measured.
+    // What is refused is refused before anything is measured.
+    let profiles = profiles.unwrap_or(PROFILES);
+    let recorded = match &args.bench_json {
+        Some(path) => {
+            let native = native::read(path)?.only(&locks, wanted.as_deref(), args.threads.as_deref())?;
+            if native.cells.is_empty() {
+                return Err(format!("{} has none of these cells", path.display()));
+            }
+            Some(native)
+        }
+        None => native::check(args, &locks.join(","), profiles).map(|()| None)?,
+    };
     let machine = machine_for_comparison(args)?;
-    let native = match &args.bench_json {
-        Some(path) => native::read(path)?.only(&locks, wanted.as_deref(), args.threads.as_deref())?,
-        None => native::bench(args, &locks.join(","), profiles.unwrap_or(PROFILES))?,
+    let native = match recorded {
+        Some(native) => native,
+        None => native::bench(args, &locks.join(","), profiles)?,
     };
     if native.cells.is_empty() {
         return Err("there is no native cell to compare with".to_owned());

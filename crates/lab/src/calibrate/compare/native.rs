@@ -172,6 +172,22 @@ fn from_csv(text: &str) -> Result<Native, String> {
 /// How long threads may take to finish: fair spin locks with many threads a CPU never do, and stall the comparison.
 const DRAIN: &str = "500ms";
 
+/// What the benchmark would refuse, in one line.
+pub(super) fn check(args: &Args, locks: &str, profiles: &str) -> Result<(), String> {
+    if let Some(list) = &args.cpus {
+        crate::bench::cpus(list)?;
+    }
+    crate::bench::check(&crate::bench::Args {
+        lock: locks.to_owned(),
+        peers: "none".to_owned(),
+        profile: vec![profiles.to_owned()],
+        threads: args.threads.clone(),
+        time: args.time.clone(),
+        rounds: args.rounds.map(|rounds| rounds.to_string()),
+        ..crate::bench::Args::default()
+    })
+}
+
 /// Runs the benchmark, in a process of its own as a user would.
 pub(super) fn bench(args: &Args, locks: &str, profiles: &str) -> Result<Native, String> {
     let path = std::env::temp_dir().join(format!("stanchion-compare-{}.json", std::process::id()));

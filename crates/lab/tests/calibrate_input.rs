@@ -1,0 +1,33 @@
+//! Bad input to `stanchion calibrate`, through the real program: one line, exit code 2, and nothing is measured before.
+use std::process::Command;
+
+fn check_refusal(arguments: &[&str], reason: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .arg("calibrate")
+        .args(arguments)
+        .output()
+        .expect("the program starts");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    // Measuring would have warned, and shown its progress.
+    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
+    assert!(error.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {error}");
+}
+
+#[test]
+fn a_comparison_is_refused_before_anything_is_measured() {
+    check_refusal(&["--compare", "--threads", "0"], "--threads");
+    check_refusal(&["--compare", "--profile", "nope"], "nope");
+    check_refusal(&["--compare", "--rounds", "0"], "--rounds");
+    check_refusal(&["--compare", "--locks", "tiket"], "ticket");
+    check_refusal(&["--compare", "--time", "5"], "--time");
+    check_refusal(&["--compare", "--bench-json", "/nonexistent"], "cannot read /nonexistent");
+    check_refusal(&["--compare", "--bench-json", "/etc/passwd"], "no result of stanchion bench");
+    check_refusal(&["--compare", "--out", "/tmp/x.toml"], "--out");
+}
+
+#[test]
+fn a_calibration_is_refused_before_anything_is_measured() {
+    check_refusal(&["--cpus", "100000"], "100000");
+    check_refusal(&["--threads", "2"], "--compare");
+}
