@@ -147,9 +147,9 @@ impl Here {
         engine::sleep(None);
     }
 
-    /// Wakes a context that sleeps. Whether it did sleep.
-    pub(crate) fn wake(&self, context: usize) -> bool {
-        engine::wake_sleeper(context)
+    /// Wakes a context from [`Here::sleep_until_woken`]; one that is about to sleep will not.
+    pub(crate) fn wake(&self, context: usize) {
+        engine::wake_sleeper(context);
     }
 
     /// A number below `bound` from this context's own stream.

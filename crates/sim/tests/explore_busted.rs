@@ -3,7 +3,7 @@
 use stanchion_sim::explore::{Fault, Faults, Options, Replay, busted, explore, investigate, replay};
 
 /// Exploring from any seed must find what there is to be found.
-const FIRST_SEEDS: [u64; 6] = [0, 1, 1_000, 31_337, 123_456_789, 1 << 40];
+const FIRST_SEEDS: u64 = 120;
 
 #[test]
 fn every_broken_lock_is_caught_within_the_stated_number_of_schedules() {
@@ -11,7 +11,7 @@ fn every_broken_lock_is_caught_within_the_stated_number_of_schedules() {
     assert!(all.len() >= 8);
     for subject in &all {
         let broken = subject.broken.as_ref().expect("a broken lock says how");
-        for first in FIRST_SEEDS {
+        for first in (0..FIRST_SEEDS).map(|index| index * 1_000_003) {
             let tally = explore(subject, &Options::default(), first..first + broken.within, |_| true);
             let (_, failure) = tally.failure.unwrap_or_else(|| {
                 panic!("{} got away in {} schedules from seed {first}", subject.name(), broken.within)

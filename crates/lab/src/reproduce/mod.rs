@@ -98,8 +98,13 @@ fn refuse(message: &str) -> ExitCode {
 /// Writes to standard output; a reader that has gone away is no failure of ours.
 fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    code
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("stanchion: cannot write the results: {error}");
+            ExitCode::from(FAILED)
+        }
+        _ => code,
+    }
 }
 
 /// A bar for `runs` runs, on terminals only.

@@ -231,6 +231,11 @@ fn finish(args: &Args, driver: &Driver, shown: &str) -> ExitCode {
 /// Writes to standard output; a reader that has gone away is no failure of ours.
 fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.trim_start_matches('\n').as_bytes()).and_then(|()| out.flush());
-    code
+    match out.write_all(text.trim_start_matches('\n').as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("stanchion: cannot write the results: {error}");
+            ExitCode::from(FAILED)
+        }
+        _ => code,
+    }
 }

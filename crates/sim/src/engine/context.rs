@@ -98,6 +98,8 @@ pub(super) struct Context {
     /// The last load that missed: line, completion, latency.
     pub(super) missed: (u32, Time, Time),
     pub(super) kicked: bool,
+    /// Somebody wanted to wake it from a sleep without end before it slept.
+    pub(super) woken: bool,
     /// When it began to pause without a pause, and when it last did: for pause-loop exits.
     pub(super) pausing_since: Time,
     pub(super) paused_until: Time,
@@ -136,6 +138,7 @@ impl Context {
             rereads: false,
             missed: (u32::MAX, 0, 0),
             kicked: false,
+            woken: false,
             pausing_since: 0,
             paused_until: 0,
             dispatched: 0,

@@ -53,6 +53,7 @@ pub(crate) fn yield_slice() {
 
 /// Halts the running context until it is kicked, if `unchanged` says so at the last moment.
 pub(crate) fn halt(unchanged: impl Fn() -> bool) {
+    super::fence(); // a call into the system: our own stores are visible before the last look
     overhead(with(|engine, _| engine.machine.host.halt).unwrap_or(0));
     let halted = with(|engine, who| {
         if core::mem::take(&mut engine.contexts[who].kicked) || !unchanged() {
@@ -90,6 +91,9 @@ pub(crate) fn kick(target: usize) {
 /// Sleeps for `span`, or until somebody wakes this context; `None`: until then.
 pub(crate) fn sleep(span: Option<Time>) {
     let slept = with(|engine, who| {
+        if span.is_none() && core::mem::take(&mut engine.contexts[who].woken) {
+            return false;
+        }
         engine.contexts[who].doing = Doing::Sleeping;
         let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
         engine.leave(cpu, Leave::Halted, Cause::Sleeping);
@@ -97,30 +101,26 @@ pub(crate) fn sleep(span: Option<Time>) {
             let generation = engine.contexts[who].generation;
             engine.queue.push(engine.now + span, Kind::Wake, who as u32, generation, NO_WAKER);
         }
+        true
     });
-    if slept.is_some() {
+    if slept == Some(true) {
         suspend();
     }
 }
 
-/// Wakes a context that sleeps by its own wish. Whether it did sleep, and nobody was waking it already.
-pub(crate) fn wake_sleeper(target: usize) -> bool {
-    let sleeps = with(|engine, _| engine.contexts[target].doing == Doing::Sleeping) == Some(true);
-    if !sleeps {
-        return false;
-    }
+/// Wakes a context that sleeps by its own wish, or keeps it from falling asleep if it is about to.
+pub(crate) fn wake_sleeper(target: usize) {
     overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
     // The wake-up is an event of its own: the sleeper may be given this very CPU, and nobody is put aside in the midst of a call.
     with(|engine, who| {
-        let sleeps = engine.contexts[target].doing == Doing::Sleeping;
-        if sleeps {
-            engine.contexts[target].doing = Doing::Waking;
-            let cpu = engine.contexts[who].cpu.map_or(NO_WAKER, |cpu| cpu as u16);
-            let generation = engine.contexts[target].generation;
-            let at = engine.now + engine.machine.host.wake_busy;
-            engine.queue.push(at, Kind::Wake, target as u32, generation, cpu);
+        if engine.contexts[target].doing != Doing::Sleeping {
+            engine.contexts[target].woken = true;
+            return;
         }
-        sleeps
-    })
-    .unwrap_or(false)
+        engine.contexts[target].doing = Doing::Waking;
+        let cpu = engine.contexts[who].cpu.map_or(NO_WAKER, |cpu| cpu as u16);
+        let generation = engine.contexts[target].generation;
+        let at = engine.now + engine.machine.host.wake_busy;
+        engine.queue.push(at, Kind::Wake, target as u32, generation, cpu);
+    });
 }

@@ -207,7 +207,9 @@ pub(crate) fn wait(address: usize, polls: Option<u32>, check: &mut dyn FnMut() -
     };
     let mut left = polls.map_or(Time::MAX, |polls| poll * Time::from(polls));
     loop {
-        super::load(address);
+        if super::load(address).is_some() {
+            super::fence(); // what we stored there ourselves is what we see, so it has to be there
+        }
         if check() {
             return true;
         }

@@ -1,6 +1,6 @@
 //! The machines that come with the simulator.
 use super::file::{self, MachineFile};
-use crate::datafile::{clip, nearest};
+use crate::datafile::{clip, nearest, read_file};
 use std::path::Path;
 
 /// Includes a shipped file under its name.
@@ -40,9 +40,7 @@ pub fn load_with<S: AsRef<str>>(name_or_path: &str, sets: &[S]) -> Result<Machin
         || Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
     let read = |text: &str, file: &str| file::read_with(text, file, sets).map_err(|error| error.to_string());
     if is_path {
-        let text = std::fs::read_to_string(name_or_path)
-            .map_err(|error| format!("{}: cannot be read: {error}", clip(name_or_path)))?;
-        return read(&text, name_or_path);
+        return read(&read_file(name_or_path)?, name_or_path);
     }
     let Some((name, text)) = LIBRARY.iter().find(|(name, _)| *name == name_or_path) else {
         let near = nearest(name_or_path, LIBRARY.iter().map(|(name, _)| *name)).join(", ");

@@ -254,3 +254,39 @@ fn a_context_sees_its_own_posted_stores() {
     let run = run_kind(&locks::kind::<Forwards<Sim>>(), &spec, &|| false).expect("it holds");
     assert!(run.ops.iter().sum::<u64>() > 1000 * NS / NS);
 }
+
+/// Arms a cell of its own and waits for somebody to disarm it: if it did not see its own store, it would not wait.
+struct Armed<P: Platform>(P::U8, P::U8);
+impl<P: Platform> RawLock for Armed<P> {
+    type Platform = P;
+    const NAME: &'static str = "armed";
+    const TRANSITIONS: Table = Table(&[]);
+    fn new() -> Self {
+        Self(P::U8::new(0), P::U8::new(0))
+    }
+    fn acquire(&self) {
+        while self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            self.1.store(1, Relaxed);
+            let seen = self.1.wait_until_polls(4, Relaxed, |armed| armed == 1);
+            assert!(seen.is_ok() || self.1.peek() == 0, "our own store, or somebody's after it");
+        }
+    }
+    fn try_acquire(&self) -> bool {
+        false
+    }
+    fn release(&self) {
+        self.0.store(0, Release);
+    }
+    fn word(&self) -> Word {
+        Word { tail: 0, pending: self.1.peek(), locked: self.0.peek() }
+    }
+}
+
+#[test]
+fn a_context_waits_for_what_it_stored_itself() {
+    let (machine, workload) = (machine(2, 1, 2), loop_of(50, 20));
+    let spec = spec(&machine, &workload, "armed", 4);
+    // Nobody ever writes 0, so whoever waits for 1 after storing it has it at once.
+    let run = run_kind(&locks::kind::<Armed<Sim>>(), &spec, &|| false).expect("it holds");
+    assert!(run.ops.iter().sum::<u64>() > 100);
+}

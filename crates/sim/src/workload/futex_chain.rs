@@ -104,10 +104,7 @@ impl Running {
         let first = self.asleep.borrow_mut().pop_front();
         here.release(0);
         if let Some(first) = first {
-            // It is in the chain but may still be on its way to sleep.
-            while !here.wake(first) {
-                here.delay(US / 10);
-            }
+            here.wake(first);
         }
         here.compute(self.with.call);
     }

@@ -1,7 +1,7 @@
 //! `busted-narrow-ticket`: a ticket lock that compares one bit of its tickets, so that the holder and the second waiter are
 //! served together.
 //!
-//! Detector: mutual exclusion, with three contexts or more.
+//! Detector: mutual exclusion, with three contexts or more; or nobody can run any more, when the holders' releases cancel out.
 use super::ticketed::{FIELDS, Flaw, Ticketed};
 use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;
@@ -17,6 +17,11 @@ impl Flaw for Narrow {
 /// The row of the list.
 pub(super) fn subject() -> Subject {
     let about = "a ticket lock whose tickets wrap too early";
-    Subject::broken::<Ticketed<crate::explore::Stepped, Narrow>>(about, &[Kind::Exclusion], 50, &[])
-        .worded(FIELDS)
+    Subject::broken::<Ticketed<crate::explore::Stepped, Narrow>>(
+        about,
+        &[Kind::Exclusion, Kind::Stuck],
+        50,
+        &[],
+    )
+    .worded(FIELDS)
 }
