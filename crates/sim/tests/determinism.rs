@@ -48,7 +48,7 @@ const CASES: &[Case] = &[
     Case {
         machine: "xen-2cpu",
         sets: &["host.round-robin.slice=500us"],
-        workload: "kernbench-j3",
+        workload: "kernbench-j16",
         contexts: 4,
         time: 20 * MS,
     },
