@@ -178,8 +178,9 @@ impl Engine {
         let waits = |context: &Context| match context.doing {
             Doing::Halted | Doing::Ended => true,
             Doing::Spinning => context.deadline == Time::MAX,
-            Doing::Running | Doing::Computing(_) | Doing::Accessing => false,
-            Doing::Sleeping | Doing::Waking => false,
+            Doing::Running | Doing::Computing(_) | Doing::Accessing | Doing::Sleeping | Doing::Waking => {
+                false
+            }
         };
         self.queue.is_quiet() && self.contexts.iter().all(waits)
     }

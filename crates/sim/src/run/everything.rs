@@ -6,7 +6,7 @@ use crate::workload;
 /// The most contexts; a machine of 1536 CPUs shows nothing here that one of 64 does not.
 const MOST: usize = 40;
 
-fn each(lock: &str, most_cpus: usize) {
+fn assert_all_run(lock: &str, most_cpus: usize) {
     for (machine_name, _) in machine::library() {
         let machine = machine::load(machine_name).expect("a shipped machine").machine;
         let cpus = machine.topology.cpu_count();
@@ -45,12 +45,12 @@ fn each(lock: &str, most_cpus: usize) {
 
 #[test]
 fn every_workload_runs_on_every_small_machine_with_a_spinning_lock() {
-    each("byte", 32);
+    assert_all_run("byte", 32);
 }
 
 #[test]
 fn every_workload_runs_on_every_machine_with_a_halting_lock() {
-    each("pv-qspin", usize::MAX);
+    assert_all_run("pv-qspin", usize::MAX);
 }
 
 #[test]

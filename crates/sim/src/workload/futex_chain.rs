@@ -5,7 +5,7 @@
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;
-use crate::time::{MS, Time, US};
+use crate::time::{MS, Time};
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
