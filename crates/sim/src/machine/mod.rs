@@ -1,6 +1,6 @@
 //! A simulated machine, as data: who shares a cache with whom, what each distance costs, who runs where.
 //!
-//! Machines come from files (`machines/*.toml`, read in [`file`]); nothing here knows how they are written. All times are
+//! Machines come from files (`machines/*.toml`, read in [`mod@file`]); nothing here knows how they are written. All times are
 //! integer picoseconds, so that a simulation is the same on every host.
 pub mod file;
 mod library;

@@ -1,7 +1,7 @@
 //! What the contexts of a simulation do: named behaviours written in Rust, with parameters from files (`workloads/*.toml`).
 //!
-//! A behaviour is the life of one context, told with the words of [`Here`]: compute, touch, acquire, release, sleep, count. To add
-//! one: a file like [`free`], a variant of [`Behaviour`], a row of [`BEHAVIOURS`], and a file in `workloads/` that uses it.
+//! A behaviour is the life of one context, told with the words of `Here`: compute, touch, acquire, release, sleep, count. To add
+//! one: a file like `free`, a variant of [`Behaviour`], a row of `BEHAVIOURS`, and a file in `workloads/` that uses it.
 mod aim7;
 mod build;
 mod file;
