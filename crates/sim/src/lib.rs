@@ -6,6 +6,7 @@
 //! both repeat exactly from a seed.
 mod arena;
 mod coherence;
+pub mod conduct;
 mod coroutine;
 mod datafile;
 mod engine;

@@ -1,4 +1,4 @@
-//! Every lock passes the conformance bodies in the stepped world: the same bodies as in the native world.
+//! Every lock passes the conformance bodies in both simulated worlds: the same bodies as in the native world.
 //!
 //! Adding a lock is one line of the macro call below.
 #[path = "../../stanchion/tests/support/bodies.rs"]
@@ -90,6 +90,99 @@ conformance! {
     qspin: QSpinLock<Stepped>;
     pv_qspin: PvQSpinLock<Stepped, Hybrid>;
     pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, KickAtUnlock>;
+}
+
+/// Contexts are coroutines on a machine with a clock.
+mod timed {
+    use super::*;
+    use stanchion_sim::{Sim, conduct, machine};
+
+    thread_local! {
+        static MACHINE: Cell<&'static str> = const { Cell::new("") };
+    }
+
+    struct Timed;
+
+    impl World for Timed {
+        fn run(report: &dyn Fn() -> String, contexts: Vec<Context>) {
+            let machine = machine::load(MACHINE.get()).expect("a shipped machine").machine;
+            if let Err(failure) = conduct::conduct(&machine, 1, contexts) {
+                panic!("{}: {failure:?}\n{}", MACHINE.get(), report());
+            }
+        }
+
+        fn until(_what: &str, done: &mut dyn FnMut() -> bool) {
+            conduct::wait_until(done);
+        }
+    }
+
+    /// With a CPU for each, posted stores and load-linked/store-conditional; and with fewer CPUs than contexts.
+    const APART: [&str; 2] = ["epyc-2s", "power9-16x12x8"];
+    const SHARED: [&str; 1] = ["small-vm"];
+
+    fn check_machines(machines: &[&'static str], load: Load, body: fn(Load)) {
+        for machine in machines {
+            MACHINE.set(machine);
+            body(load);
+        }
+    }
+
+    macro_rules! conformance {
+        ($($name:ident: $lock:ty, $shared:expr;)*) => {$(
+            mod $name {
+                use super::*;
+
+                fn check(body: fn(Load)) {
+                    check_machines(&APART, LOAD, body);
+                    check_machines(&SHARED, Load { contexts: $shared, rounds: 40 }, body);
+                }
+
+                #[test]
+                fn excludes() {
+                    check(check_exclusion::<Timed, $lock>);
+                }
+
+                #[test]
+                fn excludes_with_tries() {
+                    check(check_tries_exclude::<Timed, $lock>);
+                }
+
+                #[test]
+                fn tries_fail_while_held() {
+                    check(check_try::<Timed, $lock>);
+                }
+
+                #[test]
+                fn free_after_release() {
+                    check_machines(&SHARED, LOAD, check_free_again::<Timed, $lock>);
+                }
+
+                #[test]
+                fn passes_to_and_fro() {
+                    check(check_ping_pong::<Timed, $lock>);
+                }
+
+                #[test]
+                fn many_at_once() {
+                    check_machines(&APART, LOAD, check_many_locks::<Timed, $lock>);
+                }
+
+                #[test]
+                fn released_by_another_context() {
+                    check(check_release_elsewhere::<Timed, $lock>);
+                }
+            }
+        )*};
+    }
+
+    // Waiters that spin stop each other when they outnumber the CPUs, so there are two of them on two CPUs.
+    conformance! {
+        byte: ByteLock<Sim>, 2;
+        ticket: TicketLock<Sim>, 2;
+        qspin: QSpinLock<Sim>, 2;
+        pv_qspin: PvQSpinLock<Sim, Hybrid>, 8;
+        pv_qspin_kick_at_unlock: PvQSpinLock<Sim, KickAtUnlock>, 8;
+    }
 }
 
 /// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.

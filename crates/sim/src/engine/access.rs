@@ -84,6 +84,9 @@ impl Engine {
     /// until then.
     fn start_store(&mut self, address: usize, bytes: u8, value: u32) -> Result<Posting, Time> {
         let Some(line) = self.line(address) else { return Ok(Posting::Visible(None)) };
+        if self.is_foreign(line) {
+            return Ok(Posting::Foreign); // it may be gone before a posted store arrives (E4)
+        }
         let now = self.now;
         let hidden = self.hidden(line);
         let cost = self.machine.memory.store;
@@ -133,6 +136,8 @@ enum Posting {
     /// The line is ours: the caller writes the cell now. With the line, unless it is private memory, and the cost.
     Visible(Option<(usize, Time)>),
     Underway(Time),
+    /// Must not be posted: done like a read-modify-write.
+    Foreign,
 }
 
 /// The timed part of a load: returns when the cell may be read; a value if the context's own posted store has it.
@@ -173,6 +178,17 @@ pub(crate) fn post(address: usize, bytes: u8, value: u32, write: impl FnOnce()) 
             }
             Some(Ok(Posting::Underway(cost))) => {
                 super::work::instruction(cost);
+                return;
+            }
+            Some(Ok(Posting::Foreign)) => {
+                rmw(
+                    address,
+                    || true,
+                    || {
+                        write();
+                        true
+                    },
+                );
                 return;
             }
             Some(Err(until)) => reach_plain(until),

@@ -34,6 +34,8 @@ use core::cell::Cell;
 use host::Host;
 use queue::{Event, Kind, Queue};
 use stanchion_core::Event as LockEvent;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 pub(crate) use access::{fence, heavy_barrier, load, missed_last, post, prefetch, rmw, touch};
 pub use cause::{ByCause, Cause};
@@ -58,6 +60,10 @@ pub struct Effort {
     pub switches: u64,
 }
 
+/// Cells need not lie in the arena; so many lines of them may be elsewhere. Which of them share a line is the host's doing, so only
+/// tests have such cells: what is measured lies in the arena.
+const FOREIGN_LINES: usize = 512;
+
 /// A machine at work.
 pub(crate) struct Engine {
     now: Time,
@@ -71,6 +77,8 @@ pub(crate) struct Engine {
     machine: Machine,
     arena_base: usize,
     arena_bytes: usize,
+    /// Lines of cells outside of the arena, by address; see [`Engine::foreign_line`].
+    foreign: HashMap<usize, usize>,
     /// Contexts that compute, and that spin, on each core; kept where cores have several threads.
     at_work: Vec<u16>,
     spinning: Vec<u16>,
@@ -101,8 +109,8 @@ impl Engine {
             now: 0,
             current: 0,
             queue: Queue::new(seed),
-            waiting: spin::Waiting::new(arena.lines()),
-            directory: Directory::new(machine, arena.lines(), Random::new(seed, u64::MAX)),
+            waiting: spin::Waiting::new(arena.lines() + FOREIGN_LINES),
+            directory: Directory::new(machine, arena.lines() + FOREIGN_LINES, Random::new(seed, u64::MAX)),
             host,
             at_work: vec![0; machine.topology.core_count()],
             spinning: vec![0; machine.topology.core_count()],
@@ -110,6 +118,7 @@ impl Engine {
             machine: machine.clone(),
             arena_base: arena.base(),
             arena_bytes: arena.lines() * LINE_BYTES,
+            foreign: HashMap::new(),
             hash: seed,
             effort: Effort::default(),
             lock_events: vec![0; LockEvent::ALL.len()],
@@ -125,11 +134,27 @@ impl Engine {
         engine
     }
 
-    /// The line of an address; `None` if it is no shared memory.
+    /// The line of an address; `None` if there are too many lines outside of the arena.
     #[inline]
-    fn line(&self, address: usize) -> Option<usize> {
+    fn line(&mut self, address: usize) -> Option<usize> {
         let offset = address.wrapping_sub(self.arena_base);
-        (offset < self.arena_bytes).then_some(offset / LINE_BYTES)
+        if offset < self.arena_bytes { Some(offset / LINE_BYTES) } else { self.foreign_line(address) }
+    }
+
+    /// The line of a cell that lies on the host's heap or a stack, numbered in the order of their first use.
+    #[cold]
+    fn foreign_line(&mut self, address: usize) -> Option<usize> {
+        let next = self.arena_bytes / LINE_BYTES + self.foreign.len();
+        match self.foreign.entry(address / LINE_BYTES) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(_) if next >= self.arena_bytes / LINE_BYTES + FOREIGN_LINES => None,
+            Entry::Vacant(new) => Some(*new.insert(next)),
+        }
+    }
+
+    /// Whether a line lies outside of the arena.
+    fn is_foreign(&self, line: usize) -> bool {
+        line >= self.arena_bytes / LINE_BYTES
     }
 
     /// Adds to the hash of everything that happened.
