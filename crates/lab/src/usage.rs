@@ -32,6 +32,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
         ErrorKind::ArgumentConflict => {
             format!("{argument} cannot be used with {}", text(ContextKind::PriorArg).unwrap_or_default())
         }
+        ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
         // The first line of clap's own text says the rest well enough.
         _ => error.to_string().lines().next().unwrap_or("bad input").trim_start_matches("error: ").to_owned(),
     }

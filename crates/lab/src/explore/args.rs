@@ -49,8 +49,8 @@ pub(crate) struct Args {
     strategy: String,
 
     /// Priority levels of a pct schedule: at most this many less one change
-    #[arg(long, value_name = "D", default_value_t = Options::default().depth)]
-    depth: u32,
+    #[arg(long, value_name = "D", default_value_t = u64::from(Options::default().depth))]
+    depth: u64,
 
     /// Contexts of a schedule, at most
     #[arg(long, value_name = "N", default_value_t = Options::default().contexts)]
@@ -163,7 +163,7 @@ impl Args {
             contexts: within("--contexts", self.contexts as u64, CONTEXTS as u64)? as usize,
             rounds: within("--rounds", self.rounds.into(), ROUNDS_MOST.into())? as u32,
             strategy: strategy.ok_or_else(|| unknown("strategy", &self.strategy, strategies))?,
-            depth: within("--depth", self.depth.into(), DEPTH_MOST.into())? as u32,
+            depth: within("--depth", self.depth, DEPTH_MOST.into())? as u32,
             faults: faults(&self.fault)?,
         };
         let time = self.time.as_deref().map(parse_time).transpose()?;

@@ -81,7 +81,9 @@ fn line(table: &Table, cell: &Cell) -> String {
         );
     }
     let error = cell.error().map_or("predicted".to_owned(), |error| format!("{:+.1} %", error * 100.0));
-    format!("    {label:>8} {published:>12} {:>12} {error:>9} {:>6.1}%\n", number(simulated), spread * 100.0)
+    // A single run has no spread.
+    let spread = if spread > 0.0 { format!("{:.1}%", spread * 100.0) } else { "-".to_owned() };
+    format!("    {label:>8} {published:>12} {:>12} {error:>9} {spread:>7}\n", number(simulated))
 }
 
 /// A number with four digits or so.
