@@ -160,9 +160,9 @@ pub(crate) const JOBS: &[Job] = &[
     },
     Job {
         name: "explore",
-        shows: "no lock fails in 100 000 schedules, and every broken one is caught",
+        shows: "no lock fails in 300 000 schedules, and every broken one is caught",
         steps: &[
-            lab!["explore", "--schedules", "100000", "--seed", "1"],
+            lab!["explore", "--schedules", "300000", "--seed", "1"],
             lab!["explore", "--lock", "busted", "--expect-failure", "--seed", "1"],
         ],
         ..PLAIN
@@ -200,7 +200,8 @@ pub(crate) const JOBS: &[Job] = &[
         shows: "published tables are reproduced, and the fits still hold",
         steps: &[
             lab!["reproduce", "--quick", "--out", "target/reproduce", "--force"],
-            lab!["fit", "--table", "cna-locktorture", "--check"],
+            lab!["fit", "--table", "locktorture", "--check"],
+            lab!["fit", "--table", "open1", "--check"],
         ],
         ..PLAIN
     },
