@@ -89,15 +89,24 @@ pub(crate) fn run(
     let mut looked = 0;
     let mut failure = None;
     let end = loop {
-        let next = with(|engine, _| {
-            let next = engine.next(limits.until, limits.events);
-            if let Ok(Some((who, _))) = next {
-                engine.current = who;
-                engine.effort.switches += 1;
+        // The predicates of spinning contexts are asked in here, so a panic of theirs comes out here.
+        let next = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            with(|engine, _| {
+                let next = engine.next(limits.until, limits.events);
+                if let Ok(Some((who, _))) = next {
+                    engine.current = who;
+                    engine.effort.switches += 1;
+                }
+                (next, engine.effort.events)
+            })
+        }));
+        let (next, events) = match next {
+            Ok(next) => next.expect("entered above"),
+            Err(panic) => {
+                failure = Some(message(panic.as_ref()));
+                break End::Stopped;
             }
-            (next, engine.effort.events)
-        });
-        let (next, events) = next.expect("entered above");
+        };
         let breath = matches!(next, Ok(None));
         if breath || events.wrapping_sub(looked) >= STOP_INTERVAL {
             looked = events;

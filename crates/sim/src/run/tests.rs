@@ -290,3 +290,42 @@ fn a_context_waits_for_what_it_stored_itself() {
     let run = run_kind(&locks::kind::<Armed<Sim>>(), &spec, &|| false).expect("it holds");
     assert!(run.ops.iter().sum::<u64>() > 100);
 }
+
+/// Its waiters panic when they are asked, which is while the engine runs and no context does.
+struct Startled<P: Platform>(P::U8);
+impl<P: Platform> RawLock for Startled<P> {
+    type Platform = P;
+    const NAME: &'static str = "startled";
+    const TRANSITIONS: Table = Table(&[]);
+    fn new() -> Self {
+        Self(P::U8::new(0))
+    }
+    fn acquire(&self) {
+        while self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            let mut asked = 0;
+            self.0.wait_until(Relaxed, |locked| {
+                asked += 1;
+                assert!(asked < 2, "startled by a release");
+                locked == 2
+            });
+        }
+    }
+    fn try_acquire(&self) -> bool {
+        false
+    }
+    fn release(&self) {
+        self.0.store(0, Release);
+    }
+    fn word(&self) -> Word {
+        Word { tail: 0, pending: 0, locked: self.0.peek() }
+    }
+}
+
+#[test]
+fn a_panic_of_a_waiter_that_is_asked_ends_the_run_and_nothing_else() {
+    let what = failure_of::<Startled<Sim>>(&machine(1, 1, 4), 5 * MS);
+    assert!(what.contains("startled by a release"), "{what}");
+    // The next run on this host thread is not disturbed.
+    let (machine, workload) = (machine(1, 1, 2), loop_of(50, 20));
+    assert!(outcome(&spec(&machine, &workload, "byte", 2)).ops_per_second() > 1e5);
+}
