@@ -7,8 +7,10 @@ mod explore;
 mod export;
 mod interrupt;
 mod names;
+mod output;
 mod provenance;
 mod reproduce;
+mod seed;
 mod sim;
 mod threads;
 mod torture;
@@ -17,6 +19,7 @@ mod usage;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use output::REFUSED;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -48,9 +51,6 @@ enum Command {
         shell: clap_complete::Shell,
     },
 }
-
-/// Bad input, as for every command of the laboratory.
-const REFUSED: u8 = 2;
 
 fn main() -> ExitCode {
     // Not a command of the parser's, so that neither help nor completions offer it.

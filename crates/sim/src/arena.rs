@@ -1,6 +1,6 @@
 //! The memory that simulated contexts share. Its addresses mean something: a line is 64 bytes of it.
 //!
-//! What lies elsewhere (a coroutine's stack, the host's heap) is private to its context and costs nothing.
+//! Cells may lie elsewhere, too (tests keep their locks on the host's heap), but which of those share a line is the host's doing.
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::ops::Deref;

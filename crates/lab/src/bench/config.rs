@@ -188,19 +188,7 @@ fn seed(text: Option<&str>) -> Result<u64, String> {
         Some(text) => {
             text.parse().map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))
         }
-        // Small enough to be typed again.
-        None => Ok(u64::from(std::collections::hash_map::RandomState::new().hash_one_u32())),
-    }
-}
-
-/// Randomness from the standard library's hash keys, which the system seeds.
-trait RandomSeed {
-    fn hash_one_u32(&self) -> u32;
-}
-
-impl RandomSeed for std::collections::hash_map::RandomState {
-    fn hash_one_u32(&self) -> u32 {
-        core::hash::BuildHasher::hash_one(self, 0_u8) as u32
+        None => Ok(crate::seed::fresh()),
     }
 }
 

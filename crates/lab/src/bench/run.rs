@@ -13,19 +13,13 @@ use super::units::spoken;
 use super::warnings::{self, Beforehand, Warning};
 use super::{calibrate, clock, summary, table};
 use crate::interrupt;
+use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use crate::provenance::Provenance;
 use core::fmt::Write as _;
 use core::time::Duration;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// Broken lock or failed worker.
-const FAILED: u8 = 1;
-/// Bad input.
-const REFUSED: u8 = 2;
-/// Stopped by the user.
-const INTERRUPTED: u8 = 130;
 
 /// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
@@ -177,13 +171,6 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
 
 fn kept(driver: &Driver) -> &'static str {
     if driver.exports.paths().next().is_some() { " and in the files" } else { "" }
-}
-
-/// Writes to standard output; a reader that has gone away is no failure of ours.
-fn print(text: &str, code: ExitCode) -> ExitCode {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    code
 }
 
 /// A sentence as lines of a hundred columns, with a dash in front.

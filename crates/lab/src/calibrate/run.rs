@@ -4,15 +4,11 @@ use super::places::Places;
 use super::rounds::{Measured, measure};
 use super::{compare, outcome, report};
 use crate::interrupt;
+use crate::output::{INTERRUPTED, REFUSED, print};
 use crate::provenance::Provenance;
 use stanchion_sim::machine::file::{self, MachineFile};
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-
-const FAILED: u8 = 1;
-const REFUSED: u8 = 2;
-const INTERRUPTED: u8 = 130;
 
 /// Rounds of a thorough calibration, and of a quick one: about half a second each.
 const ROUNDS: usize = 41;
@@ -77,7 +73,7 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
             None => format!("{table}\n{text}"),
         }
     };
-    print(&shown);
+    let code = print(&shown, ExitCode::SUCCESS);
     for warning in &warnings {
         eprintln!("warning: {warning}");
     }
@@ -85,7 +81,7 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
         eprintln!("stanchion: interrupted; the figures rest on {} rounds", measured.rounds);
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// Measures and makes a machine of it.
@@ -120,15 +116,4 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
         file = file::apply_set(&file, set).map_err(|error| error.to_string())?;
     }
     Ok(file)
-}
-
-/// Writes to standard output; a reader that has gone away is no failure of ours.
-pub(super) fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// The code for a comparison of which nothing came.
-pub(super) fn failed() -> ExitCode {
-    ExitCode::from(FAILED)
 }

@@ -3,6 +3,8 @@
 //! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is refused on the way
 //! from one to the other, before the first schedule.
 use crate::names::nearest;
+use crate::output::create_json;
+use crate::seed;
 use core::time::Duration;
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
 use std::path::PathBuf;
@@ -174,7 +176,7 @@ impl Args {
         };
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = within("--jobs", self.jobs.unwrap_or(cpus) as u64, 1024)? as usize;
-        let json = self.json.map(|path| create(path, self.force)).transpose()?;
+        let json = self.json.map(|path| create_json(path, self.force)).transpose()?;
         let plan = Box::new(Plan {
             subjects,
             options,
@@ -199,18 +201,12 @@ fn first_seed(typed: Option<u64>) -> Result<u64, String> {
             Err(format!("--seed: {seed} is not a number from 0 to {MOST_SEED}"))
         }
         Some(seed) => Ok(seed),
-        None => Ok(fresh_seed()),
+        None => Ok(seed::fresh()),
     }
 }
 
 /// Half of all numbers are left for the seeds that follow.
 const MOST_SEED: u64 = u64::MAX >> 1;
-
-/// A seed that is short enough to be typed again.
-fn fresh_seed() -> u64 {
-    use core::hash::{BuildHasher, Hasher};
-    std::hash::RandomState::new().build_hasher().finish() % 1_000_000_000
-}
 
 fn subjects(names: &[String]) -> Result<Vec<Subject>, String> {
     let mut chosen: Vec<Subject> = Vec::new();
@@ -274,23 +270,6 @@ fn parse_time(text: &str) -> Result<Duration, String> {
         Some(seconds) if seconds > 0.0 && seconds <= LONGEST => Ok(Duration::from_secs_f64(seconds)),
         Some(_) => Err(format!("--time {text}: must be above 0 and at most ten days")),
         None => Err(format!("--time {text}: write for example 500ms, 30s, 5m or 2h")),
-    }
-}
-
-fn create(path: PathBuf, force: bool) -> Result<(PathBuf, std::fs::File), String> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    match options.open(&path) {
-        Ok(file) => Ok((path, file)),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(format!("--json {}: exists; give another name or --force", path.display()))
-        }
-        Err(error) => Err(format!("--json {}: {error}", path.display())),
     }
 }
 

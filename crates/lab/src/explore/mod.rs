@@ -7,10 +7,11 @@ mod conduct;
 mod outcome;
 mod report;
 
+use crate::output::{FAILED, PASSED, REFUSED};
 use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
-use outcome::{BAD_INPUT, FAILED, Outcome, PASSED};
+use outcome::Outcome;
 use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, replay};
 use std::process::ExitCode;
 
@@ -22,7 +23,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
         Ok(Request::List) => list(),
         Err(line) => {
             eprintln!("stanchion explore: {line}");
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(REFUSED)
         }
     }
 }
@@ -79,7 +80,7 @@ fn explore(mut plan: Plan) -> ExitCode {
 
 /// One schedule again, step by step.
 fn again(plan: &Plan, what: &Replay) -> ExitCode {
-    let Some(subject) = plan.subjects.first() else { return ExitCode::from(BAD_INPUT) };
+    let Some(subject) = plan.subjects.first() else { return ExitCode::from(REFUSED) };
     let (interleaving, failure) = replay(subject, &plan.options, what);
     print!("{interleaving}");
     match &failure {

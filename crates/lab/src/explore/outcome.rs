@@ -1,13 +1,8 @@
 //! What came of the exploration of one lock, and what that means for the exit code.
+use crate::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
 use stanchion_core::Event;
 use stanchion_sim::explore::{Finding, Options, Subject, Tally};
-
-/// Exit codes: part of the contract of the command.
-pub(super) const PASSED: u8 = 0;
-pub(super) const FAILED: u8 = 1;
-pub(super) const BAD_INPUT: u8 = 2;
-pub(super) const INTERRUPTED: u8 = 130;
 
 /// An exploration of so many schedules that draw their faults reaches every row that can be reached.
 const ENOUGH_FOR_ROWS: u64 = 20_000;

@@ -17,22 +17,16 @@ pub(crate) use fit::fit;
 
 use crate::interrupt;
 use crate::names::nearest;
+use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use cells::Cells;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use tables::Table;
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
 2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
-
-/// A run failed, or a check did not hold.
-const FAILED: u8 = 1;
-/// Bad input.
-const REFUSED: u8 = 2;
-/// Stopped by the user.
-const INTERRUPTED: u8 = 130;
 
 /// Runs published tables.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
@@ -93,18 +87,6 @@ fn chosen(names: &[String]) -> Result<Vec<Table>, String> {
 fn refuse(message: &str) -> ExitCode {
     eprintln!("stanchion: {message}");
     ExitCode::from(REFUSED)
-}
-
-/// Writes to standard output; a reader that has gone away is no failure of ours.
-fn print(text: &str, code: ExitCode) -> ExitCode {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("stanchion: cannot write the results: {error}");
-            ExitCode::from(FAILED)
-        }
-        _ => code,
-    }
 }
 
 /// A bar for `runs` runs, on terminals only.

@@ -8,21 +8,14 @@ use super::report::{Cell, Effort, Report, SCHEMA, SceneInfo};
 use super::{table, timeline, trace};
 use crate::export::Wanted;
 use crate::interrupt;
+use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use crate::provenance::Provenance;
 use crate::units::round_ns;
 use core::fmt::Write as _;
 use stanchion_sim::Outcome;
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
-
-/// Broken lock, failed run or file that could not be written.
-const FAILED: u8 = 1;
-/// Bad input.
-const REFUSED: u8 = 2;
-/// Stopped by the user.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the simulations.
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -217,7 +210,7 @@ fn finish(args: &Args, driver: &Driver, shown: &str) -> ExitCode {
         false => ExitCode::from(FAILED),
         true => ExitCode::SUCCESS,
     };
-    let code = print(&text, code);
+    let code = print(text.trim_start_matches('\n'), code);
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");
     }
@@ -226,16 +219,4 @@ fn finish(args: &Args, driver: &Driver, shown: &str) -> ExitCode {
         eprintln!("stanchion: interrupted; what was finished is above{kept}");
     }
     code
-}
-
-/// Writes to standard output; a reader that has gone away is no failure of ours.
-fn print(text: &str, code: ExitCode) -> ExitCode {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.trim_start_matches('\n').as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("stanchion: cannot write the results: {error}");
-            ExitCode::from(FAILED)
-        }
-        _ => code,
-    }
 }

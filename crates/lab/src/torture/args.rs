@@ -4,9 +4,10 @@
 //! way from one to the other, before a single thread starts.
 use super::orders::{Extras, Orders};
 use super::registry::{self, Row};
-use super::rng::fresh_seed;
 use super::shuffle::Shuffle;
 use crate::names::nearest;
+use crate::output::create_json;
+use crate::seed;
 use std::path::PathBuf;
 
 /// The most threads of each kind that make sense on any machine.
@@ -138,7 +139,7 @@ impl Args {
             seconds,
             writers,
             readers: self.readers,
-            seed: self.seed.unwrap_or_else(fresh_seed),
+            seed: self.seed.unwrap_or_else(seed::fresh),
             stat_interval: within("--stat-interval", stat_interval, 0.0, SECONDS_MOST)?,
             stall_seconds: within("--stall-seconds", stall_seconds, 0.1, 3600.0)?,
             long_hold_ms: within("--long-hold", self.long_hold as f64, 0.0, 60_000.0)
@@ -147,7 +148,7 @@ impl Args {
             extras,
         };
         // Last, because from here on there is a file.
-        let json = self.json.map(|path| create(path, self.force)).transpose()?;
+        let json = self.json.map(|path| create_json(path, self.force)).transpose()?;
         Ok(Request::Run(Plan { rows, orders, expect_failure: self.expect_failure, json, remarks }))
     }
 }
@@ -237,23 +238,6 @@ fn permissions(extras: &mut Extras) -> Vec<String> {
             .push(format!("no permission to lower the workers' priority ({error}): going on without nice"));
     }
     remarks
-}
-
-fn create(path: PathBuf, force: bool) -> Result<(PathBuf, std::fs::File), String> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    match options.open(&path) {
-        Ok(file) => Ok((path, file)),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(format!("--json {}: exists; give another name or --force", path.display()))
-        }
-        Err(error) => Err(format!("--json {}: {error}", path.display())),
-    }
 }
 
 #[cfg(test)]

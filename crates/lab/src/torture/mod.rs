@@ -26,10 +26,11 @@ mod tortured;
 mod watchdog;
 mod worker;
 
+use crate::output::{FAILED, REFUSED};
 use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
-use outcome::{BAD_INPUT, FAILED, Outcome};
+use outcome::Outcome;
 use registry::{Detector, Origin};
 use std::process::ExitCode;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
         }
         Err(line) => {
             eprintln!("stanchion torture: {line}");
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(REFUSED)
         }
     }
 }

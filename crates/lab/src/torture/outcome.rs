@@ -2,6 +2,7 @@
 use super::event::{Finished, Stall};
 use super::orders::Orders;
 use super::tally::Tally;
+use crate::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
 
 /// One way to fail. A lock may collect several.
@@ -142,12 +143,6 @@ impl Outcome {
 pub(crate) fn survivors(outcomes: &[Outcome]) -> Vec<&str> {
     outcomes.iter().filter(|outcome| !outcome.caught()).map(|outcome| outcome.orders.lock.as_str()).collect()
 }
-
-/// Exit codes: part of the contract of the command.
-pub(crate) const PASSED: u8 = 0;
-pub(crate) const FAILED: u8 = 1;
-pub(crate) const BAD_INPUT: u8 = 2;
-pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The exit code of a run with these outcomes.
 pub(crate) fn exit_code(outcomes: &[Outcome], expect_failure: bool, interrupted: bool) -> u8 {

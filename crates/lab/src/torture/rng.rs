@@ -48,13 +48,6 @@ impl Rng {
     }
 }
 
-/// A seed for a run that was given none, short enough to be typed and exact in JSON readers that use doubles.
-pub(crate) fn fresh_seed() -> u64 {
-    use core::hash::{BuildHasher, Hasher};
-    // The standard library's per-process hash keys come from the operating system's randomness.
-    std::collections::hash_map::RandomState::new().build_hasher().finish() >> 24
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,11 +83,5 @@ mod tests {
         for value in 3..=5 {
             assert!(drawn.contains(&value), "{value} never came");
         }
-    }
-
-    #[test]
-    fn a_fresh_seed_survives_a_double() {
-        let seed = fresh_seed();
-        assert_eq!(seed as f64 as u64, seed);
     }
 }

@@ -13,11 +13,33 @@ pub use error::FileError;
 pub(crate) use error::{clip, nearest};
 pub(crate) use value::Value;
 
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The text that a user names, with the name of its file: a shipped one, or that of a path (what contains a `/` or ends in `.toml`).
+/// `kind` is what such a file describes; shipped ones lie in `directory`.
+pub(crate) fn named<'a>(
+    kind: &str,
+    directory: &str,
+    library: &'a [(&'a str, &'a str)],
+    name_or_path: &str,
+) -> Result<(Cow<'a, str>, String), String> {
+    let is_toml = Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
+    if is_toml || name_or_path.contains('/') {
+        return Ok((read_file(name_or_path)?.into(), name_or_path.to_owned()));
+    }
+    let Some((name, text)) = library.iter().find(|(name, _)| *name == name_or_path) else {
+        let near = nearest(name_or_path, library.iter().map(|(name, _)| *name)).join(", ");
+        return Err(format!("no {kind} \"{}\"; nearest: {near}; or the path of a file", clip(name_or_path)));
+    };
+    Ok(((*text).into(), format!("{directory}/{name}.toml")))
+}
+
 /// No data file is longer; what is longer is something else.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of a data file that a user named.
-pub(crate) fn read_file(path: &str) -> Result<String, String> {
+fn read_file(path: &str) -> Result<String, String> {
     let about =
         std::fs::metadata(path).map_err(|error| format!("{}: cannot be read: {error}", clip(path)))?;
     if !about.is_file() || about.len() > MOST_BYTES {

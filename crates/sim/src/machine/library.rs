@@ -1,7 +1,6 @@
 //! The machines that come with the simulator.
 use super::file::{self, MachineFile};
-use crate::datafile::{clip, nearest, read_file};
-use std::path::Path;
+use crate::datafile;
 
 /// Includes a shipped file under its name.
 macro_rules! shipped {
@@ -36,17 +35,8 @@ pub fn load(name_or_path: &str) -> Result<MachineFile, String> {
 
 /// The same with fields replaced, each as `KEY=VALUE`.
 pub fn load_with<S: AsRef<str>>(name_or_path: &str, sets: &[S]) -> Result<MachineFile, String> {
-    let is_path = name_or_path.contains('/')
-        || Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
-    let read = |text: &str, file: &str| file::read_with(text, file, sets).map_err(|error| error.to_string());
-    if is_path {
-        return read(&read_file(name_or_path)?, name_or_path);
-    }
-    let Some((name, text)) = LIBRARY.iter().find(|(name, _)| *name == name_or_path) else {
-        let near = nearest(name_or_path, LIBRARY.iter().map(|(name, _)| *name)).join(", ");
-        return Err(format!("no machine \"{}\"; nearest: {near}; or the path of a file", clip(name_or_path)));
-    };
-    read(text, &format!("machines/{name}.toml"))
+    let (text, file) = datafile::named("machine", "machines", LIBRARY, name_or_path)?;
+    file::read_with(&text, &file, sets).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The workloads that come with the simulator.
 use super::file::{self, WorkloadFile};
-use crate::datafile::{clip, nearest, read_file};
-use std::path::Path;
+use crate::datafile;
 
 /// Includes a shipped file under its name.
 macro_rules! shipped {
@@ -43,18 +42,6 @@ pub fn load(name_or_path: &str) -> Result<WorkloadFile, String> {
 
 /// The same with fields replaced, each as `KEY=VALUE`: `workload.think=3us`.
 pub fn load_with<S: AsRef<str>>(name_or_path: &str, sets: &[S]) -> Result<WorkloadFile, String> {
-    let is_path = name_or_path.contains('/')
-        || Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
-    let read = |text: &str, file: &str| file::read_with(text, file, sets).map_err(|error| error.to_string());
-    if is_path {
-        return read(&read_file(name_or_path)?, name_or_path);
-    }
-    let Some((name, text)) = LIBRARY.iter().find(|(name, _)| *name == name_or_path) else {
-        let near = nearest(name_or_path, LIBRARY.iter().map(|(name, _)| *name)).join(", ");
-        return Err(format!(
-            "no workload \"{}\"; nearest: {near}; or the path of a file",
-            clip(name_or_path)
-        ));
-    };
-    read(text, &format!("workloads/{name}.toml"))
+    let (text, file) = datafile::named("workload", "workloads", LIBRARY, name_or_path)?;
+    file::read_with(&text, &file, sets).map_err(|error| error.to_string())
 }

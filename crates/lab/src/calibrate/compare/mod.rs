@@ -5,8 +5,9 @@ mod simulated;
 mod verdict;
 
 use super::args::Args;
-use super::run::{failed, machine_for_comparison, print};
+use super::run::machine_for_comparison;
 use crate::interrupt;
+use crate::output::{FAILED, INTERRUPTED, print};
 use crate::provenance::Provenance;
 use simulated::Plan;
 use std::process::ExitCode;
@@ -15,7 +16,6 @@ use verdict::Comparison;
 /// The family's members that exist natively and in the simulator, as the bar names them.
 const LOCKS: &str = "byte,ticket,qspin,pv-qspin";
 const PROFILES: &str = "empty,short,medium,long";
-const INTERRUPTED: u8 = 130;
 
 /// Compares.
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
@@ -63,11 +63,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let comparison = Comparison::of(&pairs);
     let interrupted = interrupt::requested();
     let date = Provenance::collect(0).date;
-    if args.json {
-        print(&export::json(&date, &machine.machine.name, &native.whence, &comparison));
+    let shown = if args.json {
+        export::json(&date, &machine.machine.name, &native.whence, &comparison)
     } else {
-        print(&export::table(&machine.machine.name, &native.whence, &comparison));
-    }
+        export::table(&machine.machine.name, &native.whence, &comparison)
+    };
+    let code = print(&shown, ExitCode::SUCCESS);
     if let Some(path) = &args.csv {
         let text = export::csv(&date, &machine.machine.name, &native.whence, &comparison);
         std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
@@ -77,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     }
     Ok(match (interrupted, comparison.rows.is_empty()) {
         (true, _) => ExitCode::from(INTERRUPTED),
-        (false, true) => failed(),
-        _ => ExitCode::SUCCESS,
+        (false, true) => ExitCode::from(FAILED),
+        _ => code,
     })
 }
