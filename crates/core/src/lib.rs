@@ -9,11 +9,13 @@
 //! | `byte` | [`ByteLock`] | the unfair yardstick |
 //! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
 //! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
+//! | `cna` | [`CnaLock`] | many CPUs on several sockets |
 //! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
 #![no_std]
 #![forbid(unsafe_code)]
 
 pub mod byte;
+pub mod cna;
 pub mod events;
 pub mod lock;
 pub mod order;
@@ -27,6 +29,7 @@ pub mod ticket;
 pub mod transitions;
 
 pub use byte::ByteLock;
+pub use cna::CnaLock;
 pub use events::Event;
 pub use lock::{ConstLock, RawLock};
 pub use platform::{Atomic, ConstAtomic, CpuId, Platform};

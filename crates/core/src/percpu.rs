@@ -20,11 +20,24 @@ pub struct QNode<P: Platform> {
     pub state: P::U8,
     /// Where this node's context can be kicked once it is a sleeping head; see [`crate::spots`].
     pub spot: P::U8,
+    /// Raw [`NodeCode`] of the last node of a secondary queue; see [`crate::cna`].
+    pub secondary: P::U16,
+    /// The NUMA node that the head prefers to stay on.
+    pub numa: P::U16,
+    /// Since when there is a secondary queue, in microseconds modulo 2^32.
+    pub since: P::U32,
 }
 
 impl<P: Platform> QNode<P> {
     fn new() -> Self {
-        Self { next: P::U16::new(0), state: P::U8::new(0), spot: P::U8::new(0) }
+        Self {
+            next: P::U16::new(0),
+            state: P::U8::new(0),
+            spot: P::U8::new(0),
+            secondary: P::U16::new(0),
+            numa: P::U16::new(0),
+            since: P::U32::new(0),
+        }
     }
 }
 
@@ -43,6 +56,8 @@ pub struct PerCpu<P: Platform> {
     pub(crate) looked_at: P::U32,
     /// How many acquisitions ahead of a queue were allowed then, until the next look.
     pub(crate) credit: P::U32,
+    /// A stream of pseudo-random numbers.
+    pub(crate) dice: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -60,7 +75,19 @@ impl<P: Platform> PerCpu<P> {
             stint_extension: P::U32::new(0),
             looked_at: P::U32::new(0),
             credit: P::U32::new(0),
+            dice: P::U32::new(0),
         }
+    }
+
+    /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not for secrets).
+    /// `stream` keeps contexts from rolling the same numbers.
+    pub(crate) fn roll(&self, stream: NodeCode) -> u16 {
+        // ord: P5 alone: private to this context; a handler that rolls in between changes nothing that matters
+        let step = 1_013_904_223 + (u32::from(stream.raw()) << 8);
+        let next = self.dice.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(step);
+        // ord: P6 alone: as P5, private to this context
+        self.dice.store(next, Relaxed);
+        (next >> 16) as u16
     }
 
     /// Node `level` of this context.
@@ -103,8 +130,16 @@ where
         where
             P::U8: ConstAtomic<u8>,
             P::U16: ConstAtomic<u16>,
+            P::U32: ConstAtomic<u32>,
         {
-            QNode { next: P::U16::ZERO, state: P::U8::ZERO, spot: P::U8::ZERO }
+            QNode {
+                next: P::U16::ZERO,
+                state: P::U8::ZERO,
+                spot: P::U8::ZERO,
+                secondary: P::U16::ZERO,
+                numa: P::U16::ZERO,
+                since: P::U32::ZERO,
+            }
         }
         Self {
             nodes: [node::<P>(), node::<P>(), node::<P>(), node::<P>()],
@@ -114,6 +149,7 @@ where
             stint_extension: P::U32::ZERO,
             looked_at: P::U32::ZERO,
             credit: P::U32::ZERO,
+            dice: P::U32::ZERO,
         }
     };
 }

@@ -75,6 +75,10 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync {
     /// concerned: it costs no time there, so that a debug build runs the same simulation as a release build.
     fn peek(&self) -> T;
 
+    /// Hints that this context is about to read the cell. May do nothing.
+    #[inline(always)]
+    fn prefetch_read(&self) {}
+
     /// Hints that this context is about to write the cell's line. May do nothing.
     #[inline(always)]
     fn prefetch_write(&self) {}
@@ -114,6 +118,16 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// The NUMA node that the calling context runs on now.
     fn numa_node() -> u16;
+
+    /// Whether the calling context is one that must not be made to wait behind others: an interrupt handler, a real-time task.
+    fn is_priority() -> bool {
+        false
+    }
+
+    /// For how long a NUMA-aware lock may keep remote waiters waiting while local ones come, in microseconds.
+    fn numa_threshold_micros() -> u32 {
+        1_000
+    }
 
     /// Nanoseconds since some fixed moment; never runs backwards on one context.
     fn now() -> u64;

@@ -2,7 +2,7 @@
 use crate::arena::{Arena, Placed};
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{ByteLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{ByteLock, CnaLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.
@@ -53,6 +53,7 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<ByteLock<P>>(),
         kind::<TicketLock<P>>(),
         kind::<QSpinLock<P>>(),
+        kind::<CnaLock<P>>(),
         kind::<PvQSpinLock<P, Hybrid>>(),
         kind::<PvQSpinLock<P, KickAtUnlock>>(),
     ]

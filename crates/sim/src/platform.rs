@@ -123,6 +123,9 @@ macro_rules! cell {
             fn peek(&self) -> $value {
                 self.0.load(Plain)
             }
+            fn prefetch_read(&self) {
+                engine::prefetch_read(self.address());
+            }
             fn prefetch_write(&self) {
                 engine::prefetch(self.address());
             }

@@ -2,6 +2,7 @@
 use super::context::{Doing, Posted, told};
 use super::queue::Kind;
 use super::{Cause, Engine, with};
+use crate::coherence::Served;
 use crate::coroutine::suspend;
 use crate::time::{Time, percent};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
@@ -50,7 +51,11 @@ impl Engine {
         {
             return Started::Forwarded(value);
         }
-        let served = self.directory.read(line, context.core, now);
+        let mut served = self.directory.read(line, context.core, now);
+        let (fetching, at) = context.fetching;
+        if fetching as usize == line && at > served.at {
+            served = Served { at, missed: true };
+        }
         if served.missed {
             self.contexts[self.current].missed = (line as u32, served.at, served.at - now);
         }
@@ -242,6 +247,19 @@ pub(crate) fn prefetch(address: usize) {
             let (now, core) = (engine.now, engine.contexts[who].core);
             let hidden = engine.hidden(line);
             engine.directory.own(line, core, now, hidden);
+        }
+    });
+}
+
+/// Asks for a copy of the cell's line without waiting for it.
+pub(crate) fn prefetch_read(address: usize) {
+    with(|engine, who| {
+        if let Some(line) = engine.line(address) {
+            let (now, core) = (engine.now, engine.contexts[who].core);
+            let served = engine.directory.read(line, core, now);
+            if served.missed {
+                engine.contexts[who].fetching = (line as u32, served.at);
+            }
         }
     });
 }

@@ -91,6 +91,8 @@ pub(super) struct Context {
     pub(super) rereads: bool,
     /// The last load that missed: line, completion, latency.
     pub(super) missed: (u32, Time, Time),
+    /// A line that was asked for ahead of time, and when it arrives.
+    pub(super) fetching: (u32, Time),
     pub(super) kicked: bool,
     /// When it began to pause without a pause, and when it last did: for pause-loop exits.
     pub(super) pausing_since: Time,
@@ -126,6 +128,7 @@ impl Context {
             deadline: Time::MAX,
             rereads: false,
             missed: (u32::MAX, 0, 0),
+            fetching: (u32::MAX, 0),
             kicked: false,
             pausing_since: 0,
             paused_until: 0,

@@ -35,7 +35,7 @@ use host::Host;
 use queue::{Event, Kind, Queue};
 use stanchion_core::Event as LockEvent;
 
-pub(crate) use access::{fence, heavy_barrier, load, missed_last, post, prefetch, rmw, touch};
+pub(crate) use access::{fence, heavy_barrier, load, missed_last, post, prefetch, prefetch_read, rmw, touch};
 pub use cause::{ByCause, Cause};
 pub(crate) use drive::{End, Limits, fail, run};
 pub use record::{Handover, Kick, Ran, Recording, Spell};
