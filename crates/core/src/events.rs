@@ -34,6 +34,8 @@ events! {
     LockUseNode3 = "lock_use_node3", "queued two interrupts deep (third node)";
     LockUseNode4 = "lock_use_node4", "queued three interrupts deep (fourth node)";
     LockNoNode = "lock_no_node", "no node was left, or no context number: acquired by polling";
+    CnaMoved = "cna_moved", "remote waiters moved to the secondary queue";
+    CnaSpliced = "cna_spliced", "secondary queues put back in front because their wait was over";
     PvLockStealing = "pv_lock_stealing", "acquired ahead of a queue";
     PvStintOver = "pv_stint_over", "stopped stealing after a stint and queued";
     PvLetOut = "pv_let_out", "waiters let out of a queue by a holder whose stint was over";

@@ -9,12 +9,15 @@
 //! | `byte` | [`ByteLock`] | the unfair yardstick |
 //! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
 //! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
+//! | `cna` | [`CnaLock`] | many CPUs on several sockets |
 //! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
 #![no_std]
 #![forbid(unsafe_code)]
 
 pub mod byte;
+pub mod cna;
 pub mod events;
+pub mod heads;
 pub mod lock;
 pub mod order;
 pub mod percpu;
@@ -25,11 +28,14 @@ pub mod spots;
 pub mod tail;
 pub mod ticket;
 pub mod transitions;
+pub mod tunables;
 
 pub use byte::ByteLock;
+pub use cna::CnaLock;
 pub use events::Event;
 pub use lock::{ConstLock, RawLock};
 pub use platform::{Atomic, ConstAtomic, CpuId, Platform};
 pub use pv_qspin::PvQSpinLock;
 pub use qspin::QSpinLock;
 pub use ticket::TicketLock;
+pub use tunables::Tunable;

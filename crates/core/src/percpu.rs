@@ -7,12 +7,14 @@
 //! - **P1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its own context
 //!   changes `nesting`.
 //! - **P2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
+use crate::heads::{HeadTable, Heads};
 use crate::order::Relaxed;
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
-use crate::spots::SpotRow;
+use crate::spots::{SpotRow, Spots};
 use crate::tail::{NESTING_LEVELS, NodeCode};
 
-/// One place in a queue. Who may touch what is told by the lock that uses it.
+/// One place in a queue, 16 bytes: the four of a context fill one line of 64. Who may touch what is told by the lock that uses it.
+#[repr(C)]
 pub struct QNode<P: Platform> {
     /// Raw [`NodeCode`] of the node behind, stored by that node's context.
     pub next: P::U16,
@@ -20,17 +22,43 @@ pub struct QNode<P: Platform> {
     pub state: P::U8,
     /// Where this node's context can be kicked once it is a sleeping head; see [`crate::spots`].
     pub spot: P::U8,
+    /// Raw [`NodeCode`] of the last node of a secondary queue; see [`crate::cna`].
+    pub secondary: P::U16,
+    /// The NUMA node that the head prefers to stay on.
+    pub numa: P::U16,
+    /// Since when there is a secondary queue, in microseconds modulo 2^32.
+    pub since: P::U32,
+    /// Raw [`NodeCode`] of the node in front; see [`crate::unfair_q`].
+    pub previous: P::U16,
+    /// How many polls this waiter lets pass between two attempts to steal; see [`crate::unfair_q`].
+    pub interval: P::U16,
 }
 
 impl<P: Platform> QNode<P> {
     fn new() -> Self {
-        Self { next: P::U16::new(0), state: P::U8::new(0), spot: P::U8::new(0) }
+        Self {
+            next: P::U16::new(0),
+            state: P::U8::new(0),
+            spot: P::U8::new(0),
+            secondary: P::U16::new(0),
+            numa: P::U16::new(0),
+            since: P::U32::new(0),
+            previous: P::U16::new(0),
+            interval: P::U16::new(0),
+        }
     }
 }
 
 /// The storage of one execution context.
+#[repr(C)]
 pub struct PerCpu<P: Platform> {
     nodes: [QNode<P>; NESTING_LEVELS],
+    /// The address of the lock that the context is about to block on, or zero; see [`crate::xen_pv`] and [`crate::pv_ticket`].
+    pub(crate) blocked_on: P::Usize,
+    /// The ticket that it waits for there.
+    pub(crate) wanted: P::U16,
+    /// Its event channel: whether a wake-up is pending; see [`crate::xen_pv`].
+    pub(crate) event: P::U8,
     /// How many of the nodes are in use (P1).
     nesting: P::U8,
     /// When the context last came out of a queue, in microseconds modulo 2^32.
@@ -43,6 +71,8 @@ pub struct PerCpu<P: Platform> {
     pub(crate) looked_at: P::U32,
     /// How many acquisitions ahead of a queue were allowed then, until the next look.
     pub(crate) credit: P::U32,
+    /// A stream of pseudo-random numbers.
+    pub(crate) dice: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -54,13 +84,28 @@ impl<P: Platform> PerCpu<P> {
     pub fn new() -> Self {
         Self {
             nodes: core::array::from_fn(|_| QNode::new()),
+            blocked_on: P::Usize::new(0),
+            wanted: P::U16::new(0),
+            event: P::U8::new(0),
             nesting: P::U8::new(0),
             stint_began: P::U32::new(0),
             stint: P::U32::new(0),
             stint_extension: P::U32::new(0),
             looked_at: P::U32::new(0),
             credit: P::U32::new(0),
+            dice: P::U32::new(0),
         }
+    }
+
+    /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not for secrets).
+    /// `stream` keeps contexts from rolling the same numbers.
+    pub(crate) fn roll(&self, stream: NodeCode) -> u32 {
+        let step = 1_013_904_223 + (u32::from(stream.raw()) << 8);
+        // ord: P5 alone: private to this context; a handler that rolls in between changes nothing that matters
+        let next = self.dice.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(step);
+        // ord: P6 alone: as P5, private to this context
+        self.dice.store(next, Relaxed);
+        next >> 16
     }
 
     /// Node `level` of this context.
@@ -96,6 +141,7 @@ where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,
     P::U32: ConstAtomic<u32>,
+    P::Usize: ConstAtomic<usize>,
 {
     /// The storage of a context that waits nowhere, as a constant.
     pub const NEW: Self = {
@@ -103,17 +149,31 @@ where
         where
             P::U8: ConstAtomic<u8>,
             P::U16: ConstAtomic<u16>,
+            P::U32: ConstAtomic<u32>,
         {
-            QNode { next: P::U16::ZERO, state: P::U8::ZERO, spot: P::U8::ZERO }
+            QNode {
+                next: P::U16::ZERO,
+                state: P::U8::ZERO,
+                spot: P::U8::ZERO,
+                secondary: P::U16::ZERO,
+                numa: P::U16::ZERO,
+                since: P::U32::ZERO,
+                previous: P::U16::ZERO,
+                interval: P::U16::ZERO,
+            }
         }
         Self {
             nodes: [node::<P>(), node::<P>(), node::<P>(), node::<P>()],
+            blocked_on: P::Usize::ZERO,
+            wanted: P::U16::ZERO,
+            event: P::U8::ZERO,
             nesting: P::U8::ZERO,
             stint_began: P::U32::ZERO,
             stint: P::U32::ZERO,
             stint_extension: P::U32::ZERO,
             looked_at: P::U32::ZERO,
             credit: P::U32::ZERO,
+            dice: P::U32::ZERO,
         }
     };
 }
@@ -153,7 +213,19 @@ pub trait Domain<P: Platform> {
     fn cpu(&self, cpu: CpuId) -> &PerCpu<P>;
 
     /// The spots at which sleeping heads of the lock at `address` are kicked.
-    fn spots(&self, address: usize) -> &SpotRow<P>;
+    fn spots(&self, address: usize) -> SpotRow<'_, P>;
+
+    /// The table from locks to their sleeping heads, for locks that have no room for a spot.
+    fn heads(&self) -> HeadTable<'_, P>;
+
+    /// A number that spreads addresses of locks over tables, the same on every run where the world is deterministic.
+    fn spread(&self, address: usize) -> usize {
+        address.wrapping_mul(SPREAD) >> (usize::BITS / 2)
+    }
+
+    /// How many context numbers may have been handed out so far: all are below this. Whoever looks for a sleeper in all
+    /// contexts looks so far.
+    fn contexts(&self) -> u16;
 
     /// The node that `code` names.
     #[inline]
@@ -162,17 +234,21 @@ pub trait Domain<P: Platform> {
     }
 }
 
+/// The golden ratio in as many bits as an address has.
+const SPREAD: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
+
 /// A domain of a fixed number of contexts, for worlds that know it beforehand.
 pub struct FixedDomain<P: Platform, const CPUS: usize> {
     cpus: [PerCpu<P>; CPUS],
-    spots: SpotRow<P>,
+    spots: Spots<P>,
+    heads: Heads<P>,
 }
 
 impl<P: Platform, const CPUS: usize> FixedDomain<P, CPUS> {
     /// Storage for contexts `0..CPUS`.
     #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
     pub fn new() -> Self {
-        Self { cpus: core::array::from_fn(|_| PerCpu::new()), spots: SpotRow::new() }
+        Self { cpus: core::array::from_fn(|_| PerCpu::new()), spots: Spots::new(), heads: Heads::new() }
     }
 }
 
@@ -183,7 +259,15 @@ impl<P: Platform, const CPUS: usize> Domain<P> for FixedDomain<P, CPUS> {
     }
 
     #[inline]
-    fn spots(&self, _address: usize) -> &SpotRow<P> {
-        &self.spots
+    fn spots(&self, _address: usize) -> SpotRow<'_, P> {
+        self.spots.row()
+    }
+
+    fn heads(&self) -> HeadTable<'_, P> {
+        self.heads.table()
+    }
+
+    fn contexts(&self) -> u16 {
+        CPUS as u16
     }
 }

@@ -5,6 +5,7 @@
 use crate::events::Event;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::percpu::Domain;
+use crate::tunables::Tunable;
 use core::cell::Cell;
 
 /// A small, dense number of an execution context: a thread's slot, a vCPU, a simulated CPU.
@@ -75,6 +76,10 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync {
     /// concerned: it costs no time there, so that a debug build runs the same simulation as a release build.
     fn peek(&self) -> T;
 
+    /// Hints that this context is about to read the cell. May do nothing.
+    #[inline(always)]
+    fn prefetch_read(&self) {}
+
     /// Hints that this context is about to write the cell's line. May do nothing.
     #[inline(always)]
     fn prefetch_write(&self) {}
@@ -98,6 +103,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     type U16: Atomic<u16>;
     /// A 32-bit cell.
     type U32: Atomic<u32>;
+    /// A cell as wide as an address. No lock word has one: it stands in the storage of contexts.
+    type Usize: Atomic<usize>;
     /// The per-context storage of this world.
     type Domain: Domain<Self>;
 
@@ -114,6 +121,50 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// The NUMA node that the calling context runs on now.
     fn numa_node() -> u16;
+
+    /// Whether the calling context is one that must not be made to wait behind others: an interrupt handler, a real-time task.
+    fn is_priority() -> bool {
+        false
+    }
+
+    /// Whether the machine has more than one NUMA node. Where it has not, a NUMA-aware lock does without its own part.
+    #[inline(always)]
+    fn is_numa() -> bool {
+        true
+    }
+
+    /// The NUMA node that `cpu` was last known to run on; the caller's own if that is unknown.
+    fn numa_node_of(cpu: CpuId) -> u16 {
+        let _ = cpu;
+        Self::numa_node()
+    }
+
+    /// What a tunable is set to.
+    #[inline]
+    fn tunable(tunable: Tunable) -> u32 {
+        tunable.default()
+    }
+
+    /// Whether paravirtual locks may halt. Where they may not, their waiters spin, as with the kernel's `nopvspin`.
+    #[inline]
+    fn paravirt() -> bool {
+        true
+    }
+
+    /// How often `cpu` was put on or taken off a CPU, at least modulo 2: **odd while it is known not to run**.
+    ///
+    /// The use: sample the count, re-read the reason for giving up the slice, then [`confer`](Platform::confer) with the
+    /// sampled count.
+    fn yield_count(cpu: CpuId) -> u32 {
+        u32::from(Self::is_preempted(cpu))
+    }
+
+    /// Gives the rest of this context's slice to `cpu`, if its count is still `count`; else does nothing, or yields to anybody where
+    /// the system cannot do it.
+    fn confer(cpu: CpuId, count: u32) {
+        let _ = (cpu, count);
+        Self::yield_slice();
+    }
 
     /// Nanoseconds since some fixed moment; never runs backwards on one context.
     fn now() -> u64;

@@ -66,17 +66,50 @@
 use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
-use crate::percpu::{Domain, Nesting};
+use crate::percpu::{Domain, PerCpu, QNode};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::tail::NodeCode;
 use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use core::marker::PhantomData;
 
 /// The queued spin lock; see the [module](self).
 #[repr(C, align(4))]
-pub struct QSpinLock<P: Platform> {
-    locked: P::U8,
-    pending: P::U8,
-    tail: P::U16,
+pub struct QSpinLock<P: Platform, O: QueueOrder = Fifo> {
+    pub(crate) locked: P::U8,
+    pub(crate) pending: P::U8,
+    pub(crate) tail: P::U16,
+    order: PhantomData<fn() -> O>,
+}
+
+/// In which order the waiters of a queue become owners. All that a variant of the lock differs in is here.
+pub trait QueueOrder: sealed::Sealed + Send + Sync + Sized + 'static {
+    /// The name of the lock.
+    const NAME: &'static str;
+
+    /// Prepares a node for queueing.
+    fn prepare<P: Platform>(waiter: &Waiter<'_, P>);
+
+    /// What the head does with the queue while the lock is busy.
+    fn arrange<P: Platform>(lock: &QSpinLock<P, Self>, waiter: &Waiter<'_, P>);
+
+    /// The owner leaves the queue; somebody else may become head.
+    fn pass_headship<P: Platform>(lock: &QSpinLock<P, Self>, waiter: &Waiter<'_, P>);
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
+/// First in, first out.
+pub enum Fifo {}
+impl sealed::Sealed for Fifo {}
+
+/// A context in the queue.
+pub struct Waiter<'a, P: Platform> {
+    pub(crate) domain: &'a P::Domain,
+    pub(crate) percpu: &'a PerCpu<P>,
+    pub(crate) me: NodeCode,
+    pub(crate) node: &'a QNode<P>,
 }
 
 /// States of a queued node (I4).
@@ -125,13 +158,13 @@ const TRANSITIONS: Table = Table(&[
     },
 ]);
 
-impl<P: Platform> RawLock for QSpinLock<P> {
+impl<P: Platform, O: QueueOrder> RawLock for QSpinLock<P, O> {
     type Platform = P;
-    const NAME: &'static str = "qspin";
+    const NAME: &'static str = O::NAME;
     const TRANSITIONS: Table = TRANSITIONS;
 
     fn new() -> Self {
-        Self { locked: P::U8::new(0), pending: P::U8::new(0), tail: P::U16::new(0) }
+        Self { locked: P::U8::new(0), pending: P::U8::new(0), tail: P::U16::new(0), order: PhantomData }
     }
 
     #[inline]
@@ -164,7 +197,7 @@ impl<P: Platform> RawLock for QSpinLock<P> {
     }
 }
 
-impl<P: Platform> QSpinLock<P> {
+impl<P: Platform, O: QueueOrder> QSpinLock<P, O> {
     /// Whether anybody waits. A newcomer that passed this check may overtake a waiter that queues right after it.
     #[inline(always)]
     fn is_contended(&self) -> bool {
@@ -181,9 +214,11 @@ impl<P: Platform> QSpinLock<P> {
         }
         P::with_domain(|domain| {
             let Some(cpu) = P::this_cpu() else { return self.acquire_without_node() };
-            let Some(nesting) = domain.cpu(cpu).enter() else { return self.acquire_without_node() };
+            let percpu = domain.cpu(cpu);
+            let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
             count_nesting::<P>(nesting.level());
-            self.acquire_queued(domain, NodeCode::new(cpu, nesting.level()), &nesting);
+            let me = NodeCode::new(cpu, nesting.level());
+            self.acquire_queued(&Waiter { domain, percpu, me, node: nesting.node() });
         });
     }
 
@@ -210,26 +245,29 @@ impl<P: Platform> QSpinLock<P> {
         alone
     }
 
-    fn acquire_queued(&self, domain: &P::Domain, me: NodeCode, nesting: &Nesting<'_, P>) {
-        let node = nesting.node();
+    fn acquire_queued(&self, waiter: &Waiter<'_, P>) {
+        let (node, me) = (waiter.node, waiter.me);
         // ord: Q21 alone: published by Q7
         node.next.store(NodeCode::NONE, Relaxed);
         // ord: Q22 alone: published by Q7
         node.state.store(WAIT, Relaxed);
+        O::prepare(waiter);
 
         // p,*,* -> n,*,*
-        // ord: Q7 pairs Q7, Q8: our node is ready before anybody can displace it, and so is the one that we displace
+        // ord: Q7 pairs Q7, Q8, C4: our node is ready before anybody can displace it, and so is the one that we displace
         let before = self.tail.swap(me.raw(), AcqRel);
         TRANSITIONS.check(Field::Tail, || before, me.raw());
         if let Some(before) = NodeCode::from_raw(before) {
-            // ord: Q8 pairs Q7, Q12: the link comes after the displaced node was ready
-            domain.node(before).next.store(me.raw(), Release);
+            // ord: Q8 pairs Q7, Q12, Q29, C13, C16: the link comes after the displaced node was ready
+            waiter.domain.node(before).next.store(me.raw(), Release);
             // ord: Q10 pairs Q13: what the previous head did with the queue comes before what we do
             node.state.wait_until(Acquire, |state| state == HEAD);
             node.next.prefetch_write();
         }
+        O::arrange(self, waiter);
+        waiter.expect_to_pass();
         self.claim_as_head();
-        self.pass_headship(domain, me, nesting);
+        O::pass_headship(self, waiter);
     }
 
     /// `n,0,0 -> n,0,1`, after whoever is pending.
@@ -250,17 +288,16 @@ impl<P: Platform> QSpinLock<P> {
         }
     }
 
-    /// The holder leaves the queue: `n,*,1 -> 0,*,1`, or the node behind becomes head.
-    fn pass_headship(&self, domain: &P::Domain, me: NodeCode, nesting: &Nesting<'_, P>) {
+    /// Whether the lock is held or about to be.
+    pub(crate) fn is_busy(&self) -> bool {
+        // ord: Q28 alone: decides whether there is time to sort the queue, nothing else
+        self.locked.load(Relaxed) != 0 || self.pending.load(Relaxed) != 0
+    }
+
+    /// `n,*,1 -> 0,*,1`, if the owner is the last in the queue. Whether it was.
+    pub(crate) fn leave_as_last(&self, waiter: &Waiter<'_, P>) -> bool {
         // ord: Q26 alone: nobody follows an empty tail to our node
-        if self.tail.compare_exchange(me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_ok() {
-            return;
-        }
-        // ord: Q12 pairs Q8: the node behind was ready before it linked itself
-        let next = nesting.node().next.wait_until(Acquire, |next| next != NodeCode::NONE);
-        let next = NodeCode::from_raw(next).expect("a link names a node (I3)");
-        // ord: Q13 pairs Q10: what we did with the queue comes before what the next head does
-        domain.node(next).state.store(HEAD, Release);
+        self.tail.compare_exchange(waiter.me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_ok()
     }
 
     /// The way of a context that has no node: polls, and is overtaken without bound.
@@ -279,6 +316,45 @@ impl<P: Platform> QSpinLock<P> {
     }
 }
 
+impl<P: Platform> Waiter<'_, P> {
+    /// The head's last words to the queue will go to the node behind: asks for its line while there is time.
+    pub(crate) fn expect_to_pass(&self) {
+        // ord: Q29 pairs Q8: names a node that is ready; nothing of it is read here
+        if let Some(next) = NodeCode::from_raw(self.node.next.load(Acquire)) {
+            self.domain.node(next).state.prefetch_write();
+        }
+    }
+
+    /// The node behind, which exists and will link itself.
+    pub(crate) fn behind(&self) -> NodeCode {
+        // ord: Q12 pairs Q8: the node behind was ready before it linked itself
+        let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
+        NodeCode::from_raw(next).expect("a link names a node (I3)")
+    }
+
+    /// `next` becomes head.
+    pub(crate) fn make_head(&self, next: NodeCode) {
+        // ord: Q13 pairs Q10: what we did with the queue comes before what the next head does
+        self.domain.node(next).state.store(HEAD, Release);
+    }
+}
+
+impl QueueOrder for Fifo {
+    const NAME: &'static str = "qspin";
+
+    #[inline(always)]
+    fn prepare<P: Platform>(_waiter: &Waiter<'_, P>) {}
+
+    #[inline(always)]
+    fn arrange<P: Platform>(_lock: &QSpinLock<P, Self>, _waiter: &Waiter<'_, P>) {}
+
+    fn pass_headship<P: Platform>(lock: &QSpinLock<P, Self>, waiter: &Waiter<'_, P>) {
+        if !lock.leave_as_last(waiter) {
+            waiter.make_head(waiter.behind());
+        }
+    }
+}
+
 /// Counts the use of a node beyond the first.
 pub(crate) fn count_nesting<P: Platform>(level: usize) {
     match level {
@@ -289,10 +365,11 @@ pub(crate) fn count_nesting<P: Platform>(level: usize) {
     }
 }
 
-impl<P: Platform> ConstLock for QSpinLock<P>
+impl<P: Platform, O: QueueOrder> ConstLock for QSpinLock<P, O>
 where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,
 {
-    const NEW: Self = Self { locked: P::U8::ZERO, pending: P::U8::ZERO, tail: P::U16::ZERO };
+    const NEW: Self =
+        Self { locked: P::U8::ZERO, pending: P::U8::ZERO, tail: P::U16::ZERO, order: PhantomData };
 }

@@ -55,19 +55,50 @@ impl SpotIndex {
     }
 }
 
-/// The spots of all locks whose addresses select this row.
-pub struct SpotRow<P: Platform> {
+/// Memory for a full row of spots.
+pub struct Spots<P: Platform> {
     cells: [P::U32; SPOTS_PER_ROW],
 }
 
-impl<P: Platform> SpotRow<P> {
+impl<P: Platform> Spots<P> {
     /// A row of free spots.
     #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
     pub fn new() -> Self {
         Self { cells: core::array::from_fn(|_| P::U32::new(FREE)) }
     }
 
-    fn cell(&self, spot: SpotIndex) -> &P::U32 {
+    /// The spots, for use.
+    #[inline(always)]
+    pub fn row(&self) -> SpotRow<'_, P> {
+        SpotRow { cells: &self.cells }
+    }
+}
+
+impl<P: Platform> Spots<P>
+where
+    P::U32: ConstAtomic<u32>,
+{
+    /// A row of free spots, as a constant.
+    pub const NEW: Self = Self { cells: [const { P::U32::ZERO }; SPOTS_PER_ROW] };
+}
+
+/// The spots of all locks whose addresses select this row.
+pub struct SpotRow<'a, P: Platform> {
+    cells: &'a [P::U32],
+}
+
+impl<'a, P: Platform> SpotRow<'a, P> {
+    /// The row that lies in `cells`, which are zero while free: at most [`SPOTS_PER_ROW`] are used.
+    pub fn of(cells: &'a [P::U32]) -> Self {
+        Self { cells }
+    }
+
+    /// Where the row lies, for reports.
+    pub fn addr(&self) -> usize {
+        self.cells.as_ptr().addr()
+    }
+
+    fn cell(&self, spot: SpotIndex) -> &'a P::U32 {
         &self.cells[usize::from(spot.0) - 1]
     }
 
@@ -76,7 +107,7 @@ impl<P: Platform> SpotRow<P> {
     #[must_use]
     pub fn take(&self, node: NodeCode) -> Option<SpotIndex> {
         let armed = u32::from(node.raw());
-        (1..=SPOTS_PER_ROW as u8).map(SpotIndex).find(|&spot| {
+        (1..=self.cells.len().min(SPOTS_PER_ROW) as u8).map(SpotIndex).find(|&spot| {
             // ord: S1 alone: a hint, the compare-exchange decides
             self.cell(spot).load(Relaxed) == FREE
                 // ord: S2 pairs S4: the taker comes after whoever freed the spot
@@ -122,12 +153,4 @@ impl<P: Platform> SpotRow<P> {
         // ord: S7 pairs S6: what the kicker did before it consumed the spot is visible from here on
         cell.load(Acquire) & CONSUMED != 0
     }
-}
-
-impl<P: Platform> SpotRow<P>
-where
-    P::U32: ConstAtomic<u32>,
-{
-    /// A row of free spots, as a constant.
-    pub const NEW: Self = Self { cells: [const { P::U32::ZERO }; SPOTS_PER_ROW] };
 }

@@ -36,6 +36,7 @@ fn main() {
             machine: &shipped.machine,
             workload: &workload.workload,
             lock,
+            tunings: &[],
             contexts,
             seed: 1,
             time: millis * MS,

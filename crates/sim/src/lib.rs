@@ -21,6 +21,7 @@ mod sched;
 #[cfg(test)]
 mod testing;
 mod time;
+mod wide;
 pub mod workload;
 
 pub use engine::{ByCause, Cause, Effort, Handover, Kick, Ran, Recording, Spell};

@@ -2,7 +2,7 @@
 use crate::arena::{Arena, Placed};
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{ByteLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{ByteLock, CnaLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock, Tunable};
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.
@@ -38,13 +38,20 @@ pub(crate) struct LockKind {
     pub(crate) name: &'static str,
     /// What its word may do.
     pub(crate) transitions: Table,
+    /// What is set differently for it.
+    pub(crate) tunings: &'static [(Tunable, u32)],
     /// Makes one, on a line of its own.
     pub(crate) make: fn(&Rc<Arena>) -> Box<dyn AnyLock>,
 }
 
 /// The row of lock `L`.
 pub(crate) fn kind<L: RawLock>() -> LockKind {
-    LockKind { name: L::NAME, transitions: L::TRANSITIONS, make: |arena| Box::new(arena.place(L::new())) }
+    LockKind {
+        name: L::NAME,
+        transitions: L::TRANSITIONS,
+        tunings: &[],
+        make: |arena| Box::new(arena.place(L::new())),
+    }
 }
 
 /// Every lock of the family that exists so far, in the order of tables.
@@ -53,6 +60,8 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<ByteLock<P>>(),
         kind::<TicketLock<P>>(),
         kind::<QSpinLock<P>>(),
+        kind::<CnaLock<P>>(),
+        LockKind { name: "cna-10ms", tunings: &[(Tunable::CnaThreshold, 10_000)], ..kind::<CnaLock<P>>() },
         kind::<PvQSpinLock<P, Hybrid>>(),
         kind::<PvQSpinLock<P, KickAtUnlock>>(),
     ]

@@ -3,12 +3,14 @@
 use crate::arena::{Arena, Placed};
 use crate::engine;
 use crate::time::NS;
+use crate::wide::Wide;
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed as Plain};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering::Relaxed as Plain};
+use stanchion_core::heads::{HeadTable, Heads};
 use stanchion_core::order::{FenceOrder, Kind, LoadOrder, Relaxed, RmwOrder, StoreOrder};
 use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::SpotRow;
-use stanchion_core::{Atomic, CpuId, Event, Platform};
+use stanchion_core::spots::{SpotRow, Spots};
+use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 use std::rc::Rc;
 
 /// The platform of the simulated world.
@@ -29,7 +31,6 @@ macro_rules! cell {
                 core::ptr::from_ref(self).addr()
             }
         }
-
         impl Atomic<$value> for $name {
             fn new(value: $value) -> Self {
                 Self($atomic::new(value))
@@ -47,7 +48,7 @@ macro_rules! cell {
                     self.swap(value, stanchion_core::order::SeqCst);
                     return;
                 }
-                engine::post(self.address(), $bytes, u32::from(value), || self.0.store(value, Plain));
+                engine::post(self.address(), $bytes, value.wide(), || self.0.store(value, Plain));
             }
             #[inline]
             fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {
@@ -123,6 +124,9 @@ macro_rules! cell {
             fn peek(&self) -> $value {
                 self.0.load(Plain)
             }
+            fn prefetch_read(&self) {
+                engine::prefetch_read(self.address());
+            }
             fn prefetch_write(&self) {
                 engine::prefetch(self.address());
             }
@@ -142,6 +146,10 @@ cell! {
     /// Four bytes of simulated memory.
     Sim32, AtomicU32, u32, 4
 }
+cell! {
+    /// As much simulated memory as an address takes.
+    SimUsize, AtomicUsize, usize, 8
+}
 
 /// Rows of spots; locks choose theirs by address.
 const SPOT_ROWS: usize = 64;
@@ -154,7 +162,8 @@ struct Own(PerCpu<Sim>);
 pub struct SimDomain {
     base: usize,
     own: Vec<Placed<Own>>,
-    spots: Vec<Placed<SpotRow<Sim>>>,
+    spots: Vec<Placed<Spots<Sim>>>,
+    heads: Placed<Heads<Sim>>,
 }
 
 impl SimDomain {
@@ -163,13 +172,15 @@ impl SimDomain {
         Self {
             base: arena.base(),
             own: (0..contexts).map(|_| arena.place(Own(PerCpu::new()))).collect(),
-            spots: (0..SPOT_ROWS).map(|_| arena.place(SpotRow::new())).collect(),
+            spots: (0..SPOT_ROWS).map(|_| arena.place(Spots::new())).collect(),
+            heads: arena.place(Heads::new()),
         }
     }
 
     /// Bytes of arena that `contexts` contexts need.
     pub(crate) fn bytes(contexts: usize) -> usize {
-        contexts * size_of::<Own>() + SPOT_ROWS * size_of::<SpotRow<Sim>>().next_multiple_of(64)
+        let row = size_of::<Spots<Sim>>().next_multiple_of(64);
+        contexts * size_of::<Own>() + SPOT_ROWS * row + size_of::<Heads<Sim>>()
     }
 }
 
@@ -178,20 +189,37 @@ impl Domain<Sim> for SimDomain {
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Sim> {
         &self.own[usize::from(cpu.index())].0
     }
-    fn spots(&self, address: usize) -> &SpotRow<Sim> {
+    fn spots(&self, address: usize) -> SpotRow<'_, Sim> {
+        self.spots[self.spread(address) % SPOT_ROWS].row()
+    }
+    fn heads(&self) -> HeadTable<'_, Sim> {
+        self.heads.table()
+    }
+    fn spread(&self, address: usize) -> usize {
         // Offsets, not addresses: the same on every host.
-        &self.spots[(address.wrapping_sub(self.base) / 64) % SPOT_ROWS]
+        address.wrapping_sub(self.base) / 64
+    }
+    fn contexts(&self) -> u16 {
+        self.own.len() as u16
     }
 }
 
 thread_local! {
     static DOMAIN: RefCell<Option<Rc<SimDomain>>> = const { RefCell::new(None) };
+    /// Empty, if none was ever set.
+    static TUNABLES: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes `domain` the storage of the contexts that run on this host thread, until the result is dropped.
+/// Makes `domain` the storage of the contexts that run on this host thread, until the result is dropped, and sets tunables: to
+/// their defaults but for `tunings`, of which the last counts.
 #[must_use]
-pub(crate) fn furnish(domain: SimDomain) -> Furnished {
+pub(crate) fn furnish(domain: SimDomain, tunings: impl Iterator<Item = (Tunable, u32)>) -> Furnished {
     DOMAIN.set(Some(Rc::new(domain)));
+    let mut values = Tunable::ALL.iter().map(|tunable| tunable.default()).collect::<Vec<_>>();
+    for (tunable, value) in tunings {
+        values[tunable as usize] = value;
+    }
+    TUNABLES.set(values);
     Furnished
 }
 
@@ -207,6 +235,7 @@ impl Platform for Sim {
     type U8 = Sim8;
     type U16 = Sim16;
     type U32 = Sim32;
+    type Usize = SimUsize;
     type Domain = SimDomain;
 
     fn with_domain<R>(f: impl FnOnce(&SimDomain) -> R) -> R {
@@ -228,6 +257,14 @@ impl Platform for Sim {
 
     fn numa_node() -> u16 {
         engine::with(|engine, _| engine.socket() as u16).unwrap_or(0)
+    }
+
+    fn numa_node_of(cpu: CpuId) -> u16 {
+        engine::with(|engine, _| engine.socket_of(usize::from(cpu.index())) as u16).unwrap_or(0)
+    }
+
+    fn tunable(tunable: Tunable) -> u32 {
+        TUNABLES.with_borrow(|values| values.get(tunable as usize).copied()).unwrap_or(tunable.default())
     }
 
     fn now() -> u64 {
@@ -280,6 +317,14 @@ impl Platform for Sim {
             engine.machine().host.preempted_hint && engine.is_preempted(usize::from(cpu.index()))
         })
         .unwrap_or(false)
+    }
+
+    fn yield_count(cpu: CpuId) -> u32 {
+        engine::with(|engine, _| engine.yield_count(usize::from(cpu.index()))).unwrap_or(0)
+    }
+
+    fn confer(cpu: CpuId, count: u32) {
+        engine::confer(usize::from(cpu.index()), count);
     }
 
     fn count(event: Event) {

@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::time::{MS, Time};
 use crate::workload::{Placement, Workload};
 use hdrhistogram::Histogram;
-use stanchion_core::CpuId;
+use stanchion_core::{CpuId, Tunable};
 use std::rc::Rc;
 
 /// What to run.
@@ -21,6 +21,8 @@ pub struct Spec<'a> {
     pub workload: &'a Workload,
     /// With which lock, by name.
     pub lock: &'a str,
+    /// With which tunables set differently from their defaults.
+    pub tunings: &'a [(Tunable, u32)],
     /// How many vCPUs or threads.
     pub contexts: usize,
     /// Decides everything that is left to chance.
@@ -122,7 +124,8 @@ pub(crate) fn run_kind(kind: &LockKind, spec: &Spec, stop: &dyn Fn() -> bool) ->
     let bytes = SimDomain::bytes(spec.contexts) + (lock_count * 2 + line_count + 8) * LINE_BYTES;
     let arena = Arena::new(bytes);
     let common = Rc::new(Common::new(&arena, kind.make, lock_count, line_count, spec.contexts));
-    let furnished = furnish(SimDomain::new(&arena, spec.contexts));
+    let furnished =
+        furnish(SimDomain::new(&arena, spec.contexts), kind.tunings.iter().chain(spec.tunings).copied());
     let bodies = (0..spec.contexts)
         .map(|index| {
             let here = Here::new(index, spec.contexts, spec.warm_up, Rc::clone(&common));

@@ -9,7 +9,7 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use core::cell::Cell;
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
-use stanchion_core::{ByteLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
 use stanchion_sim::explore::{Stepped, conduct, wait_until};
 
 thread_local! {
@@ -88,6 +88,7 @@ conformance! {
     byte: ByteLock<Stepped>;
     ticket: TicketLock<Stepped>;
     qspin: QSpinLock<Stepped>;
+    cna: CnaLock<Stepped>;
     pv_qspin: PvQSpinLock<Stepped, Hybrid>;
     pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, KickAtUnlock>;
 }
@@ -180,6 +181,7 @@ mod timed {
         byte: ByteLock<Sim>, 2;
         ticket: TicketLock<Sim>, 2;
         qspin: QSpinLock<Sim>, 2;
+        cna: CnaLock<Sim>, 2;
         pv_qspin: PvQSpinLock<Sim, Hybrid>, 8;
         pv_qspin_kick_at_unlock: PvQSpinLock<Sim, KickAtUnlock>, 8;
     }

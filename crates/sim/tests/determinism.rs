@@ -77,6 +77,7 @@ fn outcome(case: &Case, lock: &str, seed: u64) -> Outcome {
         machine: &machine,
         workload: &workload,
         lock,
+        tunings: &[],
         contexts: case.contexts,
         seed,
         time: case.time,

@@ -52,6 +52,7 @@ pairs! {
     ByteLock: fastpath_byte_events_off, fastpath_byte_events_on;
     TicketLock: fastpath_ticket_events_off, fastpath_ticket_events_on;
     QSpinLock: fastpath_qspin_events_off, fastpath_qspin_events_on;
+    CnaLock: fastpath_cna_events_off, fastpath_cna_events_on;
     PvQSpinLock: fastpath_pv_qspin_events_off, fastpath_pv_qspin_events_on;
     PvQSpinKickAtUnlockLock: fastpath_pv_qspin_kick_at_unlock_events_off, fastpath_pv_qspin_kick_at_unlock_events_on;
 }

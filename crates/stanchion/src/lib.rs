@@ -29,6 +29,8 @@ pub mod lock;
 #[cfg(feature = "std")]
 pub mod native;
 mod raw;
+#[cfg(feature = "std")]
+pub mod tunables;
 
 pub use lock_api;
 pub use raw::{Excludes, Raw, SoundPlatform};

@@ -31,6 +31,8 @@ locks! {
     TicketLock = TicketLock;
     /// Queued spin lock; spins. See [`stanchion_core::qspin`].
     QSpinLock = QSpinLock;
+    /// Queued spin lock that prefers waiters of its own NUMA node; spins. See [`stanchion_core::cna`].
+    CnaLock = CnaLock;
     /// Paravirtual queued lock, hybrid policy: the default, for any number of threads. See [`stanchion_core::pv_qspin`].
     PvQSpinLock = PvQSpinLock<Hybrid>;
     /// Paravirtual queued lock that never steals. See [`stanchion_core::pv_qspin`].

@@ -1,6 +1,7 @@
 //! Any lock of the family under `lock_api`'s traits.
 use lock_api::GuardSend;
 use stanchion_core::pv_qspin::WaitPolicy;
+use stanchion_core::qspin::QueueOrder;
 use stanchion_core::{ByteLock, ConstLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
 
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
@@ -44,14 +45,14 @@ pub unsafe trait SoundPlatform: Platform {}
 pub unsafe trait Excludes: RawLock + ConstLock {}
 
 macro_rules! excludes {
-    ($($lock:ident<P $(, $policy:ident)?>)*) => {$(
+    ($($lock:ident<P $(, $policy:ident: $bound:ident)?>)*) => {$(
         // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and distinct contexts,
         // which `SoundPlatform` promises; the word is all there is to a lock.
-        unsafe impl<P: SoundPlatform $(, $policy: WaitPolicy)?> Excludes for $lock<P $(, $policy)?> where Self: ConstLock {}
+        unsafe impl<P: SoundPlatform $(, $policy: $bound)?> Excludes for $lock<P $(, $policy)?> where Self: ConstLock {}
     )*};
 }
 
-excludes!(ByteLock<P> TicketLock<P> QSpinLock<P> PvQSpinLock<P, W>);
+excludes!(ByteLock<P> TicketLock<P> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>);
 
 // SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.
 unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {

@@ -5,7 +5,7 @@
 mod suppressions;
 
 use core::panic::AssertUnwindSafe;
-use stanchion::lock::{ByteLock, PvQSpinKickAtUnlockLock, PvQSpinLock, QSpinLock, TicketLock};
+use stanchion::lock::{ByteLock, CnaLock, PvQSpinKickAtUnlockLock, PvQSpinLock, QSpinLock, TicketLock};
 use stanchion::lock_api::{ArcMutexGuard, GuardSend, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -90,6 +90,7 @@ user_interface! {
     byte: ByteLock;
     ticket: TicketLock;
     qspin: QSpinLock;
+    cna: CnaLock;
     pv_qspin: PvQSpinLock;
     pv_qspin_kick_at_unlock: PvQSpinKickAtUnlockLock;
 }

@@ -239,7 +239,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
 
     /// The spots at which sleeping heads of this lock are kicked. Uses the address only.
     #[inline]
-    fn spots<'d>(&self, domain: &'d P::Domain) -> &'d SpotRow<P> {
+    fn spots<'d>(&self, domain: &'d P::Domain) -> SpotRow<'d, P> {
         domain.spots(core::ptr::from_ref(self).addr())
     }
 

@@ -35,6 +35,7 @@ fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
         machine: &job.machine,
         workload: &job.workload,
         lock: &job.lock,
+        tunings: &[],
         contexts: job.contexts,
         seed: job.seed,
         time: job.milliseconds * MS,

@@ -163,6 +163,7 @@ fn probe(scene: &Scene) -> Result<(), String> {
             machine: &scene.machine,
             workload: &scene.workload,
             lock,
+            tunings: &[],
             contexts,
             seed: 0,
             time: 0,

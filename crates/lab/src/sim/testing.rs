@@ -76,6 +76,7 @@ pub(super) fn recording(lock: &'static str, vcpus: usize) -> (Recording, Caption
         machine: &scene.machine,
         workload: &scene.workload,
         lock,
+        tunings: &[],
         contexts: vcpus,
         seed: 1,
         time: 6 * MS,

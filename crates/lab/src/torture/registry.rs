@@ -63,6 +63,14 @@ pub(crate) static ROWS: &[Row] = &[
         run: session::run::<stanchion::lock::QSpinLock>,
     },
     Row {
+        name: "cna",
+        origin: Origin::Stanchion,
+        fair: true,
+        signal_safe: true,
+        about: "queued spin lock that prefers its own NUMA node",
+        run: session::run::<stanchion::lock::CnaLock>,
+    },
+    Row {
         name: "pv-qspin",
         origin: Origin::Stanchion,
         fair: true,

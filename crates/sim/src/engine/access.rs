@@ -2,14 +2,15 @@
 use super::context::{Doing, Posted, told};
 use super::queue::Kind;
 use super::{Cause, Engine, with};
+use crate::coherence::Served;
 use crate::coroutine::suspend;
 use crate::time::{Time, percent};
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 /// A load is over, or must be waited for.
 enum Started {
     Done,
-    Forwarded(u32),
+    Forwarded(u64),
     Waits,
 }
 
@@ -50,7 +51,11 @@ impl Engine {
         {
             return Started::Forwarded(value);
         }
-        let served = self.directory.read(line, context.core, now);
+        let mut served = self.directory.read(line, context.core, now);
+        let (fetching, at) = context.fetching;
+        if fetching as usize == line && at > served.at {
+            served = Served { at, missed: true };
+        }
         if served.missed {
             self.contexts[self.current].missed = (line as u32, served.at, served.at - now);
         }
@@ -82,7 +87,7 @@ impl Engine {
 
     /// Posts a store; it becomes visible when the line arrives, in the order of the context's stores. `None`: the buffer is full
     /// until then.
-    fn start_store(&mut self, address: usize, bytes: u8, value: u32) -> Result<Posting, Time> {
+    fn start_store(&mut self, address: usize, bytes: u8, value: u64) -> Result<Posting, Time> {
         let Some(line) = self.line(address) else { return Ok(Posting::Visible(None)) };
         if self.is_foreign(line) {
             return Ok(Posting::Foreign); // it may be gone before a posted store arrives (E4)
@@ -117,7 +122,8 @@ impl Engine {
             match store.bytes {
                 1 => (*(store.address as *const AtomicU8)).store(store.value as u8, Ordering::Relaxed),
                 2 => (*(store.address as *const AtomicU16)).store(store.value as u16, Ordering::Relaxed),
-                _ => (*(store.address as *const AtomicU32)).store(store.value, Ordering::Relaxed),
+                4 => (*(store.address as *const AtomicU32)).store(store.value as u32, Ordering::Relaxed),
+                _ => (*(store.address as *const AtomicUsize)).store(store.value as usize, Ordering::Relaxed),
             }
         }
         self.wrote(store.line as usize);
@@ -142,7 +148,7 @@ enum Posting {
 
 /// The timed part of a load: returns when the cell may be read; a value if the context's own posted store has it.
 #[inline]
-pub(crate) fn load(address: usize) -> Option<u32> {
+pub(crate) fn load(address: usize) -> Option<u64> {
     loop {
         match with(|engine, _| engine.start_load(address)) {
             None | Some(Started::Done) => return None,
@@ -163,7 +169,7 @@ pub(crate) fn missed_last() -> bool {
 
 /// A store of `value`, `bytes` wide. `write` writes the cell if that can be done at once.
 #[inline]
-pub(crate) fn post(address: usize, bytes: u8, value: u32, write: impl FnOnce()) {
+pub(crate) fn post(address: usize, bytes: u8, value: u64, write: impl FnOnce()) {
     loop {
         match with(|engine, _| engine.start_store(address, bytes, value)) {
             None | Some(Ok(Posting::Visible(None))) => {
@@ -258,6 +264,19 @@ pub(crate) fn prefetch(address: usize) {
             let (now, core) = (engine.now, engine.contexts[who].core);
             let hidden = engine.hidden(line);
             engine.directory.own(line, core, now, hidden);
+        }
+    });
+}
+
+/// Asks for a copy of the cell's line without waiting for it.
+pub(crate) fn prefetch_read(address: usize) {
+    with(|engine, who| {
+        if let Some(line) = engine.line(address) {
+            let (now, core) = (engine.now, engine.contexts[who].core);
+            let served = engine.directory.read(line, core, now);
+            if served.missed {
+                engine.contexts[who].fetching = (line as u32, served.at);
+            }
         }
     });
 }

@@ -38,6 +38,13 @@ pub(super) enum Doing {
     Ended,
 }
 
+impl Doing {
+    /// Whether the context would run if it had a CPU.
+    pub(super) fn is_runnable(self) -> bool {
+        !matches!(self, Self::Halted | Self::Sleeping | Self::Waking | Self::Ended)
+    }
+}
+
 /// How a context weighs on the other threads of its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
@@ -55,7 +62,7 @@ pub(super) struct Posted {
     pub(super) address: usize,
     pub(super) line: u32,
     pub(super) bytes: u8,
-    pub(super) value: u32,
+    pub(super) value: u64,
 }
 
 /// The question that a spinning context asks of its cell. Points into the stack of the suspended context.
@@ -97,6 +104,8 @@ pub(super) struct Context {
     pub(super) rereads: bool,
     /// The last load that missed: line, completion, latency.
     pub(super) missed: (u32, Time, Time),
+    /// A line that was asked for ahead of time, and when it arrives.
+    pub(super) fetching: (u32, Time),
     pub(super) kicked: bool,
     /// Somebody wanted to wake it from a sleep without end before it slept.
     pub(super) woken: bool,
@@ -137,6 +146,7 @@ impl Context {
             deadline: Time::MAX,
             rereads: false,
             missed: (u32::MAX, 0, 0),
+            fetching: (u32::MAX, 0),
             kicked: false,
             woken: false,
             pausing_since: 0,
@@ -153,7 +163,7 @@ impl Context {
 
     /// What it would load from a store of its own that nobody else sees yet.
     #[inline]
-    pub(super) fn forwarded(&self, address: usize) -> Option<u32> {
+    pub(super) fn forwarded(&self, address: usize) -> Option<u64> {
         self.stores.iter().rev().find(|store| store.address == address).map(|store| store.value)
     }
 }

@@ -37,9 +37,10 @@ use stanchion_core::Event as LockEvent;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-pub(crate) use access::{fence, heavy_barrier, load, missed_last, post, prefetch, rmw, touch};
+pub(crate) use access::{fence, heavy_barrier, load, missed_last, post, prefetch, prefetch_read, rmw, touch};
 pub use cause::{ByCause, Cause};
 pub(crate) use drive::{End, Limits, fail, run};
+pub(crate) use pause_loop::confer;
 pub use record::{Handover, Kick, Ran, Recording, Spell};
 pub(crate) use sleep::{halt, kick, sleep, wake_sleeper, yield_slice};
 pub(crate) use spin::wait;
@@ -314,6 +315,11 @@ impl Engine {
     /// The socket on which the running context runs.
     pub(crate) fn socket(&self) -> usize {
         self.directory.socket(self.contexts[self.current].core)
+    }
+
+    /// The socket on which `who` runs, or ran last.
+    pub(crate) fn socket_of(&self, who: usize) -> usize {
+        self.contexts.get(who).map_or(0, |context| self.directory.socket(context.core))
     }
 
     /// Whether two contexts run, or ran last, on the same socket.

@@ -1,5 +1,4 @@
 //! Pause-loop exits: a hypervisor that notices a spinning guest gives its CPU to somebody who may get further.
-use super::context::Doing;
 use super::queue::Kind;
 use super::{Cause, Engine, with};
 use crate::coroutine::suspend;
@@ -36,10 +35,7 @@ impl Engine {
         for _ in 0..count {
             let target = self.host.boost_next % count;
             self.host.boost_next = (target + 1) % count;
-            let runnable = !matches!(
-                self.contexts[target].doing,
-                Doing::Halted | Doing::Sleeping | Doing::Waking | Doing::Ended
-            );
+            let runnable = self.contexts[target].doing.is_runnable();
             if target == who || !runnable || self.contexts[target].cpu.is_some() {
                 continue;
             }
@@ -49,27 +45,30 @@ impl Engine {
             if candidate.gave_way && candidate.eligible {
                 continue;
             }
-            match self.host.scheduler.boost(cpu, target, self.now) {
-                Boost::Here => {
-                    self.contexts[who].gave_way = true;
-                    self.leave(cpu, Leave::Yielded, Cause::Preempted);
-                    return true;
-                }
-                Boost::There(other) => {
-                    let running = self.host.cpus[other].running;
-                    // Somebody who has only just begun is left alone, or nobody would ever get anywhere.
-                    if running.is_some_and(|one| self.contexts[one].dispatched + guard < self.now) {
-                        self.preempt(other);
-                    }
-                    // As in KVM: whoever boosted somebody gives up its own CPU too.
-                    self.contexts[who].gave_way = true;
-                    self.leave(cpu, Leave::Yielded, Cause::Preempted);
-                    return true;
-                }
-                Boost::No => {}
+            if self.yield_to(who, cpu, target, guard) {
+                return true;
             }
         }
         false
+    }
+
+    /// Offers `cpu`, on which `who` runs, to the runnable context `target`. Whether `who` left for it.
+    fn yield_to(&mut self, who: usize, cpu: usize, target: usize, guard: Time) -> bool {
+        match self.host.scheduler.boost(cpu, target, self.now) {
+            Boost::Here => {}
+            Boost::There(other) => {
+                let running = self.host.cpus[other].running;
+                // Somebody who has only just begun is left alone, or nobody would ever get anywhere.
+                if running.is_some_and(|one| self.contexts[one].dispatched + guard < self.now) {
+                    self.preempt(other);
+                }
+                // As in KVM: whoever boosted somebody gives up its own CPU too.
+            }
+            Boost::No => return false,
+        }
+        self.contexts[who].gave_way = true;
+        self.leave(cpu, Leave::Yielded, Cause::Preempted);
+        true
     }
 }
 
@@ -84,5 +83,34 @@ pub(super) fn yield_directed() {
     });
     if left == Some(true) {
         suspend();
+    }
+}
+
+/// The running context gives its CPU to `target`, if that is runnable and has none, and was last dispatched at the time that
+/// `count` stands for.
+pub(crate) fn confer(target: usize, count: u32) {
+    super::work::overhead(with(|engine, _| engine.machine.host.yield_cost).unwrap_or(0));
+    let left = with(|engine, who| {
+        let runnable = |one: &super::context::Context| one.cpu.is_none() && one.doing.is_runnable();
+        if target == who
+            || engine.yield_count(target) != count
+            || !engine.contexts.get(target).is_some_and(runnable)
+        {
+            return false;
+        }
+        let guard = engine.machine.host.pause_loop.as_ref().map_or(0, |rules| rules.guard);
+        let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
+        engine.yield_to(who, cpu, target, guard)
+    });
+    if left == Some(true) {
+        suspend();
+    }
+}
+
+impl Engine {
+    /// Even while `who` has a CPU, odd while it has none; another number with each dispatch.
+    pub(crate) fn yield_count(&self, who: usize) -> u32 {
+        let Some(context) = self.contexts.get(who) else { return 0 };
+        ((context.dispatched / crate::time::NS) as u32) << 1 | u32::from(context.cpu.is_none())
     }
 }

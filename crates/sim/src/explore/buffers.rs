@@ -12,7 +12,7 @@ const LONGEST_WAIT: u64 = 200;
 /// A store that nobody else sees yet.
 pub(super) struct Pending {
     cell: NonNull<dyn Plain>,
-    pub(super) value: u32,
+    pub(super) value: u64,
     since: u64,
 }
 
@@ -47,7 +47,7 @@ impl Buffers {
     }
 
     /// Takes in a store of `ctx`. The cell outlives the run, see [`Pending::cell`].
-    pub(super) fn push(&mut self, ctx: Ctx, cell: &(dyn Plain + 'static), value: u32, now: u64) {
+    pub(super) fn push(&mut self, ctx: Ctx, cell: &(dyn Plain + 'static), value: u64, now: u64) {
         self.queues[ctx].push_back(Pending { cell: NonNull::from(cell), value, since: now });
         self.filled |= bit(ctx);
     }
@@ -63,7 +63,7 @@ impl Buffers {
 
     /// What `ctx` would read at `address` from its own buffer.
     #[inline]
-    pub(super) fn forwarded(&self, ctx: Ctx, address: usize) -> Option<u32> {
+    pub(super) fn forwarded(&self, ctx: Ctx, address: usize) -> Option<u64> {
         if self.filled & bit(ctx) == 0 {
             return None;
         }

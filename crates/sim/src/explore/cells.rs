@@ -3,14 +3,15 @@
 //! A cell is a plain atomic of its own size, used by one host thread at a time, so it can stand anywhere.
 use super::engine::{self, Update, arrive, with};
 use super::plan::Coin;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
+use crate::wide::Wide;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::Atomic;
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
 
 /// What the engine sees of a cell of any size. No method is a step.
 pub(super) trait Plain: 'static {
-    fn get(&self) -> u32;
-    fn set(&self, value: u32);
+    fn get(&self) -> u64;
+    fn set(&self, value: u64);
 }
 
 /// The address by which the engine knows a cell.
@@ -28,18 +29,16 @@ macro_rules! cell {
         #[derive(Debug)]
         #[repr(transparent)]
         pub struct $name($atomic);
-
         impl Plain for $name {
             #[inline]
-            fn get(&self) -> u32 {
-                self.0.load(Ordering::Relaxed).into()
+            fn get(&self) -> u64 {
+                self.0.load(Ordering::Relaxed).wide()
             }
             #[inline]
-            fn set(&self, value: u32) {
+            fn set(&self, value: u64) {
                 self.0.store(value as $value, Ordering::Relaxed);
             }
         }
-
         impl Atomic<$value> for $name {
             fn new(value: $value) -> Self {
                 Self(<$atomic>::new(value))
@@ -54,13 +53,13 @@ macro_rules! cell {
             #[inline]
             fn store(&self, value: $value, order: impl StoreOrder) {
                 arrive();
-                engine::store(self, value.into(), order.kind() == Kind::SeqCst);
+                engine::store(self, value.wide(), order.kind() == Kind::SeqCst);
             }
 
             #[inline]
             fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {
                 arrive();
-                engine::update(self, Update::Swap(value.into())) as $value
+                engine::update(self, Update::Swap(value.wide())) as $value
             }
 
             #[inline]
@@ -72,14 +71,14 @@ macro_rules! cell {
                 _failure: impl LoadOrder,
             ) -> Result<$value, $value> {
                 arrive();
-                let found = engine::update(self, Update::Exchange(current.into(), new.into())) as $value;
+                let found = engine::update(self, Update::Exchange(current.wide(), new.wide())) as $value;
                 if found == current { Ok(found) } else { Err(found) }
             }
 
             #[inline]
             fn fetch_add(&self, value: $value, _order: impl RmwOrder) -> $value {
                 arrive();
-                let sum = |before: u32| u32::from((before as $value).wrapping_add(value));
+                let sum = |before: u64| (before as $value).wrapping_add(value).wide();
                 engine::update(self, Update::Add(&sum)) as $value
             }
 
@@ -135,4 +134,8 @@ cell! {
 cell! {
     /// A cell of 32 bits.
     CellU32: AtomicU32, u32
+}
+cell! {
+    /// A cell as wide as an address.
+    CellUsize: AtomicUsize, usize
 }

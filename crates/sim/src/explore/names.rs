@@ -62,8 +62,7 @@ impl Names {
                 cells.insert(address_of(&node.spot), (name("spot"), Sort::Number));
             }
         }
-        let rows =
-            (0..SPOT_ROWS).map(|row| core::ptr::from_ref(domain.spots(row * LINE_BYTES)).addr()).collect();
+        let rows = (0..SPOT_ROWS).map(|row| domain.spots(row * LINE_BYTES).addr()).collect();
         Self { base, cells, own, rows }
     }
 
@@ -88,14 +87,14 @@ impl Names {
     }
 
     fn spot(&self, address: usize) -> Option<usize> {
-        let row = size_of::<stanchion_core::spots::SpotRow<Stepped>>();
+        let row = size_of::<stanchion_core::spots::Spots<Stepped>>();
         let start =
             self.rows.iter().find(|&&start| address.checked_sub(start).is_some_and(|offset| offset < row))?;
         Some((address - start) / size_of::<u32>() + 1)
     }
 
     /// What `value` means at `address`.
-    pub(super) fn value(&self, address: usize, value: u32) -> String {
+    pub(super) fn value(&self, address: usize, value: u64) -> String {
         let sort = match self.cells.get(&address) {
             Some(&(_, sort)) => sort,
             None if self.spot(address).is_some() => Sort::Spot,
@@ -104,7 +103,7 @@ impl Names {
         if sort == Sort::Number {
             return value.to_string();
         }
-        let consumed = if value > u32::from(u16::MAX) { " consumed" } else { "" };
+        let consumed = if value > u64::from(u16::MAX) { " consumed" } else { "" };
         match NodeCode::from_raw(value as u16) {
             Some(code) => format!("c{}.{}{consumed}", code.cpu().index(), code.level()),
             None => "none".to_owned(),

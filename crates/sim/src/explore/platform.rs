@@ -1,14 +1,15 @@
 //! The platform of the stepped world.
-use super::cells::{CellU8, CellU16, CellU32};
+use super::cells::{CellU8, CellU16, CellU32, CellUsize};
 use super::engine::{self, arrive, with};
 use super::plan::Coin;
 use super::{CONTEXTS, SPOT_ROWS};
 use crate::arena::LINE_BYTES;
 use core::cell::Cell;
+use stanchion_core::heads::{HeadTable, Heads};
 use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::percpu::{Domain, FixedDomain, PerCpu};
-use stanchion_core::spots::SpotRow;
-use stanchion_core::{Atomic, CpuId, Event, Platform};
+use stanchion_core::spots::{SpotRow, Spots};
+use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 use std::rc::Rc;
 
 /// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to be.
@@ -25,7 +26,8 @@ pub struct Stepped;
 #[expect(missing_debug_implementations, reason = "thousands of cells say nothing")]
 pub struct SteppedDomain {
     cpus: FixedDomain<Stepped, CONTEXTS>,
-    spots: [SpotRow<Stepped>; SPOT_ROWS],
+    spots: [Spots<Stepped>; SPOT_ROWS],
+    heads: Heads<Stepped>,
     /// How many of the rows are in use: with fewer, locks share them.
     rows: Cell<usize>,
     credit: [Cell<u32>; CONTEXTS],
@@ -35,7 +37,8 @@ impl SteppedDomain {
     pub(super) fn new(rows: usize) -> Self {
         Self {
             cpus: FixedDomain::new(),
-            spots: core::array::from_fn(|_| SpotRow::new()),
+            spots: core::array::from_fn(|_| Spots::new()),
+            heads: Heads::new(),
             rows: Cell::new(rows.clamp(1, SPOT_ROWS)),
             credit: core::array::from_fn(|_| Cell::new(0)),
         }
@@ -47,8 +50,20 @@ impl Domain<Stepped> for SteppedDomain {
         self.cpus.cpu(cpu)
     }
 
-    fn spots(&self, address: usize) -> &SpotRow<Stepped> {
-        &self.spots[address / LINE_BYTES % self.rows.get()]
+    fn spots(&self, address: usize) -> SpotRow<'_, Stepped> {
+        self.spots[self.spread(address) % self.rows.get()].row()
+    }
+
+    fn heads(&self) -> HeadTable<'_, Stepped> {
+        self.heads.table()
+    }
+
+    fn spread(&self, address: usize) -> usize {
+        address / LINE_BYTES
+    }
+
+    fn contexts(&self) -> u16 {
+        CONTEXTS as u16
     }
 }
 
@@ -56,6 +71,7 @@ impl Platform for Stepped {
     type U8 = CellU8;
     type U16 = CellU16;
     type U32 = CellU32;
+    type Usize = CellUsize;
     type Domain = SteppedDomain;
 
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
@@ -73,6 +89,10 @@ impl Platform for Stepped {
 
     fn numa_node() -> u16 {
         with(|engine| engine.current % 2) as u16
+    }
+
+    fn tunable(tunable: Tunable) -> u32 {
+        super::policies::tuned(tunable)
     }
 
     fn now() -> u64 {

@@ -1,7 +1,27 @@
 //! Wait policies with constants small enough to be reached in a few steps. The code they go through is the real one.
 //!
 //! In this world a step takes 100 ns and a pause is a step, so a stint of one microsecond is ten steps.
+use stanchion_core::Tunable;
 use stanchion_core::pv_qspin::WaitPolicy;
+
+/// Tunables small enough to be reached in a few steps.
+pub(super) fn tuned(tunable: Tunable) -> u32 {
+    match tunable {
+        Tunable::StealIntervalMin | Tunable::RemoteStealSpins | Tunable::CnaShuffle => 1,
+        Tunable::XenTimeout
+        | Tunable::SpinThreshold
+        | Tunable::StealSpins
+        | Tunable::PendingPolls
+        | Tunable::StealIntervalMax
+        | Tunable::SleepyLockFactor
+        | Tunable::KickAhead
+        | Tunable::CnaThreshold
+        | Tunable::OticketNear
+        | Tunable::OticketWake => 2,
+        Tunable::HeadSpins => 3,
+        other => other.default(),
+    }
+}
 
 macro_rules! policies {
     ($($(#[$doc:meta])* $policy:ident = $name:literal: $steals:literal, newcomer $newcomer:literal, head $patience:literal of

@@ -173,6 +173,9 @@ fn refined(kind: LockKind) -> Subject {
             fields: QUEUED,
             ..subject
         },
+        "cna" => {
+            Subject { about: "NUMA-aware queued spin lock", pending_waits: true, fields: QUEUED, ..subject }
+        }
         "pv-qspin" => Subject::paravirtual::<Quick>(
             "paravirtual hybrid, small constants",
             Overtaking::AtMostOnItsOwn(OVERTAKING_BY_STINT),

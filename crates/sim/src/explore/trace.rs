@@ -43,8 +43,8 @@ pub(super) struct Line {
     pub(super) what: What,
     /// Of the cell; or the number of a lock or of a context, if it is no access.
     pub(super) address: usize,
-    pub(super) before: u32,
-    pub(super) after: u32,
+    pub(super) before: u64,
+    pub(super) after: u64,
     pub(super) holder: Option<Ctx>,
 }
 

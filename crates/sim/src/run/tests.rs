@@ -13,7 +13,18 @@ pub(super) fn spec<'a>(
     contexts: usize,
 ) -> Spec<'a> {
     let (time, warm_up) = (5 * MS, MS);
-    Spec { machine, workload, lock, contexts, seed: 1, time, warm_up, record: None, most_events: u64::MAX }
+    Spec {
+        machine,
+        workload,
+        lock,
+        tunings: &[],
+        contexts,
+        seed: 1,
+        time,
+        warm_up,
+        record: None,
+        most_events: u64::MAX,
+    }
 }
 
 pub(super) fn outcome(spec: &Spec) -> Outcome {

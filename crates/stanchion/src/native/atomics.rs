@@ -1,7 +1,7 @@
 //! The native cells: the machine's atomics, each at its own size.
 // tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it was given
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
 use stanchion_core::{Atomic, ConstAtomic};
 
@@ -112,6 +112,10 @@ cell! {
 cell! {
     /// Four bytes.
     Cell32, AtomicU32, u32
+}
+cell! {
+    /// As many bytes as an address.
+    CellUsize, AtomicUsize, usize
 }
 
 #[inline(always)]

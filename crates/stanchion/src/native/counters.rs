@@ -1,11 +1,11 @@
 //! Lock events of the native world: one array of counters a thread slot, summed when read.
 use super::chunks::{Chunks, Zeroed};
-use super::slots::{self, Slot};
+use super::slots;
 use super::{Native, ROWS};
 use core::sync::atomic::{AtomicU64, Ordering};
 use stanchion_core::Event;
-use stanchion_core::percpu::PerCpu;
-use stanchion_core::spots::SpotRow;
+use stanchion_core::heads::Heads;
+use stanchion_core::spots::Spots;
 
 /// Whether a native platform counts lock events. Implemented by [`Silent`] and [`Counted`] only.
 pub trait Counting: sealed::Sealed {}
@@ -21,13 +21,13 @@ pub enum Counted {}
 impl<C: sealed::Sealed> Counting for C {}
 
 pub(super) mod sealed {
-    use super::{Event, Native, PerCpu, ROWS, Slot, SpotRow};
+    use super::{Event, Heads, Native, ROWS, Spots};
 
     /// What differs between the two; each has its own storage because storage is typed by platform.
     pub trait Sealed: Sized + 'static {
         fn count(event: Event);
-        fn percpu(slot: &'static Slot) -> &'static PerCpu<Native<Self>>;
-        fn spots() -> &'static [SpotRow<Native<Self>>; ROWS];
+        fn spots() -> &'static [Spots<Native<Self>>; ROWS];
+        fn heads() -> &'static Heads<Native<Self>>;
     }
 }
 
@@ -36,14 +36,15 @@ impl sealed::Sealed for Silent {
     fn count(_event: Event) {}
 
     #[inline(always)]
-    fn percpu(slot: &'static Slot) -> &'static PerCpu<Native<Self>> {
-        &slot.silent
+    fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
+        static SPOTS: [Spots<Native<Silent>>; ROWS] = [const { Spots::NEW }; ROWS];
+        &SPOTS
     }
 
     #[inline(always)]
-    fn spots() -> &'static [SpotRow<Native<Self>>; ROWS] {
-        static SPOTS: [SpotRow<Native<Silent>>; ROWS] = [const { SpotRow::NEW }; ROWS];
-        &SPOTS
+    fn heads() -> &'static Heads<Native<Self>> {
+        static HEADS: Heads<Native<Silent>> = Heads::NEW;
+        &HEADS
     }
 }
 
@@ -56,14 +57,15 @@ impl sealed::Sealed for Counted {
     }
 
     #[inline(always)]
-    fn percpu(slot: &'static Slot) -> &'static PerCpu<Native<Self>> {
-        &slot.counted
+    fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
+        static SPOTS: [Spots<Native<Counted>>; ROWS] = [const { Spots::NEW }; ROWS];
+        &SPOTS
     }
 
     #[inline(always)]
-    fn spots() -> &'static [SpotRow<Native<Self>>; ROWS] {
-        static SPOTS: [SpotRow<Native<Counted>>; ROWS] = [const { SpotRow::NEW }; ROWS];
-        &SPOTS
+    fn heads() -> &'static Heads<Native<Self>> {
+        static HEADS: Heads<Native<Counted>> = Heads::NEW;
+        &HEADS
     }
 }
 

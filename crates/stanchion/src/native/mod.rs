@@ -7,19 +7,23 @@ mod line;
 mod parker;
 mod running;
 mod slots;
+mod topology;
+mod tuned;
 
-pub use atomics::{Cell8, Cell16, Cell32};
+pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
 pub use counters::{Counted, Counting, Silent};
 
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
+use stanchion_core::heads::HeadTable;
 use stanchion_core::order::{FenceOrder, Relaxed};
 use stanchion_core::percpu::{Domain, PerCpu};
 use stanchion_core::spots::SpotRow;
-use stanchion_core::{Atomic, CpuId, Event, Platform};
+use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 
 pub(crate) use counters::{reset as reset_events, total as total_event};
+pub(crate) use tuned::{get as tunable, paravirt, set as set_tunable, set_paravirt};
 
 /// The operating system as the machine under a lock.
 ///
@@ -33,8 +37,6 @@ pub struct NativeDomain(());
 
 /// How many rows of spots there are: with 250 spots each, nearly as many as threads can have numbers.
 const ROWS: usize = 64;
-/// The golden ratio in 64 bits: spreads addresses that differ in few bits over the rows.
-const SPREAD: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
 
 impl<C: Counting> Domain<Native<C>> for NativeDomain {
     #[inline(always)]
@@ -43,8 +45,17 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
     }
 
     #[inline(always)]
-    fn spots(&self, address: usize) -> &SpotRow<Native<C>> {
-        &C::spots()[(address.wrapping_mul(SPREAD) >> (usize::BITS - ROWS.ilog2())) % ROWS]
+    fn spots(&self, address: usize) -> SpotRow<'_, Native<C>> {
+        C::spots()[Domain::<Native<C>>::spread(self, address) % ROWS].row()
+    }
+
+    #[inline]
+    fn heads(&self) -> HeadTable<'_, Native<C>> {
+        C::heads().table()
+    }
+
+    fn contexts(&self) -> u16 {
+        slots::contexts()
     }
 }
 
@@ -56,6 +67,7 @@ impl<C: Counting> Platform for Native<C> {
     type U8 = Cell8;
     type U16 = Cell16;
     type U32 = Cell32;
+    type Usize = CellUsize;
     type Domain = NativeDomain;
 
     #[inline(always)]
@@ -74,18 +86,30 @@ impl<C: Counting> Platform for Native<C> {
         COUNTER.with(f)
     }
 
+    #[inline]
     fn numa_node() -> u16 {
-        let mut node: libc::c_uint = 0;
-        // SAFETY: `getcpu` takes null or valid places for CPU and node; the third argument is unused since Linux 2.6.24.
-        let failed = unsafe {
-            libc::syscall(
-                libc::SYS_getcpu,
-                core::ptr::null_mut::<u8>(),
-                &raw mut node,
-                core::ptr::null_mut::<u8>(),
-            )
-        };
-        if failed == 0 { node as u16 } else { 0 }
+        topology::here()
+    }
+
+    #[inline(always)]
+    fn is_numa() -> bool {
+        topology::is_numa()
+    }
+
+    fn numa_node_of(cpu: CpuId) -> u16 {
+        // ord: N44 alone: a hint that may be out of date
+        let runs_on = slots::slot(cpu).runs_on.load(Ordering::Relaxed);
+        runs_on.checked_sub(1).and_then(topology::node_of).unwrap_or_else(topology::here)
+    }
+
+    #[inline]
+    fn tunable(tunable: Tunable) -> u32 {
+        tuned::get(tunable)
+    }
+
+    #[inline]
+    fn paravirt() -> bool {
+        paravirt()
     }
 
     #[inline]
@@ -168,6 +192,8 @@ static AT_LOAD: extern "C" fn() = {
         barrier::settle();
         running::has_rseq();
         slots::prepare();
+        topology::settle();
+        tuned::settle();
     }
     at_load
 };

@@ -11,24 +11,23 @@
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
-use super::{Counted, Native, Silent};
+use super::{Native, Silent};
 use core::cell::Cell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use stanchion_core::CpuId;
 use stanchion_core::percpu::PerCpu;
 
 /// What one thread owns in the native world. Two cache lines, so that neighbours do not share one, prefetcher included.
 #[repr(C, align(128))]
-pub struct Slot {
-    pub(super) silent: PerCpu<Native<Silent>>,
-    pub(super) counted: PerCpu<Native<Counted>>,
+pub(super) struct Slot {
+    percpu: PerCpu<Native<Silent>>,
     pub(super) parker: Parker,
     /// The OS CPU that the thread last said it runs on, plus one; 0 is unknown.
     pub(super) runs_on: AtomicU32,
 }
 
-const _: () = assert!(size_of::<Slot>() <= 256, "a thread that ever waited costs at most 256 bytes");
+const _: () = assert!(size_of::<Slot>() <= 128, "a thread that ever waited costs at most 128 bytes");
 
 // SAFETY: every field is made of integer atomics, for which zero is valid; the type is `Sync` by composition.
 unsafe impl Zeroed for Slot {}
@@ -38,6 +37,9 @@ static SLOTS: Chunks<Slot> = Chunks::new();
 const WORDS: usize = (CpuId::LIMIT as usize).div_ceil(64);
 /// One bit a slot (N1).
 static TAKEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
+
+/// One more than the greatest number that was ever handed out.
+static CONTEXTS: AtomicU16 = AtomicU16::new(0);
 
 /// No number yet.
 const NONE: u16 = 0;
@@ -76,6 +78,12 @@ pub(super) fn all() -> impl Iterator<Item = (CpuId, &'static Slot)> {
     SLOTS.iter().filter_map(|(index, slot)| Some((CpuId::new(index as u16)?, slot)))
 }
 
+/// How many numbers can have been handed out: all are below this.
+pub(super) fn contexts() -> u16 {
+    // ord: N45 pairs N46: a context that published itself under a number did so after the number counted
+    CONTEXTS.load(Ordering::Acquire)
+}
+
 /// Whether a living thread has this number.
 pub(super) fn is_taken(cpu: CpuId) -> bool {
     let (word, bit) = place(cpu.index());
@@ -94,10 +102,12 @@ fn hand_out() -> Option<CpuId> {
     }
     MINE.set(BUSY);
     let cpu = take_lowest().filter(|&cpu| {
+        // ord: N46 pairs N45: the number counts before its context can block anywhere
+        CONTEXTS.fetch_max(cpu.index() + 1, Ordering::Release);
         let slot = SLOTS.get_or_map(usize::from(cpu.index()));
         if let Some(slot) = slot {
             // Where the number's last thread ran says nothing about this one.
-            // ord: N44 alone: a hint that may be out of date
+            // ord: N47 alone: a hint that may be out of date
             slot.runs_on.store(0, Ordering::Relaxed);
         }
         let kept = slot.is_some() && at_exit::announce(cpu);
@@ -193,10 +203,14 @@ pub(super) fn prepare() {
 }
 
 impl Slot {
-    /// The storage that locks of platform `Native<C>` see.
+    /// The storage as locks of platform `Native<C>` see it. Those that count and those that do not share it: a context's nodes
+    /// are in use by nesting level, whatever the lock.
     #[inline(always)]
     pub(super) fn percpu<C: Counting>(&'static self) -> &'static PerCpu<Native<C>> {
-        C::percpu(self)
+        let percpu = core::ptr::from_ref(&self.percpu).cast::<PerCpu<Native<C>>>();
+        // SAFETY: `PerCpu` and its nodes are `repr(C)` and made of cells of the platform only, which are the same types in
+        // `Native<C>` for every `C`; so both types have the same layout and the same validity.
+        unsafe { &*percpu }
     }
 }
 

@@ -18,6 +18,7 @@ contenders! {
     byte => ours::entry::<byte::Byte>();
     ticket => ours::entry::<ticket::Ticket>();
     qspin => ours::entry::<qspin::QSpin>();
+    cna => ours::entry::<cna::Cna>();
     pv_qspin => ours::entry::<pv_qspin::PvQSpin>();
     pv_qspin_kick_at_unlock => ours::entry::<pv_qspin_kick_at_unlock::PvQSpinKickAtUnlock>();
     pv_qspin_fenced => Entry::of::<pv_qspin_fenced::PvQSpinFenced>();

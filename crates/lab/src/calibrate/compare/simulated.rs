@@ -85,6 +85,7 @@ fn simulate(plan: &Plan, machine: &Machine, cell: &Cell) -> Simulated {
             machine,
             workload: &workload,
             lock: &cell.lock,
+            tunings: &[],
             contexts: cell.threads,
             seed,
             time: if waits { plan.time } else { (plan.time / WITHOUT_WAITING).max(MS) },

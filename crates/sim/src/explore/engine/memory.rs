@@ -31,7 +31,7 @@ impl Engine {
 
     /// `ctx` writes a cell, and everybody sees it.
     #[inline]
-    fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u32) {
+    fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u64) {
         let (address, before) = (address_of(cell), cell.get());
         cell.set(value);
         if before != value {
@@ -54,7 +54,7 @@ impl Engine {
 
     /// What the current context reads.
     #[inline]
-    pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u32 {
+    pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u64 {
         let address = address_of(cell);
         let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
         self.tell(What::Load, address, value, value);
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// A plain store by the current context, buffered if the run has buffers.
-    pub(super) fn store(&mut self, cell: &impl Plain, value: u32, visible_at_once: bool) {
+    pub(super) fn store(&mut self, cell: &impl Plain, value: u64, visible_at_once: bool) {
         if self.running && self.plan.faults.has(Fault::StoreBuffers) && !visible_at_once {
             let before = cell.get();
             self.buffers.push(self.current, cell, value, self.steps);
@@ -74,7 +74,7 @@ impl Engine {
     }
 
     /// A read-modify-write by the current context; returns what was there.
-    pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u32 {
+    pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u64 {
         self.flush();
         let before = cell.get();
         let (what, after) = match *update {

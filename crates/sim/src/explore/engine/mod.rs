@@ -43,10 +43,10 @@ pub(super) enum Status {
 /// A read-modify-write.
 #[derive(Clone, Copy)]
 pub(super) enum Update<'a> {
-    Swap(u32),
+    Swap(u64),
     /// From, to.
-    Exchange(u32, u32),
-    Add(&'a dyn Fn(u32) -> u32),
+    Exchange(u64, u64),
+    Add(&'a dyn Fn(u64) -> u64),
 }
 
 /// The state of one run; reused by the next.
@@ -206,7 +206,7 @@ impl Engine {
     }
 
     #[cold]
-    pub(super) fn note(&mut self, ctx: Ctx, what: What, address: usize, before: u32, after: u32) {
+    pub(super) fn note(&mut self, ctx: Ctx, what: What, address: usize, before: u64, after: u64) {
         let (steps, level) = (self.steps, self.level[ctx]);
         let holder = self.watch.as_ref().and_then(Watch::owner);
         if let Some(trace) = &mut self.trace {
@@ -216,7 +216,7 @@ impl Engine {
 
     /// Notes what the current context does, if anybody wants to know.
     #[inline]
-    pub(super) fn tell(&mut self, what: What, address: usize, before: u32, after: u32) {
+    pub(super) fn tell(&mut self, what: What, address: usize, before: u64, after: u64) {
         if self.trace.is_some() {
             self.note(self.current, what, address, before, after);
         }

@@ -104,7 +104,7 @@ fn stop_if_failed(failed: bool) {
 
 /// A plain store, after [`arrive`].
 #[inline]
-pub(in super::super) fn store(cell: &impl Plain, value: u32, visible_at_once: bool) {
+pub(in super::super) fn store(cell: &impl Plain, value: u64, visible_at_once: bool) {
     let failed = with(|engine| {
         engine.store(cell, value, visible_at_once);
         engine.failure.is_some()
@@ -114,7 +114,7 @@ pub(in super::super) fn store(cell: &impl Plain, value: u32, visible_at_once: bo
 
 /// A read-modify-write, after [`arrive`]; returns what was there.
 #[inline]
-pub(in super::super) fn update(cell: &impl Plain, update: Update<'_>) -> u32 {
+pub(in super::super) fn update(cell: &impl Plain, update: Update<'_>) -> u64 {
     let (before, failed) = with(|engine| (engine.update(cell, &update), engine.failure.is_some()));
     stop_if_failed(failed);
     before
