@@ -243,7 +243,7 @@ fn heads_without_a_spot_get_on_by_polling() {
     static LOCKS: [Mutex<counted::PvQSpinLock, u64>; 1 << 15] = [const { Mutex::new(0) }; 1 << 15];
     /// As `NativeDomain::spots` chooses; if that changes, this test waits for 250 sleeping heads in vain and says so.
     fn row(shared: &Mutex<counted::PvQSpinLock, u64>) -> usize {
-        core::ptr::from_ref(raw(shared)).addr().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58
+        core::ptr::from_ref(raw(shared)).addr().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 63
     }
     let _turn = turn();
     events::reset();
