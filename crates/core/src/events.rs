@@ -40,6 +40,11 @@ events! {
     PvStintOver = "pv_stint_over", "stopped stealing after a stint and queued";
     PvLetOut = "pv_let_out", "waiters let out of a queue by a holder whose stint was over";
     PvKickUnlock = "pv_kick_unlock", "kicks sent by a release";
+    PvKickEager = "pv_kick_eager", "kicks sent to a sleeping waiter because it became head";
+    PvKickAhead = "pv_kick_ahead", "kicks sent by a release to sleepers behind the head";
+    PvHashHops = "pv_hash_hops", "entries of the hash table looked at by releases";
+    PvLatencyKick = "pv_latency_kick", "nanoseconds spent in kicks";
+    PvLatencyWake = "pv_latency_wake", "nanoseconds from a kick until the kicked context ran";
     PvKickWake = "pv_kick_wake", "halts that ended by a kick";
     PvSpuriousWakeup = "pv_spurious_wakeup", "halts behind another waiter that ended with nothing to do";
     PvWaitAgain = "pv_wait_again", "halts of a head that had been woken before and lost to a thief";

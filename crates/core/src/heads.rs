@@ -16,6 +16,7 @@
 //! As for spots: the store-buffering pair with the release belongs to the lock.
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::pv_qspin::WaitPolicy;
 use crate::tail::NodeCode;
 
 /// How many heads can sleep at a time: a page of entries of 16 bytes, the kernel's least.
@@ -72,6 +73,21 @@ where
 /// The place of an entry in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadIndex(u16);
+
+impl HeadIndex {
+    /// Reads what [`HeadIndex::raw`] gave.
+    pub const fn from_raw(raw: u16) -> Option<Self> {
+        match raw.checked_sub(1) {
+            Some(index) => Some(Self(index)),
+            None => None,
+        }
+    }
+
+    /// A number that is not zero.
+    pub const fn raw(self) -> u16 {
+        self.0 + 1
+    }
+}
 
 /// All entries of a world.
 pub struct HeadTable<'a, P: Platform> {
@@ -156,9 +172,9 @@ impl<'a, P: Platform> HeadTable<'a, P> {
     }
 
     /// Halts the calling context, whose waiter at `node` holds the entry, while that is armed. Whether it was kicked.
-    pub fn halt(&self, index: HeadIndex, node: NodeCode) -> bool {
+    pub fn halt<W: WaitPolicy>(&self, index: HeadIndex, node: NodeCode) -> bool {
         let cell = &self.entry(index).sleeper;
-        P::halt_while(cell, u32::from(node.raw()));
+        W::halt_while::<P, _, _>(cell, u32::from(node.raw()));
         // ord: H9 pairs H8: what the kicker did before it consumed the entry is visible from here on
         cell.load(Acquire) & CONSUMED != 0
     }

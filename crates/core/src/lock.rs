@@ -33,6 +33,13 @@ pub trait RawLock: Send + Sync + 'static {
     fn word(&self) -> Word;
 }
 
+/// A lock whose waiters halt, unless it is made without.
+pub trait Paravirtual: RawLock {
+    /// A free lock whose waiters never halt: for this lock what the kernel's `nopvspin` is for all. Where the world says so for
+    /// all locks, see [`Platform::paravirt`].
+    fn without_paravirt() -> Self;
+}
+
 /// A lock that can be made in a constant and so stand in a `static`.
 pub trait ConstLock: RawLock {
     /// A free lock.

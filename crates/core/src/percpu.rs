@@ -20,7 +20,7 @@ pub struct QNode<P: Platform> {
     pub next: P::U16,
     /// The lock's own states; see the lock's file.
     pub state: P::U8,
-    /// Where this node's context can be kicked once it is a sleeping head; see [`crate::spots`].
+    /// Whether this node's context, a sleeping head, can be kicked; for locks that point at the node itself.
     pub spot: P::U8,
     /// Raw [`NodeCode`] of the last node of a secondary queue; see [`crate::cna`].
     pub secondary: P::U16,
@@ -32,6 +32,15 @@ pub struct QNode<P: Platform> {
     pub previous: P::U16,
     /// How many polls this waiter lets pass between two attempts to steal; see [`crate::unfair_q`].
     pub interval: P::U16,
+}
+
+impl<P: Platform> QNode<P> {
+    /// Where this node's context can be found once it is a sleeping head; see [`crate::pv_qspin`]. In the place of the interval,
+    /// as no lock has both.
+    #[inline(always)]
+    pub fn place(&self) -> &P::U16 {
+        &self.interval
+    }
 }
 
 impl<P: Platform> QNode<P> {

@@ -213,6 +213,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Counts an event of the calling context; nothing, and no code, where events are off.
     #[inline(always)]
     fn count(event: Event) {
-        let _ = event;
+        Self::count_many(event, 1);
+    }
+
+    /// Counts an event so many times.
+    #[inline(always)]
+    fn count_many(event: Event, times: u32) {
+        let _ = (event, times);
     }
 }

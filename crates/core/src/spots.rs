@@ -27,6 +27,7 @@
 //! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::pv_qspin::WaitPolicy;
 use crate::tail::NodeCode;
 
 /// How many heads of locks in one row can sleep at a time. With 64 rows, more contexts than can exist.
@@ -147,9 +148,9 @@ impl<'a, P: Platform> SpotRow<'a, P> {
     }
 
     /// Halts the calling context, whose waiter at `node` holds the spot, while that is armed. Whether it was kicked (else: spuriously awake).
-    pub fn halt(&self, spot: SpotIndex, node: NodeCode) -> bool {
+    pub fn halt<W: WaitPolicy>(&self, spot: SpotIndex, node: NodeCode) -> bool {
         let cell = self.cell(spot);
-        P::halt_while(cell, u32::from(node.raw()));
+        W::halt_while::<P, _, _>(cell, u32::from(node.raw()));
         // ord: S7 pairs S6: what the kicker did before it consumed the spot is visible from here on
         cell.load(Acquire) & CONSUMED != 0
     }

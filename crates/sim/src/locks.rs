@@ -1,6 +1,6 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
 use crate::arena::{Arena, Placed};
-use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
+use stanchion_core::pv_qspin as pv;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{ByteLock, CnaLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock, Tunable};
 use std::rc::Rc;
@@ -62,8 +62,19 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<QSpinLock<P>>(),
         kind::<CnaLock<P>>(),
         LockKind { name: "cna-10ms", tunings: &[(Tunable::CnaThreshold, 10_000)], ..kind::<CnaLock<P>>() },
-        kind::<PvQSpinLock<P, Hybrid>>(),
-        kind::<PvQSpinLock<P, KickAtUnlock>>(),
+        kind::<PvQSpinLock<P, pv::Hybrid>>(),
+        kind::<PvQSpinLock<P, pv::Unlimited>>(),
+        kind::<PvQSpinLock<P, pv::EagerKick>>(),
+        kind::<PvQSpinLock<P, pv::KickAtUnlock>>(),
+        kind::<PvQSpinLock<P, pv::KickAhead>>(),
+        kind::<PvQSpinLock<P, pv::WaitEarlyAtOnce>>(),
+        kind::<PvQSpinLock<P, pv::WaitEarlySampled>>(),
+        kind::<PvQSpinLock<P, pv::OnlyWaitEarly>>(),
+        kind::<PvQSpinLock<P, pv::FirstPends>>(),
+        kind::<PvQSpinLock<P, pv::Patched>>(),
+        kind::<PvQSpinLock<P, pv::Hashed>>(),
+        kind::<PvQSpinLock<P, pv::Pointed>>(),
+        kind::<PvQSpinLock<P, pv::Conferring>>(),
     ]
 }
 

@@ -327,7 +327,7 @@ impl Platform for Sim {
         engine::confer(usize::from(cpu.index()), count);
     }
 
-    fn count(event: Event) {
-        engine::with(|engine, _| engine.count(event));
+    fn count_many(event: Event, times: u32) {
+        engine::with(|engine, _| engine.count(event, times.into()));
     }
 }

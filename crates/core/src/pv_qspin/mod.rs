@@ -96,25 +96,31 @@
 //! [`store_then_load`](Platform::store_then_load)). Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
 //! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
 mod backoff;
+mod kick_ahead;
+mod newcomer;
 mod policy;
 mod rotation;
+mod signpost;
 mod stint;
 mod waiter;
+mod word;
 
-pub use policy::{Hybrid, KickAtUnlock, WaitPolicy};
+pub use policy::{
+    Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly, Patched,
+    Pointed, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
+};
+pub use signpost::{HashTable, Pointer, Signpost, Spots};
 
 use crate::events::Event;
-use crate::lock::{ConstLock, RawLock};
+use crate::lock::{ConstLock, Paravirtual, RawLock};
 use crate::order::{Acquire, Relaxed};
-use crate::percpu::{Domain, PerCpu};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::spots::{SPOTS_PER_ROW, SpotIndex, SpotRow};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
-use backoff::{Backoff, Seen};
+use crate::transitions::{Field, Table, Word};
+use backoff::Seen;
 use core::marker::PhantomData;
-use stint::Stint;
-use waiter::{Outcome, Waiter};
+use signpost::{At, ConstInLock, InLock};
+use word::{NO_STEALING, OPEN, PENDING, SPINS, TRANSITIONS};
 
 /// The paravirtual queued lock; see the [module](self).
 #[repr(C, align(4))]
@@ -122,59 +128,12 @@ pub struct PvQSpinLock<P: Platform, W: WaitPolicy = Hybrid> {
     locked: P::U8,
     head: P::U8,
     tail: P::U16,
+    signpost: InLockOf<P, W>,
     policy: PhantomData<fn() -> W>,
 }
 
-/// In `head`: nothing to tell.
-const OPEN: u8 = 0;
-/// In `head`: the head of the queue is running and has waited long enough; do not steal.
-const NO_STEALING: u8 = u8::MAX;
-const _: () = assert!(SPOTS_PER_ROW < NO_STEALING as usize);
-
-const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "claim or steal: t,h,0 -> t,h,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "queue, or let the last waiter out: p,*,* -> n,*,*",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head stops thieves: n,0,* -> n,255,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head sleeps at a spot: n,*,* -> n,s,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Any, Is::Within(1, SPOTS_PER_ROW as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head woke up or acquired: n,*,* -> n,0,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Any, Is::Value(OPEN as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head was the last: n,0,1 -> 0,0,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "release: t,h,1 -> t,h,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-]);
+/// What the lock holds for its signpost.
+type InLockOf<P, W> = <<W as WaitPolicy>::Signpost as Signpost>::InLock<P>;
 
 impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     type Platform = P;
@@ -182,7 +141,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     const TRANSITIONS: Table = TRANSITIONS;
 
     fn new() -> Self {
-        Self { locked: P::U8::new(0), head: P::U8::new(OPEN), tail: P::U16::new(0), policy: PhantomData }
+        Self::with_head(OPEN)
     }
 
     #[inline]
@@ -204,12 +163,10 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     #[inline]
     fn release(&self) {
         TRANSITIONS.check(Field::Locked, || self.locked.peek(), 0u8);
-        // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
-        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
-        let mark = P::store_then_load(&self.locked, 0, &self.head);
-        if mark != OPEN {
-            self.kick_head(mark);
+        if W::KICKS_AHEAD && self.head_sleeps() {
+            return self.release_kicking_ahead();
         }
+        self.release_and_kick_the_head();
     }
 
     fn word(&self) -> Word {
@@ -218,17 +175,30 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
 }
 
 impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
+    fn with_head(head: u8) -> Self {
+        Self {
+            locked: P::U8::new(0),
+            head: P::U8::new(head),
+            tail: P::U16::new(0),
+            signpost: InLock::new(),
+            policy: PhantomData,
+        }
+    }
+
+    /// Whether anybody waits in line, a pending waiter included.
     #[inline(always)]
     fn has_queue(&self) -> bool {
         // ord: V21 alone: decides the way only, the claim decides the lock
         self.tail.load(Relaxed) != NodeCode::NONE
+            // ord: V43 alone: as V21, decides the way only
+            || (W::PENDING && self.head.load(Relaxed) == PENDING)
     }
 
-    /// Whether the head of the queue has asked the others to leave it the lock.
+    /// Whether newcomers are to leave the lock to the queue: the head has asked for it, or the lock is made so.
     #[inline(always)]
     fn head_objects(&self) -> bool {
         // ord: V22 alone: a request; missing it costs the head one overtaking
-        self.head.load(Relaxed) == NO_STEALING
+        matches!(self.head.load(Relaxed), SPINS | NO_STEALING)
     }
 
     /// Whether a newcomer may take the lock ahead of the queue.
@@ -237,10 +207,10 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         W::STEALS && !self.head_objects()
     }
 
-    /// The spots at which sleeping heads of this lock are kicked. Uses the address only.
+    /// Where the sleeping head of this lock is looked for.
     #[inline]
-    fn spots<'d>(&self, domain: &'d P::Domain) -> SpotRow<'d, P> {
-        domain.spots(core::ptr::from_ref(self).addr())
+    fn at<'a>(&'a self, domain: &'a P::Domain) -> At<'a, P, InLockOf<P, W>> {
+        At { domain, address: core::ptr::from_ref(self).addr(), in_lock: &self.signpost }
     }
 
     /// Whether a claim has a chance.
@@ -262,131 +232,48 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
 
-    /// Kicks the head that sleeps at the spot that `mark` names. The lock may be somebody else's by now, or gone: only
-    /// its address is used.
+    #[inline(always)]
+    fn release_and_kick_the_head(&self) {
+        // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
+        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
+        let mark = P::store_then_load(&self.locked, 0, &self.head);
+        if mark != OPEN {
+            self.kick_head(mark);
+        }
+    }
+
+    /// Kicks the head that `mark` leads to. The lock may be somebody else's by now.
     #[cold]
     fn kick_head(&self, mark: u8) {
-        let Some(spot) = SpotIndex::from_raw(mark) else { return };
-        // ord: V38 pairs V9: the spot was armed before the mark that led here was left
+        if matches!(mark, NO_STEALING | SPINS | PENDING) {
+            return;
+        }
+        // ord: V38 pairs V9: the place was armed before the mark that led here was left
         P::fence(Acquire);
-        if let Some(cpu) = P::with_domain(|domain| self.spots(domain).consume(spot)) {
+        if let Some(cpu) = P::with_domain(|domain| W::Signpost::consume(self.at(domain), mark)) {
             P::count(Event::PvKickUnlock);
             P::kick(cpu);
         }
     }
-
-    /// While a queue exists, taking a free lock on credit is the common way, and ends here.
-    #[inline(never)]
-    fn acquire_contended(&self) {
-        let mut entry = Entry::Free;
-        if W::STEALS && self.has_queue() {
-            entry = if stint::spend_credit::<P>() { Entry::OnCredit } else { Entry::LookAtClock };
-            if let Entry::OnCredit = entry
-                && self.may_steal_now()
-                && self.claim()
-            {
-                P::count(Event::PvLockStealing);
-                return;
-            }
-        }
-        self.acquire_slow(entry);
-    }
-
-    #[cold]
-    fn acquire_slow(&self, mut entry: Entry) {
-        P::with_domain(|domain| {
-            let Some(cpu) = P::this_cpu() else { return self.acquire_without_node() };
-            let percpu = domain.cpu(cpu);
-            loop {
-                if W::STEALS && self.acquire_as_newcomer(domain, percpu, &entry) {
-                    return;
-                }
-                P::count(Event::LockSlowpath);
-                let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
-                crate::qspin::count_nesting::<P>(nesting.level());
-                let queued = if W::STEALS { stint::micros::<P>() } else { 0 };
-                let outcome = Waiter::new(self, domain, cpu, &nesting).acquire();
-                if W::STEALS {
-                    stint::begin::<P, W>(percpu, queued);
-                }
-                match outcome {
-                    Outcome::Owner => return,
-                    // A CPU was made free for this context; it does not go back to the end of the queue easily.
-                    Outcome::LetOut if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer()) => return,
-                    Outcome::LetOut => entry = Entry::OnCredit,
-                }
-            }
-        });
-    }
-
-    /// Tries for the lock for a while without queueing. `false`: queue.
-    fn acquire_as_newcomer(&self, domain: &P::Domain, percpu: &PerCpu<P>, entry: &Entry) -> bool {
-        let stint = match entry {
-            Entry::Free | Entry::OnCredit => Stint::Lasts,
-            Entry::LookAtClock => stint::look(self, percpu),
-        };
-        if let Stint::Over = stint {
-            P::count(Event::PvStintOver);
-            return false;
-        }
-        if !self.compete_as_newcomer() {
-            return false;
-        }
-        if let Stint::OverElsewhere = stint {
-            if let Some(successor) = self.let_out_a_waiter(domain) {
-                self.release();
-                P::kick(successor);
-                return false;
-            }
-            stint::extend::<P, W>(percpu);
-        }
-        if !matches!(entry, Entry::Free) {
-            P::count(Event::PvLockStealing);
-        }
-        true
-    }
-
-    fn compete_as_newcomer(&self) -> bool {
-        let mut backoff = Backoff::new::<W>();
-        while backoff.spent() < W::NEWCOMER_SPIN {
-            let moved = match self.look() {
-                Seen::Free if self.may_steal_now() && self.claim() => return true,
-                Seen::Free => true,
-                Seen::Held { moved } => moved,
-            };
-            backoff.pause::<P>(moved);
-        }
-        false
-    }
-
-    /// The way of a context that has no node: tries for the lock and is overtaken without bound.
-    fn acquire_without_node(&self) {
-        P::count(Event::LockNoNode);
-        let mut backoff = Backoff::new::<W>();
-        while self.head_objects() || !self.claim() {
-            if backoff.spent() >= W::HEAD_SPIN {
-                P::yield_slice();
-            }
-            backoff.pause::<P>(true);
-        }
-    }
 }
 
-/// How an acquisition met the queue.
-enum Entry {
-    /// There was none.
-    Free,
-    /// There was one, and the acquisition ahead of it is paid for.
-    OnCredit,
-    /// There was one, and the credit is spent.
-    LookAtClock,
+impl<P: Platform, W: WaitPolicy> Paravirtual for PvQSpinLock<P, W> {
+    fn without_paravirt() -> Self {
+        Self::with_head(SPINS)
+    }
 }
 
 impl<P: Platform, W: WaitPolicy> ConstLock for PvQSpinLock<P, W>
 where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,
+    InLockOf<P, W>: ConstInLock,
 {
-    const NEW: Self =
-        Self { locked: P::U8::ZERO, head: P::U8::ZERO, tail: P::U16::ZERO, policy: PhantomData };
+    const NEW: Self = Self {
+        locked: P::U8::ZERO,
+        head: P::U8::ZERO,
+        tail: P::U16::ZERO,
+        signpost: ConstInLock::NEW,
+        policy: PhantomData,
+    };
 }

@@ -2,6 +2,20 @@
 //!
 //! Every constant is a parameter so that a model checker can run the very same code with small ones.
 
+use super::signpost::{HashTable, Pointer, Signpost, Spots};
+use crate::platform::{Atomic, Platform};
+
+/// When a queued waiter stops polling ahead of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEarly {
+    /// Never.
+    Never,
+    /// As soon as the waiter in front is seen asleep or not running: it looks before each poll.
+    AtOnce,
+    /// The same, but it looks once in so many polls.
+    Sampled(u32),
+}
+
 /// The choices of a paravirtual queued lock. Times are in nanoseconds of [`Platform::relax`](crate::Platform::relax).
 pub trait WaitPolicy: Send + Sync + 'static {
     /// The name of the lock with this policy, on command lines and in files.
@@ -38,6 +52,25 @@ pub trait WaitPolicy: Send + Sync + 'static {
     const LEAST_CREDIT: u32;
     /// The greatest such number.
     const MOST_CREDIT: u32;
+    /// Waits by so many plain polls behind another waiter, and as head, instead of by the times above; 0: by the times.
+    const POLLS: u32 = 0;
+    /// When a queued waiter stops polling ahead of its time.
+    const WAIT_EARLY: WaitEarly = WaitEarly::AtOnce;
+    /// Whether a sleeping waiter is kicked when it becomes head, and not only when the lock is released.
+    const EAGER_KICK: bool = false;
+    /// Whether a release that kicks the head also kicks sleepers behind it:
+    /// [`Tunable::KickAhead`](crate::Tunable::KickAhead) of them at most.
+    const KICKS_AHEAD: bool = false;
+    /// Whether the first waiter polls the lock for a while, [`Tunable::PendingPolls`](crate::Tunable::PendingPolls), before it
+    /// queues.
+    const PENDING: bool = false;
+    /// How a release finds the head that sleeps.
+    type Signpost: Signpost;
+
+    /// Halts while `cell` holds `value`; may return at any time.
+    fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        P::halt_while(cell, value);
+    }
 }
 
 /// What the kernel does since 4.15, in the form that suits preempted *threads*: newcomers steal while the head of the
@@ -63,29 +96,129 @@ impl WaitPolicy for Hybrid {
     const CLOCK_INTERVAL_MICROS: u32 = 32;
     const LEAST_CREDIT: u32 = 8;
     const MOST_CREDIT: u32 = 2_048;
+    type Signpost = Spots;
 }
 
-/// What the kernel did in 4.2: nobody steals, and a sleeping waiter that becomes head is woken only when the lock is
-/// released.
-#[derive(Debug)]
-pub enum KickAtUnlock {}
+/// Polls before a waiter halts, as the kernel has it.
+const SPIN_THRESHOLD: u32 = 1 << 15;
+/// How often the merged form looks at the waiter in front.
+const SAMPLE: WaitEarly = WaitEarly::Sampled(256);
 
-impl WaitPolicy for KickAtUnlock {
-    const NAME: &'static str = "pv-qspin-kick-at-unlock";
-    const STEALS: bool = false;
-    const NEWCOMER_SPIN: u32 = 0;
+/// Declares the policies that were announced: nobody steals, and waiters poll so often and then halt.
+macro_rules! announced {
+    ($($(#[$doc:meta])* $policy:ident = $name:literal { $($item:item)* } $signpost:ty;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub enum $policy {}
+
+        impl WaitPolicy for $policy {
+            const NAME: &'static str = $name;
+            const STEALS: bool = false;
+            const NEWCOMER_SPIN: u32 = 0;
+            const QUEUED_SPIN: u32 = 0;
+            const HEAD_PATIENCE: u32 = 0;
+            const HEAD_SPIN: u32 = 0;
+            const FIRST_PAUSE: u32 = 25;
+            const LONGEST_PAUSE: u32 = 200;
+            const SHORTEST_STINT_MICROS: u32 = 0;
+            const LONGEST_STINT_MICROS: u32 = 0;
+            const STINT_TIMES_WAIT_MICROS: u32 = 0;
+            const LONGEST_EXTENSION: u32 = 0;
+            const LOOK_AHEAD: usize = 0;
+            const LET_OUT_TRIES: u32 = 0;
+            const CLOCK_INTERVAL_MICROS: u32 = 1;
+            const LEAST_CREDIT: u32 = 1;
+            const MOST_CREDIT: u32 = 1;
+            const POLLS: u32 = SPIN_THRESHOLD;
+            type Signpost = $signpost;
+            $($item)*
+        }
+    )*};
+}
+
+announced! {
+    /// Before the series (4.2-rc1): a sleeping waiter is kicked when it becomes head, and again when the lock is released, if
+    /// it fell asleep meanwhile.
+    EagerKick = "pv-qspin-eager" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+        const EAGER_KICK: bool = true;
+    } Spots;
+    /// Patch 1, in 4.2: a sleeping waiter that becomes head is woken only when the lock is released.
+    KickAtUnlock = "pv-qspin-kick-at-unlock" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+    } Spots;
+    /// Patches 1 and 2: a release also wakes the next few sleepers, so that they are awake when their turn comes.
+    KickAhead = "pv-qspin-kick-ahead" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+        const KICKS_AHEAD: bool = true;
+    } Spots;
+    /// Patches 1 to 3: a waiter also halts as soon as the one in front of it sleeps.
+    WaitEarlyAtOnce = "pv-qspin-wait-early" {
+        const KICKS_AHEAD: bool = true;
+    } Spots;
+    /// The same with the form that was merged in 4.5 and 4.10: it looks at every 256th poll, and also heeds the hint that the
+    /// waiter in front is preempted.
+    WaitEarlySampled = "pv-qspin-wait-early-sampled" {
+        const KICKS_AHEAD: bool = true;
+        const WAIT_EARLY: WaitEarly = SAMPLE;
+    } Spots;
+    /// Patches 1 and 5: the first waiter polls the lock for a while and needs no node.
+    FirstPends = "pv-qspin-pending" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+        const PENDING: bool = true;
+    } Spots;
+    /// Patches 1 and 3, without kick-ahead.
+    OnlyWaitEarly = "pv-qspin-only-wait-early" {} Spots;
+    /// The whole series: kick at unlock, kick-ahead, wait-early, pending.
+    Patched = "pv-qspin-patched" {
+        const KICKS_AHEAD: bool = true;
+        const PENDING: bool = true;
+    } Spots;
+    /// [`KickAtUnlock`] with the kernel's hash table.
+    Hashed = "pv-qspin-hash" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+    } HashTable;
+    /// [`KickAtUnlock`] with the number of the head's node in the lock, which takes 8 bytes.
+    Pointed = "pv-qspin-pointer" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+    } Pointer;
+    /// What POWER had from 2020 to 2022: the same lock on its hypervisor calls. A waiter does not sleep: it confers its slice to
+    /// anybody, so no wake-up can be lost, and the kick (prod) only makes a conferred context runnable.
+    Conferring = "ppc-qspin" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
+
+        fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+            // ord: G7 alone: decides whether to give the slice away; the caller looks again
+            if cell.load(crate::order::Relaxed) == value {
+                P::yield_slice();
+            }
+        }
+    } Spots;
+}
+
+/// The form merged in 4.15: newcomers steal without a limit on time while the head of the queue sleeps or has just woken up.
+/// [`Hybrid`] is this with a bound on how long each context may go on.
+#[derive(Debug)]
+pub enum Unlimited {}
+
+impl WaitPolicy for Unlimited {
+    const NAME: &'static str = "pv-qspin-4.15";
+    const STEALS: bool = true;
+    const NEWCOMER_SPIN: u32 = 20_000;
     const QUEUED_SPIN: u32 = 50_000;
     const HEAD_PATIENCE: u32 = 0;
     const HEAD_SPIN: u32 = 50_000;
     const FIRST_PAUSE: u32 = 25;
     const LONGEST_PAUSE: u32 = 200;
-    const SHORTEST_STINT_MICROS: u32 = 0;
-    const LONGEST_STINT_MICROS: u32 = 0;
-    const STINT_TIMES_WAIT_MICROS: u32 = 0;
+    const SHORTEST_STINT_MICROS: u32 = u32::MAX;
+    const LONGEST_STINT_MICROS: u32 = u32::MAX;
+    const STINT_TIMES_WAIT_MICROS: u32 = 1;
     const LONGEST_EXTENSION: u32 = 0;
     const LOOK_AHEAD: usize = 0;
     const LET_OUT_TRIES: u32 = 0;
-    const CLOCK_INTERVAL_MICROS: u32 = 1;
-    const LEAST_CREDIT: u32 = 1;
-    const MOST_CREDIT: u32 = 1;
+    const CLOCK_INTERVAL_MICROS: u32 = 1_000;
+    const LEAST_CREDIT: u32 = 2_048;
+    const MOST_CREDIT: u32 = 2_048;
+    const WAIT_EARLY: WaitEarly = SAMPLE;
+    type Signpost = Spots;
 }

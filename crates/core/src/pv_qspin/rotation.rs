@@ -14,12 +14,12 @@
 //! change under it; the one race is with a context that queues behind the last waiter, and is decided by the tail. (The
 //! queued unfair lock removes its thieves by the same argument.)
 use super::waiter::{HALTED, REMOVED};
-use super::{PvQSpinLock, TRANSITIONS, WaitPolicy};
+use super::word::TRANSITIONS;
+use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::events::Event;
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, QNode};
 use crate::platform::{Atomic, CpuId, Platform};
-use crate::spots::SpotIndex;
 use crate::tail::NodeCode;
 use crate::transitions::Field;
 
@@ -53,8 +53,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// the lock.
     fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
         // ord: R4 alone: ordered after the last head's mark by the claim of the lock (V5)
-        let spot = SpotIndex::from_raw(self.head.load(Relaxed))?;
-        self.spots(domain).occupant(spot)
+        W::Signpost::occupant(self.at(domain), self.head.load(Relaxed))
     }
 
     /// Takes `node` out from behind `before`.

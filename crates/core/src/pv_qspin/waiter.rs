@@ -1,12 +1,13 @@
 //! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering sites are
 //! told in the [lock's file](super).
 use super::backoff::{Backoff, Seen};
-use super::{NO_STEALING, OPEN, PvQSpinLock, TRANSITIONS, WaitPolicy};
+use super::signpost::{At, Signpost};
+use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
+use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
 use crate::events::Event;
 use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use crate::percpu::{Domain, Nesting, QNode};
 use crate::platform::{Atomic, CpuId, Platform};
-use crate::spots::{SPOTS_PER_ROW, SpotIndex};
 use crate::tail::NodeCode;
 use crate::transitions::Field;
 
@@ -15,9 +16,18 @@ const WAIT: u8 = 0;
 pub(super) const HALTED: u8 = 1;
 pub(super) const HEAD: u8 = 2;
 pub(super) const REMOVED: u8 = 3;
+/// A release has taken on the duty to kick this waiter ahead of its turn.
+pub(super) const ROUSED: u8 = 4;
 
-/// In a node's `spot`: no spot was free, and the new head has been kicked instead.
-const KICKED: u8 = SPOTS_PER_ROW as u8 + 1;
+/// How often the announced form that waits early "at once" looks: each look costs as much as a few polls.
+const AT_ONCE: u32 = 16;
+/// How many thieves in a row a polling head puts up with before it sleeps.
+const MOST_THIEVES: u32 = 8;
+
+/// In a node's `place`: the head is awake, or nobody has said where it sleeps.
+const AWAKE: u16 = 0;
+/// In a node's `place`: the new head has been kicked instead of being given one.
+const KICKED: u16 = u16::MAX;
 
 /// How waiting in the queue ended.
 #[must_use]
@@ -34,9 +44,13 @@ pub(super) struct Waiter<'a, P: Platform, W: WaitPolicy> {
     domain: &'a P::Domain,
     me: NodeCode,
     node: &'a QNode<P>,
-    /// The spot that this waiter holds as head, armed or consumed.
-    spot: Option<SpotIndex>,
+    /// The place that this waiter holds as head, armed or consumed.
+    place: Option<Place<W>>,
+    /// The lock was made without paravirtual waiting.
+    spins: bool,
 }
+
+type Place<W> = <<W as WaitPolicy>::Signpost as Signpost>::Place;
 
 impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     pub(super) fn new(
@@ -46,7 +60,9 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         nesting: &Nesting<'a, P>,
     ) -> Self {
         let me = NodeCode::new(cpu, nesting.level());
-        Self { lock, domain, me, node: nesting.node(), spot: None }
+        // ord: V42 alone: never changes
+        let spins = lock.head.load(Relaxed) == SPINS;
+        Self { lock, domain, me, node: nesting.node(), place: None, spins }
     }
 
     /// Queues and waits.
@@ -56,7 +72,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         // ord: V30 alone: published by V6
         self.node.state.store(WAIT, Relaxed);
         // ord: V31 alone: published by V6
-        self.node.spot.store(0, Relaxed);
+        self.node.place().store(AWAKE, Relaxed);
 
         P::publish_running();
         // p,*,* -> n,*,*
@@ -88,51 +104,89 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 return state;
             }
             P::count(Event::PvWaitNode);
-            P::halt_while(&self.node.state, HALTED);
+            W::halt_while::<P, _, _>(&self.node.state, HALTED);
             // ord: V12 pairs V16, R3: on failure the owner that changed the state is done with the queue
             match self.node.state.compare_exchange(HALTED, WAIT, AcqRel, Acquire) {
                 Ok(_) => P::count(Event::PvSpuriousWakeup),
                 Err(HEAD) => {
-                    // The owner saw us halted, so it took a spot for us (I3) and is about to say which.
-                    // ord: V14 pairs V17: the owner's mark in the lock comes before what we write there (I2)
-                    let spot = self.node.spot.wait_until(Acquire, |spot| spot != 0);
-                    self.spot = SpotIndex::from_raw(spot);
+                    // The owner saw us halted, so it took a place for us (I3) and is about to say which; or roused, and says so.
+                    // ord: V14 pairs V17, V53: the owner's mark in the lock comes before what we write there (I2)
+                    let place = self.node.place().wait_until(Acquire, |place| place != AWAKE);
+                    self.place = W::Signpost::from_raw(place);
                     P::count(Event::PvKickWake);
                     return HEAD;
                 }
+                // Kicked ahead of our turn: a whole polling time again, or the kick was in vain.
+                // ord: V52 pairs V16, R3: on failure the owner that changed the state is done with the queue
+                Err(ROUSED) => match self.node.state.compare_exchange(ROUSED, WAIT, AcqRel, Acquire) {
+                    Ok(_) => P::count(Event::PvKickWake),
+                    Err(state) => return state,
+                },
                 Err(state) => return state,
             }
         }
     }
 
-    /// Polls for the head's role for a while, but not behind a waiter that sleeps or is preempted. The state if it changed.
+    /// Waits for the head's role for a while, but not behind a waiter that sleeps or is preempted. The state if it changed.
     fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> Option<u8> {
-        let mut polled = 0;
+        let all = if W::POLLS > 0 { W::POLLS } else { (W::QUEUED_SPIN / W::FIRST_PAUSE.max(1)).max(1) };
+        let mut left = all;
         loop {
-            // ord: V11 pairs V16, R3: the owner that changed it is done with the queue
-            let state = self.node.state.load(Acquire);
-            if state != WAIT {
-                return Some(state);
-            }
-            // ord: V32 alone: a hint; the node may be another waiter's by now
-            let sleeps = in_front.state.load(Relaxed) == HALTED || in_front.spot.load(Relaxed) != 0;
-            if sleeps || P::is_preempted(in_front_cpu) {
+            if W::WAIT_EARLY != WaitEarly::Never && self.should_wait_early(in_front, in_front_cpu) {
+                // ord: V39 pairs V16, R3: the owner that changed it is done with the queue
+                let state = self.node.state.load(Acquire);
+                if state != WAIT {
+                    return Some(state);
+                }
                 P::count(Event::PvWaitEarly);
                 return None;
             }
-            if polled >= W::QUEUED_SPIN {
-                return None;
-            }
+            let polls = match W::WAIT_EARLY {
+                WaitEarly::Never => left,
+                WaitEarly::AtOnce if W::POLLS > 0 => left.min(AT_ONCE),
+                WaitEarly::AtOnce => 1,
+                WaitEarly::Sampled(polls) => left.min(polls),
+            };
             P::publish_running();
-            P::relax(W::FIRST_PAUSE);
-            polled += W::FIRST_PAUSE;
+            if W::POLLS > 0 {
+                // ord: V40 pairs V16, R3: the owner that changed it is done with the queue
+                if let Ok(state) = self.node.state.wait_until_polls(polls, Acquire, |state| state != WAIT) {
+                    return Some(state);
+                }
+            } else {
+                // ord: V11 pairs V16, R3: the owner that changed it is done with the queue
+                let state = self.node.state.load(Acquire);
+                if state != WAIT {
+                    return Some(state);
+                }
+                P::relax(W::FIRST_PAUSE);
+            }
+            left = left.saturating_sub(polls);
+            if left == 0 {
+                if self.may_halt() {
+                    return None;
+                }
+                left = all;
+            }
         }
+    }
+
+    /// Whether the waiter in front sleeps or is preempted, so that our turn is far away.
+    fn should_wait_early(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> bool {
+        // ord: V32 alone: a hint; the node may be another waiter's by now
+        let sleeps = in_front.state.load(Relaxed) == HALTED || in_front.place().load(Relaxed) != AWAKE;
+        (sleeps || P::is_preempted(in_front_cpu)) && self.may_halt()
+    }
+
+    /// Whether this waiter may halt at all.
+    fn may_halt(&self) -> bool {
+        !self.spins && P::paravirt()
     }
 
     /// Waits for the lock as head of the queue; returns as its owner.
     fn wait_as_head(&mut self) {
-        // A spot that is already ours means that we slept, were made head, and were woken by a release.
-        let mut woken = self.spot.is_some();
+        // A place that is already ours means that we slept, were made head, and were woken by a release.
+        let mut woken = self.place.is_some();
         loop {
             if self.compete() {
                 return;
@@ -147,9 +201,12 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     fn compete(&mut self) -> bool {
         self.mark(OPEN);
         // ord: V33 alone: a hint for the waiter behind (V32): we are awake
-        self.node.spot.store(0, Relaxed);
+        self.node.place().store(AWAKE, Relaxed);
+        if W::POLLS > 0 {
+            return self.poll_for_lock();
+        }
         let mut backoff = Backoff::new::<W>();
-        let mut stealing = W::STEALS;
+        let mut stealing = W::STEALS && !self.spins;
         loop {
             let moved = match self.lock.look() {
                 Seen::Free if self.lock.claim() => return true,
@@ -169,21 +226,42 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         }
     }
 
+    /// The announced way: polls until the lock is free. Whether we own it.
+    fn poll_for_lock(&self) -> bool {
+        // A thief, who was past its look at the tail when we queued, may come first now and then.
+        for _ in 0..MOST_THIEVES {
+            P::publish_running();
+            // ord: V41 alone: waits until a claim has a chance
+            if self.lock.locked.wait_until_polls(W::POLLS, Relaxed, |locked| locked == 0).is_err() {
+                return false;
+            }
+            if self.lock.claim() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Sleeps until a release kicks us, if the lock is held. Whether we slept.
     fn halt_as_head(&mut self, woken_before: bool) -> bool {
-        let row = self.lock.spots(self.domain);
-        let Some(spot) = self.spot.inspect(|&spot| row.rearm(spot, self.me)).or_else(|| row.take(self.me))
+        if !self.may_halt() {
+            return false;
+        }
+        let Some(place) = self
+            .place
+            .inspect(|&place| W::Signpost::rearm(self.at(), place, self.me))
+            .or_else(|| W::Signpost::take(self.at(), self.me))
         else {
             P::count(Event::PvNoSpot);
             self.mark(OPEN);
             P::yield_slice();
             return false;
         };
-        self.spot = Some(spot);
+        self.place = Some(place);
         // ord: V37 alone: a hint for the waiter behind (V32)
-        self.node.spot.store(spot.raw(), Relaxed);
+        self.node.place().store(W::Signpost::raw(place), Relaxed);
         // n,*,* -> n,s,*
-        self.mark(spot.raw());
+        self.mark(W::Signpost::mark(place));
         if !P::heavy_barrier() {
             P::count(Event::PvNoBarrier);
             self.mark(OPEN);
@@ -196,19 +274,23 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             return false;
         }
         P::count(if woken_before { Event::PvWaitAgain } else { Event::PvWaitHead });
-        if row.halt(spot, self.me) {
+        if W::Signpost::halt::<P, W>(self.at(), place, self.me) {
             P::count(Event::PvKickWake);
         }
         true
     }
 
+    fn at(&self) -> At<'a, P, InLockOf<P, W>> {
+        self.lock.at(self.domain)
+    }
+
     /// Leaves word for others in the lock's second byte. Only the head does (I2).
     fn mark(&self, mark: u8) {
-        // ord: V34 alone: only this context writes it (I2)
+        // ord: V34 alone: only this context writes it (I2), or a pending waiter whose word does not matter
         let before = self.lock.head.load(Relaxed);
-        if before != mark {
+        if before != mark && !self.spins {
             TRANSITIONS.check(Field::Pending, || before, mark);
-            // ord: V9 pairs V38: the spot is armed before its mark; what comes after is ordered by the heavy barrier before V10
+            // ord: V9 pairs V38: the place is armed before its mark; what comes after is ordered by the heavy barrier before V10
             self.lock.head.store(mark, Release);
         }
     }
@@ -216,8 +298,8 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     /// The owner leaves the queue: `n,0,1 -> 0,0,1`, or the waiter behind becomes head.
     fn leave_queue(mut self) {
         self.mark(OPEN); // before the tail, I5
-        if let Some(spot) = self.spot.take() {
-            self.lock.spots(self.domain).free(spot);
+        if let Some(place) = self.place.take() {
+            W::Signpost::free(self.at(), place, self.me);
         }
         // ord: V13 pairs V6: a head of the next queue writes its mark after ours (I5)
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Release, Relaxed).is_ok() {
@@ -227,24 +309,27 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
         let next = NodeCode::from_raw(next).expect("a link names a node");
         let node = self.domain.node(next);
-        // ord: V16 pairs V8, V11, V12: our last mark comes before what the new head does (I2)
-        if node.state.swap(HEAD, AcqRel) == HALTED {
-            self.mark_sleeping_head(next, node);
+        // ord: V16 pairs V8, V11, V12, V39, V40, V52: our last mark comes before what the new head does (I2)
+        match node.state.swap(HEAD, AcqRel) {
+            HALTED => self.mark_sleeping_head(next, node),
+            // It may not know yet, but its kick is on the way.
+            // ord: V53 pairs V14: our last mark comes before what the new head writes there (I2)
+            ROUSED => node.place().store(KICKED, Release),
+            _ => {}
         }
     }
 
     /// The new head sleeps. It is not woken to find the lock held: our own release will see its mark and kick it.
     fn mark_sleeping_head(&self, next: NodeCode, node: &QNode<P>) {
-        let row = self.lock.spots(self.domain);
-        let spot = row.take(next);
-        if let Some(spot) = spot {
+        let place = if W::EAGER_KICK { None } else { W::Signpost::take(self.at(), next) };
+        if let Some(place) = place {
             // n,0,1 -> n,s,1
-            self.mark(spot.raw());
+            self.mark(W::Signpost::mark(place));
         }
         // ord: V17 pairs V14: the mark in the lock comes before the new head may write there (I2)
-        node.spot.store(spot.map_or(KICKED, SpotIndex::raw), Release);
-        if spot.is_none() {
-            P::count(Event::PvNoSpot);
+        node.place().store(place.map_or(KICKED, W::Signpost::raw), Release);
+        if place.is_none() {
+            P::count(if W::EAGER_KICK { Event::PvKickEager } else { Event::PvNoSpot });
             P::kick(next.cpu());
         }
     }

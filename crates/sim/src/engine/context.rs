@@ -107,6 +107,8 @@ pub(super) struct Context {
     /// A line that was asked for ahead of time, and when it arrives.
     pub(super) fetching: (u32, Time),
     pub(super) kicked: bool,
+    /// When it was last kicked.
+    pub(super) kicked_at: Time,
     /// Somebody wanted to wake it from a sleep without end before it slept.
     pub(super) woken: bool,
     /// When it began to pause without a pause, and when it last did: for pause-loop exits.
@@ -148,6 +150,7 @@ impl Context {
             missed: (u32::MAX, 0, 0),
             fetching: (u32::MAX, 0),
             kicked: false,
+            kicked_at: Time::MAX,
             woken: false,
             pausing_since: 0,
             paused_until: 0,

@@ -293,8 +293,8 @@ impl Engine {
     }
 
     /// Counts a lock's event.
-    pub(crate) fn count(&mut self, event: LockEvent) {
-        self.lock_events[event as usize] += 1;
+    pub(crate) fn count(&mut self, event: LockEvent, times: u64) {
+        self.lock_events[event as usize] += times;
     }
 
     /// The machine.

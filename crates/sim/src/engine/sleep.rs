@@ -3,10 +3,10 @@ use super::context::{Doing, told};
 use super::queue::Kind;
 use super::record;
 use super::work::overhead;
-use super::{Cause, Engine, with};
+use super::{Cause, Engine, LockEvent, with};
 use crate::coroutine::suspend;
 use crate::sched::Leave;
-use crate::time::Time;
+use crate::time::{NS, Time};
 
 /// In place of a CPU: nobody's doing but the clock's.
 pub(super) const NO_WAKER: u16 = u16::MAX;
@@ -57,6 +57,7 @@ pub(crate) fn halt(unchanged: impl Fn() -> bool) {
     overhead(with(|engine, _| engine.machine.host.halt).unwrap_or(0));
     let halted = with(|engine, who| {
         if core::mem::take(&mut engine.contexts[who].kicked) || !unchanged() {
+            engine.contexts[who].kicked_at = Time::MAX;
             return false;
         }
         engine.halts += 1;
@@ -67,6 +68,12 @@ pub(crate) fn halt(unchanged: impl Fn() -> bool) {
     });
     if halted == Some(true) {
         suspend();
+        with(|engine, who| {
+            let kicked_at = core::mem::replace(&mut engine.contexts[who].kicked_at, Time::MAX);
+            if let Some(latency) = engine.now.checked_sub(kicked_at) {
+                engine.count(LockEvent::PvLatencyWake, latency / NS);
+            }
+        });
     }
 }
 
@@ -79,6 +86,8 @@ pub(crate) fn kick(target: usize) {
     overhead(cost.unwrap_or(0));
     with(|engine, who| {
         engine.kicks += 1;
+        engine.count(LockEvent::PvLatencyKick, cost.unwrap_or(0) / NS);
+        engine.contexts[target].kicked_at = engine.now;
         let (now, arrives) = (engine.now, engine.now + engine.machine.host.wake_busy);
         let cpu = engine.contexts[who].cpu.unwrap_or(0) as u16;
         engine.queue.push(arrives, Kind::Kick, target as u32, 0, cpu);

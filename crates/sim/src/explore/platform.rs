@@ -143,9 +143,9 @@ impl Platform for Stepped {
         with(|engine| engine.coin(Coin::Preempted, 2)) == 0
     }
 
-    fn count(event: Event) {
+    fn count_many(event: Event, times: u32) {
         with(|engine| {
-            engine.events[event as usize] += 1;
+            engine.events[event as usize] += u64::from(times);
             match event {
                 Event::PvLetOut => engine.let_out(),
                 Event::LockNoNode => engine.goes_without_node(),

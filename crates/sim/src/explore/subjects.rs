@@ -4,9 +4,10 @@ use super::failure::Kind;
 use super::fault::{Fault, Faults};
 use super::platform::Stepped;
 use super::policies::{
-    LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick, QuickToHalt,
+    LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick, Small,
 };
 use crate::locks::{self, LockKind};
+use stanchion_core::pv_qspin::{self as pv, WaitPolicy};
 use stanchion_core::transitions::Table;
 use stanchion_core::{PvQSpinLock, RawLock};
 
@@ -97,12 +98,10 @@ impl Subject {
         }
     }
 
-    fn paravirtual<W: stanchion_core::pv_qspin::WaitPolicy>(
-        about: &'static str,
-        overtaking: Overtaking,
-    ) -> Self {
+    fn paravirtual<W: WaitPolicy>(about: &'static str, overtaking: Overtaking) -> Self {
         let kind = locks::kind::<PvQSpinLock<Stepped, W>>();
-        Self { about, overtaking, objection: OBJECTION, fields: PARAVIRTUAL, ..Self::of(kind) }
+        let unreachable: &[&str] = if W::PENDING { &[] } else { &[PENDS] };
+        Self { about, overtaking, objection: OBJECTION, fields: PARAVIRTUAL, unreachable, ..Self::of(kind) }
     }
 
     /// A lock that is broken on purpose: must fail in one of these ways `within` so many schedules, and not without the faults
@@ -153,6 +152,18 @@ impl Subject {
     }
 }
 
+/// A policy of the paravirtual lock that was announced: nobody steals.
+fn announced<W: WaitPolicy>(about: &'static str) -> Subject {
+    Subject {
+        objection: None,
+        unreachable: if W::PENDING { &[THIEVES] } else { &[THIEVES, PENDS] },
+        ..Subject::paravirtual::<Small<W>>(about, Overtaking::AtMost(1))
+    }
+}
+
+const THIEVES: &str = "the head stops thieves: n,0,* -> n,255,*";
+const PENDS: &str = "a waiter becomes pending: t,0,* -> t,252,*";
+
 /// What is known of the locks of the family by name; a lock that is new here is explored without a bound.
 fn refined(kind: LockKind) -> Subject {
     let name = kind.name;
@@ -180,10 +191,23 @@ fn refined(kind: LockKind) -> Subject {
             "paravirtual hybrid, small constants",
             Overtaking::AtMostOnItsOwn(OVERTAKING_BY_STINT),
         ),
-        "pv-qspin-kick-at-unlock" => Subject {
-            objection: None,
-            unreachable: &["the head stops thieves: n,0,* -> n,255,*"],
-            ..Subject::paravirtual::<QuickToHalt>("never steals, small constants", Overtaking::AtMost(1))
+        "pv-qspin-eager" => announced::<pv::EagerKick>("kicks sleepers that become head"),
+        "pv-qspin-kick-at-unlock" => announced::<pv::KickAtUnlock>("never steals"),
+        "pv-qspin-kick-ahead" => announced::<pv::KickAhead>("wakes the next few sleepers as well"),
+        "pv-qspin-wait-early" => announced::<pv::WaitEarlyAtOnce>("the same, and sleeps behind sleepers"),
+        "pv-qspin-wait-early-sampled" => announced::<pv::WaitEarlySampled>("the same, looking now and then"),
+        "pv-qspin-pending" => announced::<pv::FirstPends>("the first waiter polls the lock"),
+        "pv-qspin-only-wait-early" => announced::<pv::OnlyWaitEarly>("sleeps behind sleepers"),
+        "pv-qspin-patched" => announced::<pv::Patched>("the whole series"),
+        "pv-qspin-hash" => announced::<pv::Hashed>("finds the head in a hash table"),
+        "pv-qspin-pointer" => announced::<pv::Pointed>("finds the head by a pointer in the lock"),
+        "ppc-qspin" => announced::<pv::Conferring>("confers instead of halting"),
+        "pv-qspin-4.15" => Subject {
+            objection: OBJECTION,
+            ..Subject::paravirtual::<Small<pv::Unlimited>>(
+                "steals without a limit on time",
+                Overtaking::Unbounded,
+            )
         },
         _ => Subject { about: "not described yet: no bound is checked", ..subject },
     }

@@ -25,15 +25,19 @@ pub(super) mod sealed {
 
     /// What differs between the two; each has its own storage because storage is typed by platform.
     pub trait Sealed: Sized + 'static {
-        fn count(event: Event);
+        /// Whether it counts.
+        const COUNTS: bool;
+        fn count(event: Event, times: u32);
         fn spots() -> &'static [Spots<Native<Self>>; ROWS];
         fn heads() -> &'static Heads<Native<Self>>;
     }
 }
 
 impl sealed::Sealed for Silent {
+    const COUNTS: bool = false;
+
     #[inline(always)]
-    fn count(_event: Event) {}
+    fn count(_event: Event, _times: u32) {}
 
     #[inline(always)]
     fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
@@ -49,11 +53,13 @@ impl sealed::Sealed for Silent {
 }
 
 impl sealed::Sealed for Counted {
-    fn count(event: Event) {
+    const COUNTS: bool = true;
+
+    fn count(event: Event, times: u32) {
         let counters = slots::this_cpu().and_then(|cpu| COUNTERS.get_or_map(usize::from(cpu.index())));
         let counter = &counters.unwrap_or(&NUMBERLESS).0[event as usize];
         // ord: N40 alone: a statistic orders nothing
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.fetch_add(times.into(), Ordering::Relaxed);
     }
 
     #[inline(always)]

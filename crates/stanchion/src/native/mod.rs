@@ -148,8 +148,16 @@ impl<C: Counting> Platform for Native<C> {
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
         let Some(cpu) = slots::this_cpu() else { return }; // only a context with a number can be kicked
+        let slot = slots::slot(cpu);
         // ord: N35 alone: compared again under the parker's protocol, whose own orderings carry what the kicker wrote
-        slots::slot(cpu).parker.halt_while(|| cell.load(Relaxed) == value);
+        slot.parker.halt_while(|| cell.load(Relaxed) == value);
+        if C::COUNTS {
+            // ord: N56 alone: a statistic orders nothing
+            let kicked_at = slot.kicked_at.swap(0, Ordering::Relaxed);
+            if kicked_at != 0 {
+                C::count(Event::PvLatencyWake, nanos().wrapping_sub(kicked_at));
+            }
+        }
     }
 
     fn kick(cpu: CpuId) {
@@ -157,7 +165,14 @@ impl<C: Counting> Platform for Native<C> {
         // A thread that is woken while no CPU is idle is put into the run queue of the CPU that wakes it.
         // ord: N43 alone: a hint, which the thread corrects itself once it runs
         slot.runs_on.store(running::os_cpu().wrapping_add(1), Ordering::Relaxed);
+        if !C::COUNTS {
+            return slot.parker.kick();
+        }
+        let began = nanos();
+        // ord: N57 alone: a statistic orders nothing
+        slot.kicked_at.store(began.max(1), Ordering::Relaxed);
         slot.parker.kick();
+        C::count(Event::PvLatencyKick, nanos().wrapping_sub(began));
     }
 
     fn is_preempted(cpu: CpuId) -> bool {
@@ -177,8 +192,8 @@ impl<C: Counting> Platform for Native<C> {
     }
 
     #[inline(always)]
-    fn count(event: Event) {
-        C::count(event);
+    fn count_many(event: Event, times: u32) {
+        C::count(event, times);
     }
 }
 
@@ -201,6 +216,11 @@ static AT_LOAD: extern "C" fn() = {
 /// Makes releases of paravirtual locks use a full fence instead of the asymmetric one from now on, for comparison.
 pub fn force_fenced_release() {
     barrier::force_fences();
+}
+
+/// A clock that wraps every four seconds.
+fn nanos() -> u32 {
+    running::now() as u32
 }
 
 /// How this process does what the native world needs, for reports.

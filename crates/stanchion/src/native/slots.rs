@@ -25,6 +25,8 @@ pub(super) struct Slot {
     pub(super) parker: Parker,
     /// The OS CPU that the thread last said it runs on, plus one; 0 is unknown.
     pub(super) runs_on: AtomicU32,
+    /// When it was last kicked, in nanoseconds modulo 2^32; for counting locks.
+    pub(super) kicked_at: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Slot>() <= 128, "a thread that ever waited costs at most 128 bytes");

@@ -1,0 +1,64 @@
+//! Kick-ahead: a release also wakes the next few sleepers behind the head, so that their wake-up overlaps with the sections in
+//! front of them.
+//!
+//! The links are followed *before* the releasing store: nodes leave the queue only by way of the lock, so its holder finds the
+//! queue standing still; afterwards any of them may be in another queue. Whoever is to be kicked is taken from HALTED to ROUSED
+//! first: then it does not halt if it was just about to, and its predecessor will not take it for a sleeper. Between that and
+//! the kick it may already be head and still asleep; nothing is lost, because the kick is on its way.
+//!
+//! A state of its own, and not WAIT, because a waiter that finds itself head after a halt must know whether the owner in front
+//! has taken a place for it (it was HALTED) or not (it was ROUSED). Taking it to WAIT was our first form, after the construction
+//! of `reference/algorithms.md` 3.1: the schedule explorer showed within ten schedules that the waiter then waits for ever for
+//! a place that nobody will tell it.
+use super::waiter::{HALTED, ROUSED};
+use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
+use super::{PvQSpinLock, Signpost, WaitPolicy};
+use crate::Tunable;
+use crate::events::Event;
+use crate::order::{AcqRel, Acquire, Relaxed};
+use crate::percpu::Domain;
+use crate::platform::{Atomic, CpuId, Platform};
+use crate::tail::NodeCode;
+
+/// No more than so many are woken ahead, whatever the tunable says.
+const MOST: usize = 8;
+
+impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
+    /// Whether the head of the queue sleeps, as far as its mark tells.
+    pub(super) fn head_sleeps(&self) -> bool {
+        // ord: V47 alone: a hint; a mark that comes later is found after the release (V4)
+        !matches!(self.head.load(Relaxed), OPEN | NO_STEALING | SPINS | PENDING)
+    }
+
+    #[cold]
+    pub(super) fn release_kicking_ahead(&self) {
+        P::with_domain(|domain| {
+            let ahead = self.sleepers_behind_the_head(domain);
+            self.release_and_kick_the_head();
+            for cpu in ahead.into_iter().flatten() {
+                P::count(Event::PvKickAhead);
+                P::kick(cpu);
+            }
+        });
+    }
+
+    /// Takes on the duty to kick the next sleepers. The caller holds the lock.
+    fn sleepers_behind_the_head(&self, domain: &P::Domain) -> [Option<CpuId>; MOST] {
+        let mut ahead = [None; MOST];
+        // ord: V48 alone: ordered after the last head's mark by the claim of the lock (V5)
+        let head = W::Signpost::occupant(self.at(domain), self.head.load(Relaxed));
+        // ord: V49 pairs V7, R9: the waiter behind was ready before it linked itself
+        let mut code = head.map(|head| domain.node(head).next.load(Acquire));
+        let most = (P::tunable(Tunable::KickAhead) as usize).min(MOST);
+        for place in &mut ahead[..most] {
+            let Some(node) = code.and_then(NodeCode::from_raw) else { break };
+            // ord: V50 pairs V8, V12: we are done with the queue as its owner saw it, on success
+            if domain.node(node).state.compare_exchange(HALTED, ROUSED, AcqRel, Relaxed).is_ok() {
+                *place = Some(node.cpu());
+            }
+            // ord: V51 pairs V7, R9: the waiter behind was ready before it linked itself
+            code = Some(domain.node(node).next.load(Acquire));
+        }
+        ahead
+    }
+}

@@ -1,0 +1,66 @@
+//! What the second byte of the lock may hold, and all that the word may do.
+use crate::spots::SPOTS_PER_ROW;
+use crate::transitions::{Change, Is, Row, Table};
+
+/// Nothing to tell.
+pub(super) const OPEN: u8 = 0;
+/// The head of the queue sleeps; where, is to be looked up. (1 to 250 say where: see [`crate::spots`].)
+pub(super) const SLOW: u8 = 251;
+/// Without a queue, one waiter polls the lock itself.
+pub(super) const PENDING: u8 = 252;
+/// For good: this lock's waiters never halt, and nobody steals.
+pub(super) const SPINS: u8 = 254;
+/// The head of the queue is running and has waited long enough; do not steal.
+pub(super) const NO_STEALING: u8 = u8::MAX;
+const _: () = assert!(SPOTS_PER_ROW < SLOW as usize);
+
+pub(super) const TRANSITIONS: Table = Table(&[
+    Row {
+        name: "claim or steal: t,h,0 -> t,h,1",
+        tail: Change::Same,
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(0), Is::Value(1)),
+    },
+    Row {
+        name: "queue, or let the last waiter out: p,*,* -> n,*,*",
+        tail: Change::Goes(Is::Any, Is::NonZero),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head stops thieves: n,0,* -> n,255,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head sleeps at a spot: n,*,* -> n,s,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Any, Is::Within(1, SLOW as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "a waiter becomes pending: t,0,* -> t,252,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(PENDING as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head woke up or acquired, or nobody is pending: t,*,* -> t,0,*",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Any, Is::Value(OPEN as u16)),
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head was the last: n,0,1 -> 0,0,1",
+        tail: Change::Goes(Is::NonZero, Is::Value(0)),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "release: t,h,1 -> t,h,0",
+        tail: Change::Same,
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(1), Is::Value(0)),
+    },
+]);
