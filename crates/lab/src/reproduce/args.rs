@@ -49,9 +49,9 @@ pub(crate) struct ReproduceArgs {
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct FitArgs {
-    /// The table whose baseline column is fitted, by name
-    #[arg(long, value_name = "NAME")]
-    pub table: String,
+    /// Tables whose baseline columns are fitted, by name; several of one machine are fitted together, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    pub table: Vec<String>,
 
     /// The column to fit; only a table's baseline is allowed [default: the baseline]
     #[arg(long, value_name = "LOCK")]

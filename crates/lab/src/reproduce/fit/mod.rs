@@ -22,11 +22,7 @@ const BARS: (f64, f64) = (0.05, 0.12);
 
 /// Fits a table's baseline, or checks it.
 pub(crate) fn fit(args: &FitArgs) -> ExitCode {
-    let problem = chosen(core::slice::from_ref(&args.table)).and_then(|tables| {
-        let table = tables.into_iter().next().ok_or("no table")?;
-        Problem::new(table, args)
-    });
-    let problem = match problem {
+    let problem = match chosen(&args.table).and_then(|tables| Problem::new(tables, args)) {
         Ok(problem) => problem,
         Err(message) => return refuse(&message),
     };
@@ -52,16 +48,7 @@ pub(crate) fn fit(args: &FitArgs) -> ExitCode {
         found
     };
     bar.finish_and_clear();
-    tell(&mut text, &problem, &start, &end, &before, &after);
-    let passes = median_and_worst(&after.iter().map(|error| error.exp_m1()).collect::<Vec<_>>())
-        .is_some_and(|(median, worst)| median <= BARS.0 && worst <= BARS.1);
-    let _ = writeln!(
-        text,
-        "bars (median {:.0} %, worst {:.0} %): {}",
-        BARS.0 * 100.0,
-        BARS.1 * 100.0,
-        if passes { "passed" } else { "missed" }
-    );
+    let passes = tell(&mut text, &problem, &start, &end, &before, &after);
     if !args.check && !args.dry_run {
         match written::write(&problem, &end, &args.dir) {
             Ok(paths) => {
@@ -87,32 +74,57 @@ fn failed() -> ExitCode {
     ExitCode::from(FAILED)
 }
 
-/// The column before and after, and where the parameters went.
-fn tell(text: &mut String, problem: &Problem, start: &[f64], end: &[f64], before: &[f64], after: &[f64]) {
-    let table = &problem.table;
-    let _ = writeln!(text, "{}, column {} ({})", table.title, table.baseline, table.unit);
-    let _ =
-        writeln!(text, "  {:>8} {:>12} {:>12} {:>9} {:>9}", "", "published", "simulated", "error", "before");
-    for ((row, after), before) in problem.rows.iter().zip(after).zip(before) {
+/// The columns before and after, and where the parameters went. Whether each column passes the bars.
+fn tell(
+    text: &mut String,
+    problem: &Problem,
+    start: &[f64],
+    end: &[f64],
+    before: &[f64],
+    after: &[f64],
+) -> bool {
+    let mut errors = after.iter().zip(before);
+    let mut all_pass = true;
+    for part in &problem.parts {
+        let table = &part.table;
+        let _ = writeln!(text, "{}, column {} ({})", table.title, table.baseline, table.unit);
         let _ = writeln!(
             text,
-            "  {:>8} {:>12} {:>12} {:>+7.1} % {:>+7.1} %",
-            row.label,
-            number(row.published),
-            number(row.published * after.exp()),
-            after.exp_m1() * 100.0,
-            before.exp_m1() * 100.0
+            "  {:>8} {:>12} {:>12} {:>9} {:>9}",
+            "", "published", "simulated", "error", "before"
+        );
+        let mut sizes = Vec::new();
+        for (row, (after, before)) in part.rows.iter().zip(errors.by_ref()) {
+            let _ = writeln!(
+                text,
+                "  {:>8} {:>12} {:>12} {:>+7.1} % {:>+7.1} %",
+                row.label,
+                number(row.published),
+                number(row.published * after.exp()),
+                after.exp_m1() * 100.0,
+                before.exp_m1() * 100.0
+            );
+            sizes.push(after.exp_m1());
+        }
+        let Some((median, worst)) = median_and_worst(&sizes) else { continue };
+        let passes = median <= BARS.0 && worst <= BARS.1;
+        all_pass &= passes;
+        let _ = writeln!(
+            text,
+            "  {:.1} % in the median, {:.1} % at worst; bars (median {:.0} %, worst {:.0} %): {}",
+            median * 100.0,
+            worst * 100.0,
+            BARS.0 * 100.0,
+            BARS.1 * 100.0,
+            if passes { "passed" } else { "missed" }
         );
     }
-    let sizes: Vec<f64> = after.iter().map(|error| error.exp_m1()).collect();
-    if let Some((median, worst)) = median_and_worst(&sizes) {
-        let _ = writeln!(text, "  {:.1} % in the median, {:.1} % at worst", median * 100.0, worst * 100.0);
-    }
     for ((knob, start), end) in problem.knobs.iter().zip(start).zip(end) {
+        let of = knob.part.map_or("", |part| &problem.parts[part].table.name);
         let _ = writeln!(
             text,
             "  {:32} {:>10} from {:>10}, prior {} +- {:.0} %: {:+.1} widths",
-            knob.path,
+            format!("{of} {}", knob.path).trim_start(),
             number(end.exp()),
             number(start.exp()),
             number(knob.centre),
@@ -120,4 +132,5 @@ fn tell(text: &mut String, problem: &Problem, start: &[f64], end: &[f64], before
             (end - knob.centre.ln()) / knob.sigma
         );
     }
+    all_pass
 }

@@ -1,4 +1,4 @@
-//! What is fitted to what: the baseline's column of a table, and the parameters that may move.
+//! What is fitted to what: the baseline's columns of one or more tables of a machine, and the parameters that may move.
 use super::super::args::FitArgs;
 use super::super::cells::exists;
 use super::super::simulate::{self, Job, Miss};
@@ -19,6 +19,8 @@ pub(super) const FROM: &str = "; prior ";
 #[derive(Clone, Debug)]
 pub(crate) struct Knob {
     pub path: String,
+    /// To which part's workload it belongs; `None`: to the machine.
+    pub part: Option<usize>,
     /// What was known before any fit, and how well.
     pub centre: f64,
     pub sigma: f64,
@@ -34,13 +36,18 @@ pub(crate) struct Row {
     pub workload_sets: Vec<String>,
 }
 
-/// A fit.
-pub(crate) struct Problem {
+/// One table's part in a fit.
+pub(crate) struct Part {
     pub table: Table,
     pub rows: Vec<Row>,
+    pub workload: WorkloadFile,
+}
+
+/// A fit.
+pub(crate) struct Problem {
+    pub parts: Vec<Part>,
     pub knobs: Vec<Knob>,
     pub machine: MachineFile,
-    pub workload: WorkloadFile,
     seeds: u64,
 }
 
@@ -57,8 +64,8 @@ fn place(dir: &Path, kind: &str, name: &str) -> String {
     if path.is_file() { path.display().to_string() } else { name.to_owned() }
 }
 
-impl Problem {
-    pub(super) fn new(table: Table, args: &FitArgs) -> Result<Self, String> {
+impl Part {
+    fn new(table: Table, args: &FitArgs) -> Result<Self, String> {
         let lock = args.lock.as_ref().unwrap_or(&table.baseline);
         if *lock != table.baseline {
             return Err(format!(
@@ -90,10 +97,37 @@ impl Problem {
         if rows.is_empty() || table.rows.iter().any(|row| row.workload_name != name) {
             return Err(format!("{} has nothing that a fit may see", table.name));
         }
-        let machine =
-            machine::load_with(&place(&args.dir, "machines", &table.machine_name), &table.machine_sets)?;
         let workload = workload::load(&place(&args.dir, "workloads", &name))?;
-        let mut problem = Self { table, rows, knobs: Vec::new(), machine, workload, seeds: args.seeds };
+        Ok(Self { table, rows, workload })
+    }
+
+    /// The workload of a row, which may differ in what the row stands for.
+    fn with_sets(&self, workload: &Workload, sets: &[String]) -> Workload {
+        let mut file = self.workload.clone();
+        file.workload = workload.clone();
+        if sets.is_empty() {
+            return file.workload;
+        }
+        let text = workload::write(&file);
+        workload::read_with(&text, &file.workload.name, sets).map_or(file.workload, |read| read.workload)
+    }
+}
+
+impl Problem {
+    pub(super) fn new(tables: Vec<Table>, args: &FitArgs) -> Result<Self, String> {
+        let first = tables.first().ok_or("no table")?;
+        let on = (first.machine_name.clone(), first.machine_sets.clone());
+        if let Some(other) =
+            tables.iter().find(|table| (&table.machine_name, &table.machine_sets) != (&on.0, &on.1))
+        {
+            return Err(format!(
+                "{} and {} are not of the same machine: tables that are fitted together must be",
+                first.name, other.name
+            ));
+        }
+        let machine = machine::load_with(&place(&args.dir, "machines", &on.0), &on.1)?;
+        let parts = tables.into_iter().map(|table| Part::new(table, args)).collect::<Result<Vec<_>, _>>()?;
+        let mut problem = Self { parts, knobs: Vec::new(), machine, seeds: args.seeds };
         problem.knobs = problem.all_knobs();
         for wanted in &args.parameters {
             if !problem.knobs.iter().any(|knob| knob.path == *wanted) {
@@ -109,23 +143,31 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The parameters with a prior: of the workload, and of the machine where that is fitted, too.
+    /// The parameters with a prior: of the workloads, and of the machine where one of the tables fits that, too.
     fn all_knobs(&self) -> Vec<Knob> {
         let mut knobs = Vec::new();
-        if self.table.fits_machine {
+        if self.parts.iter().any(|part| part.table.fits_machine) {
             for prior in &self.machine.priors {
                 let Some(now) = machine_file::number(&self.machine.machine, &prior.field) else { continue };
                 let centre = centre(&self.machine.sources, &prior.field, now);
-                knobs.push(Knob { path: prior.field.clone(), centre, sigma: prior.sigma, now });
+                knobs.push(Knob { path: prior.field.clone(), part: None, centre, sigma: prior.sigma, now });
             }
         }
-        for prior in &self.workload.priors {
-            let Some(now) = workload::number(&self.workload.workload, &prior.field) else { continue };
-            let centre = centre(&self.workload.sources, &prior.field, now);
-            knobs.push(Knob { path: prior.field.clone(), centre, sigma: prior.sigma, now });
+        for (index, part) in self.parts.iter().enumerate() {
+            for prior in &part.workload.priors {
+                let Some(now) = workload::number(&part.workload.workload, &prior.field) else { continue };
+                let centre = centre(&part.workload.sources, &prior.field, now);
+                let part = Some(index);
+                knobs.push(Knob { path: prior.field.clone(), part, centre, sigma: prior.sigma, now });
+            }
         }
         knobs.retain(|knob| knob.now > 0.0 && knob.centre > 0.0);
         knobs
+    }
+
+    /// All rows, in the order of errors.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.parts.iter().flat_map(|part| &part.rows)
     }
 
     /// Where the parameters are now, as logarithms.
@@ -140,15 +182,19 @@ impl Problem {
 
     /// How many simulations one evaluation takes.
     pub(super) fn runs(&self) -> usize {
-        self.rows.len() * self.seeds as usize
+        self.rows().count() * self.seeds as usize
     }
 
-    /// The machine and the workload with the parameters where `point` has them.
-    pub(super) fn at(&self, point: &[f64]) -> (Machine, Workload) {
-        let (mut machine, mut workload) = (self.machine.machine.clone(), self.workload.workload.clone());
+    /// The machine and the workloads with the parameters where `point` has them.
+    pub(super) fn at(&self, point: &[f64]) -> (Machine, Vec<Workload>) {
+        let mut machine = self.machine.machine.clone();
+        let mut workloads: Vec<Workload> =
+            self.parts.iter().map(|part| part.workload.workload.clone()).collect();
         for (knob, value) in self.knobs.iter().zip(point) {
-            let set = workload::set_number(&mut workload, &knob.path, value.exp())
-                || machine_file::set_number(&mut machine, &knob.path, value.exp());
+            let set = match knob.part {
+                Some(part) => workload::set_number(&mut workloads[part], &knob.path, value.exp()),
+                None => machine_file::set_number(&mut machine, &knob.path, value.exp()),
+            };
             debug_assert!(set, "a knob was a number of one of the files");
         }
         if machine.topology.groups == 1 {
@@ -156,7 +202,7 @@ impl Problem {
             machine.memory.socket_dirty = machine.memory.group_dirty;
             machine.memory.upgrade_socket = machine.memory.upgrade;
         }
-        (machine, workload)
+        (machine, workloads)
     }
 
     /// The logarithm of simulated over published for each row, at each of the points. `None` where a run was stopped or failed; a
@@ -169,18 +215,20 @@ impl Problem {
     ) -> Vec<Option<Vec<f64>>> {
         let mut jobs = Vec::new();
         for point in points {
-            let (machine, workload) = self.at(point);
+            let (machine, workloads) = self.at(point);
             let machine = Arc::new(machine);
-            for row in &self.rows {
-                let workload = Arc::new(self.with_sets(&workload, &row.workload_sets));
-                jobs.extend((1..=self.seeds).map(|seed| Job {
-                    machine: Arc::clone(&machine),
-                    workload: Arc::clone(&workload),
-                    lock: self.table.baseline.clone(),
-                    contexts: row.contexts,
-                    seed,
-                    milliseconds: (self.table.milliseconds / 2).max(2),
-                }));
+            for (part, workload) in self.parts.iter().zip(&workloads) {
+                for row in &part.rows {
+                    let workload = Arc::new(part.with_sets(workload, &row.workload_sets));
+                    jobs.extend((1..=self.seeds).map(|seed| Job {
+                        machine: Arc::clone(&machine),
+                        workload: Arc::clone(&workload),
+                        lock: part.table.baseline.clone(),
+                        contexts: row.contexts,
+                        seed,
+                        milliseconds: (part.table.milliseconds / 2).max(2),
+                    }));
+                }
             }
         }
         let results = simulate::all(&jobs, stop, &|_, result| {
@@ -193,27 +241,17 @@ impl Problem {
     }
 
     fn log_errors(&self, results: &[Result<f64, Miss>]) -> Option<Vec<f64>> {
-        let of_rows = results.chunks(self.seeds as usize).zip(&self.rows);
+        let scales = self.parts.iter().flat_map(|part| part.rows.iter().map(|_| part.table.scale));
+        let of_rows = results.chunks(self.seeds as usize).zip(self.rows().zip(scales));
         of_rows
-            .map(|(seeds, row)| {
+            .map(|(seeds, (row, scale))| {
                 let values: Option<Vec<f64>> =
                     seeds.iter().map(|value| value.as_ref().ok().copied()).collect();
                 let mean = values?.iter().sum::<f64>() / self.seeds as f64;
-                let error = (mean / self.table.scale / row.published).ln();
+                let error = (mean / scale / row.published).ln();
                 error.is_finite().then_some(error)
             })
             .collect()
-    }
-
-    /// The workload of a row, which may differ in what the row stands for.
-    fn with_sets(&self, workload: &Workload, sets: &[String]) -> Workload {
-        let mut file = self.workload.clone();
-        file.workload = workload.clone();
-        if sets.is_empty() {
-            return file.workload;
-        }
-        let text = workload::write(&file);
-        workload::read_with(&text, &file.workload.name, sets).map_or(file.workload, |read| read.workload)
     }
 }
 
@@ -231,9 +269,10 @@ mod tests {
 
     fn problem(words: &[&str]) -> Result<Problem, String> {
         let args = Line::parse_from(["fit"].iter().chain(words)).args;
-        let table =
-            all().expect("in order").into_iter().find(|table| table.name == args.table).expect("a table");
-        Problem::new(table, &args)
+        let tables = args.table.iter().map(|name| {
+            all().expect("in order").into_iter().find(|table| table.name == *name).expect("a table")
+        });
+        Problem::new(tables.collect(), &args)
     }
 
     #[test]
@@ -250,11 +289,29 @@ mod tests {
     fn only_one_table_moves_the_machine() {
         let is_machine = |knob: &Knob| !knob.path.starts_with("workload.");
         let torture = problem(&["--table", "locktorture"]).expect("it can be fitted");
-        assert!(torture.knobs.iter().any(is_machine) && torture.rows.len() == 10);
+        assert!(torture.knobs.iter().any(is_machine) && torture.rows().count() == 10);
         let open = problem(&["--table", "open1"]).expect("it can be fitted");
         assert!(!open.knobs.is_empty() && !open.knobs.iter().any(is_machine));
         let build = problem(&["--table", "pvq-haswell-ex"]).expect("it can be fitted");
-        assert_eq!(build.rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["32"]);
+        assert_eq!(build.rows().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["32"]);
+    }
+
+    #[test]
+    fn tables_of_one_machine_are_fitted_together() {
+        let both = problem(&["--table", "locktorture,open1"]).expect("one machine");
+        assert_eq!(both.rows().count(), 20);
+        let critical =
+            |part| both.knobs.iter().position(|knob| knob.part == part && knob.path.ends_with(".critical"));
+        let (torture, open) =
+            (critical(Some(0)).expect("it has one"), critical(Some(1)).expect("it has one"));
+        let mut point = both.start();
+        point[torture] = 11.0_f64.ln();
+        point[open] = 22.0_f64.ln();
+        let (_, workloads) = both.at(&point);
+        let of = |part: usize| workload::number(&workloads[part], "workload.critical").map(f64::round);
+        assert_eq!((of(0), of(1)), (Some(11.0), Some(22.0)));
+        let refused = problem(&["--table", "locktorture,pvq-haswell-ex"]).err().expect("two machines");
+        assert!(refused.contains("same machine"), "{refused}");
     }
 
     #[test]
@@ -265,7 +322,7 @@ mod tests {
         let (machine, workload) = problem.at(&[100.0_f64.ln(), 50.0_f64.ln()]);
         assert_eq!(machine_file::number(&machine, "memory.remote-dirty"), Some(100.0));
         assert_eq!(machine.memory.socket_dirty, machine.memory.group_dirty, "sockets of one group");
-        assert_eq!(workload::number(&workload, "workload.critical"), Some(50.0));
+        assert_eq!(workload::number(&workload[0], "workload.critical"), Some(50.0));
     }
 
     #[test]
