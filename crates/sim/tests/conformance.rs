@@ -8,7 +8,7 @@ use bodies::{Context, Load, World};
 use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pong};
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use core::cell::Cell;
-use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
+use stanchion_core::pv_qspin as pv;
 use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
 use stanchion_sim::explore::{Stepped, conduct, wait_until};
 
@@ -89,8 +89,19 @@ conformance! {
     ticket: TicketLock<Stepped>;
     qspin: QSpinLock<Stepped>;
     cna: CnaLock<Stepped>;
-    pv_qspin: PvQSpinLock<Stepped, Hybrid>;
-    pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, KickAtUnlock>;
+    pv_qspin: PvQSpinLock<Stepped, pv::Hybrid>;
+    pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, pv::KickAtUnlock>;
+    pv_qspin_eager: PvQSpinLock<Stepped, pv::EagerKick>;
+    pv_qspin_kick_ahead: PvQSpinLock<Stepped, pv::KickAhead>;
+    pv_qspin_wait_early: PvQSpinLock<Stepped, pv::WaitEarlyAtOnce>;
+    pv_qspin_wait_early_sampled: PvQSpinLock<Stepped, pv::WaitEarlySampled>;
+    pv_qspin_only_wait_early: PvQSpinLock<Stepped, pv::OnlyWaitEarly>;
+    pv_qspin_pending: PvQSpinLock<Stepped, pv::FirstPends>;
+    pv_qspin_patched: PvQSpinLock<Stepped, pv::Patched>;
+    pv_qspin_hash: PvQSpinLock<Stepped, pv::Hashed>;
+    pv_qspin_pointer: PvQSpinLock<Stepped, pv::Pointed>;
+    pv_qspin_4_15: PvQSpinLock<Stepped, pv::Unlimited>;
+    pv_qspin_ppc: PvQSpinLock<Stepped, pv::Conferring>;
 }
 
 /// Contexts are coroutines on a machine with a clock.
@@ -182,8 +193,19 @@ mod timed {
         ticket: TicketLock<Sim>, 2;
         qspin: QSpinLock<Sim>, 2;
         cna: CnaLock<Sim>, 2;
-        pv_qspin: PvQSpinLock<Sim, Hybrid>, 8;
-        pv_qspin_kick_at_unlock: PvQSpinLock<Sim, KickAtUnlock>, 8;
+        pv_qspin: PvQSpinLock<Sim, pv::Hybrid>, 8;
+        pv_qspin_kick_at_unlock: PvQSpinLock<Sim, pv::KickAtUnlock>, 8;
+        pv_qspin_eager: PvQSpinLock<Sim, pv::EagerKick>, 8;
+        pv_qspin_kick_ahead: PvQSpinLock<Sim, pv::KickAhead>, 8;
+        pv_qspin_wait_early: PvQSpinLock<Sim, pv::WaitEarlyAtOnce>, 8;
+        pv_qspin_wait_early_sampled: PvQSpinLock<Sim, pv::WaitEarlySampled>, 8;
+        pv_qspin_only_wait_early: PvQSpinLock<Sim, pv::OnlyWaitEarly>, 8;
+        pv_qspin_pending: PvQSpinLock<Sim, pv::FirstPends>, 8;
+        pv_qspin_patched: PvQSpinLock<Sim, pv::Patched>, 8;
+        pv_qspin_hash: PvQSpinLock<Sim, pv::Hashed>, 8;
+        pv_qspin_pointer: PvQSpinLock<Sim, pv::Pointed>, 8;
+        pv_qspin_4_15: PvQSpinLock<Sim, pv::Unlimited>, 8;
+        pv_qspin_ppc: PvQSpinLock<Sim, pv::Conferring>, 8;
     }
 }
 

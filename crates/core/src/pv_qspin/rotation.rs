@@ -36,7 +36,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             // ord: R2 alone: a hint; the swap below decides who is told what
             if node.state.load(Relaxed) == HALTED && P::is_preempted(code.cpu()) {
                 self.unlink(domain.node(before), before, node, code);
-                // ord: R3 pairs V8, V11, V12: we are done with its links before it uses the node again
+                // ord: R3 pairs V8, V11, V12, V52, V39, V40: we are done with its links before it uses the node again
                 node.state.swap(REMOVED, AcqRel);
                 P::count(Event::PvLetOut);
                 return Some(code.cpu());
@@ -70,7 +70,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         }
         // ord: R8 pairs V7: the waiter behind was ready before it linked itself
         let next = node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
-        // ord: R9 pairs V15, R1: passes on what R8 saw
+        // ord: R9 pairs V15, R1, V49, V51: passes on what R8 saw
         before.next.store(next, Release);
     }
 }

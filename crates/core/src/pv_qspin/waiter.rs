@@ -60,7 +60,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         nesting: &Nesting<'a, P>,
     ) -> Self {
         let me = NodeCode::new(cpu, nesting.level());
-        // ord: V42 alone: never changes
+        // ord: V42 alone: this value is there for good or not at all
         let spins = lock.head.load(Relaxed) == SPINS;
         Self { lock, domain, me, node: nesting.node(), place: None, spins }
     }
@@ -93,19 +93,19 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     /// the state that says which.
     fn wait_behind(&mut self, before: NodeCode) -> u8 {
         let in_front = self.domain.node(before);
-        // ord: V7 pairs V6, V15, R1, R8: the link comes after the displaced node was ready
+        // ord: V7 pairs V6, V15, R1, R8, V49, V51: the link comes after the displaced node was ready
         in_front.next.store(self.me.raw(), Release);
         loop {
             if let Some(state) = self.poll_behind(in_front, before.cpu()) {
                 return state;
             }
-            // ord: V8 pairs V16, R3: on failure the owner that changed the state is done with the queue
+            // ord: V8 pairs V16, R3, V50: on failure the owner that changed the state is done with the queue
             if let Err(state) = self.node.state.compare_exchange(WAIT, HALTED, AcqRel, Acquire) {
                 return state;
             }
             P::count(Event::PvWaitNode);
             W::halt_while::<P, _, _>(&self.node.state, HALTED);
-            // ord: V12 pairs V16, R3: on failure the owner that changed the state is done with the queue
+            // ord: V12 pairs V16, R3, V50: on failure the owner that changed the state is done with the queue
             match self.node.state.compare_exchange(HALTED, WAIT, AcqRel, Acquire) {
                 Ok(_) => P::count(Event::PvSpuriousWakeup),
                 Err(HEAD) => {

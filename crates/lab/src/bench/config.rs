@@ -125,7 +125,7 @@ fn locks(args: &Args) -> Result<Vec<&'static Entry>, String> {
     let ours = chosen("--lock", &args.lock, Kind::Stanchion, |_| true)?;
     let peers = chosen("--peers", &args.peers, Kind::Peer, |entry| entry.kind == Kind::Peer)?;
     let wanted = |entry: &&Entry| ours.iter().chain(&peers).any(|other| other.name == entry.name);
-    let locks: Vec<_> = contenders::ALL.iter().filter(wanted).collect();
+    let locks: Vec<_> = contenders::all().filter(wanted).collect();
     if locks.is_empty() {
         return Err("no lock is left to measure: --lock and --peers are both empty".to_owned());
     }
@@ -142,11 +142,12 @@ fn chosen(
     let mut entries = Vec::new();
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         match (word, contenders::by_name(word).filter(|entry| may(entry))) {
-            ("all", _) => entries.extend(contenders::of_kind(kind)),
+            ("all", _) => entries.extend(contenders::of_kind(kind).filter(|entry| !entry.variant)),
+            ("variants", _) => entries.extend(contenders::of_kind(kind).filter(|entry| entry.variant)),
             ("none", _) => {}
             (_, Some(entry)) => entries.push(entry),
             (_, None) => {
-                let valid = contenders::ALL.iter().filter(|entry| may(entry) && entry.kind != Kind::Hidden);
+                let valid = contenders::all().filter(|entry| may(entry) && entry.kind != Kind::Hidden);
                 let near = nearest(word, valid.map(|entry| entry.name)).join(", ");
                 let what = if kind == Kind::Peer { "peer" } else { "lock" };
                 return Err(format!(
@@ -199,17 +200,22 @@ fn millis(time: Duration) -> u64 {
 /// The text of `--list`.
 pub(crate) fn list() -> String {
     let mut text = String::new();
-    for (title, kind) in [("locks", Kind::Stanchion), ("peers", Kind::Peer)] {
+    let titles = [
+        ("locks", Kind::Stanchion, false),
+        ("variants", Kind::Stanchion, true),
+        ("peers", Kind::Peer, false),
+    ];
+    for (title, kind, variant) in titles {
         text.push_str(title);
         text.push('\n');
-        for entry in contenders::of_kind(kind) {
-            let _ = writeln!(text, "  {:<17} {:>3} bytes  {}", entry.name, entry.bytes, entry.about);
+        for entry in contenders::of_kind(kind).filter(|entry| entry.variant == variant) {
+            let _ = writeln!(text, "  {:<27} {:>3} bytes  {}", entry.name, entry.bytes, entry.about);
         }
     }
     text.push_str("profiles\n");
     for named in profiles::NAMED {
         let times = format!("cs={}ns,think={}ns", named.critical_ns, named.think_ns);
-        let _ = writeln!(text, "  {:<17} {times:<24}  {}", named.name, named.about);
+        let _ = writeln!(text, "  {:<27} {times:<24}  {}", named.name, named.about);
     }
     text
 }

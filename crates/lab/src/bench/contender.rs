@@ -49,6 +49,8 @@ pub(crate) struct Entry {
     pub name: &'static str,
     pub kind: Kind,
     pub about: &'static str,
+    /// Not in a default set: a policy of a lock, to be compared with others of the same.
+    pub variant: bool,
     pub bytes: usize,
     /// Runs one cell in this process, which is a worker that ends afterwards.
     pub run: fn(&CellSpec) -> CellOutcome,
@@ -63,6 +65,7 @@ impl Entry {
             name: C::NAME,
             kind: C::KIND,
             about: C::ABOUT,
+            variant: false,
             bytes: C::BYTES,
             run: worker::run::<C>,
             run_counting: None,

@@ -2,6 +2,7 @@
 use super::busted;
 use super::orders::Orders;
 use super::session;
+use super::tortured::Tortured;
 
 /// What is expected to notice that a broken lock is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,56 +37,90 @@ pub(crate) struct Row {
     pub(crate) run: fn(Orders),
 }
 
+/// Whether a starved waiter is a failure.
+#[derive(Clone, Copy)]
+enum Fair {
+    Yes,
+    No,
+}
+
+/// One of Stanchion's.
+const fn ours<L: Tortured>(name: &'static str, fair: Fair, about: &'static str) -> Row {
+    let fair = matches!(fair, Fair::Yes);
+    Row { name, origin: Origin::Stanchion, fair, signal_safe: true, about, run: session::run::<L> }
+}
+
 /// The rows, in the order in which they are run.
 pub(crate) static ROWS: &[Row] = &[
-    Row {
-        name: "byte",
-        origin: Origin::Stanchion,
-        fair: false,
-        signal_safe: true,
-        about: "test-and-test-and-set byte, unfair",
-        run: session::run::<stanchion::lock::ByteLock>,
-    },
-    Row {
-        name: "ticket",
-        origin: Origin::Stanchion,
-        fair: true,
-        signal_safe: true,
-        about: "FIFO ticket lock",
-        run: session::run::<stanchion::lock::TicketLock>,
-    },
-    Row {
-        name: "qspin",
-        origin: Origin::Stanchion,
-        fair: true,
-        signal_safe: true,
-        about: "queued spin lock",
-        run: session::run::<stanchion::lock::QSpinLock>,
-    },
-    Row {
-        name: "cna",
-        origin: Origin::Stanchion,
-        fair: true,
-        signal_safe: true,
-        about: "queued spin lock that prefers its own NUMA node",
-        run: session::run::<stanchion::lock::CnaLock>,
-    },
-    Row {
-        name: "pv-qspin",
-        origin: Origin::Stanchion,
-        fair: true,
-        signal_safe: true,
-        about: "paravirtual queued lock, hybrid policy: the default",
-        run: session::run::<stanchion::lock::PvQSpinLock>,
-    },
-    Row {
-        name: "pv-qspin-kick-at-unlock",
-        origin: Origin::Stanchion,
-        fair: true,
-        signal_safe: true,
-        about: "paravirtual queued lock that never steals",
-        run: session::run::<stanchion::lock::PvQSpinKickAtUnlockLock>,
-    },
+    ours::<stanchion::lock::ByteLock>("byte", Fair::No, "test-and-test-and-set byte, unfair"),
+    ours::<stanchion::lock::TicketLock>("ticket", Fair::Yes, "FIFO ticket lock"),
+    ours::<stanchion::lock::QSpinLock>("qspin", Fair::Yes, "queued spin lock"),
+    ours::<stanchion::lock::CnaLock>("cna", Fair::Yes, "queued spin lock that prefers its own NUMA node"),
+    ours::<stanchion::lock::PvQSpinLock>(
+        "pv-qspin",
+        Fair::Yes,
+        "paravirtual queued lock, hybrid policy: the default",
+    ),
+    ours::<stanchion::lock::PpcQSpinLock>(
+        "ppc-qspin",
+        Fair::Yes,
+        "paravirtual queued lock that yields instead of sleeping",
+    ),
+    ours::<stanchion::lock::PvQSpinKickAtUnlockLock>(
+        "pv-qspin-kick-at-unlock",
+        Fair::Yes,
+        "never steals; a sleeper is woken by the release before its turn",
+    ),
+    ours::<stanchion::lock::PvQSpinEagerLock>(
+        "pv-qspin-eager",
+        Fair::Yes,
+        "kicks a sleeper when it becomes head (4.2-rc1)",
+    ),
+    ours::<stanchion::lock::PvQSpinKickAheadLock>(
+        "pv-qspin-kick-ahead",
+        Fair::Yes,
+        "kick-at-unlock, and wakes the next few sleepers",
+    ),
+    ours::<stanchion::lock::PvQSpinWaitEarlyLock>(
+        "pv-qspin-wait-early",
+        Fair::Yes,
+        "kick-ahead, and sleeps at once behind sleepers",
+    ),
+    ours::<stanchion::lock::PvQSpinWaitEarlySampledLock>(
+        "pv-qspin-wait-early-sampled",
+        Fair::Yes,
+        "kick-ahead, and looks now and then whether to sleep",
+    ),
+    ours::<stanchion::lock::PvQSpinOnlyWaitEarlyLock>(
+        "pv-qspin-only-wait-early",
+        Fair::Yes,
+        "kick-at-unlock, and sleeps at once behind sleepers",
+    ),
+    ours::<stanchion::lock::PvQSpinPendingLock>(
+        "pv-qspin-pending",
+        Fair::Yes,
+        "kick-at-unlock, and the first waiter needs no node",
+    ),
+    ours::<stanchion::lock::PvQSpinPatchedLock>(
+        "pv-qspin-patched",
+        Fair::Yes,
+        "the announced series as a whole",
+    ),
+    ours::<stanchion::lock::PvQSpinHashLock>(
+        "pv-qspin-hash",
+        Fair::Yes,
+        "kick-at-unlock that finds its head in a hash table",
+    ),
+    ours::<stanchion::lock::PvQSpinPointerLock>(
+        "pv-qspin-pointer",
+        Fair::Yes,
+        "kick-at-unlock that points at its head; 8 bytes",
+    ),
+    ours::<stanchion::lock::PvQSpin415Lock>(
+        "pv-qspin-4.15",
+        Fair::No,
+        "steals without a limit on time (as merged)",
+    ),
     Row {
         name: "reference-tas",
         origin: Origin::Reference,

@@ -25,7 +25,10 @@ macro_rules! stanchion_locks {
     };
 }
 
-stanchion_locks!(ByteLock TicketLock QSpinLock CnaLock PvQSpinLock PvQSpinKickAtUnlockLock);
+stanchion_locks! {
+    ByteLock TicketLock QSpinLock CnaLock PvQSpinLock PpcQSpinLock
+    PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock PvQSpin415Lock
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,8 @@ use lock_api::{Mutex, RawMutex};
 pub(crate) trait Ours: Send + Sync + 'static {
     const NAME: &'static str;
     const ABOUT: &'static str;
+    /// Whether it is there to be compared with another lock of ours only.
+    const VARIANT: bool;
     /// The lock users get: counting compiles to nothing.
     type Silent: RawMutex + Send + Sync + 'static;
     /// The same, counting.
@@ -40,5 +42,5 @@ impl<O: Ours, R: RawMutex + Send + Sync + 'static> Contender for Form<O, R> {
 
 /// The row of a lock of ours.
 pub(crate) const fn entry<O: Ours>() -> Entry {
-    Entry::counted::<Form<O, O::Silent>, Form<O, O::Counted>>()
+    Entry { variant: O::VARIANT, ..Entry::counted::<Form<O, O::Silent>, Form<O, O::Counted>>() }
 }
