@@ -19,6 +19,9 @@ contenders! {
     ticket => ours::entry::<ticket::Ticket>();
     qspin => ours::entry::<qspin::QSpin>();
     cna => ours::entry::<cna::Cna>();
+    unfair_q => ours::entry::<unfair_q::UnfairQ>();
+    ppc_simple => ours::entry::<ppc_simple::PpcSimple>();
+    owner_qspin => ours::entry::<owner_qspin::OwnerQSpin>();
     pv_qspin => ours::entry::<pv_qspin::PvQSpin>();
     pv_qspin_kick_at_unlock => ours::entry::<pv_qspin_kick_at_unlock::PvQSpinKickAtUnlock>();
     pv_qspin_fenced => Entry::of::<pv_qspin_fenced::PvQSpinFenced>();
