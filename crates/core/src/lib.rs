@@ -10,6 +10,9 @@
 //! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
 //! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
 //! | `cna` | [`CnaLock`] | many CPUs on several sockets |
+//! | `unfair-q` | [`UnfairQueuedLock`] | more contexts than CPUs, without halting; no fairness |
+//! | `ppc-simple` | [`OwnerYieldLock`] | the unfair yardstick where time can be given to the owner |
+//! | `owner-qspin` | [`OwnerQueuedLock`] | more contexts than CPUs, where time can be given to the owner |
 //! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -20,6 +23,8 @@ pub mod events;
 pub mod heads;
 pub mod lock;
 pub mod order;
+pub mod owner_queued;
+pub mod owner_yield;
 pub mod percpu;
 pub mod platform;
 pub mod pv_qspin;
@@ -29,13 +34,17 @@ pub mod tail;
 pub mod ticket;
 pub mod transitions;
 pub mod tunables;
+pub mod unfair_q;
 
 pub use byte::ByteLock;
 pub use cna::CnaLock;
 pub use events::Event;
 pub use lock::{ConstLock, RawLock};
+pub use owner_queued::OwnerQueuedLock;
+pub use owner_yield::OwnerYieldLock;
 pub use platform::{Atomic, ConstAtomic, CpuId, Platform};
 pub use pv_qspin::PvQSpinLock;
 pub use qspin::QSpinLock;
 pub use ticket::TicketLock;
 pub use tunables::Tunable;
+pub use unfair_q::UnfairQueuedLock;

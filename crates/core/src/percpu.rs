@@ -80,6 +80,8 @@ pub struct PerCpu<P: Platform> {
     pub(crate) looked_at: P::U32,
     /// How many acquisitions ahead of a queue were allowed then, until the next look.
     pub(crate) credit: P::U32,
+    /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see [`crate::owner_queued`].
+    pub(crate) sleepy_seen: P::U32,
     /// A stream of pseudo-random numbers.
     pub(crate) dice: P::U32,
 }
@@ -102,6 +104,7 @@ impl<P: Platform> PerCpu<P> {
             stint_extension: P::U32::new(0),
             looked_at: P::U32::new(0),
             credit: P::U32::new(0),
+            sleepy_seen: P::U32::new(0),
             dice: P::U32::new(0),
         }
     }
@@ -182,6 +185,7 @@ where
             stint_extension: P::U32::ZERO,
             looked_at: P::U32::ZERO,
             credit: P::U32::ZERO,
+            sleepy_seen: P::U32::ZERO,
             dice: P::U32::ZERO,
         }
     };

@@ -2,7 +2,10 @@
 use crate::arena::{Arena, Placed};
 use stanchion_core::pv_qspin as pv;
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{ByteLock, CnaLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock, Tunable};
+use stanchion_core::{
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, QSpinLock, RawLock,
+    TicketLock, Tunable, UnfairQueuedLock,
+};
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.
@@ -62,6 +65,9 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<QSpinLock<P>>(),
         kind::<CnaLock<P>>(),
         LockKind { name: "cna-10ms", tunings: &[(Tunable::CnaThreshold, 10_000)], ..kind::<CnaLock<P>>() },
+        kind::<UnfairQueuedLock<P>>(),
+        kind::<OwnerYieldLock<P>>(),
+        kind::<OwnerQueuedLock<P>>(),
         kind::<PvQSpinLock<P, pv::Hybrid>>(),
         kind::<PvQSpinLock<P, pv::Unlimited>>(),
         kind::<PvQSpinLock<P, pv::EagerKick>>(),

@@ -9,7 +9,10 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use core::cell::Cell;
 use stanchion_core::pv_qspin as pv;
-use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock, TicketLock,
+    UnfairQueuedLock,
+};
 use stanchion_sim::explore::{Stepped, conduct, wait_until};
 
 thread_local! {
@@ -89,6 +92,9 @@ conformance! {
     ticket: TicketLock<Stepped>;
     qspin: QSpinLock<Stepped>;
     cna: CnaLock<Stepped>;
+    unfair_q: UnfairQueuedLock<Stepped>;
+    ppc_simple: OwnerYieldLock<Stepped>;
+    owner_qspin: OwnerQueuedLock<Stepped>;
     pv_qspin: PvQSpinLock<Stepped, pv::Hybrid>;
     pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, pv::KickAtUnlock>;
     pv_qspin_eager: PvQSpinLock<Stepped, pv::EagerKick>;
@@ -193,6 +199,9 @@ mod timed {
         ticket: TicketLock<Sim>, 2;
         qspin: QSpinLock<Sim>, 2;
         cna: CnaLock<Sim>, 2;
+        unfair_q: UnfairQueuedLock<Sim>, 2;
+        ppc_simple: OwnerYieldLock<Sim>, 2;
+        owner_qspin: OwnerQueuedLock<Sim>, 2;
         pv_qspin: PvQSpinLock<Sim, pv::Hybrid>, 8;
         pv_qspin_kick_at_unlock: PvQSpinLock<Sim, pv::KickAtUnlock>, 8;
         pv_qspin_eager: PvQSpinLock<Sim, pv::EagerKick>, 8;

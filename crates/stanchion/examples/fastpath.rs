@@ -53,6 +53,9 @@ pairs! {
     TicketLock: fastpath_ticket_events_off, fastpath_ticket_events_on;
     QSpinLock: fastpath_qspin_events_off, fastpath_qspin_events_on;
     CnaLock: fastpath_cna_events_off, fastpath_cna_events_on;
+    UnfairQueuedLock: fastpath_unfair_q_events_off, fastpath_unfair_q_events_on;
+    OwnerYieldLock: fastpath_ppc_simple_events_off, fastpath_ppc_simple_events_on;
+    OwnerQueuedLock: fastpath_owner_qspin_events_off, fastpath_owner_qspin_events_on;
     PvQSpinLock: fastpath_pv_qspin_events_off, fastpath_pv_qspin_events_on;
     PvQSpinKickAtUnlockLock: fastpath_pv_qspin_kick_at_unlock_events_off, fastpath_pv_qspin_kick_at_unlock_events_on;
 }

@@ -38,6 +38,12 @@ locks! {
     QSpinLock = QSpinLock;
     /// Queued spin lock that prefers waiters of its own NUMA node; spins. See [`stanchion_core::cna`].
     CnaLock = CnaLock;
+    /// Queued lock whose waiters may steal; spins. See [`stanchion_core::unfair_q`].
+    UnfairQueuedLock = UnfairQueuedLock;
+    /// Unfair word that knows its owner, to which waiters lend time; spins. See [`stanchion_core::owner_yield`].
+    OwnerYieldLock = OwnerYieldLock;
+    /// Queued lock that knows its owner, with bounded stealing; spins. See [`stanchion_core::owner_queued`].
+    OwnerQueuedLock = OwnerQueuedLock;
     /// Paravirtual queued lock, hybrid policy: the default, for any number of threads. See [`stanchion_core::pv_qspin`].
     PvQSpinLock = PvQSpinLock<pv::Hybrid>;
     /// Paravirtual queued lock that never steals. See [`stanchion_core::pv_qspin`].

@@ -2,7 +2,10 @@
 use lock_api::GuardSend;
 use stanchion_core::pv_qspin::WaitPolicy;
 use stanchion_core::qspin::QueueOrder;
-use stanchion_core::{ByteLock, ConstLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{
+    ByteLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, QSpinLock, RawLock,
+    TicketLock, UnfairQueuedLock,
+};
 
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
 ///
@@ -52,7 +55,7 @@ macro_rules! excludes {
     )*};
 }
 
-excludes!(ByteLock<P> TicketLock<P> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>);
+excludes!(ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>);
 
 // SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.
 unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {

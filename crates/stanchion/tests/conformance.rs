@@ -17,7 +17,10 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use stanchion::native::{Counted, Native, Silent};
 use stanchion_core::pv_qspin as pv;
-use stanchion_core::{ByteLock, CnaLock, ConstLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{
+    ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
+    TicketLock, UnfairQueuedLock,
+};
 use watch::Crew;
 
 /// Contexts are threads of the operating system.
@@ -107,6 +110,9 @@ conformance! {
     ticket: TicketLock<Native>, SPINS;
     qspin: QSpinLock<Native>, SPINS;
     cna: CnaLock<Native>, SPINS;
+    unfair_q: UnfairQueuedLock<Native>, SPINS;
+    ppc_simple: OwnerYieldLock<Native>, SPINS;
+    owner_qspin: OwnerQueuedLock<Native>, SPINS;
     pv_qspin: PvQSpinLock<Native, pv::Hybrid>, HALTS;
     pv_qspin_kick_at_unlock: PvQSpinLock<Native, pv::KickAtUnlock>, HALTS;
     pv_qspin_eager: PvQSpinLock<Native, pv::EagerKick>, HALTS;
@@ -124,6 +130,9 @@ conformance! {
     ticket_counted: TicketLock<Native<Counted>>, SPINS;
     qspin_counted: QSpinLock<Native<Counted>>, SPINS;
     cna_counted: CnaLock<Native<Counted>>, SPINS;
+    unfair_q_counted: UnfairQueuedLock<Native<Counted>>, SPINS;
+    ppc_simple_counted: OwnerYieldLock<Native<Counted>>, SPINS;
+    owner_qspin_counted: OwnerQueuedLock<Native<Counted>>, SPINS;
     pv_qspin_counted: PvQSpinLock<Native<Counted>, pv::Hybrid>, HALTS;
     pv_qspin_kick_at_unlock_counted: PvQSpinLock<Native<Counted>, pv::KickAtUnlock>, HALTS;
 }

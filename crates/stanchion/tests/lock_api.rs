@@ -5,7 +5,10 @@
 mod suppressions;
 
 use core::panic::AssertUnwindSafe;
-use stanchion::lock::{ByteLock, CnaLock, PvQSpinKickAtUnlockLock, PvQSpinLock, QSpinLock, TicketLock};
+use stanchion::lock::{
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinKickAtUnlockLock, PvQSpinLock, QSpinLock,
+    TicketLock, UnfairQueuedLock,
+};
 use stanchion::lock_api::{ArcMutexGuard, GuardSend, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -91,6 +94,9 @@ user_interface! {
     ticket: TicketLock;
     qspin: QSpinLock;
     cna: CnaLock;
+    unfair_q: UnfairQueuedLock;
+    ppc_simple: OwnerYieldLock;
+    owner_qspin: OwnerQueuedLock;
     pv_qspin: PvQSpinLock;
     pv_qspin_kick_at_unlock: PvQSpinKickAtUnlockLock;
 }

@@ -39,6 +39,8 @@ trait Scene: 'static {
     type Lock: RawLock<Platform = Native<Counted>>;
     /// Whether the second contender waits without a node, so that the victim must be the third.
     const HAS_PENDING: bool;
+    /// Whether a waiter sleeps, and its lock's second byte tells where.
+    const SLEEPS: bool;
     /// How many threads a stress may have: two where waiters spin.
     const STRESS_THREADS: u64;
     fn mutexes() -> &'static [Mutex<Raw<Self::Lock>, u64>; LEVELS]
@@ -47,11 +49,12 @@ trait Scene: 'static {
 }
 
 macro_rules! scenes {
-    ($($module:ident: $scene:ident, $lock:ty, $has_pending:literal, $threads:literal;)*) => {$(
+    ($($module:ident: $scene:ident, $lock:ty, $has_pending:literal, $sleeps:literal, $threads:literal;)*) => {$(
         enum $scene {}
         impl Scene for $scene {
             type Lock = <$lock as Inner>::Lock;
             const HAS_PENDING: bool = $has_pending;
+            const SLEEPS: bool = $sleeps;
             const STRESS_THREADS: u64 = $threads;
             fn mutexes() -> &'static [Mutex<$lock, u64>; LEVELS] {
                 static MUTEXES: [Mutex<$lock, u64>; LEVELS] = [const { Mutex::new(0) }; LEVELS];
@@ -93,9 +96,11 @@ impl<L> Inner for Raw<L> {
 }
 
 scenes! {
-    qspin: QSpin, counted::QSpinLock, true, 2;
-    pv_qspin: PvQSpin, counted::PvQSpinLock, false, 6;
-    pv_qspin_kick_at_unlock: PvKickAtUnlock, counted::PvQSpinKickAtUnlockLock, false, 6;
+    qspin: QSpin, counted::QSpinLock, true, false, 2;
+    unfair_q: UnfairQueued, counted::UnfairQueuedLock, false, false, 2;
+    owner_qspin: OwnerQueued, counted::OwnerQueuedLock, false, false, 2;
+    pv_qspin: PvQSpin, counted::PvQSpinLock, false, true, 6;
+    pv_qspin_kick_at_unlock: PvKickAtUnlock, counted::PvQSpinKickAtUnlockLock, false, true, 6;
 }
 
 fn raw<R: lock_api::RawMutex>(mutex: &Mutex<R, u64>) -> &R {
@@ -173,7 +178,7 @@ where
     let victim = told.recv().expect("the victim started");
     for (level, mutex) in S::mutexes().iter().enumerate().take(LEVELS - 1) {
         until("the victim in the queue", report::<S>, || raw(mutex).inner().word().tail != 0);
-        if !S::HAS_PENDING {
+        if S::SLEEPS {
             // Interrupt it while it sleeps, not while it still polls.
             until("the victim asleep", report::<S>, || {
                 (1..=250).contains(&raw(mutex).inner().word().pending)

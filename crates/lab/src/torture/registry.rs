@@ -56,6 +56,13 @@ pub(crate) static ROWS: &[Row] = &[
     ours::<stanchion::lock::TicketLock>("ticket", Fair::Yes, "FIFO ticket lock"),
     ours::<stanchion::lock::QSpinLock>("qspin", Fair::Yes, "queued spin lock"),
     ours::<stanchion::lock::CnaLock>("cna", Fair::Yes, "queued spin lock that prefers its own NUMA node"),
+    ours::<stanchion::lock::UnfairQueuedLock>("unfair-q", Fair::No, "queue whose waiters may steal"),
+    ours::<stanchion::lock::OwnerYieldLock>("ppc-simple", Fair::No, "unfair word that knows its owner"),
+    ours::<stanchion::lock::OwnerQueuedLock>(
+        "owner-qspin",
+        Fair::Yes,
+        "queue that knows its owner and steals until its head objects",
+    ),
     ours::<stanchion::lock::PvQSpinLock>(
         "pv-qspin",
         Fair::Yes,

@@ -26,8 +26,10 @@ macro_rules! stanchion_locks {
 }
 
 stanchion_locks! {
-    ByteLock TicketLock QSpinLock CnaLock PvQSpinLock PpcQSpinLock
-    PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock PvQSpin415Lock
+    ByteLock TicketLock QSpinLock CnaLock UnfairQueuedLock OwnerYieldLock OwnerQueuedLock
+    PvQSpinLock PpcQSpinLock PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock
+    PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock
+    PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock PvQSpin415Lock
 }
 
 #[cfg(test)]

@@ -94,6 +94,7 @@ pub(super) enum Coin {
     KickDelay,
     Round,
     Linger,
+    Switch,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are two contexts and many rounds: bounds on stealing are long.

@@ -92,6 +92,9 @@ impl Platform for Stepped {
     }
 
     fn tunable(tunable: Tunable) -> u32 {
+        if super::policies::is_switch(tunable) {
+            return with(|engine| engine.coin(Coin::Switch, 2)) as u32;
+        }
         super::policies::tuned(tunable)
     }
 

@@ -20,8 +20,24 @@ pub(super) fn tuned(tunable: Tunable) -> u32 {
         | Tunable::OticketNear
         | Tunable::OticketWake => 2,
         Tunable::HeadSpins => 3,
+        Tunable::SleepyLockInterval => 5,
         other => other.default(),
     }
+}
+
+/// Whether a tunable is a switch that somebody may turn on and off at any time: the explorer does so whenever it is asked for.
+pub(super) const fn is_switch(tunable: Tunable) -> bool {
+    matches!(
+        tunable,
+        Tunable::YieldOwner
+            | Tunable::YieldAllowSteal
+            | Tunable::SpinOnPreemptedOwner
+            | Tunable::SleepyLock
+            | Tunable::SleepyLockSticky
+            | Tunable::YieldPrev
+            | Tunable::YieldSleepyOwner
+            | Tunable::ProdHead
+    )
 }
 
 macro_rules! policies {

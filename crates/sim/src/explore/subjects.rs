@@ -187,6 +187,19 @@ fn refined(kind: LockKind) -> Subject {
         "cna" => {
             Subject { about: "NUMA-aware queued spin lock", pending_waits: true, fields: QUEUED, ..subject }
         }
+        "unfair-q" => {
+            let fields = &[(0, "locked"), (2, "tail")];
+            Subject { about: "queued unfair lock: waiters steal", fields, ..subject }
+        }
+        "ppc-simple" => {
+            Subject { about: "unfair word with its owner's number", fields: &[(0, "word")], ..subject }
+        }
+        "owner-qspin" => Subject {
+            about: "queued spin lock with owner, stealing until the head objects",
+            objection: Some(1),
+            fields: &[(0, "held"), (2, "queue")],
+            ..subject
+        },
         "pv-qspin" => Subject::paravirtual::<Quick>(
             "paravirtual hybrid, small constants",
             Overtaking::AtMostOnItsOwn(OVERTAKING_BY_STINT),

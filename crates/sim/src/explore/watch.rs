@@ -164,9 +164,9 @@ impl Watch {
             guard.objector = (after.pending == objection).then_some(me);
             guard.despite = [0; CONTEXTS];
         }
-        if before.locked == 1 && after.locked == 0 {
+        if before.locked != 0 && after.locked == 0 {
             guard.holder = None;
-        } else if before.locked == 0 && after.locked == 1 {
+        } else if before.locked == 0 && after.locked != 0 {
             return self.acquired(lock, me);
         }
         Ok(())

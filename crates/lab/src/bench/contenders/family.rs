@@ -31,6 +31,9 @@ family! {
         TicketLock: "ticket", "FIFO ticket lock; never sleeps";
         QSpinLock: "qspin", "queued spin lock: pending bit, then a FIFO queue; never sleeps";
         CnaLock: "cna", "queued spin lock that prefers its own NUMA node; never sleeps";
+        UnfairQueuedLock: "unfair-q", "queue whose waiters may steal; never sleeps";
+        OwnerYieldLock: "ppc-simple", "unfair word that knows its owner; yields to it";
+        OwnerQueuedLock: "owner-qspin", "queue that knows its owner and steals until its head objects";
         PvQSpinLock: "pv-qspin", "paravirtual queued lock: steals, queues, sleeps; the default";
         PpcQSpinLock: "ppc-qspin", "paravirtual queued lock that yields instead of sleeping";
     }

@@ -10,6 +10,7 @@ mod early_look;
 mod greedy;
 mod halting;
 mod impatient;
+mod levelless_tail;
 mod narrow_ticket;
 mod no_fence;
 mod odd_word;
@@ -39,6 +40,7 @@ pub(super) fn all() -> Vec<Subject> {
         odd_word::subject(),
         blind_clear::subject(),
         shared_node::subject(),
+        levelless_tail::subject(),
         greedy::subject(),
         deaf::subject(),
         early_look::subject(),

@@ -14,6 +14,8 @@ pub(super) trait Flaw: Send + Sync + 'static {
     const CLEARS_BLINDLY: bool = false;
     /// An interrupt uses the node of whom it interrupted.
     const SHARES_NODE: bool = false;
+    /// The tail names a context, and not at which level it queued.
+    const DROPS_LEVEL: bool = false;
     /// A newcomer does not look for a queue.
     const STEALS: bool = false;
     /// The head of the queue asks newcomers for the lock.
@@ -65,7 +67,8 @@ impl<P: Platform, F: Flaw> RawLock for Queued<P, F> {
                 return;
             };
             let level = if F::SHARES_NODE { 0 } else { nesting.level() };
-            let (node, me) = (percpu.node(level), NodeCode::new(cpu, level));
+            let named = if F::DROPS_LEVEL { 0 } else { level };
+            let (node, me) = (percpu.node(level), NodeCode::new(cpu, named));
             node.next.store(NodeCode::NONE, Relaxed);
             node.state.store(WAIT, Relaxed);
             if let Some(before) = NodeCode::from_raw(self.tail.swap(me.raw(), AcqRel)) {
