@@ -88,18 +88,40 @@ fn waiters_can_be_let_out_of_the_queue() {
 }
 
 #[test]
+fn thieves_leave_the_queue_from_everywhere() {
+    let tally = must_hold_and_reach_all_rows("unfair-q");
+    for event in [Event::UnfairUnlinkTail, Event::UnfairUnlinkMiddle, Event::UnfairTailRace] {
+        assert!(tally.count(event) > 0, "{}", event.name());
+    }
+}
+
+#[test]
+fn an_owner_that_does_not_run_is_given_time() {
+    assert!(must_hold_and_reach_all_rows("ppc-simple").count(Event::OwnerConfer) > 0);
+}
+
+#[test]
+fn the_head_of_owner_qspin_is_heeded() {
+    // The check of it is shown to work by `busted-deaf`.
+    let tally = must_hold_and_reach_all_rows("owner-qspin");
+    assert!(tally.count(Event::OwnerMustQueue) > 0 && tally.count(Event::OwnerSteal) > 0);
+}
+
+#[test]
 fn handlers_may_queue_for_another_lock_in_the_midst_of_queueing() {
     let options = with(&[Fault::Interrupts, Fault::Spurious]);
-    for name in ["qspin", "pv-qspin-kick-at-unlock", "pv-qspin", "pv-qspin-lets-out"] {
+    for name in ["qspin", "unfair-q", "pv-qspin-kick-at-unlock", "pv-qspin", "pv-qspin-lets-out"] {
         let tally = must_hold(name, &options, SCHEDULES / 2);
         assert!(tally.count(Event::LockUseNode2) > 100, "{name}");
     }
+    // Most of its handlers steal.
+    assert!(must_hold("owner-qspin", &options, SCHEDULES).count(Event::LockUseNode2) > 0);
 }
 
 #[test]
 fn every_way_of_waiting_is_taken() {
     let mut tally = Tally::default();
-    for name in ["qspin", "pv-qspin", "pv-qspin-lets-out"] {
+    for name in ["qspin", "cna", "unfair-q", "owner-qspin", "pv-qspin", "pv-qspin-lets-out"] {
         tally.merge(must_hold(name, &Options::default(), SCHEDULES));
         tally.merge(must_hold(name, &with(&[Fault::Interrupts]), SCHEDULES));
     }
