@@ -10,10 +10,13 @@
 //! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
 //! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
 //! | `cna` | [`CnaLock`] | many CPUs on several sockets |
+//! | `xen-pv` | [`XenPvLock`] | more contexts than CPUs; unfair, a full fence at each release |
+//! | `pv-ticket` | [`PvTicketLock`] | more contexts than CPUs; strict FIFO |
 //! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod blocked;
 pub mod byte;
 pub mod cna;
 pub mod events;
@@ -23,19 +26,23 @@ pub mod order;
 pub mod percpu;
 pub mod platform;
 pub mod pv_qspin;
+pub mod pv_ticket;
 pub mod qspin;
 pub mod spots;
 pub mod tail;
 pub mod ticket;
 pub mod transitions;
 pub mod tunables;
+pub mod xen_pv;
 
 pub use byte::ByteLock;
 pub use cna::CnaLock;
 pub use events::Event;
-pub use lock::{ConstLock, RawLock};
+pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 pub use platform::{Atomic, ConstAtomic, CpuId, Platform};
 pub use pv_qspin::PvQSpinLock;
+pub use pv_ticket::PvTicketLock;
 pub use qspin::QSpinLock;
 pub use ticket::TicketLock;
 pub use tunables::Tunable;
+pub use xen_pv::XenPvLock;

@@ -1,8 +1,12 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
 use crate::arena::{Arena, Placed};
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{ByteLock, CnaLock, Platform, PvQSpinLock, QSpinLock, RawLock, TicketLock, Tunable};
+use stanchion_core::{
+    ByteLock, CnaLock, Platform, PvQSpinLock, PvTicketLock, QSpinLock, RawLock, TicketLock, Tunable,
+    XenPvLock,
+};
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.
@@ -62,6 +66,10 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<QSpinLock<P>>(),
         kind::<CnaLock<P>>(),
         LockKind { name: "cna-10ms", tunings: &[(Tunable::CnaThreshold, 10_000)], ..kind::<CnaLock<P>>() },
+        kind::<XenPvLock<P>>(),
+        LockKind { name: "xen-pv-wake-all", tunings: &[(Tunable::XenWakeAll, 1)], ..kind::<XenPvLock<P>>() },
+        kind::<PvTicketLock<P, Plain>>(),
+        kind::<PvTicketLock<P, Opportunistic>>(),
         kind::<PvQSpinLock<P, Hybrid>>(),
         kind::<PvQSpinLock<P, KickAtUnlock>>(),
     ]

@@ -9,7 +9,10 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use core::cell::Cell;
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
-use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
+use stanchion_core::{
+    ByteLock, CnaLock, PvQSpinLock, PvTicketLock, QSpinLock, RawLock, TicketLock, XenPvLock,
+};
 use stanchion_sim::explore::{Stepped, conduct, wait_until};
 
 thread_local! {
@@ -89,6 +92,9 @@ conformance! {
     ticket: TicketLock<Stepped>;
     qspin: QSpinLock<Stepped>;
     cna: CnaLock<Stepped>;
+    xen_pv: XenPvLock<Stepped>;
+    pv_ticket: PvTicketLock<Stepped, Plain>;
+    pv_ticket_opportunistic: PvTicketLock<Stepped, Opportunistic>;
     pv_qspin: PvQSpinLock<Stepped, Hybrid>;
     pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, KickAtUnlock>;
 }
@@ -182,6 +188,9 @@ mod timed {
         ticket: TicketLock<Sim>, 2;
         qspin: QSpinLock<Sim>, 2;
         cna: CnaLock<Sim>, 2;
+        xen_pv: XenPvLock<Sim>, 8;
+        pv_ticket: PvTicketLock<Sim, Plain>, 8;
+        pv_ticket_opportunistic: PvTicketLock<Sim, Opportunistic>, 2;
         pv_qspin: PvQSpinLock<Sim, Hybrid>, 8;
         pv_qspin_kick_at_unlock: PvQSpinLock<Sim, KickAtUnlock>, 8;
     }

@@ -53,6 +53,9 @@ pairs! {
     TicketLock: fastpath_ticket_events_off, fastpath_ticket_events_on;
     QSpinLock: fastpath_qspin_events_off, fastpath_qspin_events_on;
     CnaLock: fastpath_cna_events_off, fastpath_cna_events_on;
+    XenPvLock: fastpath_xen_pv_events_off, fastpath_xen_pv_events_on;
+    PvTicketLock: fastpath_pv_ticket_events_off, fastpath_pv_ticket_events_on;
+    PvTicketOpportunisticLock: fastpath_pv_ticket_opportunistic_events_off, fastpath_pv_ticket_opportunistic_events_on;
     PvQSpinLock: fastpath_pv_qspin_events_off, fastpath_pv_qspin_events_on;
     PvQSpinKickAtUnlockLock: fastpath_pv_qspin_kick_at_unlock_events_off, fastpath_pv_qspin_kick_at_unlock_events_on;
 }

@@ -5,6 +5,7 @@ use crate::native::{Counted, Native, Silent};
 use crate::raw::Raw;
 use stanchion_core as core_locks;
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 
 macro_rules! locks {
     ($($(#[$doc:meta])* $name:ident = $lock:ident $(<$policy:ty>)?;)*) => {
@@ -33,6 +34,12 @@ locks! {
     QSpinLock = QSpinLock;
     /// Queued spin lock that prefers waiters of its own NUMA node; spins. See [`stanchion_core::cna`].
     CnaLock = CnaLock;
+    /// Unfair byte whose waiters sleep after a while; each release pays for a full fence. See [`stanchion_core::xen_pv`].
+    XenPvLock = XenPvLock;
+    /// FIFO ticket lock whose waiters sleep after a while. See [`stanchion_core::pv_ticket`].
+    PvTicketLock = PvTicketLock<Plain>;
+    /// The same, whose waiters near their turn hardly ever sleep. See [`stanchion_core::pv_ticket`].
+    PvTicketOpportunisticLock = PvTicketLock<Opportunistic>;
     /// Paravirtual queued lock, hybrid policy: the default, for any number of threads. See [`stanchion_core::pv_qspin`].
     PvQSpinLock = PvQSpinLock<Hybrid>;
     /// Paravirtual queued lock that never steals. See [`stanchion_core::pv_qspin`].

@@ -17,7 +17,10 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use stanchion::native::{Counted, Native, Silent};
 use stanchion_core::pv_qspin::{Hybrid, KickAtUnlock};
-use stanchion_core::{ByteLock, CnaLock, ConstLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
+use stanchion_core::{
+    ByteLock, CnaLock, ConstLock, PvQSpinLock, PvTicketLock, QSpinLock, RawLock, TicketLock, XenPvLock,
+};
 use watch::Crew;
 
 /// Contexts are threads of the operating system.
@@ -106,12 +109,18 @@ conformance! {
     ticket: TicketLock<Native>, SPINS;
     qspin: QSpinLock<Native>, SPINS;
     cna: CnaLock<Native>, SPINS;
+    xen_pv: XenPvLock<Native>, HALTS;
+    pv_ticket: PvTicketLock<Native, Plain>, HALTS;
+    pv_ticket_opportunistic: PvTicketLock<Native, Opportunistic>, SPINS;
     pv_qspin: PvQSpinLock<Native, Hybrid>, HALTS;
     pv_qspin_kick_at_unlock: PvQSpinLock<Native, KickAtUnlock>, HALTS;
     byte_counted: ByteLock<Native<Counted>>, SPINS;
     ticket_counted: TicketLock<Native<Counted>>, SPINS;
     qspin_counted: QSpinLock<Native<Counted>>, SPINS;
     cna_counted: CnaLock<Native<Counted>>, SPINS;
+    xen_pv_counted: XenPvLock<Native<Counted>>, HALTS;
+    pv_ticket_counted: PvTicketLock<Native<Counted>, Plain>, HALTS;
+    pv_ticket_opportunistic_counted: PvTicketLock<Native<Counted>, Opportunistic>, SPINS;
     pv_qspin_counted: PvQSpinLock<Native<Counted>, Hybrid>, HALTS;
     pv_qspin_kick_at_unlock_counted: PvQSpinLock<Native<Counted>, KickAtUnlock>, HALTS;
 }

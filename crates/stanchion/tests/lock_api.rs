@@ -5,7 +5,10 @@
 mod suppressions;
 
 use core::panic::AssertUnwindSafe;
-use stanchion::lock::{ByteLock, CnaLock, PvQSpinKickAtUnlockLock, PvQSpinLock, QSpinLock, TicketLock};
+use stanchion::lock::{
+    ByteLock, CnaLock, PvQSpinKickAtUnlockLock, PvQSpinLock, PvTicketLock, PvTicketOpportunisticLock,
+    QSpinLock, TicketLock, XenPvLock,
+};
 use stanchion::lock_api::{ArcMutexGuard, GuardSend, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -91,6 +94,9 @@ user_interface! {
     ticket: TicketLock;
     qspin: QSpinLock;
     cna: CnaLock;
+    xen_pv: XenPvLock;
+    pv_ticket: PvTicketLock;
+    pv_ticket_opportunistic: PvTicketOpportunisticLock;
     pv_qspin: PvQSpinLock;
     pv_qspin_kick_at_unlock: PvQSpinKickAtUnlockLock;
 }

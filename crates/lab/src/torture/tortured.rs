@@ -25,7 +25,7 @@ macro_rules! stanchion_locks {
     };
 }
 
-stanchion_locks!(ByteLock TicketLock QSpinLock CnaLock PvQSpinLock PvQSpinKickAtUnlockLock);
+stanchion_locks!(ByteLock TicketLock QSpinLock CnaLock XenPvLock PvTicketLock PvTicketOpportunisticLock PvQSpinLock PvQSpinKickAtUnlockLock);
 
 #[cfg(test)]
 mod tests {

@@ -92,7 +92,7 @@ impl Platform for Stepped {
     }
 
     fn tunable(tunable: Tunable) -> u32 {
-        super::policies::tuned(tunable)
+        super::policies::tuned(tunable, with(|engine| engine.tunings))
     }
 
     fn now() -> u64 {

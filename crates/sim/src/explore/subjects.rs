@@ -176,6 +176,27 @@ fn refined(kind: LockKind) -> Subject {
         "cna" => {
             Subject { about: "NUMA-aware queued spin lock", pending_waits: true, fields: QUEUED, ..subject }
         }
+        "xen-pv" | "xen-pv-wake-all" => Subject {
+            about: if name == "xen-pv" {
+                "unfair byte whose waiters block"
+            } else {
+                "xen-pv whose releases wake everybody"
+            },
+            fields: &[(0, "locked"), (1, "switch"), (2, "spinners")],
+            tails: Tails::Numbers,
+            ..subject
+        },
+        "pv-ticket" | "pv-ticket-opportunistic" => Subject {
+            about: if name == "pv-ticket" {
+                "FIFO ticket whose waiters halt"
+            } else {
+                "pv-ticket whose near waiters poll for long"
+            },
+            overtaking: Overtaking::AtMost(0),
+            fields: &[(0, "serving"), (2, "next")],
+            tails: Tails::Numbers,
+            ..subject
+        },
         "pv-qspin" => Subject::paravirtual::<Quick>(
             "paravirtual hybrid, small constants",
             Overtaking::AtMostOnItsOwn(OVERTAKING_BY_STINT),

@@ -97,6 +97,7 @@ macro_rules! cell {
 
         impl ConstAtomic<$value> for $name {
             const ZERO: Self = Self($atomic::new(0));
+            const ONE: Self = Self($atomic::new(1));
         }
     };
 }

@@ -19,6 +19,9 @@ contenders! {
     ticket => ours::entry::<ticket::Ticket>();
     qspin => ours::entry::<qspin::QSpin>();
     cna => ours::entry::<cna::Cna>();
+    xen_pv => ours::entry::<xen_pv::XenPv>();
+    pv_ticket => ours::entry::<pv_ticket::PvTicket>();
+    pv_ticket_opportunistic => ours::entry::<pv_ticket_opportunistic::PvTicketOpportunistic>();
     pv_qspin => ours::entry::<pv_qspin::PvQSpin>();
     pv_qspin_kick_at_unlock => ours::entry::<pv_qspin_kick_at_unlock::PvQSpinKickAtUnlock>();
     pv_qspin_fenced => Entry::of::<pv_qspin_fenced::PvQSpinFenced>();
