@@ -8,8 +8,10 @@
 //! # Invariants
 //!
 //! - **I1** Only its own context writes `blocked_on` and `wanted`. A handler leaves both as it found them.
-//! - **I2** A handler that has used the place leaves the event pending, because a release of the outer lock may have looked
-//!   for the context in vain: no outer wait sleeps before it has looked at its lock again.
+//! - **I2** A release of the outer lock may have looked for the context in vain while a handler used its place. So the
+//!   handler leaves the event pending *and kicks its own context*: no outer wait sleeps before it has looked at its lock
+//!   again. The event alone is too little if the handler came between the comparison of the outer halt and the halt, and
+//!   did not halt itself. The kick alone is too little if it came before the comparison, and a later handler uses it up.
 //! - **I3** A wake-up that a nested wait finds pending may be the only one of a release of the outer lock, and the
 //!   interrupted context cannot use it before its handler is done. The nested wait hands it on to another waiter of that lock.
 //!
@@ -28,17 +30,19 @@ const NOWHERE: usize = 0;
 /// One wait of a context that says where it blocks.
 #[must_use]
 pub(crate) struct Blocking<'a, P: Platform> {
+    me: CpuId,
     percpu: &'a PerCpu<P>,
     /// What an interrupted wait had said.
     outer: (usize, u16),
 }
 
 impl<'a, P: Platform> Blocking<'a, P> {
-    /// The calling context, which owns `percpu`, says that it waits for ticket `wanted` of `lock`.
-    pub(crate) fn begin(percpu: &'a PerCpu<P>, lock: usize, wanted: u16) -> Self {
+    /// Context `me`, which calls, says that it waits for ticket `wanted` of `lock`.
+    pub(crate) fn begin(domain: &'a P::Domain, me: CpuId, lock: usize, wanted: u16) -> Self {
+        let percpu = domain.cpu(me);
         // ord: U1 alone: private to this context, handlers put back what they change (I1)
         let outer = (percpu.blocked_on.load(Relaxed), percpu.wanted.load(Relaxed));
-        let blocking = Self { percpu, outer };
+        let blocking = Self { me, percpu, outer };
         blocking.say(lock, wanted);
         blocking
     }
@@ -78,14 +82,11 @@ impl<'a, P: Platform> Blocking<'a, P> {
 
     /// The wait is over.
     pub(crate) fn end(self) {
-        if self.is_nested() {
-            // ord: U10 alone: read by the outer wait of this context (I2)
-            self.percpu.event.store(1, Relaxed);
-        }
         self.say(self.outer.0, self.outer.1);
         if self.is_nested() {
             // ord: U6 pairs X4, K5: either the outer wait sees its lock released, or the releaser sees where it blocks
             P::fence(SeqCst);
+            wake(self.me, self.percpu); // (I2)
         }
     }
 }
@@ -103,7 +104,7 @@ pub(crate) fn blocked_on<P: Platform>(
 
 /// The ticket that a context waits for, if it blocks on a lock that has tickets.
 pub(crate) fn wanted<P: Platform>(percpu: &PerCpu<P>) -> u16 {
-    // ord: U11 alone: as U5, behind the caller's full fence; another wait's ticket causes a spurious kick at worst
+    // ord: U10 alone: as U5, behind the caller's full fence; another wait's ticket causes a spurious kick at worst
     percpu.wanted.load(Relaxed)
 }
 

@@ -68,8 +68,7 @@ use crate::blocked::{Blocking, blocked_on, wake};
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::order::{Acquire, Relaxed, Release, SeqCst};
-use crate::percpu::{Domain, PerCpu};
-use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::transitions::{Change, Field, Is, Row, Table, Word};
 use crate::tunables::Tunable;
 
@@ -179,14 +178,14 @@ impl<P: Platform> XenPvLock<P> {
     fn acquire_slow(&self) {
         P::count(Event::LockSlowpath);
         P::with_domain(|domain| {
-            let percpu = P::this_cpu().map(|cpu| domain.cpu(cpu));
-            if percpu.is_none() {
+            let me = P::this_cpu();
+            if me.is_none() {
                 P::count(Event::LockNoNode);
             }
             while !self.spin() {
-                match percpu {
-                    Some(percpu) if self.may_block() && P::paravirt() => {
-                        if self.block(domain, percpu) {
+                match me {
+                    Some(me) if self.may_block() && P::paravirt() => {
+                        if self.block(domain, me) {
                             return;
                         }
                     }
@@ -223,8 +222,8 @@ impl<P: Platform> XenPvLock<P> {
     }
 
     /// Blocks until a release wakes this context, or until it finds the lock free. Whether it is ours.
-    fn block(&self, domain: &P::Domain, percpu: &PerCpu<P>) -> bool {
-        let blocking = Blocking::begin(percpu, self.address(), 0);
+    fn block(&self, domain: &P::Domain, me: CpuId) -> bool {
+        let blocking = Blocking::<P>::begin(domain, me, self.address(), 0);
         P::count(Event::XenTakenSlow);
         if blocking.is_nested() {
             P::count(Event::XenTakenSlowNested);

@@ -17,7 +17,8 @@
 //!   in between can make another context look like that for a moment: read are an address from before and a ticket from
 //!   after. The wrong one is kicked, and the right one sleeps for ever. A search that goes on kicks both.
 //! - **No mask of waiting contexts**, and the places are those of [`xen_pv`](crate::xen_pv), see [`blocked`](crate::blocked).
-//!   A handler puts back what it found there, because the end of a handler need not end the halt that it interrupted.
+//!   A handler puts back what it found there and kicks its own context, because the end of a handler need not end the halt
+//!   that it interrupted, nor keep one from beginning.
 //! - **A switch**: a lock made by [`without_paravirt`](Paravirtual::without_paravirt) never halts.
 //! - Near waiters of `oticket` poll for at most 2^32 − 1 polls, not 2^34.
 //!
@@ -71,8 +72,7 @@ use crate::blocked::{Blocking, blocked_on, wanted};
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use crate::percpu::{Domain, PerCpu};
-use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::transitions::{Change, Is, Row, Table, Word};
 use core::marker::PhantomData;
 
@@ -200,16 +200,16 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
         P::count(Event::LockSlowpath);
         let mine = ticket(drawn);
         P::with_domain(|domain| {
-            let percpu = P::this_cpu().map(|cpu| domain.cpu(cpu));
-            if percpu.is_none() {
+            let me = P::this_cpu();
+            if me.is_none() {
                 P::count(Event::LockNoNode);
             }
             let serving = loop {
                 if let Some(serving) = self.poll(mine) {
                     break serving;
                 }
-                match percpu {
-                    Some(percpu) if drawn & SPINS == 0 && P::paravirt() => self.halt(domain, percpu, mine),
+                match me {
+                    Some(me) if drawn & SPINS == 0 && P::paravirt() => self.halt(domain, me, mine),
                     Some(_) => {}
                     None => P::yield_slice(),
                 }
@@ -231,9 +231,9 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
     }
 
     /// Asks to be kicked and halts, unless the turn has come. It may end for any reason.
-    fn halt(&self, domain: &P::Domain, percpu: &PerCpu<P>, mine: u16) {
+    fn halt(&self, domain: &P::Domain, me: CpuId, mine: u16) {
         P::count(Event::TicketTakenSlow);
-        let blocking = Blocking::begin(percpu, self.address(), mine);
+        let blocking = Blocking::<P>::begin(domain, me, self.address(), mine);
         self.set_flag_for(mine);
         blocking.clear_event(domain);
         // ord: K13 pairs K4: behind a full fence: either we see our turn, or its releaser sees what we wait for
@@ -243,7 +243,7 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
         } else if serving & SLOW != 0 {
             // A kick for an event, too, ends it (I2, I3 of `blocked`), and so does a look at the half as soon as it changes.
             P::halt_while(&self.serving, serving);
-            // ord: K14 alone: counts only
+            // ord: K14 alone: an event is counted, nothing else
             if ticket(self.serving.load(Relaxed)) != mine {
                 P::count(Event::TicketTakenSlowSpurious);
             }
