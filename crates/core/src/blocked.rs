@@ -59,7 +59,8 @@ impl<'a, P: Platform> Blocking<'a, P> {
         self.outer.0 != NOWHERE
     }
 
-    /// Clears the event, in this order before any look at the lock: a wake-up that comes later stays.
+    /// Clears the event, before the look at the lock: a wake-up that comes later stays. In the other order the kick alone
+    /// would be left of it, and a handler that halts for a lock of another kind uses that up.
     pub(crate) fn clear_event(&self, domain: &P::Domain) {
         // ord: U7 pairs U8: who hands a wake-up on sees whom its releaser would have seen
         if self.percpu.event.swap(0, Acquire) != 0 && self.is_nested() {
