@@ -142,6 +142,55 @@ fn a_lock_without_paravirt_is_free_and_four_bytes() {
     check::<stanchion_core::PvTicketLock<Native>>();
 }
 
+static OUTER_TICKET: Mutex<counted::PvTicketLock, u64> = Mutex::new(0);
+static INNER_TICKET: Mutex<counted::PvTicketLock, u64> = Mutex::new(0);
+static INNERMOST_TICKET: Mutex<counted::PvTicketLock, u64> = Mutex::new(0);
+
+extern "C" fn ticket_handler(_signal: i32) {
+    *INNER_TICKET.lock() += 1;
+}
+
+extern "C" fn innermost_ticket_handler(_signal: i32) {
+    *INNERMOST_TICKET.lock() += 1;
+}
+
+/// What a nested wait leaves for the wait under it must not end its own halts, once one of them has ended for no reason (here
+/// because of a handler under which it was the outer wait).
+#[test]
+fn a_handler_that_waits_for_a_ticket_sleeps_and_does_not_poll() {
+    if sanitizer::skips("it delivers signals when a thread enters the system, not inside a slow path") {
+        return;
+    }
+    let _turn = turn();
+    let _settings = Settings::impatient();
+    install(&[ticket_handler, innermost_ticket_handler]);
+    events::reset();
+    let report = || format!("outer {}, inner {}", word(&OUTER_TICKET), word(&INNER_TICKET));
+    let (outer, inner) = (OUTER_TICKET.lock(), INNER_TICKET.lock());
+    let innermost = INNERMOST_TICKET.lock();
+    let mut crew = Crew::new();
+    let (tell, told) = channel();
+    crew.spawn(move || {
+        tell.send(Target::this_thread()).expect("the test listens");
+        *OUTER_TICKET.lock() += 1;
+    });
+    let victim = told.recv().expect("the victim started");
+    until("the victim halting", report, || count(Event::TicketTakenSlow) == 1);
+    victim.interrupt(1);
+    until("the handler halting", report, || count(Event::TicketTakenSlow) >= 2);
+    victim.interrupt(2);
+    until("the second handler halting", report, || count(Event::TicketTakenSlow) >= 3);
+    drop(innermost);
+    until("the second handler done", report, || *INNERMOST_TICKET.lock() == 1);
+    std::thread::sleep(LONG); // how long decides only how clearly a waiter that polls would show
+    let halts = count(Event::TicketTakenSlow);
+    drop(outer); // in vain, as long as the handler waits
+    drop(inner);
+    crew.join(report);
+    assert!(halts < 50, "the handler halted {halts} times instead of sleeping");
+    assert_eq!((*OUTER_TICKET.lock(), *INNER_TICKET.lock()), (1, 1));
+}
+
 static OUTER: Mutex<XenPvLock, u64> = Mutex::new(0);
 static INNER: Mutex<XenPvLock, u64> = Mutex::new(0);
 static IN_HANDLER: AtomicBool = AtomicBool::new(false);

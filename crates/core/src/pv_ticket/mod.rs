@@ -72,7 +72,7 @@ use crate::blocked::{Blocking, blocked_on, wanted};
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::transitions::{Change, Is, Row, Table, Word};
 use core::marker::PhantomData;
 
@@ -204,16 +204,24 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
             if me.is_none() {
                 P::count(Event::LockNoNode);
             }
+            let mut blocking = None;
             let serving = loop {
                 if let Some(serving) = self.poll(mine) {
                     break serving;
                 }
                 match me {
-                    Some(me) if drawn & SPINS == 0 && P::paravirt() => self.halt(domain, me, mine),
+                    Some(me) if drawn & SPINS == 0 && P::paravirt() => {
+                        // Said once for the whole wait: what the end of a nested one leaves behind would end its next halt.
+                        let begin = || Blocking::begin(domain, me, self.address(), mine);
+                        self.halt(domain, blocking.get_or_insert_with(begin), mine);
+                    }
                     Some(_) => {}
                     None => P::yield_slice(),
                 }
             };
+            if let Some(blocking) = blocking {
+                blocking.end();
+            }
             if serving & SLOW != 0 {
                 self.drop_flag_if_alone(mine);
             }
@@ -231,9 +239,8 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
     }
 
     /// Asks to be kicked and halts, unless the turn has come. It may end for any reason.
-    fn halt(&self, domain: &P::Domain, me: CpuId, mine: u16) {
+    fn halt(&self, domain: &P::Domain, blocking: &Blocking<'_, P>, mine: u16) {
         P::count(Event::TicketTakenSlow);
-        let blocking = Blocking::<P>::begin(domain, me, self.address(), mine);
         self.set_flag_for(mine);
         blocking.clear_event(domain);
         // ord: K13 pairs K4: behind a full fence: either we see our turn, or its releaser sees what we wait for
@@ -248,7 +255,6 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
                 P::count(Event::TicketTakenSlowSpurious);
             }
         }
-        blocking.end();
     }
 
     /// Sets the flag while somebody else's ticket is served.
