@@ -65,6 +65,17 @@ events! {
     PvWaitNode = "pv_wait_node", "halts behind another waiter";
     PvNoSpot = "pv_no_spot", "a head found no spot to be kicked at and polled instead";
     PvNoBarrier = "pv_no_barrier", "a head could not have its heavy barrier and polled instead";
+    XenTakenSlow = "xen_taken_slow", "waits that blocked on an event";
+    XenTakenSlowNested = "xen_taken_slow_nested", "such waits in an interrupt of another blocked wait";
+    XenTakenSlowPickup = "xen_taken_slow_pickup", "acquired right before halting";
+    XenTakenSlowSpurious = "xen_taken_slow_spurious", "halts that ended without an event";
+    XenReleasedSlow = "xen_released_slow", "releases that looked for a blocked waiter";
+    XenReleasedSlowKicked = "xen_released_slow_kicked", "waiters kicked by such releases";
+    TicketTakenSlow = "ticket_taken_slow", "waits for a ticket that asked to be kicked";
+    TicketTakenSlowPickup = "ticket_taken_slow_pickup", "tickets whose turn came right before halting";
+    TicketTakenSlowSpurious = "ticket_taken_slow_spurious", "halts that ended before the ticket's turn";
+    TicketReleasedSlow = "ticket_released_slow", "releases that looked for the next ticket's context";
+    TicketReleasedSlowKicked = "ticket_released_slow_kicked", "waiters kicked by such releases";
 }
 
 #[cfg(test)]

@@ -13,10 +13,13 @@
 //! | `unfair-q` | [`UnfairQueuedLock`] | more contexts than CPUs, without halting; no fairness |
 //! | `ppc-simple` | [`OwnerYieldLock`] | the unfair yardstick where time can be given to the owner |
 //! | `owner-qspin` | [`OwnerQueuedLock`] | more contexts than CPUs, where time can be given to the owner |
+//! | `xen-pv` | [`XenPvLock`] | more contexts than CPUs; unfair, a full fence at each release |
+//! | `pv-ticket` | [`PvTicketLock`] | more contexts than CPUs; strict FIFO |
 //! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod blocked;
 pub mod byte;
 pub mod cna;
 pub mod events;
@@ -28,6 +31,7 @@ pub mod owner_yield;
 pub mod percpu;
 pub mod platform;
 pub mod pv_qspin;
+pub mod pv_ticket;
 pub mod qspin;
 pub mod spots;
 pub mod tail;
@@ -35,16 +39,19 @@ pub mod ticket;
 pub mod transitions;
 pub mod tunables;
 pub mod unfair_q;
+pub mod xen_pv;
 
 pub use byte::ByteLock;
 pub use cna::CnaLock;
 pub use events::Event;
-pub use lock::{ConstLock, RawLock};
+pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 pub use owner_queued::OwnerQueuedLock;
 pub use owner_yield::OwnerYieldLock;
 pub use platform::{Atomic, ConstAtomic, CpuId, Platform};
 pub use pv_qspin::PvQSpinLock;
+pub use pv_ticket::PvTicketLock;
 pub use qspin::QSpinLock;
 pub use ticket::TicketLock;
 pub use tunables::Tunable;
 pub use unfair_q::UnfairQueuedLock;
+pub use xen_pv::XenPvLock;

@@ -33,15 +33,22 @@ pub trait RawLock: Send + Sync + 'static {
     fn word(&self) -> Word;
 }
 
-/// A lock whose waiters halt, unless it is made without.
-pub trait Paravirtual: RawLock {
-    /// A free lock whose waiters never halt: for this lock what the kernel's `nopvspin` is for all. Where the world says so for
-    /// all locks, see [`Platform::paravirt`].
-    fn without_paravirt() -> Self;
-}
-
 /// A lock that can be made in a constant and so stand in a `static`.
 pub trait ConstLock: RawLock {
     /// A free lock.
     const NEW: Self;
+}
+
+/// A lock whose waiters halt, unless the lock was made not to.
+///
+/// That is the switch of a single lock. The one of the whole world is [`Platform::paravirt`]; waiters ask both before each halt.
+pub trait Paravirtual: RawLock {
+    /// A free lock whose waiters never halt.
+    fn without_paravirt() -> Self;
+}
+
+/// A lock that can be made not to halt, and that in a constant.
+pub trait ConstParavirtual: ConstLock + Paravirtual {
+    /// A free lock whose waiters never halt.
+    const WITHOUT_PARAVIRT: Self;
 }

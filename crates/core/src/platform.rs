@@ -91,6 +91,10 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync {
 pub trait ConstAtomic<T: Copy + Eq>: Atomic<T> {
     /// A cell holding zero.
     const ZERO: Self;
+    /// A cell holding one.
+    const ONE: Self;
+    /// A cell with all bits set.
+    const ONES: Self;
 }
 
 /// The machine under a lock: one implementation a world.

@@ -1,10 +1,11 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
 use crate::arena::{Arena, Placed};
 use stanchion_core::pv_qspin as pv;
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
-    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, QSpinLock, RawLock,
-    TicketLock, Tunable, UnfairQueuedLock,
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, PvTicketLock, QSpinLock,
+    RawLock, TicketLock, Tunable, UnfairQueuedLock, XenPvLock,
 };
 use std::rc::Rc;
 
@@ -68,6 +69,10 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<UnfairQueuedLock<P>>(),
         kind::<OwnerYieldLock<P>>(),
         kind::<OwnerQueuedLock<P>>(),
+        kind::<XenPvLock<P>>(),
+        LockKind { name: "xen-pv-wake-all", tunings: &[(Tunable::XenWakeAll, 1)], ..kind::<XenPvLock<P>>() },
+        kind::<PvTicketLock<P, Plain>>(),
+        kind::<PvTicketLock<P, Opportunistic>>(),
         kind::<PvQSpinLock<P, pv::Hybrid>>(),
         kind::<PvQSpinLock<P, pv::Unlimited>>(),
         kind::<PvQSpinLock<P, pv::EagerKick>>(),

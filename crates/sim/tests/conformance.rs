@@ -9,9 +9,10 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use core::cell::Cell;
 use stanchion_core::pv_qspin as pv;
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::{
-    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock, TicketLock,
-    UnfairQueuedLock,
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, PvTicketLock, QSpinLock, RawLock,
+    TicketLock, UnfairQueuedLock, XenPvLock,
 };
 use stanchion_sim::explore::{Stepped, conduct, wait_until};
 
@@ -95,6 +96,9 @@ conformance! {
     unfair_q: UnfairQueuedLock<Stepped>;
     ppc_simple: OwnerYieldLock<Stepped>;
     owner_qspin: OwnerQueuedLock<Stepped>;
+    xen_pv: XenPvLock<Stepped>;
+    pv_ticket: PvTicketLock<Stepped, Plain>;
+    pv_ticket_opportunistic: PvTicketLock<Stepped, Opportunistic>;
     pv_qspin: PvQSpinLock<Stepped, pv::Hybrid>;
     pv_qspin_kick_at_unlock: PvQSpinLock<Stepped, pv::KickAtUnlock>;
     pv_qspin_eager: PvQSpinLock<Stepped, pv::EagerKick>;
@@ -202,6 +206,9 @@ mod timed {
         unfair_q: UnfairQueuedLock<Sim>, 2;
         ppc_simple: OwnerYieldLock<Sim>, 2;
         owner_qspin: OwnerQueuedLock<Sim>, 2;
+        xen_pv: XenPvLock<Sim>, 8;
+        pv_ticket: PvTicketLock<Sim, Plain>, 8;
+        pv_ticket_opportunistic: PvTicketLock<Sim, Opportunistic>, 8;
         pv_qspin: PvQSpinLock<Sim, pv::Hybrid>, 8;
         pv_qspin_kick_at_unlock: PvQSpinLock<Sim, pv::KickAtUnlock>, 8;
         pv_qspin_eager: PvQSpinLock<Sim, pv::EagerKick>, 8;

@@ -42,6 +42,36 @@ fn ticket_is_fifo() {
 }
 
 #[test]
+fn xen_pv_holds_whether_it_wakes_one_or_all() {
+    let [one, all] = ["xen-pv", "xen-pv-wake-all"].map(must_hold_and_reach_all_rows);
+    for tally in [&one, &all] {
+        assert!(tally.count(Event::XenReleasedSlowKicked) > 1_000);
+    }
+    assert!(one.count(Event::XenReleasedSlowKicked) <= one.count(Event::XenReleasedSlow));
+    assert!(all.count(Event::XenReleasedSlowKicked) > all.count(Event::XenReleasedSlow));
+}
+
+#[test]
+fn pv_ticket_is_fifo() {
+    for name in ["pv-ticket", "pv-ticket-opportunistic"] {
+        assert_eq!(must_hold_and_reach_all_rows(name).worst_overtaking, 0);
+        assert_eq!(lock(name).overtaking, Overtaking::AtMost(0));
+    }
+}
+
+/// A handler between the comparison of a halt and the halt, which blocks but does not halt itself: the place of its context is its
+/// own meanwhile, so a release looks for the interrupted wait in vain.
+#[test]
+fn handlers_may_block_in_the_midst_of_a_blocked_wait() {
+    let faults = [Fault::Interrupts, Fault::StoreBuffers, Fault::LateKicks, Fault::AnyAway];
+    let options = Options { contexts: 6, ..with(&faults) };
+    let nested = must_hold("xen-pv", &options, 2 * SCHEDULES).count(Event::XenTakenSlowNested);
+    assert!(nested > 100, "it happened {nested} times only");
+    let halts = must_hold("pv-ticket", &options, 2 * SCHEDULES).count(Event::TicketTakenSlow);
+    assert!(halts > 1_000, "it happened {halts} times only");
+}
+
+#[test]
 fn a_waiter_of_qspin_is_overtaken_at_most_once_by_each_other_context() {
     let tally = must_hold_and_reach_all_rows("qspin");
     assert_eq!(tally.worst_overtaking, 1, "the stated bound, and it is reached");
@@ -121,7 +151,9 @@ fn handlers_may_queue_for_another_lock_in_the_midst_of_queueing() {
 #[test]
 fn every_way_of_waiting_is_taken() {
     let mut tally = Tally::default();
-    for name in ["qspin", "cna", "unfair-q", "owner-qspin", "pv-qspin", "pv-qspin-lets-out"] {
+    let names =
+        ["qspin", "cna", "unfair-q", "owner-qspin", "xen-pv", "pv-ticket", "pv-qspin", "pv-qspin-lets-out"];
+    for name in names {
         tally.merge(must_hold(name, &Options::default(), SCHEDULES));
         tally.merge(must_hold(name, &with(&[Fault::Interrupts]), SCHEDULES));
     }

@@ -56,6 +56,9 @@ pairs! {
     UnfairQueuedLock: fastpath_unfair_q_events_off, fastpath_unfair_q_events_on;
     OwnerYieldLock: fastpath_ppc_simple_events_off, fastpath_ppc_simple_events_on;
     OwnerQueuedLock: fastpath_owner_qspin_events_off, fastpath_owner_qspin_events_on;
+    XenPvLock: fastpath_xen_pv_events_off, fastpath_xen_pv_events_on;
+    PvTicketLock: fastpath_pv_ticket_events_off, fastpath_pv_ticket_events_on;
+    PvTicketOpportunisticLock: fastpath_pv_ticket_opportunistic_events_off, fastpath_pv_ticket_opportunistic_events_on;
     PvQSpinLock: fastpath_pv_qspin_events_off, fastpath_pv_qspin_events_on;
     PvQSpinKickAtUnlockLock: fastpath_pv_qspin_kick_at_unlock_events_off, fastpath_pv_qspin_kick_at_unlock_events_on;
 }

@@ -5,6 +5,7 @@ use crate::native::{Counted, Native, Silent};
 use crate::raw::Raw;
 use stanchion_core as core_locks;
 use stanchion_core::pv_qspin as pv;
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 
 /// The size that a row states, or else 4.
 const fn bytes(stated: &[usize]) -> usize {
@@ -44,6 +45,12 @@ locks! {
     OwnerYieldLock = OwnerYieldLock;
     /// Queued lock that knows its owner, with bounded stealing; spins. See [`stanchion_core::owner_queued`].
     OwnerQueuedLock = OwnerQueuedLock;
+    /// Unfair byte whose waiters sleep after a while; each release pays for a full fence. See [`stanchion_core::xen_pv`].
+    XenPvLock = XenPvLock;
+    /// FIFO ticket lock whose waiters sleep after a while. See [`stanchion_core::pv_ticket`].
+    PvTicketLock = PvTicketLock<Plain>;
+    /// The same, whose waiters near their turn hardly ever sleep. See [`stanchion_core::pv_ticket`].
+    PvTicketOpportunisticLock = PvTicketLock<Opportunistic>;
     /// Paravirtual queued lock, hybrid policy: the default, for any number of threads. See [`stanchion_core::pv_qspin`].
     PvQSpinLock = PvQSpinLock<pv::Hybrid>;
     /// Paravirtual queued lock that never steals. See [`stanchion_core::pv_qspin`].

@@ -1,10 +1,11 @@
 //! Any lock of the family under `lock_api`'s traits.
 use lock_api::GuardSend;
 use stanchion_core::pv_qspin::WaitPolicy;
+use stanchion_core::pv_ticket::TicketPolicy;
 use stanchion_core::qspin::QueueOrder;
 use stanchion_core::{
-    ByteLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, QSpinLock, RawLock,
-    TicketLock, UnfairQueuedLock,
+    ByteLock, ConstLock, ConstParavirtual, OwnerQueuedLock, OwnerYieldLock, Paravirtual, Platform,
+    PvQSpinLock, PvTicketLock, QSpinLock, RawLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
@@ -28,6 +29,18 @@ impl<L> Raw<L> {
     pub fn inner(&self) -> &L {
         &self.0
     }
+}
+
+impl<L: Paravirtual> Raw<L> {
+    /// A free lock whose waiters spin and never halt. See [`lock_api::Mutex::from_raw`].
+    pub fn without_paravirt() -> Self {
+        Self(L::without_paravirt())
+    }
+}
+
+impl<L: ConstParavirtual> Raw<L> {
+    /// A free lock whose waiters spin and never halt, for a `static`.
+    pub const WITHOUT_PARAVIRT: Self = Self(L::WITHOUT_PARAVIRT);
 }
 
 /// A platform whose cells and contexts are what they claim to be, so that a correct lock on it excludes.
@@ -55,7 +68,10 @@ macro_rules! excludes {
     )*};
 }
 
-excludes!(ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>);
+excludes! {
+    ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> XenPvLock<P>
+    PvTicketLock<P, T: TicketPolicy> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>
+}
 
 // SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.
 unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {

@@ -17,9 +17,10 @@ use bodies::{check_exclusion, check_free_again, check_many_locks, check_ping_pon
 use bodies::{check_release_elsewhere, check_tries_exclude, check_try};
 use stanchion::native::{Counted, Native, Silent};
 use stanchion_core::pv_qspin as pv;
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::{
-    ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
-    TicketLock, UnfairQueuedLock,
+    ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, PvTicketLock, QSpinLock,
+    RawLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 use watch::Crew;
 
@@ -113,6 +114,9 @@ conformance! {
     unfair_q: UnfairQueuedLock<Native>, SPINS;
     ppc_simple: OwnerYieldLock<Native>, SPINS;
     owner_qspin: OwnerQueuedLock<Native>, SPINS;
+    xen_pv: XenPvLock<Native>, HALTS;
+    pv_ticket: PvTicketLock<Native, Plain>, HALTS;
+    pv_ticket_opportunistic: PvTicketLock<Native, Opportunistic>, HALTS;
     pv_qspin: PvQSpinLock<Native, pv::Hybrid>, HALTS;
     pv_qspin_kick_at_unlock: PvQSpinLock<Native, pv::KickAtUnlock>, HALTS;
     pv_qspin_eager: PvQSpinLock<Native, pv::EagerKick>, HALTS;
@@ -133,6 +137,9 @@ conformance! {
     unfair_q_counted: UnfairQueuedLock<Native<Counted>>, SPINS;
     ppc_simple_counted: OwnerYieldLock<Native<Counted>>, SPINS;
     owner_qspin_counted: OwnerQueuedLock<Native<Counted>>, SPINS;
+    xen_pv_counted: XenPvLock<Native<Counted>>, HALTS;
+    pv_ticket_counted: PvTicketLock<Native<Counted>, Plain>, HALTS;
+    pv_ticket_opportunistic_counted: PvTicketLock<Native<Counted>, Opportunistic>, HALTS;
     pv_qspin_counted: PvQSpinLock<Native<Counted>, pv::Hybrid>, HALTS;
     pv_qspin_kick_at_unlock_counted: PvQSpinLock<Native<Counted>, pv::KickAtUnlock>, HALTS;
 }

@@ -6,8 +6,8 @@ mod suppressions;
 
 use core::panic::AssertUnwindSafe;
 use stanchion::lock::{
-    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinKickAtUnlockLock, PvQSpinLock, QSpinLock,
-    TicketLock, UnfairQueuedLock,
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinKickAtUnlockLock, PvQSpinLock, PvTicketLock,
+    PvTicketOpportunisticLock, QSpinLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 use stanchion::lock_api::{ArcMutexGuard, GuardSend, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use std::collections::BTreeMap;
@@ -97,6 +97,9 @@ user_interface! {
     unfair_q: UnfairQueuedLock;
     ppc_simple: OwnerYieldLock;
     owner_qspin: OwnerQueuedLock;
+    xen_pv: XenPvLock;
+    pv_ticket: PvTicketLock;
+    pv_ticket_opportunistic: PvTicketOpportunisticLock;
     pv_qspin: PvQSpinLock;
     pv_qspin_kick_at_unlock: PvQSpinKickAtUnlockLock;
 }

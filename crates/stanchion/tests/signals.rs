@@ -88,6 +88,33 @@ macro_rules! scenes {
     )*};
 }
 
+/// Scenes of locks without nodes: what [`check_nesting`] looks for does not exist there.
+macro_rules! storms {
+    ($($name:ident: $scene:ident, $lock:ty;)*) => {$(
+        enum $scene {}
+        impl Scene for $scene {
+            type Lock = <$lock as Inner>::Lock;
+            const HAS_PENDING: bool = false;
+            const SLEEPS: bool = true;
+            const STRESS_THREADS: u64 = 6;
+            fn mutexes() -> &'static [Mutex<$lock, u64>; LEVELS] {
+                static MUTEXES: [Mutex<$lock, u64>; LEVELS] = [const { Mutex::new(0) }; LEVELS];
+                &MUTEXES
+            }
+        }
+
+        #[test]
+        fn $name() {
+            check_storm::<$scene>();
+        }
+    )*};
+}
+
+storms! {
+    xen_pv_storm: XenPv, counted::XenPvLock;
+    pv_ticket_storm: PvTicket, counted::PvTicketLock;
+}
+
 trait Inner {
     type Lock;
 }
@@ -137,7 +164,8 @@ where
 {
     for mutex in S::mutexes() {
         let word = raw(mutex).inner().word();
-        assert_eq!((word.tail, word.pending, word.locked), (0, 0, 0), "{}", report::<S>());
+        let waits = !S::Lock::NAME.contains("ticket") && word.tail != 0; // a next ticket says nothing
+        assert_eq!((waits, word.pending, word.locked), (false, 0, 0), "{}", report::<S>());
     }
     assert!(!describe(raw(&S::mutexes()[0])).contains("node"), "a node is left in use: {}", report::<S>());
 }

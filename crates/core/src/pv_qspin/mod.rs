@@ -53,14 +53,14 @@
 //!
 //! # The word, `(tail, head, locked)`
 //!
-//! `head` is what the head of the queue left for others: 0 nothing, 1–250 the spot where it sleeps, 255 "do not steal".
+//! `head` is what the head of the queue left for others: 0 nothing, 1–250 the spot where it sleeps, 254 "do not steal".
 //!
 //! | from | to | by |
 //! |---|---|---|
 //! | `0,0,0` | `0,0,1` | acquire, uncontended |
-//! | `t,h,0` | `t,h,1` | steal, `h` ≠ 255; or the head's own claim |
+//! | `t,h,0` | `t,h,1` | steal, `h` ≠ 254; or the head's own claim |
 //! | `p,*,*` | `n,*,*` | a waiter queues; or a holder lets the last one out |
-//! | `n,*,*` | `n,255,*` | the head has waited long enough |
+//! | `n,*,*` | `n,254,*` | the head has waited long enough |
 //! | `n,*,*` | `n,s,*` | the head is about to sleep at spot `s`; or the new owner marks a sleeping new head |
 //! | `n,*,*` | `n,0,*` | the head woke up, or has acquired |
 //! | `n,0,1` | `0,0,1` | the head was the last in the queue |
@@ -112,7 +112,7 @@ pub use policy::{
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 
 use crate::events::Event;
-use crate::lock::{ConstLock, Paravirtual, RawLock};
+use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::order::{Acquire, Relaxed};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::tail::NodeCode;
@@ -272,6 +272,21 @@ where
     const NEW: Self = Self {
         locked: P::U8::ZERO,
         head: P::U8::ZERO,
+        tail: P::U16::ZERO,
+        signpost: ConstInLock::NEW,
+        policy: PhantomData,
+    };
+}
+
+impl<P: Platform, W: WaitPolicy> ConstParavirtual for PvQSpinLock<P, W>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+    InLockOf<P, W>: ConstInLock,
+{
+    const WITHOUT_PARAVIRT: Self = Self {
+        locked: P::U8::ZERO,
+        head: P::U8::ONES,
         tail: P::U16::ZERO,
         signpost: ConstInLock::NEW,
         policy: PhantomData,

@@ -9,9 +9,9 @@ pub(super) const SLOW: u8 = 251;
 /// Without a queue, one waiter polls the lock itself.
 pub(super) const PENDING: u8 = 252;
 /// For good: this lock's waiters never halt, and nobody steals.
-pub(super) const SPINS: u8 = 254;
+pub(super) const SPINS: u8 = u8::MAX;
 /// The head of the queue is running and has waited long enough; do not steal.
-pub(super) const NO_STEALING: u8 = u8::MAX;
+pub(super) const NO_STEALING: u8 = 254;
 const _: () = assert!(SPOTS_PER_ROW < SLOW as usize);
 
 pub(super) const TRANSITIONS: Table = Table(&[
@@ -28,7 +28,7 @@ pub(super) const TRANSITIONS: Table = Table(&[
         locked: Change::Same,
     },
     Row {
-        name: "the head stops thieves: n,0,* -> n,255,*",
+        name: "the head stops thieves: n,0,* -> n,254,*",
         tail: Change::Same,
         pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
         locked: Change::Same,

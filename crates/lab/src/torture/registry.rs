@@ -63,6 +63,13 @@ pub(crate) static ROWS: &[Row] = &[
         Fair::Yes,
         "queue that knows its owner and steals until its head objects",
     ),
+    ours::<stanchion::lock::XenPvLock>("xen-pv", Fair::No, "byte whose waiters sleep, unfair"),
+    ours::<stanchion::lock::PvTicketLock>("pv-ticket", Fair::Yes, "FIFO ticket lock whose waiters sleep"),
+    ours::<stanchion::lock::PvTicketOpportunisticLock>(
+        "pv-ticket-opportunistic",
+        Fair::Yes,
+        "pv-ticket whose near waiters hardly ever sleep",
+    ),
     ours::<stanchion::lock::PvQSpinLock>(
         "pv-qspin",
         Fair::Yes,

@@ -27,7 +27,7 @@ macro_rules! stanchion_locks {
 
 stanchion_locks! {
     ByteLock TicketLock QSpinLock CnaLock UnfairQueuedLock OwnerYieldLock OwnerQueuedLock
-    PvQSpinLock PpcQSpinLock PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock
+    XenPvLock PvTicketLock PvTicketOpportunisticLock PvQSpinLock PpcQSpinLock PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock
     PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock
     PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock PvQSpin415Lock
 }

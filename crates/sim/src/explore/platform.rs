@@ -95,7 +95,7 @@ impl Platform for Stepped {
         if super::policies::is_switch(tunable) {
             return with(|engine| engine.coin(Coin::Switch, 2)) as u32;
         }
-        super::policies::tuned(tunable)
+        super::policies::tuned(tunable, with(|engine| engine.tunings))
     }
 
     fn now() -> u64 {

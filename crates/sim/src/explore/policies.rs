@@ -5,8 +5,8 @@ use stanchion_core::Tunable;
 use stanchion_core::pv_qspin::{Spots, WaitEarly, WaitPolicy};
 use stanchion_core::{Atomic, Platform};
 
-/// Tunables small enough to be reached in a few steps.
-pub(super) fn tuned(tunable: Tunable) -> u32 {
+/// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be small.
+pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
     match tunable {
         Tunable::StealIntervalMin | Tunable::RemoteStealSpins | Tunable::CnaShuffle => 1,
         Tunable::XenTimeout
@@ -21,7 +21,10 @@ pub(super) fn tuned(tunable: Tunable) -> u32 {
         | Tunable::OticketWake => 2,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
-        other => other.default(),
+        other => {
+            let own = tunings.iter().find(|&&(tuned, _)| tuned == other);
+            own.map_or(other.default(), |&(_, value)| value)
+        }
     }
 }
 

@@ -64,6 +64,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     };
     with(|engine| {
         engine.begin(plan, Rc::clone(&domain), STEP_LIMIT);
+        engine.tunings = subject.kind().tunings;
         engine.watch = Some(watch);
         engine.handler = Some(handler);
         engine.recording = mode.records.then(Vec::new);

@@ -80,7 +80,7 @@ impl core::fmt::Debug for Subject {
 const QUEUED: &[(usize, &str)] = &[(0, "locked"), (1, "pending"), (2, "tail")];
 const PARAVIRTUAL: &[(usize, &str)] = &[(0, "locked"), (1, "head"), (2, "tail")];
 /// `NO_STEALING` of the paravirtual locks.
-const OBJECTION: Option<u8> = Some(u8::MAX);
+const OBJECTION: Option<u8> = Some(254);
 
 impl Subject {
     fn of(kind: LockKind) -> Self {
@@ -161,7 +161,7 @@ fn announced<W: WaitPolicy>(about: &'static str) -> Subject {
     }
 }
 
-const THIEVES: &str = "the head stops thieves: n,0,* -> n,255,*";
+const THIEVES: &str = "the head stops thieves: n,0,* -> n,254,*";
 const PENDS: &str = "a waiter becomes pending: t,0,* -> t,252,*";
 
 /// What is known of the locks of the family by name; a lock that is new here is explored without a bound.
@@ -198,6 +198,28 @@ fn refined(kind: LockKind) -> Subject {
             about: "queued spin lock with owner, stealing until the head objects",
             objection: Some(1),
             fields: &[(0, "held"), (2, "queue")],
+            tails: Tails::Numbers,
+            ..subject
+        },
+        "xen-pv" | "xen-pv-wake-all" => Subject {
+            about: if name == "xen-pv" {
+                "unfair byte whose waiters block"
+            } else {
+                "xen-pv whose releases wake everybody"
+            },
+            fields: &[(0, "locked"), (1, "switch"), (2, "spinners")],
+            tails: Tails::Numbers,
+            ..subject
+        },
+        "pv-ticket" | "pv-ticket-opportunistic" => Subject {
+            about: if name == "pv-ticket" {
+                "FIFO ticket whose waiters halt"
+            } else {
+                "pv-ticket whose near waiters poll for long"
+            },
+            overtaking: Overtaking::AtMost(0),
+            fields: &[(0, "serving"), (2, "next")],
+            tails: Tails::Numbers,
             ..subject
         },
         "pv-qspin" => Subject::paravirtual::<Quick>(

@@ -97,6 +97,8 @@ macro_rules! cell {
 
         impl ConstAtomic<$value> for $name {
             const ZERO: Self = Self($atomic::new(0));
+            const ONE: Self = Self($atomic::new(1));
+            const ONES: Self = Self($atomic::new($value::MAX));
         }
     };
 }

@@ -62,6 +62,12 @@ impl<T: Zeroed> Chunks<T> {
         self.get(index)
     }
 
+    /// Entry `index`, once every entry below exists, too; `None` if the system has no memory.
+    pub(super) fn map_up_to(&'static self, index: usize) -> Option<&'static T> {
+        (0..index).step_by(CHUNK).try_for_each(|lower| self.get_or_map(lower).map(drop))?;
+        self.get_or_map(index)
+    }
+
     /// All entries that exist, with their indices.
     pub(super) fn iter(&'static self) -> impl Iterator<Item = (usize, &'static T)> {
         (0..CHUNKS * CHUNK).filter_map(|index| Some((index, self.get(index)?)))
@@ -87,5 +93,13 @@ mod tests {
         assert!(ptr::eq(entry, TABLE.get_or_map(70).expect("mapped")));
         assert_eq!(TABLE.get(70).expect("mapped").0.load(Ordering::Relaxed), 7);
         assert_eq!(TABLE.iter().count(), CHUNK);
+    }
+
+    #[test]
+    fn all_entries_up_to_one_can_be_looked_at() {
+        static TABLE: Chunks<Entry> = Chunks::new();
+        TABLE.map_up_to(3 * CHUNK).expect("memory");
+        assert_eq!(TABLE.iter().count(), 4 * CHUNK);
+        assert!((0..4 * CHUNK).all(|index| TABLE.get(index).is_some()));
     }
 }

@@ -104,10 +104,11 @@ fn hand_out() -> Option<CpuId> {
     }
     MINE.set(BUSY);
     let cpu = take_lowest().filter(|&cpu| {
-        // ord: N46 pairs N45: the number counts before its context can block anywhere
-        CONTEXTS.fetch_max(cpu.index() + 1, Ordering::Release);
-        let slot = SLOTS.get_or_map(usize::from(cpu.index()));
+        // Whoever looks at all contexts looks at lower numbers as well, whose threads may not have come so far.
+        let slot = SLOTS.map_up_to(usize::from(cpu.index()));
         if let Some(slot) = slot {
+            // ord: N46 pairs N45: the number counts once its storage exists, and before its context can block anywhere
+            CONTEXTS.fetch_max(cpu.index() + 1, Ordering::Release);
             // Where the number's last thread ran says nothing about this one.
             // ord: N47 alone: a hint that may be out of date
             slot.runs_on.store(0, Ordering::Relaxed);

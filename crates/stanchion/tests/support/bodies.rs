@@ -110,7 +110,7 @@ impl<L: RawLock> Protected<L> {
 fn assert_free<L: RawLock>(lock: &L) {
     let word = lock.word();
     assert_eq!((word.pending, word.locked), (0, 0), "{}: free", L::NAME);
-    assert!(word.tail == 0 || L::NAME == "ticket", "{}: nobody is queued, yet {word:?}", L::NAME);
+    assert!(word.tail == 0 || L::NAME.contains("ticket"), "{}: nobody is queued, yet {word:?}", L::NAME);
 }
 
 fn repeat(count: usize, context: impl Fn(usize) -> Context) -> Vec<Context> {

@@ -34,10 +34,13 @@ family! {
         UnfairQueuedLock: "unfair-q", "queue whose waiters may steal; never sleeps";
         OwnerYieldLock: "ppc-simple", "unfair word that knows its owner; yields to it";
         OwnerQueuedLock: "owner-qspin", "queue that knows its owner and steals until its head objects";
+        XenPvLock: "xen-pv", "byte whose waiters sleep; unfair, a full fence at each release";
+        PvTicketLock: "pv-ticket", "FIFO ticket lock whose waiters sleep";
         PvQSpinLock: "pv-qspin", "paravirtual queued lock: steals, queues, sleeps; the default";
         PpcQSpinLock: "ppc-qspin", "paravirtual queued lock that yields instead of sleeping";
     }
     variants {
+        PvTicketOpportunisticLock: "pv-ticket-opportunistic", "pv-ticket whose near waiters hardly ever sleep";
         PvQSpinKickAtUnlockLock: "pv-qspin-kick-at-unlock", "never steals; a sleeper is woken by the release before its turn";
         PvQSpinEagerLock: "pv-qspin-eager", "kicks a sleeper when it becomes head (4.2-rc1)";
         PvQSpinKickAheadLock: "pv-qspin-kick-ahead", "kick-at-unlock, and wakes the next few sleepers";

@@ -27,7 +27,7 @@ use super::trace::{Line, What};
 use super::watch::Watch;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
-use stanchion_core::{CpuId, Event};
+use stanchion_core::{CpuId, Event, Tunable};
 use std::rc::Rc;
 
 /// Where a context stands.
@@ -53,6 +53,8 @@ pub(super) enum Update<'a> {
 pub(super) struct Engine {
     pub(super) plan: Plan,
     pub(super) domain: Rc<SteppedDomain>,
+    /// What is set differently for the lock.
+    pub(super) tunings: &'static [(Tunable, u32)],
     /// Runs the handler of a level.
     pub(super) handler: Option<Rc<dyn Fn(u8)>>,
     pub(super) chooser: Chooser,
@@ -103,6 +105,7 @@ impl Engine {
         Self {
             domain: Rc::new(SteppedDomain::new(1)),
             handler: None,
+            tunings: &[],
             chooser: Chooser::Random { stay: 1 },
             watch: None,
             trace: None,
@@ -142,7 +145,7 @@ impl Engine {
         self.chooser = Chooser::of(plan, &mut self.random);
         self.domain = domain;
         (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
-        self.events = [0; Event::ALL.len()];
+        (self.tunings, self.events) = (&[], [0; Event::ALL.len()]);
         (self.steps, self.step_limit, self.current, self.in_a_row) = (0, step_limit, 0, 0);
         self.status = [Status::Done; CONTEXTS];
         self.ready = 0;
