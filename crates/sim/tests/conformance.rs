@@ -203,12 +203,12 @@ mod timed {
         ticket: TicketLock<Sim>, 2;
         qspin: QSpinLock<Sim>, 2;
         cna: CnaLock<Sim>, 2;
-        unfair_q: UnfairQueuedLock<Sim>, 2;
-        ppc_simple: OwnerYieldLock<Sim>, 2;
-        owner_qspin: OwnerQueuedLock<Sim>, 2;
+        unfair_q: UnfairQueuedLock<Sim>, 8;
+        ppc_simple: OwnerYieldLock<Sim>, 8;
+        owner_qspin: OwnerQueuedLock<Sim>, 8;
         xen_pv: XenPvLock<Sim>, 8;
         pv_ticket: PvTicketLock<Sim, Plain>, 8;
-        pv_ticket_opportunistic: PvTicketLock<Sim, Opportunistic>, 8;
+        pv_ticket_opportunistic: PvTicketLock<Sim, Opportunistic>, 2;
         pv_qspin: PvQSpinLock<Sim, pv::Hybrid>, 8;
         pv_qspin_kick_at_unlock: PvQSpinLock<Sim, pv::KickAtUnlock>, 8;
         pv_qspin_eager: PvQSpinLock<Sim, pv::EagerKick>, 8;

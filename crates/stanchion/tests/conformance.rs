@@ -116,7 +116,7 @@ conformance! {
     owner_qspin: OwnerQueuedLock<Native>, SPINS;
     xen_pv: XenPvLock<Native>, HALTS;
     pv_ticket: PvTicketLock<Native, Plain>, HALTS;
-    pv_ticket_opportunistic: PvTicketLock<Native, Opportunistic>, HALTS;
+    pv_ticket_opportunistic: PvTicketLock<Native, Opportunistic>, SPINS;
     pv_qspin: PvQSpinLock<Native, pv::Hybrid>, HALTS;
     pv_qspin_kick_at_unlock: PvQSpinLock<Native, pv::KickAtUnlock>, HALTS;
     pv_qspin_eager: PvQSpinLock<Native, pv::EagerKick>, HALTS;
@@ -139,7 +139,7 @@ conformance! {
     owner_qspin_counted: OwnerQueuedLock<Native<Counted>>, SPINS;
     xen_pv_counted: XenPvLock<Native<Counted>>, HALTS;
     pv_ticket_counted: PvTicketLock<Native<Counted>, Plain>, HALTS;
-    pv_ticket_opportunistic_counted: PvTicketLock<Native<Counted>, Opportunistic>, HALTS;
+    pv_ticket_opportunistic_counted: PvTicketLock<Native<Counted>, Opportunistic>, SPINS;
     pv_qspin_counted: PvQSpinLock<Native<Counted>, pv::Hybrid>, HALTS;
     pv_qspin_kick_at_unlock_counted: PvQSpinLock<Native<Counted>, pv::KickAtUnlock>, HALTS;
 }
