@@ -60,15 +60,20 @@ fn pv_ticket_is_fifo() {
 }
 
 /// A handler between the comparison of a halt and the halt, which blocks but does not halt itself: the place of its context is its
-/// own meanwhile, so a release looks for the interrupted wait in vain.
+/// own meanwhile, so a release looks for the interrupted wait in vain. Rare; the seeds are around those that found it.
 #[test]
 fn handlers_may_block_in_the_midst_of_a_blocked_wait() {
-    let faults = [Fault::Interrupts, Fault::StoreBuffers, Fault::LateKicks, Fault::AnyAway];
-    let options = Options { contexts: 6, ..with(&faults) };
-    let nested = must_hold("xen-pv", &options, 2 * SCHEDULES).count(Event::XenTakenSlowNested);
-    assert!(nested > 100, "it happened {nested} times only");
-    let halts = must_hold("pv-ticket", &options, 2 * SCHEDULES).count(Event::TicketTakenSlow);
-    assert!(halts > 1_000, "it happened {halts} times only");
+    let faults = [Fault::Interrupts, Fault::StoreBuffers, Fault::LateKicks];
+    let check = |name: &str, options: &Options, seeds: core::ops::Range<u64>| {
+        let tally = explore(&lock(name), options, seeds, |_| true);
+        assert_eq!(tally.failure, None, "{name}");
+        tally
+    };
+    let tally = check("xen-pv", &with(&faults), 23_000..25_000);
+    assert!(tally.count(Event::XenTakenSlowNested) > 100);
+    let crowded = Options { contexts: 6, ..with(&[&faults[..], &[Fault::AnyAway]].concat()) };
+    let tally = check("pv-ticket", &crowded, 11_000..13_000);
+    assert!(tally.count(Event::TicketTakenSlow) > 1_000);
 }
 
 #[test]
