@@ -17,7 +17,7 @@
 //!   queueing (corrected in 2024). Here the tail has the nesting level, so **the hazard of a stale node cannot exist**, and contexts
 //!   numbered 8191 and above go without a node: slower, never wrong. What becomes of a tail without the level is kept as
 //!   `busted-levelless-tail`.
-//! - The hand-over releases: what the new head does with the upper half must come after what the old one did.
+//! - The hand-over releases: the new head's objection must come after the old one's was withdrawn, or it is withdrawn with it.
 //! - A stealer that claims in two halves always uses a compare-exchange, so switching stealing on and off needs no grace period.
 //!
 //! # Properties
