@@ -168,6 +168,12 @@ pub(crate) const JOBS: &[Job] = &[
         ..PLAIN
     },
     Job {
+        name: "model",
+        shows: "no execution of the model's small programs breaks a lock",
+        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "15"])],
+        ..PLAIN
+    },
+    Job {
         name: "determinism",
         shows: "a release build simulates what a debug build does, to the last bit",
         steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],

@@ -1,0 +1,99 @@
+//! The locks that are checked: one line each.
+use crate::check::{self, Limits, Report};
+use crate::platform::Model;
+use crate::policies::{Fair, LetsOut, NoStint, Steals};
+use crate::shapes::Shape;
+use stanchion_core::transitions::Word;
+use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+
+/// [`check::check`] with one lock.
+type Check = fn(&'static Shape, &Limits, fn(Word) -> bool) -> Report;
+
+/// One lock.
+#[derive(Debug)]
+pub struct Lock {
+    /// The name on command lines.
+    pub name: &'static str,
+    check: Check,
+    is_free: fn(Word) -> bool,
+    /// The shapes that it goes through.
+    pub suites: &'static [Suite],
+}
+
+impl Lock {
+    /// Explores a shape.
+    pub fn check(&self, shape: &'static Shape, limits: &Limits) -> Report {
+        (self.check)(shape, limits, self.is_free)
+    }
+}
+
+/// A shape, and how many preemptions an execution may have; `None`: any number.
+pub type Planned = (&'static str, Option<usize>);
+/// Shapes for locks of one sort.
+pub type Suite = &'static [Planned];
+
+const fn lock<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
+    Lock { name: L::NAME, check: check::check::<L>, is_free: |word| word == EMPTY, suites }
+}
+
+const EMPTY: Word = Word { tail: 0, pending: 0, locked: 0 };
+
+/// For locks that nobody queues for.
+const SPINNING: Suite = &[
+    ("two", None),
+    ("two-twice", None),
+    ("try", None),
+    ("nested", None),
+    ("three", None),
+    ("three-try", None),
+];
+/// For locks with nodes.
+const QUEUEING: Suite = &[
+    ("two", None),
+    ("two-again", None),
+    ("two-twice", Some(4)),
+    ("try", None),
+    ("nested", None),
+    ("interrupt", None),
+    ("numberless", None),
+    ("three", Some(3)),
+    ("three-try", Some(3)),
+    ("three-again", Some(2)),
+    ("latecomer", Some(1)),
+];
+/// For those of them that know about NUMA nodes.
+const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(0))];
+/// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound, too.
+const HALTING: Suite = &[
+    ("two", None),
+    ("spurious", None),
+    ("interrupt", None),
+    ("numberless", None),
+    ("two-again", Some(4)),
+    ("two-twice", Some(3)),
+    ("try", Some(4)),
+    ("nested", Some(4)),
+    ("preempted", Some(4)),
+    ("three", Some(2)),
+    ("three-try", Some(2)),
+    ("gathered", Some(1)),
+    ("latecomer", Some(1)),
+];
+
+/// For variants of a lock that goes through all of [`HALTING`].
+const STEALING: Suite =
+    &[("two", None), ("spurious", None), ("two-again", Some(3)), ("try", Some(3)), ("three", Some(2))];
+/// For those that let waiters out of the queue.
+const LETTING_OUT: Suite = &[("let-out", Some(1)), ("let-out-middle", Some(0))];
+
+/// Every lock of the family.
+pub const LOCKS: &[Lock] = &[
+    lock::<ByteLock<Model>>(&[SPINNING]),
+    Lock { is_free: |word| word.locked == 0, ..lock::<TicketLock<Model>>(&[SPINNING]) },
+    lock::<QSpinLock<Model>>(&[QUEUEING]),
+    lock::<CnaLock<Model>>(&[QUEUEING, ON_NODES]),
+    lock::<PvQSpinLock<Model, Steals>>(&[HALTING]),
+    lock::<PvQSpinLock<Model, NoStint>>(&[STEALING]),
+    lock::<PvQSpinLock<Model, LetsOut>>(&[HALTING, LETTING_OUT]),
+    lock::<PvQSpinLock<Model, Fair>>(&[HALTING]),
+];

@@ -1,0 +1,117 @@
+//! The model's platform.
+use crate::cells::{CellU8, CellU16, CellU32, CellUsize, loom_order};
+use crate::policies;
+use crate::weaken::ordering;
+use crate::world::{self, World};
+use core::cell::Cell;
+use core::panic::Location;
+use core::sync::atomic::Ordering;
+use stanchion_core::order::{FenceOrder, Kind};
+use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+
+/// The world in which loom explores every order of steps, and for each load every store that it may read.
+#[derive(Debug)]
+pub struct Model;
+
+impl Platform for Model {
+    type U8 = CellU8;
+    type U16 = CellU16;
+    type U32 = CellU32;
+    type Usize = CellUsize;
+    type Domain = World;
+
+    fn with_domain<R>(f: impl FnOnce(&World) -> R) -> R {
+        f(&world::here().0)
+    }
+
+    fn this_cpu() -> Option<CpuId> {
+        let (world, me) = world::here();
+        CpuId::new(me as u16).filter(|_| world.settings().numbered)
+    }
+
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
+        let (world, me) = world::here();
+        f(world.credit(me))
+    }
+
+    fn numa_node() -> u16 {
+        let (world, me) = world::here();
+        me as u16 % world.settings().nodes
+    }
+
+    fn is_numa() -> bool {
+        world::here().0.settings().nodes > 1
+    }
+
+    fn numa_node_of(cpu: CpuId) -> u16 {
+        cpu.index() % world::here().0.settings().nodes
+    }
+
+    fn tunable(tunable: Tunable) -> u32 {
+        policies::tuned(tunable)
+    }
+
+    fn now() -> u64 {
+        world::here().0.now()
+    }
+
+    fn relax(_nanos: u32) {
+        world::pause();
+    }
+
+    fn yield_slice() {
+        world::yield_slice();
+    }
+
+    #[track_caller]
+    fn fence(order: impl FenceOrder) {
+        if let Some(kind) = ordering(Location::caller(), "fence", order.kind()) {
+            loom::sync::atomic::fence(loom_order(kind));
+        }
+    }
+
+    fn compiler_barrier() {}
+
+    #[track_caller]
+    fn store_then_load(first: &CellU8, value: u8, then: &CellU8) -> u8 {
+        let at = Location::caller();
+        let store = ordering(at, "store_then_load", Kind::Release).unwrap_or(Kind::Relaxed);
+        first.plain_store(value, loom_order(store));
+        if ordering(at, "store_then_load.fence", Kind::SeqCst).is_some() {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+        then.plain_load(Ordering::Relaxed)
+    }
+
+    #[track_caller]
+    fn heavy_barrier() -> bool {
+        let at = Location::caller();
+        let (world, me) = world::here();
+        if world.barrier_fails(me) {
+            return false;
+        }
+        if ordering(at, "heavy_barrier", Kind::SeqCst).is_some() {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+        true
+    }
+
+    fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        if cell.load(stanchion_core::order::Relaxed) == value {
+            let (world, me) = world::here();
+            world.wait_for_kick(me);
+        }
+    }
+
+    fn kick(cpu: CpuId) {
+        world::here().0.kick(cpu.index().into());
+    }
+
+    fn is_preempted(cpu: CpuId) -> bool {
+        world::here().0.settings().preempted & (1 << cpu.index()) != 0
+    }
+
+    fn count(event: Event) {
+        crate::run::count(event);
+    }
+}

@@ -1,0 +1,373 @@
+//! One execution's machine: the storage of the contexts, their kicks, and what they see of the world around them.
+use crate::cells::{CellU8, CellU32};
+use crate::platform::Model;
+use crate::run;
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::Ordering::Relaxed;
+use stanchion_core::heads::{Head, HeadTable};
+use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::{Atomic, CpuId};
+use std::rc::Rc;
+
+/// Sleeping heads that the storage has room for; with fewer than contexts, a head may find it full.
+const SPOTS: usize = 2;
+/// The same for the hash table.
+const HEADS: usize = 2;
+/// How many pauses in a row a context makes before it gives way: as many as there are bounded polls to be cut short.
+const PAUSES: u32 = 1;
+/// Stands for every cell, where a waiter does not say which one it waits for.
+const ANY: usize = usize::MAX;
+/// What [`World::now`] advances by, in nanoseconds: a microsecond, so that stints end.
+const TICK: u64 = 1_000;
+
+/// What a program finds its machine to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// NUMA nodes; contexts are on them in turn.
+    pub nodes: u16,
+    /// How many halts of each context may return for no reason.
+    pub spurious: u8,
+    /// How many heavy barriers of each context may fail.
+    pub barrier_fails: u8,
+    /// Which contexts are said to be preempted: a bit for each.
+    pub preempted: u8,
+    /// What is said of lines that are polled.
+    pub moves: bool,
+    /// Whether contexts have numbers.
+    pub numbered: bool,
+}
+
+/// The plainest machine.
+pub(crate) const PLAIN: Settings =
+    Settings { nodes: 1, spurious: 0, barrier_fails: 0, preempted: 0, moves: true, numbered: true };
+
+/// Coins of one kind that one context can toss: each falls on either side, in different executions.
+///
+/// Nothing but loom can choose, and it chooses which of several stores a load reads: a coin holds two, and its context has
+/// seen neither.
+struct Coins {
+    coins: Vec<CellU8>,
+    tossed: Cell<usize>,
+}
+
+impl Coins {
+    fn new(number: u8) -> Self {
+        Self { coins: (0..number).map(|_| CellU8::new(0)).collect(), tossed: Cell::new(0) }
+    }
+
+    /// Makes both sides possible. To be called when the contexts have been started and none has run.
+    fn mint(&self) {
+        for coin in &self.coins {
+            coin.plain_store(1, Relaxed);
+        }
+    }
+
+    fn toss(&self) -> bool {
+        let Some(coin) = self.coins.get(self.tossed.get()) else { return false };
+        self.tossed.set(self.tossed.get() + 1);
+        coin.plain_load(Relaxed) == 1
+    }
+}
+
+/// What belongs to one context.
+struct Context {
+    storage: PerCpu<Model>,
+    /// 1 while a kick is pending.
+    kicked: CellU8,
+    spurious: Coins,
+    barrier: Coins,
+    credit: Cell<u32>,
+    /// Pauses since the context last changed anything.
+    pauses: Cell<u32>,
+    /// The cell whose next change it waits for, and the thread to unpark.
+    waits: RefCell<Option<(usize, Option<loom::thread::Thread>)>>,
+    /// Whether it has read anything since it last paused, and anything that was out of date.
+    looked: Cell<bool>,
+    misled: Cell<bool>,
+    /// How many writes there had been when it last paused.
+    paused_at: Cell<u64>,
+    /// What an interrupt does when the context first waits.
+    handler: RefCell<Option<Box<dyn FnOnce()>>>,
+}
+
+/// The machine of one execution.
+#[expect(missing_debug_implementations, reason = "hundreds of cells say nothing")]
+pub struct World {
+    contexts: Vec<Context>,
+    spots: Vec<CellU32>,
+    heads: Vec<Head<Model>>,
+    settings: Settings,
+    clock: Cell<u64>,
+    writes: Cell<u64>,
+    exploring: Cell<bool>,
+    finished: Cell<usize>,
+}
+
+impl World {
+    pub(crate) fn new(contexts: usize, settings: Settings) -> Self {
+        let context = |_| {
+            run::begin_group(1);
+            Context {
+                storage: PerCpu::new(),
+                kicked: CellU8::new(0),
+                spurious: Coins::new(settings.spurious),
+                barrier: Coins::new(settings.barrier_fails),
+                credit: Cell::new(0),
+                pauses: Cell::new(0),
+                waits: RefCell::new(None),
+                looked: Cell::new(false),
+                misled: Cell::new(false),
+                paused_at: Cell::new(0),
+                handler: RefCell::new(None),
+            }
+        };
+        let contexts = (0..contexts).map(context).collect();
+        run::begin_group(2);
+        Self {
+            contexts,
+            spots: (0..SPOTS).map(|_| CellU32::new(0)).collect(),
+            heads: (0..HEADS).map(|_| Head::new()).collect(),
+            settings,
+            clock: Cell::new(0),
+            writes: Cell::new(0),
+            exploring: Cell::new(false),
+            finished: Cell::new(0),
+        }
+    }
+
+    /// Sets what interrupts `context` when it first waits.
+    pub(crate) fn interrupt_with(&self, context: usize, handler: impl FnOnce() + 'static) {
+        self.contexts[context].handler.replace(Some(Box::new(handler)));
+    }
+
+    /// Makes all choices possible that contexts have. To be called when they have been started and none has run.
+    pub(crate) fn mint(&self) {
+        for context in &self.contexts {
+            context.spurious.mint();
+            context.barrier.mint();
+        }
+    }
+
+    /// Everything is set up: from here on every order of steps is explored.
+    pub(crate) fn explore(&self) {
+        self.exploring.set(true);
+        loom::explore();
+    }
+
+    /// A context has done all it had to. Whether it is the last.
+    pub(crate) fn finish(&self) -> bool {
+        self.finished.set(self.finished.get() + 1);
+        self.finished.get() == self.contexts.len()
+    }
+
+    /// What is left in the storage when nobody waits or holds anything, which must be nothing.
+    pub(crate) fn check_storage(&self) {
+        for (index, context) in self.contexts.iter().enumerate() {
+            assert_eq!(context.storage.nesting(), 0, "context {index} left without giving its node back");
+        }
+        for (index, spot) in self.spots.iter().enumerate() {
+            assert_eq!(spot.peek(), 0, "spot {} was not given back", index + 1);
+        }
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.set(self.clock.get() + TICK);
+        self.clock.get()
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    pub(crate) fn credit(&self, me: usize) -> &Cell<u32> {
+        &self.contexts[me].credit
+    }
+
+    pub(crate) fn barrier_fails(&self, me: usize) -> bool {
+        self.contexts[me].barrier.toss()
+    }
+
+    /// Waits for a write to `cell`.
+    ///
+    /// A lone waiter yields: loom then lets somebody else go on. Two waiters that yield would take turns for ever, in ever more
+    /// executions; so a further one yields once and is then parked. Loom lets a thread that is unparked see all that its waker
+    /// did, which hides missing orderings from that waiter, not from those that find the value without having been parked.
+    fn wait_for(&self, me: usize, cell: Option<usize>) {
+        let Some(cell) = cell else { return loom::thread::yield_now() };
+        let alone = self.waiting() == 0;
+        let waits = &self.contexts[me].waits;
+        waits.replace(Some((cell, None)));
+        loom::thread::yield_now();
+        while waits.borrow().is_some() {
+            if alone {
+                loom::thread::yield_now();
+            } else {
+                waits.replace(Some((cell, Some(loom::thread::current()))));
+                loom::thread::park();
+            }
+        }
+    }
+
+    /// How many contexts wait.
+    fn waiting(&self) -> usize {
+        self.contexts.iter().filter(|context| context.waits.borrow().is_some()).count()
+    }
+
+    /// Waits until `gathered` contexts wait. From then on everything is explored.
+    pub(crate) fn gather(&self, gathered: usize) {
+        while self.waiting() < gathered {
+            loom::thread::yield_now();
+        }
+        self.explore();
+    }
+
+    /// Waits until everything is explored.
+    pub(crate) fn hold_back(&self) {
+        while !self.exploring.get() {
+            loom::thread::yield_now();
+        }
+    }
+
+    /// Lets those go on who wait for a write to `cell`.
+    fn wake(&self, cell: usize) {
+        for context in &self.contexts {
+            let waited =
+                context.waits.borrow_mut().take_if(|(awaited, _)| *awaited == cell || *awaited == ANY);
+            if let Some((_, Some(thread))) = waited {
+                thread.unpark();
+            }
+        }
+    }
+
+    /// Makes the halt of `context`, or its next one, return.
+    pub(crate) fn kick(&self, context: usize) {
+        self.contexts[context].kicked.plain_swap(1, Relaxed);
+    }
+
+    /// Waits for a kick, unless one is pending. Orders nothing.
+    ///
+    /// A pending kick ends the next halt, whichever it is; so a kick that is late is among the executions.
+    pub(crate) fn wait_for_kick(&self, me: usize) {
+        let context = &self.contexts[me];
+        if context.spurious.toss() || interrupt() {
+            return;
+        }
+        while context.kicked.plain_load(Relaxed) == 0 {
+            self.wait_for(me, (context.kicked.peek() == 0).then_some(context.kicked.number));
+        }
+        context.kicked.plain_swap(0, Relaxed);
+    }
+}
+
+impl Domain<Model> for World {
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Model> {
+        &self.contexts[usize::from(cpu.index())].storage
+    }
+
+    fn spots(&self, _address: usize) -> SpotRow<'_, Model> {
+        SpotRow::of(&self.spots)
+    }
+
+    fn heads(&self) -> HeadTable<'_, Model> {
+        HeadTable::of(&self.heads)
+    }
+
+    /// All locks hash to the same place: addresses differ from execution to execution.
+    fn spread(&self, _address: usize) -> usize {
+        0
+    }
+
+    fn contexts(&self) -> u16 {
+        self.contexts.len() as u16
+    }
+}
+
+loom::thread_local! {
+    static HERE: RefCell<Option<(Rc<World>, usize)>> = RefCell::new(None);
+}
+
+/// The calling thread of loom is context `me` of `world` from now on.
+pub(crate) fn enter(world: Rc<World>, me: usize) {
+    HERE.with(|here| here.replace(Some((world, me))));
+}
+
+/// The machine of the calling context and its number, if it is one.
+pub(crate) fn try_here() -> Option<(Rc<World>, usize)> {
+    HERE.with(|here| here.borrow().clone())
+}
+
+/// The machine of the calling context and its number.
+pub(crate) fn here() -> (Rc<World>, usize) {
+    try_here().expect("locks are used by contexts")
+}
+
+/// Whether the exploration has begun: setting up is not explored.
+pub(crate) fn exploring() -> bool {
+    try_here().is_some_and(|(world, _)| world.exploring.get())
+}
+
+/// The calling context has written to `cell`.
+pub(crate) fn wrote(cell: usize) {
+    if let Some((world, me)) = try_here() {
+        world.contexts[me].pauses.set(0);
+        world.writes.set(world.writes.get() + 1);
+        world.wake(cell);
+    }
+}
+
+pub(crate) fn lines_move() -> bool {
+    here().0.settings.moves
+}
+
+/// If an interrupt is due for the calling context, runs its handler; whether it did.
+pub(crate) fn interrupt() -> bool {
+    let (world, me) = here();
+    let handler = world.contexts[me].handler.take();
+    handler.is_some_and(|handler| {
+        handler();
+        true
+    })
+}
+
+/// The calling context cannot go on until somebody writes to `cell`, or for `None`: has found an old value there.
+pub(crate) fn wait(cell: Option<usize>) {
+    if !interrupt() {
+        let (world, me) = here();
+        world.wait_for(me, cell);
+    }
+}
+
+/// A pause of a waiter that may go on by itself: it gives up between any two steps of the others, so the first pauses are none.
+pub(crate) fn pause() {
+    let (world, me) = here();
+    let pauses = &world.contexts[me].pauses;
+    pauses.set(pauses.get() + 1);
+    if pauses.get() > PAUSES {
+        yield_slice();
+    } else {
+        interrupt();
+    }
+}
+
+/// Waits until anybody has written anything since the calling context did this last, unless it has read something that is out
+/// of date: looking again is of use then.
+pub(crate) fn yield_slice() {
+    let (world, me) = here();
+    let context = &world.contexts[me];
+    if !context.looked.take() {
+        return;
+    }
+    let misled = context.misled.take();
+    let news = context.paused_at.replace(world.writes.get()) != world.writes.get();
+    wait((!misled && !news).then_some(ANY));
+}
+
+/// The calling context has read a value, which may be out of date.
+pub(crate) fn looked(misled: bool) {
+    if let Some((world, me)) = try_here() {
+        let context = &world.contexts[me];
+        context.looked.set(true);
+        context.misled.set(context.misled.get() || misled);
+    }
+}
