@@ -3,8 +3,13 @@ use crate::check::{self, Limits, Report};
 use crate::platform::Model;
 use crate::policies::{Fair, LetsOut, NoStint, Steals};
 use crate::shapes::Shape;
+use stanchion_core::pv_qspin as pv;
+use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::Word;
-use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
+use stanchion_core::{
+    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, PvTicketLock, QSpinLock, RawLock,
+    TicketLock, UnfairQueuedLock, XenPvLock,
+};
 
 /// [`check::check`] with one lock.
 type Check = fn(&'static Shape, &Limits, fn(Word) -> bool) -> Report;
@@ -86,14 +91,52 @@ const STEALING: Suite =
 /// For those that let waiters out of the queue.
 const LETTING_OUT: Suite = &[("let-out", Some(1)), ("let-out-middle", Some(0))];
 
+/// The whole of what a policy of the paravirtual lock adds to the one that goes through all of [`HALTING`].
+const POLICY: Suite = &[
+    ("two", None),
+    ("spurious", None),
+    ("two-again", Some(3)),
+    ("try", Some(3)),
+    ("nested", Some(3)),
+    ("three", Some(2)),
+    ("gathered", Some(1)),
+];
+
+/// A policy of the paravirtual lock, with small constants.
+const fn policy<W: pv::WaitPolicy>() -> Lock {
+    lock::<PvQSpinLock<Model, pv::Small<W>>>(&[POLICY])
+}
+
+/// A lock whose word holds more than who is in the queue.
+const fn worded<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
+    Lock { is_free: |word| word.locked == 0, ..lock::<L>(suites) }
+}
+
 /// Every lock of the family.
 pub const LOCKS: &[Lock] = &[
     lock::<ByteLock<Model>>(&[SPINNING]),
-    Lock { is_free: |word| word.locked == 0, ..lock::<TicketLock<Model>>(&[SPINNING]) },
+    worded::<TicketLock<Model>>(&[SPINNING]),
     lock::<QSpinLock<Model>>(&[QUEUEING]),
     lock::<CnaLock<Model>>(&[QUEUEING, ON_NODES]),
     lock::<PvQSpinLock<Model, Steals>>(&[HALTING]),
     lock::<PvQSpinLock<Model, NoStint>>(&[STEALING]),
     lock::<PvQSpinLock<Model, LetsOut>>(&[HALTING, LETTING_OUT]),
     lock::<PvQSpinLock<Model, Fair>>(&[HALTING]),
+    policy::<pv::Unlimited>(),
+    policy::<pv::EagerKick>(),
+    policy::<pv::KickAhead>(),
+    policy::<pv::WaitEarlyAtOnce>(),
+    policy::<pv::WaitEarlySampled>(),
+    policy::<pv::OnlyWaitEarly>(),
+    policy::<pv::FirstPends>(),
+    policy::<pv::Patched>(),
+    policy::<pv::Hashed>(),
+    policy::<pv::Pointed>(),
+    policy::<pv::Conferring>(),
+    worded::<XenPvLock<Model>>(&[HALTING]),
+    worded::<PvTicketLock<Model, Plain>>(&[HALTING]),
+    worded::<PvTicketLock<Model, Opportunistic>>(&[POLICY]),
+    lock::<UnfairQueuedLock<Model>>(&[QUEUEING]),
+    worded::<OwnerYieldLock<Model>>(&[SPINNING]),
+    worded::<OwnerQueuedLock<Model>>(&[QUEUEING]),
 ];

@@ -1,7 +1,7 @@
 //! Wait policies and tunables with the smallest constants that still reach every state. The code that they go through is the
 //! real one.
 use stanchion_core::Tunable;
-use stanchion_core::pv_qspin::WaitPolicy;
+use stanchion_core::pv_qspin::{Spots, WaitPolicy};
 
 /// Tunables small enough to be reached in a few steps.
 pub(crate) fn tuned(tunable: Tunable) -> u32 {
@@ -49,6 +49,7 @@ macro_rules! policies {
             const CLOCK_INTERVAL_MICROS: u32 = 1;
             const LEAST_CREDIT: u32 = 1;
             const MOST_CREDIT: u32 = 1;
+            type Signpost = Spots;
         }
     )*};
 }

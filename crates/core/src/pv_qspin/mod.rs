@@ -107,7 +107,7 @@ mod word;
 
 pub use policy::{
     Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly, Patched,
-    Pointed, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
+    Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 

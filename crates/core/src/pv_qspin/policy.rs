@@ -222,3 +222,41 @@ impl WaitPolicy for Unlimited {
     const WAIT_EARLY: WaitEarly = SAMPLE;
     type Signpost = Spots;
 }
+
+/// A policy with constants small enough to be reached in a few steps, for worlds that explore every schedule. Its choices, which
+/// are what is to be explored, stay; the times are those of a world whose pause is one unit.
+#[derive(Debug)]
+pub struct Small<W>(core::marker::PhantomData<fn() -> W>);
+
+impl<W: WaitPolicy> WaitPolicy for Small<W> {
+    const NAME: &'static str = W::NAME;
+    const STEALS: bool = W::STEALS;
+    const NEWCOMER_SPIN: u32 = 2;
+    const QUEUED_SPIN: u32 = 2;
+    const HEAD_PATIENCE: u32 = 0;
+    const HEAD_SPIN: u32 = 3;
+    const FIRST_PAUSE: u32 = 1;
+    const LONGEST_PAUSE: u32 = 1;
+    const SHORTEST_STINT_MICROS: u32 = W::SHORTEST_STINT_MICROS;
+    const LONGEST_STINT_MICROS: u32 = W::LONGEST_STINT_MICROS;
+    const STINT_TIMES_WAIT_MICROS: u32 = 1;
+    const LONGEST_EXTENSION: u32 = 0;
+    const LOOK_AHEAD: usize = 0;
+    const LET_OUT_TRIES: u32 = 1;
+    const CLOCK_INTERVAL_MICROS: u32 = 1;
+    const LEAST_CREDIT: u32 = 1;
+    const MOST_CREDIT: u32 = 2;
+    const POLLS: u32 = if W::POLLS > 0 { 2 } else { 0 };
+    const WAIT_EARLY: WaitEarly = match W::WAIT_EARLY {
+        WaitEarly::Sampled(_) => WaitEarly::Sampled(1),
+        other => other,
+    };
+    const EAGER_KICK: bool = W::EAGER_KICK;
+    const KICKS_AHEAD: bool = W::KICKS_AHEAD;
+    const PENDING: bool = W::PENDING;
+    type Signpost = W::Signpost;
+
+    fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        W::halt_while::<P, T, A>(cell, value);
+    }
+}

@@ -2,8 +2,7 @@
 //!
 //! In this world a step takes 100 ns and a pause is a step, so a stint of one microsecond is ten steps.
 use stanchion_core::Tunable;
-use stanchion_core::pv_qspin::{Spots, WaitEarly, WaitPolicy};
-use stanchion_core::{Atomic, Platform};
+use stanchion_core::pv_qspin::{Spots, WaitPolicy};
 
 /// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be small.
 pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
@@ -82,43 +81,6 @@ policies! {
     NoStint = "pv-qspin-no-stint": true, newcomer 2, head 2 of 4, stint 0, extension 0, look ahead 0;
     /// As `Hybrid`, and only the head's objection stops thieves: a stint is longer than any run.
     LongStint = "pv-qspin-long-stint": true, newcomer 2, head 2 of 4, stint 1_000_000, extension 0, look ahead 0;
-}
-
-/// An announced policy with small constants: its choices, which are what is to be explored, stay.
-#[derive(Debug)]
-pub(super) struct Small<W>(core::marker::PhantomData<fn() -> W>);
-
-impl<W: WaitPolicy> WaitPolicy for Small<W> {
-    const NAME: &'static str = W::NAME;
-    const STEALS: bool = W::STEALS;
-    const NEWCOMER_SPIN: u32 = 2;
-    const QUEUED_SPIN: u32 = 2;
-    const HEAD_PATIENCE: u32 = 0;
-    const HEAD_SPIN: u32 = 3;
-    const FIRST_PAUSE: u32 = 1;
-    const LONGEST_PAUSE: u32 = 1;
-    const SHORTEST_STINT_MICROS: u32 = W::SHORTEST_STINT_MICROS;
-    const LONGEST_STINT_MICROS: u32 = W::LONGEST_STINT_MICROS;
-    const STINT_TIMES_WAIT_MICROS: u32 = 1;
-    const LONGEST_EXTENSION: u32 = 0;
-    const LOOK_AHEAD: usize = 0;
-    const LET_OUT_TRIES: u32 = 1;
-    const CLOCK_INTERVAL_MICROS: u32 = 1;
-    const LEAST_CREDIT: u32 = 1;
-    const MOST_CREDIT: u32 = 2;
-    const POLLS: u32 = if W::POLLS > 0 { 2 } else { 0 };
-    const WAIT_EARLY: WaitEarly = match W::WAIT_EARLY {
-        WaitEarly::Sampled(_) => WaitEarly::Sampled(1),
-        other => other,
-    };
-    const EAGER_KICK: bool = W::EAGER_KICK;
-    const KICKS_AHEAD: bool = W::KICKS_AHEAD;
-    const PENDING: bool = W::PENDING;
-    type Signpost = W::Signpost;
-
-    fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        W::halt_while::<P, T, A>(cell, value);
-    }
 }
 
 /// The greatest overtaking of a waiter by one context that the stint of [`Quick`] allows, tries included.

@@ -3,11 +3,9 @@ use super::busted as shelf;
 use super::failure::Kind;
 use super::fault::{Fault, Faults};
 use super::platform::Stepped;
-use super::policies::{
-    LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick, Small,
-};
+use super::policies::{LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick};
 use crate::locks::{self, LockKind};
-use stanchion_core::pv_qspin::{self as pv, WaitPolicy};
+use stanchion_core::pv_qspin::{self as pv, Small, WaitPolicy};
 use stanchion_core::transitions::Table;
 use stanchion_core::{PvQSpinLock, RawLock};
 
