@@ -57,8 +57,10 @@ macro_rules! cells {
 
             fn note(&self, value: $int) {
                 assert_ne!(value, Self::NEVER, "the model needs a value that no lock writes");
-                self.shadow.store(value, Ordering::Relaxed);
-                world::wrote(self.number);
+                // The same value again is no news to anybody who waits: a poll that rewrites its own hint would spin for ever.
+                if self.shadow.swap(value, Ordering::Relaxed) != value {
+                    world::wrote(self.number);
+                }
             }
 
             /// A store with the ordering that loom shall see.
@@ -174,7 +176,11 @@ macro_rules! cells {
                     world::interrupt();
                     value = self.plain_load(order);
                 }
-                if done(value) { Ok(value) } else { Err(value) }
+                if done(value) {
+                    return Ok(value);
+                }
+                world::pause(); // a loop around this one waits for somebody else
+                Err(value)
             }
 
             #[track_caller]
