@@ -53,6 +53,9 @@ enum Task {
         /// Run only these jobs, separated by commas
         #[arg(long, value_name = "NAME", value_delimiter = ',')]
         only: Vec<String>,
+        /// Run the long jobs of the night as well
+        #[arg(long)]
+        nightly: bool,
         /// List the jobs and what each shows
         #[arg(long)]
         list: bool,
@@ -70,7 +73,7 @@ fn main() -> ExitCode {
             ci::list();
             Ok(ExitCode::SUCCESS)
         }
-        Task::Ci { only, .. } => Ok(ci::run(&root, &only)),
+        Task::Ci { only, nightly, .. } => Ok(ci::run(&root, &only, nightly)),
     };
     result.unwrap_or_else(|error| {
         eprintln!("cargo xtask: {error}");

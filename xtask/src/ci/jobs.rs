@@ -10,6 +10,8 @@ pub(crate) struct Job {
     pub(crate) needs: Option<&'static [&'static str]>,
     /// Run in order; the job fails at the first that fails.
     pub(crate) steps: &'static [Step],
+    /// Runs with `--nightly` only: it takes long.
+    pub(crate) nightly: bool,
     /// Environment of every command.
     pub(crate) env: &'static [(&'static str, &'static str)],
 }
@@ -54,7 +56,8 @@ macro_rules! lab_under_sanitizer {
     };
 }
 
-const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], env: &[] };
+const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], nightly: false, env: &[] };
+const LONG: Job = Job { nightly: true, ..PLAIN };
 
 /// All jobs, in the order they run.
 pub(crate) const JOBS: &[Job] = &[
@@ -115,6 +118,7 @@ pub(crate) const JOBS: &[Job] = &[
             "target/tsan",
         ])],
         env: SANITIZER,
+        ..PLAIN
     },
     Job {
         name: "tsan-torture",
@@ -135,6 +139,7 @@ pub(crate) const JOBS: &[Job] = &[
             ],
         ],
         env: SANITIZER,
+        ..PLAIN
     },
     Job {
         name: "torture",
@@ -170,8 +175,20 @@ pub(crate) const JOBS: &[Job] = &[
     Job {
         name: "model",
         shows: "no execution of the model's small programs breaks a lock",
-        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "15"])],
+        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "6"])],
         ..PLAIN
+    },
+    Job {
+        name: "explore-nightly",
+        shows: "no lock fails in five million schedules",
+        steps: &[lab!["explore", "--schedules", "5000000", "--seed", "1000000000"]],
+        ..LONG
+    },
+    Job {
+        name: "model-nightly",
+        shows: "the model's programs, to the end",
+        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "900"])],
+        ..LONG
     },
     Job {
         name: "determinism",
@@ -206,8 +223,7 @@ pub(crate) const JOBS: &[Job] = &[
         shows: "published tables are reproduced, and the fits still hold",
         steps: &[
             lab!["reproduce", "--quick", "--out", "target/reproduce", "--force"],
-            lab!["fit", "--table", "locktorture", "--check"],
-            lab!["fit", "--table", "open1", "--check"],
+            lab!["fit", "--table", "locktorture,open1", "--check"],
         ],
         ..PLAIN
     },

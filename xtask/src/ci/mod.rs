@@ -16,13 +16,13 @@ use summary::{Ended, Outcome};
 /// Prints the jobs and what each shows.
 pub(crate) fn list() {
     for job in JOBS {
-        println!("{:<15} {}", job.name, job.shows);
+        println!("{:<15} {}{}", job.name, job.shows, if job.nightly { " (nightly)" } else { "" });
     }
 }
 
-/// Runs the jobs named in `only`, or all of them when it is empty.
-pub(crate) fn run(root: &Path, only: &[String]) -> ExitCode {
-    let jobs = match select(only) {
+/// Runs the jobs named in `only`; when it is empty, all of them, those of the night only if `nightly`.
+pub(crate) fn run(root: &Path, only: &[String], nightly: bool) -> ExitCode {
+    let jobs = match select(only, nightly) {
         Ok(jobs) => jobs,
         Err(message) => {
             eprintln!("{message}");
@@ -43,14 +43,18 @@ pub(crate) fn run(root: &Path, only: &[String]) -> ExitCode {
 }
 
 /// The jobs of these names, in the order of the table.
-fn select(only: &[String]) -> Result<Vec<&'static Job>, String> {
+fn select(only: &[String], nightly: bool) -> Result<Vec<&'static Job>, String> {
     for name in only {
         if !JOBS.iter().any(|job| job.name == name) {
             let near = nearest(name, JOBS.iter().map(|job| job.name)).join(", ");
             return Err(format!("no job `{name}`; the nearest are {near}"));
         }
     }
-    Ok(JOBS.iter().filter(|job| only.is_empty() || only.iter().any(|name| name == job.name)).collect())
+    let wanted = |job: &&Job| match only {
+        [] => nightly || !job.nightly,
+        only => only.iter().any(|name| name == job.name),
+    };
+    Ok(JOBS.iter().filter(wanted).collect())
 }
 
 fn run_job(root: &Path, job: &Job) -> Outcome {
@@ -162,12 +166,14 @@ mod tests {
 
     fn names(only: &[&str]) -> Result<Vec<&'static str>, String> {
         let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-        select(&only).map(|jobs| jobs.iter().map(|job| job.name).collect())
+        select(&only, false).map(|jobs| jobs.iter().map(|job| job.name).collect())
     }
 
     #[test]
     fn all_jobs_run_unless_some_are_named() {
-        assert_eq!(names(&[]).expect("all").len(), JOBS.len());
+        let by_day = JOBS.iter().filter(|job| !job.nightly).count();
+        assert_eq!(names(&[]).expect("all").len(), by_day);
+        assert!(by_day < JOBS.len() && names(&["explore-nightly"]).is_ok());
         assert_eq!(names(&["tidy", "fmt"]).expect("two"), ["fmt", "tidy"]);
     }
 
