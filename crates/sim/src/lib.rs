@@ -27,5 +27,5 @@ pub mod workload;
 pub use engine::{ByCause, Cause, Effort, Handover, Kick, Ran, Recording, Spell};
 pub use here::Handovers;
 pub use platform::Sim;
-pub use run::{Failure, Outcome, Spec, lock_names, run};
+pub use run::{Failure, Outcome, Spec, lock_names, run, variant_names};
 pub use time::{MS, NS, Time, US};

@@ -42,6 +42,8 @@ pub(crate) struct LockKind {
     pub(crate) name: &'static str,
     /// What its word may do.
     pub(crate) transitions: Table,
+    /// Whether it is there to be compared with another lock of the list only.
+    pub(crate) variant: bool,
     /// What is set differently for it.
     pub(crate) tunings: &'static [(Tunable, u32)],
     /// Makes one, on a line of its own.
@@ -53,9 +55,15 @@ pub(crate) fn kind<L: RawLock>() -> LockKind {
     LockKind {
         name: L::NAME,
         transitions: L::TRANSITIONS,
+        variant: false,
         tunings: &[],
         make: |arena| Box::new(arena.place(L::new())),
     }
+}
+
+/// The row of a variant of a lock.
+fn variant<L: RawLock>() -> LockKind {
+    LockKind { variant: true, ..kind::<L>() }
 }
 
 /// Every lock of the family that exists so far, in the order of tables.
@@ -65,26 +73,36 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
         kind::<TicketLock<P>>(),
         kind::<QSpinLock<P>>(),
         kind::<CnaLock<P>>(),
-        LockKind { name: "cna-10ms", tunings: &[(Tunable::CnaThreshold, 10_000)], ..kind::<CnaLock<P>>() },
+        LockKind {
+            variant: true,
+            name: "cna-10ms",
+            tunings: &[(Tunable::CnaThreshold, 10_000)],
+            ..kind::<CnaLock<P>>()
+        },
         kind::<UnfairQueuedLock<P>>(),
         kind::<OwnerYieldLock<P>>(),
         kind::<OwnerQueuedLock<P>>(),
         kind::<XenPvLock<P>>(),
-        LockKind { name: "xen-pv-wake-all", tunings: &[(Tunable::XenWakeAll, 1)], ..kind::<XenPvLock<P>>() },
+        LockKind {
+            variant: true,
+            name: "xen-pv-wake-all",
+            tunings: &[(Tunable::XenWakeAll, 1)],
+            ..kind::<XenPvLock<P>>()
+        },
         kind::<PvTicketLock<P, Plain>>(),
-        kind::<PvTicketLock<P, Opportunistic>>(),
+        variant::<PvTicketLock<P, Opportunistic>>(),
         kind::<PvQSpinLock<P, pv::Hybrid>>(),
-        kind::<PvQSpinLock<P, pv::Unlimited>>(),
-        kind::<PvQSpinLock<P, pv::EagerKick>>(),
-        kind::<PvQSpinLock<P, pv::KickAtUnlock>>(),
-        kind::<PvQSpinLock<P, pv::KickAhead>>(),
-        kind::<PvQSpinLock<P, pv::WaitEarlyAtOnce>>(),
-        kind::<PvQSpinLock<P, pv::WaitEarlySampled>>(),
-        kind::<PvQSpinLock<P, pv::OnlyWaitEarly>>(),
-        kind::<PvQSpinLock<P, pv::FirstPends>>(),
-        kind::<PvQSpinLock<P, pv::Patched>>(),
-        kind::<PvQSpinLock<P, pv::Hashed>>(),
-        kind::<PvQSpinLock<P, pv::Pointed>>(),
+        variant::<PvQSpinLock<P, pv::Unlimited>>(),
+        variant::<PvQSpinLock<P, pv::EagerKick>>(),
+        variant::<PvQSpinLock<P, pv::KickAtUnlock>>(),
+        variant::<PvQSpinLock<P, pv::KickAhead>>(),
+        variant::<PvQSpinLock<P, pv::WaitEarlyAtOnce>>(),
+        variant::<PvQSpinLock<P, pv::WaitEarlySampled>>(),
+        variant::<PvQSpinLock<P, pv::OnlyWaitEarly>>(),
+        variant::<PvQSpinLock<P, pv::FirstPends>>(),
+        variant::<PvQSpinLock<P, pv::Patched>>(),
+        variant::<PvQSpinLock<P, pv::Hashed>>(),
+        variant::<PvQSpinLock<P, pv::Pointed>>(),
         kind::<PvQSpinLock<P, pv::Conferring>>(),
     ]
 }

@@ -103,6 +103,11 @@ pub fn lock_names() -> Vec<&'static str> {
     locks::all::<Sim>().iter().map(|kind| kind.name).collect()
 }
 
+/// Those of them that are policies or settings of another one, there to be compared with it.
+pub fn variant_names() -> Vec<&'static str> {
+    locks::all::<Sim>().iter().filter(|kind| kind.variant).map(|kind| kind.name).collect()
+}
+
 /// Without an acquisition for this long (and for an eighth of the run), a run counts as hung.
 const HANG: Time = 2_000 * MS;
 

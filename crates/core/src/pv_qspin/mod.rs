@@ -9,15 +9,22 @@
 //!
 //! # Provenance
 //!
-//! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` section 2 describes it: the 4.2 form
-//! as policy [`KickAtUnlock`], the 4.15 hybrid as [`Hybrid`]. What differs, and why:
+//! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3 describe it. Each patch of
+//! the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before it),
+//! [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of
+//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]. [`Hybrid`], the default, is ours, with the 4.15 form as its
+//! start. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in the locked
 //!   byte. Here the head leaves its mark in the second byte and pays for the store-buffering pair with
 //!   [`heavy_barrier`](Platform::heavy_barrier) when it is about to sleep anyway.
 //! - **A spot instead of a hash table**: the mark is the index of the place where the head sleeps; see
-//!   [`spots`](crate::spots). A released lock is not written again, only read.
+//!   [`spots`](crate::spots). A released lock is not written again, only read. The kernel's table ([`Hashed`]) and a pointer in the
+//!   lock ([`Pointed`], 8 bytes) are there to be measured against it (`signpost.rs`).
+//! - **A roused waiter has a state of its own** (`kick_ahead.rs`): the construction of section 3.1, marked there as inferred, leaves
+//!   a waiter that becomes head while its kick is under way waiting for ever. Found by the schedule explorer.
+//! - **The pending waiter is a mark in the second byte**, set and cleared by compare-exchange; a head may write over it.
 //! - **A head that lost to a thief sleeps again.** In the original its entry is gone after the first kick and it spins
 //!   until it wins; here it arms its spot again.
 //! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role needs no
@@ -46,14 +53,17 @@
 //!   context without a node (fifth nesting level, or no number left) cannot queue; it heeds the head's request only.
 //! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`], except in the few instructions
 //!   in which it links itself.
-//! - Memory: 4 bytes a lock; a context that ever waited has four nodes of 4 bytes and 20 bytes for its stint.
+//! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes and 24 bytes for its stint.
+//! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where [`Platform::paravirt`] says no, spins
+//!   in FIFO order instead of halting.
 //! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is let out.
 //! - After a release the lock's second byte is read once more: **the lock's memory must stay readable until `release`
 //!   returns**, also when another context may already destroy it. Safe Rust sees to that.
 //!
 //! # The word, `(tail, head, locked)`
 //!
-//! `head` is what the head of the queue left for others: 0 nothing, 1–250 the spot where it sleeps, 254 "do not steal".
+//! `head` is what the head of the queue left for others: 0 nothing, 1–250 the spot where it sleeps, 251 "it sleeps, look
+//! it up", 252 "one waiter is pending", 254 "do not steal", 255 "this lock spins", for good.
 //!
 //! | from | to | by |
 //! |---|---|---|

@@ -26,7 +26,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub overcommit: Option<String>,
 
-    /// Replace a field of machine or workload, such as host.fair-share.slice=3ms or workload.critical=200ns; may be repeated
+    /// Replace a field of machine or workload, or a tunable of a lock, such as host.fair-share.slice=3ms, workload.critical=200ns or
+    /// tunable.kick_ahead=8; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 

@@ -4,6 +4,7 @@ use super::report::Setting;
 use super::scenes::{self, Scene};
 use crate::units::parse_time;
 use core::fmt::Write;
+use stanchion_core::Tunable;
 use stanchion_sim::{MS, NS, Time, machine, workload};
 use std::path::PathBuf;
 
@@ -162,9 +163,24 @@ pub(super) fn list() -> String {
         let about = workload::load(name).map_or_else(|error| error, |file| file.workload.about);
         let _ = writeln!(text, "  {name:<22} {about}");
     }
+    let variants = stanchion_sim::variant_names();
     text.push_str("locks\n");
-    for name in stanchion_sim::lock_names() {
+    for name in stanchion_sim::lock_names().iter().filter(|name| !variants.contains(name)) {
         let _ = writeln!(text, "  {name}");
+    }
+    text.push_str("variants (all of them: --lock variants)\n");
+    for name in variants {
+        let _ = writeln!(text, "  {name}");
+    }
+    text.push_str("tunables\n");
+    for tunable in Tunable::ALL {
+        let _ = writeln!(
+            text,
+            "  tunable.{:<24} {:>6}  {}",
+            tunable.name(),
+            tunable.default(),
+            tunable.meaning()
+        );
     }
     text
 }
@@ -182,7 +198,9 @@ mod tests {
     #[test]
     fn the_default_is_every_lock_on_a_small_machine_with_five_seeds() {
         let config = resolve(|_| ()).expect("valid");
-        assert_eq!(config.locks, stanchion_sim::lock_names());
+        let (all, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
+        assert!(config.locks.iter().chain(&variants).all(|name| all.contains(name)));
+        assert_eq!(config.locks.len() + variants.len(), all.len());
         assert_eq!(config.scenes.len(), 1);
         assert_eq!(config.scenes[0].counts, [1, 2, 4, 8]);
         assert_eq!(config.setting.seeds, [1, 2, 3, 4, 5]);
@@ -246,7 +264,7 @@ mod tests {
     #[test]
     fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         type Mistake = fn(&mut Args);
-        let mistakes: [(Mistake, &str); 14] = [
+        let mistakes: [(Mistake, &str); 16] = [
             (|args| args.lock = "tiket".into(), "--lock: unknown lock 'tiket': nearest are ticket"),
             (|args| args.lock = ",".into(), "--lock: ',' names nothing"),
             (|args| args.machine = Some("smal-vm".into()), "small-vm"),
@@ -257,6 +275,8 @@ mod tests {
             (|args| args.set = vec!["host".into()], "--set: 'host' is no KEY=VALUE"),
             (|args| args.set = vec!["memory.remote-dirt=1".into()], "memory.remote-dirty"),
             (|args| args.set = vec!["workload.critcal=1ns".into()], "critical"),
+            (|args| args.set = vec!["tunable.kick_ahed=1".into()], "nearest are kick_ahead"),
+            (|args| args.set = vec!["tunable.kick_ahead=x".into()], "'x' is no number from 0"),
             (|args| args.time = Some("0s".into()), "--time: 0s is too short"),
             (|args| args.repeat = Some("0".into()), "--repeat: '0' is not a number from 1"),
             (|args| args.seed = Some("x".into()), "--seed: 'x'"),

@@ -112,7 +112,7 @@ pub(super) fn spec<'a>(task: &Task<'a>, setting: &super::report::Setting, seed: 
         machine: &task.scene.machine,
         workload: &task.scene.workload,
         lock: task.lock,
-        tunings: &[],
+        tunings: &task.scene.tunings,
         contexts: task.vcpus,
         seed,
         time: setting.time_ns * stanchion_sim::NS,

@@ -1,6 +1,7 @@
 //! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that can be refused.
 use crate::names::nearest;
 use crate::threads;
+use stanchion_core::Tunable;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
 use stanchion_sim::workload::{self, Workload};
@@ -13,6 +14,8 @@ pub(super) struct Scene {
     pub machine: Arc<Machine>,
     pub workload: Arc<Workload>,
     pub counts: Vec<usize>,
+    /// What is set differently for all locks.
+    pub tunings: Vec<(Tunable, u32)>,
 }
 
 /// What was typed about scenes.
@@ -26,6 +29,8 @@ pub(super) struct Typed<'a> {
 
 /// Fields of workloads are told from those of machines by this.
 const WORKLOAD: &str = "workload.";
+/// Tunables of locks by this.
+const TUNABLE: &str = "tunable.";
 /// What runs vCPUs may be called by what it mostly is.
 const HYPERVISOR: &str = "hypervisor.";
 /// If no count is asked for, no more than this, so that the first impression comes soon.
@@ -33,11 +38,15 @@ const MOST_BY_DEFAULT: usize = 64;
 
 /// All scenes, machine by machine.
 pub(super) fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
-    let is_of_workload = |set: &&String| set.trim_start().starts_with(WORKLOAD);
-    let (of_workload, of_machine): (Vec<&String>, Vec<&String>) = typed.sets.iter().partition(is_of_workload);
+    let begins = |set: &String, with: &str| set.trim_start().starts_with(with);
+    let (of_locks, of_scenes): (Vec<&String>, Vec<&String>) =
+        typed.sets.iter().partition(|set| begins(set, TUNABLE));
+    let (of_workload, of_machine): (Vec<&String>, Vec<&String>) =
+        of_scenes.into_iter().partition(|set| begins(set, WORKLOAD));
     if let Some(set) = typed.sets.iter().find(|set| !set.contains('=')) {
         return Err(format!("--set: '{set}' is no KEY=VALUE: write for example host.fair-share.slice=3ms"));
     }
+    let tunings = of_locks.into_iter().map(|set| tuning(set)).collect::<Result<Vec<_>, _>>()?;
     let mut all_workloads: Vec<Arc<Workload>> = Vec::new();
     for name in words("--workload", typed.workloads)? {
         let file = workload::load_with(name, &of_workload);
@@ -59,12 +68,27 @@ pub(super) fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
                 machine: Arc::clone(&machine),
                 workload: Arc::clone(workload),
                 counts: counts.clone(),
+                tunings: tunings.clone(),
             };
             probe(&scene)?;
             scenes.push(scene);
         }
     }
     Ok(scenes)
+}
+
+/// Reads `tunable.NAME=VALUE`.
+fn tuning(set: &str) -> Result<(Tunable, u32), String> {
+    let (name, value) = set.trim_start().trim_start_matches(TUNABLE).split_once('=').unwrap_or((set, ""));
+    let (name, value) = (name.trim(), value.trim());
+    let Some(&tunable) = Tunable::ALL.iter().find(|tunable| tunable.name() == name) else {
+        let near = nearest(name, Tunable::ALL.iter().map(|tunable| tunable.name())).join(", ");
+        return Err(format!("--set: there is no tunable '{name}': nearest are {near} (--list shows all)"));
+    };
+    let value = value
+        .parse()
+        .map_err(|_| format!("--set: tunable.{name}: '{value}' is no number from 0 to {}", u32::MAX))?;
+    Ok((tunable, value))
 }
 
 /// The words of a list, each once.
@@ -163,7 +187,7 @@ fn probe(scene: &Scene) -> Result<(), String> {
             machine: &scene.machine,
             workload: &scene.workload,
             lock,
-            tunings: &[],
+            tunings: &scene.tunings,
             contexts,
             seed: 0,
             time: 0,
@@ -180,12 +204,13 @@ fn probe(scene: &Scene) -> Result<(), String> {
 
 /// The locks of a list, in the order typed: the first is what others are compared with.
 pub(super) fn locks(list: &str) -> Result<Vec<&'static str>, String> {
-    let all = stanchion_sim::lock_names();
+    let (all, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
     let mut locks = Vec::new();
     for word in words("--lock", list)? {
         match all.iter().find(|name| **name == word) {
             Some(name) => locks.push(*name),
-            None if word == "all" => locks.extend(&all),
+            None if word == "all" => locks.extend(all.iter().filter(|name| !variants.contains(name))),
+            None if word == "variants" => locks.extend(&variants),
             None => {
                 let near = nearest(word, all.iter().copied()).join(", ");
                 return Err(format!("--lock: unknown lock '{word}': nearest are {near} (--list shows all)"));

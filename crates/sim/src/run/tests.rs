@@ -87,7 +87,7 @@ fn a_fair_lock_collapses_in_overcommit_and_a_halting_one_does_not() {
 
 #[test]
 fn a_sleeper_takes_no_time_and_a_kick_takes_some() {
-    let (machine, workload) = (machine(1, 1, 4), loop_of(20_000, 0));
+    let (machine, workload) = (machine(1, 1, 4), loop_of(200_000, 0));
     let run = outcome(&spec(&machine, &workload, "pv-qspin-kick-at-unlock", 4));
     assert!(run.halts > 0 && run.kicks > 0);
     assert!(run.spent_on(Cause::Halted) > run.spent_on(Cause::Spinning));
