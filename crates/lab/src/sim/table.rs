@@ -287,12 +287,12 @@ fn lock_events(report: &Report, scene: &SceneInfo) -> String {
             .map(|event| format!("{} {}", event.name, three_figures(event.value)))
             .collect();
         let events = if events.is_empty() { "none".to_owned() } else { events.join(", ") };
-        let _ = write!(text, " {:>4}  {:<24}", cell.vcpus, cell.lock);
-        let mut column = 30;
+        let _ = write!(text, " {:>4}  {:<28}", cell.vcpus, cell.lock);
+        let mut column = 34;
         for word in events.split_inclusive(", ") {
             if column + word.len() > WIDTH {
-                let _ = write!(text, "\n{:31}", "");
-                column = 31;
+                let _ = write!(text, "\n{:35}", "");
+                column = 35;
             }
             text.push_str(word);
             column += word.len();
