@@ -1,5 +1,5 @@
 //! The locks that are checked: one line each.
-use crate::check::{self, Limits, Report};
+use crate::check::{self, Limits, Report, Stated};
 use crate::platform::Model;
 use crate::policies::{Fair, LetsOut, NoStint, Steals};
 use crate::shapes::Shape;
@@ -7,7 +7,7 @@ use stanchion_core::transitions::Word;
 use stanchion_core::{ByteLock, CnaLock, PvQSpinLock, QSpinLock, RawLock, TicketLock};
 
 /// [`check::check`] with one lock.
-type Check = fn(&'static Shape, &Limits, fn(Word) -> bool) -> Report;
+type Check = fn(&'static Shape, &Limits, Stated) -> Report;
 
 /// One lock.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Lock {
     /// The name on command lines.
     pub name: &'static str,
     check: Check,
-    is_free: fn(Word) -> bool,
+    stated: Stated,
     /// The shapes that it goes through.
     pub suites: &'static [Suite],
 }
@@ -23,7 +23,7 @@ pub struct Lock {
 impl Lock {
     /// Explores a shape.
     pub fn check(&self, shape: &'static Shape, limits: &Limits) -> Report {
-        (self.check)(shape, limits, self.is_free)
+        (self.check)(shape, limits, self.stated)
     }
 }
 
@@ -33,9 +33,23 @@ pub type Planned = (&'static str, Option<usize>);
 pub type Suite = &'static [Planned];
 
 const fn lock<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    Lock { name: L::NAME, check: check::check::<L>, is_free: |word| word == EMPTY, suites }
+    Lock { name: L::NAME, check: check::check::<L>, stated: EMPTY_WHEN_FREE, suites }
 }
 
+/// A lock, and the places of cells whose stores it keeps in order; see [`Stated`].
+const fn ordered<L: RawLock<Platform = Model>>(ordered: &'static [usize], suites: &'static [Suite]) -> Lock {
+    Lock { stated: Stated { ordered, ..EMPTY_WHEN_FREE }, ..lock::<L>(suites) }
+}
+
+const EMPTY_WHEN_FREE: Stated = Stated { is_free: |word| word == EMPTY, ordered: &[] };
+/// Cells of nodes that more than one context stores to, by place: the links and the states.
+const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
+/// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
+const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
+/// The second byte of the lock, which one head after the other writes, and of a node the state and the spot.
+const MARKS_AND_STATES: &[usize] = &[1, 1_001, 1_002, 1_009, 1_010];
+/// The same with the links, where no holder takes a waiter out: it and whoever queues then write the same link in either order.
+const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_002, 1_008, 1_009, 1_010];
 const EMPTY: Word = Word { tail: 0, pending: 0, locked: 0 };
 
 /// For locks that nobody queues for.
@@ -62,7 +76,7 @@ const QUEUEING: Suite = &[
     ("latecomer", Some(1)),
 ];
 /// For those of them that know about NUMA nodes.
-const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(0))];
+const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(1))];
 /// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound, too.
 const HALTING: Suite = &[
     ("two", None),
@@ -84,16 +98,20 @@ const HALTING: Suite = &[
 const STEALING: Suite =
     &[("two", None), ("spurious", None), ("two-again", Some(3)), ("try", Some(3)), ("three", Some(2))];
 /// For those that let waiters out of the queue.
-const LETTING_OUT: Suite = &[("let-out", Some(1)), ("let-out-middle", Some(0))];
+const LETTING_OUT: Suite =
+    &[("let-out", Some(1)), ("let-out-middle", Some(0)), ("let-out-latecomer", Some(0))];
 
 /// Every lock of the family.
 pub const LOCKS: &[Lock] = &[
     lock::<ByteLock<Model>>(&[SPINNING]),
-    Lock { is_free: |word| word.locked == 0, ..lock::<TicketLock<Model>>(&[SPINNING]) },
-    lock::<QSpinLock<Model>>(&[QUEUEING]),
-    lock::<CnaLock<Model>>(&[QUEUEING, ON_NODES]),
-    lock::<PvQSpinLock<Model, Steals>>(&[HALTING]),
-    lock::<PvQSpinLock<Model, NoStint>>(&[STEALING]),
-    lock::<PvQSpinLock<Model, LetsOut>>(&[HALTING, LETTING_OUT]),
-    lock::<PvQSpinLock<Model, Fair>>(&[HALTING]),
+    Lock {
+        stated: Stated { is_free: |word| word.locked == 0, ordered: &[] },
+        ..lock::<TicketLock<Model>>(&[SPINNING])
+    },
+    ordered::<QSpinLock<Model>>(LINKS_AND_STATES, &[QUEUEING]),
+    ordered::<CnaLock<Model>>(WHOLE_NODES, &[QUEUEING, ON_NODES]),
+    ordered::<PvQSpinLock<Model, Steals>>(MARKS_LINKS_AND_STATES, &[HALTING]),
+    ordered::<PvQSpinLock<Model, NoStint>>(MARKS_LINKS_AND_STATES, &[STEALING]),
+    ordered::<PvQSpinLock<Model, LetsOut>>(MARKS_AND_STATES, &[HALTING, LETTING_OUT]),
+    ordered::<PvQSpinLock<Model, Fair>>(MARKS_LINKS_AND_STATES, &[HALTING]),
 ];
