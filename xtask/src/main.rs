@@ -11,6 +11,7 @@ mod source;
 mod statements;
 mod tidy;
 mod tokens;
+mod witness;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -42,6 +43,24 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Weaken each ordering of the core in turn, and record which check of the model notices
+    Witness {
+        /// Run nothing; fail when the record does not cover the orderings as they are
+        #[arg(long)]
+        check: bool,
+        /// Only orderings with these tags, separated by commas; the rest of the record stays
+        #[arg(long, value_name = "ID", value_delimiter = ',')]
+        only: Vec<String>,
+        /// Only orderings that no check has noticed yet, or that are not recorded
+        #[arg(long)]
+        again: bool,
+        /// How long a single exploration may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 15)]
+        seconds: u64,
+        /// How long all explorations of one ordering may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+        budget: u64,
+    },
     /// Compare fast paths with lock events on and off in the emitted assembly
     Fastpath {
         /// Print the instructions of each function
@@ -68,6 +87,10 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Task::Tidy => tidy::run(&root),
         Task::Orderings { check } => orderings::run(&root, check),
+        Task::Witness { check: true, .. } => witness::check(&root),
+        Task::Witness { only, again, seconds, budget, .. } => {
+            witness::run(&root, &witness::Scope { only, again }, seconds, budget)
+        }
         Task::Fastpath { show } => fastpath::run(&root, show),
         Task::Ci { list: true, .. } => {
             ci::list();

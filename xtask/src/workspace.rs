@@ -16,10 +16,17 @@ pub(crate) struct Workspace {
     pub(crate) ratchet: String,
     /// Text of the generated ordering table, when there is one.
     pub(crate) table: Option<String>,
+    /// Text of the record of witnesses, and of the arguments for orderings that have none; empty when there is none.
+    pub(crate) witnesses: String,
+    pub(crate) arguments: String,
 }
 
 /// Path of the list of files allowed to be long.
 pub(crate) const RATCHET: &str = "xtask/file-size-ratchet.txt";
+/// Path of the record of which check notices which weaker ordering.
+pub(crate) const WITNESSES: &str = "docs/witnesses.toml";
+/// Path of the arguments for orderings that no check notices.
+pub(crate) const ARGUMENTS: &str = "docs/unwitnessed.toml";
 /// Path of the generated ordering table.
 pub(crate) const TABLE: &str = "docs/orderings.md";
 
@@ -50,6 +57,8 @@ pub(crate) fn read(root: &Path) -> io::Result<Workspace> {
         refused,
         manifests: manifests(root)?,
         ratchet: fs::read_to_string(root.join(RATCHET)).unwrap_or_default(),
+        witnesses: fs::read_to_string(root.join(WITNESSES)).unwrap_or_default(),
+        arguments: fs::read_to_string(root.join(ARGUMENTS)).unwrap_or_default(),
         table: fs::read_to_string(root.join(TABLE)).ok(),
     })
 }

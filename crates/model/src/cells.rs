@@ -69,14 +69,18 @@ macro_rules! cells {
                     return; // a destructor, and loom is already going down
                 }
                 let atomic = self.atomic();
-                if run::is_exchanged(self.place) && world::exploring() {
-                    let _ = atomic.compare_exchange(Self::NEVER, Self::NEVER, Ordering::Relaxed, Ordering::Relaxed);
-                    loom::stop_exploring();
-                    atomic.store(value, order);
-                    loom::explore();
-                } else {
-                    atomic.store(value, order);
-                }
+                let store = || {
+                    if run::is_exchanged(self.place) && world::exploring() {
+                        let never = Self::NEVER;
+                        let _ = atomic.compare_exchange(never, never, Ordering::Relaxed, Ordering::Relaxed);
+                        loom::stop_exploring();
+                        atomic.store(value, order);
+                        loom::explore();
+                    } else {
+                        atomic.store(value, order);
+                    }
+                };
+                run::guarded(self.number, false, store, |()| true);
                 self.note(value);
             }
 
@@ -90,7 +94,7 @@ macro_rules! cells {
             /// A swap with the ordering that loom shall see.
             pub(crate) fn plain_swap(&self, value: $int, order: Ordering) -> $int {
                 run::exchange(self.place);
-                let before = self.atomic().swap(value, order);
+                let before = run::guarded(self.number, true, || self.atomic().swap(value, order), |_| true);
                 self.note(value);
                 before
             }
@@ -100,6 +104,7 @@ macro_rules! cells {
             fn new(value: $int) -> Self {
                 let (number, place) = run::number_cell();
                 let atomic = run::is_alive(place).then(|| loom::sync::atomic::$atomic::new(value));
+                run::guard(number, place);
                 Self { number, place, atomic, shadow: core::sync::atomic::$atomic::new(value) }
             }
 
@@ -130,7 +135,8 @@ macro_rules! cells {
                 let success = order_at(at, "compare_exchange", success.kind());
                 let failure = order_at(at, "compare_exchange.failure", failure.kind());
                 run::exchange(self.place);
-                let result = self.atomic().compare_exchange(current, new, success, failure);
+                let exchange = || self.atomic().compare_exchange(current, new, success, failure);
+                let result = run::guarded(self.number, true, exchange, Result::is_ok);
                 if result.is_ok() {
                     self.note(new);
                 }
@@ -141,7 +147,7 @@ macro_rules! cells {
             fn fetch_add(&self, value: $int, order: impl RmwOrder) -> $int {
                 let order = order_at(Location::caller(), "fetch_add", order.kind());
                 run::exchange(self.place);
-                let before = self.atomic().fetch_add(value, order);
+                let before = run::guarded(self.number, true, || self.atomic().fetch_add(value, order), |_| true);
                 self.note(before.wrapping_add(value));
                 before
             }

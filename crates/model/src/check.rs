@@ -76,20 +76,28 @@ pub struct Report {
     pub weakened: u64,
 }
 
-/// Explores `shape` with locks of type `L`, whose word must end as `is_free` says.
-pub fn check<L: RawLock<Platform = Model>>(
-    shape: &'static Shape,
-    limits: &Limits,
-    is_free: fn(Word) -> bool,
-) -> Report {
+/// What a lock states about its cells.
+#[derive(Clone, Copy, Debug)]
+pub struct Stated {
+    /// What its word is while it is free.
+    pub is_free: fn(Word) -> bool,
+    /// The cells whose plain stores are ordered with every other write, by place: of a lock from 0 on, of a context from 1000 on,
+    /// in the order in which they are made. (Loom lets no read-modify-write come before a store that is already there, so it
+    /// would not notice otherwise that nothing orders the two.)
+    pub ordered: &'static [usize],
+}
+
+/// Explores `shape` with locks of type `L`.
+pub fn check<L: RawLock<Platform = Model>>(shape: &'static Shape, limits: &Limits, stated: Stated) -> Report {
     hush();
     let started = Instant::now();
-    run::begin_program();
+    run::begin_program(stated.ordered);
     let failure = loop {
         run::begin_exploration();
         let builder = builder(shape, limits, limits.time.saturating_sub(started.elapsed()));
-        let explored =
-            panic::catch_unwind(AssertUnwindSafe(|| builder.check(move || execution::<L>(shape, is_free))));
+        let explored = panic::catch_unwind(AssertUnwindSafe(|| {
+            builder.check(move || execution::<L>(shape, stated.is_free));
+        }));
         match explored {
             Ok(()) => break None,
             Err(payload) if payload.is::<Learned>() => {}
@@ -152,6 +160,12 @@ impl<L: RawLock> Program<L> {
         match step {
             Step::Hold(lock) => self.hold(lock, || ()),
             Step::Gather(lock, contexts) => self.hold(lock, || world::here().0.gather(contexts)),
+            Step::After(lock, sections) => {
+                while self.entered.get() < sections {
+                    loom::thread::yield_now();
+                }
+                self.hold(lock, || ());
+            }
             Step::Nest(outer, inner) => self.hold(outer, || self.hold(inner, || ())),
             Step::Try(lock) => {
                 if self.locks[lock].try_acquire() {

@@ -1,5 +1,5 @@
 //! The locks that are checked: one line each.
-use crate::check::{self, Limits, Report};
+use crate::check::{self, Limits, Report, Stated};
 use crate::platform::Model;
 use crate::policies::{Fair, LetsOut, NoStint, Steals};
 use crate::shapes::Shape;
@@ -12,7 +12,7 @@ use stanchion_core::{
 };
 
 /// [`check::check`] with one lock.
-type Check = fn(&'static Shape, &Limits, fn(Word) -> bool) -> Report;
+type Check = fn(&'static Shape, &Limits, Stated) -> Report;
 
 /// One lock.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Lock {
     /// The name on command lines.
     pub name: &'static str,
     check: Check,
-    is_free: fn(Word) -> bool,
+    stated: Stated,
     /// The shapes that it goes through.
     pub suites: &'static [Suite],
 }
@@ -28,7 +28,7 @@ pub struct Lock {
 impl Lock {
     /// Explores a shape.
     pub fn check(&self, shape: &'static Shape, limits: &Limits) -> Report {
-        (self.check)(shape, limits, self.is_free)
+        (self.check)(shape, limits, self.stated)
     }
 }
 
@@ -38,9 +38,23 @@ pub type Planned = (&'static str, Option<usize>);
 pub type Suite = &'static [Planned];
 
 const fn lock<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    Lock { name: L::NAME, check: check::check::<L>, is_free: |word| word == EMPTY, suites }
+    Lock { name: L::NAME, check: check::check::<L>, stated: EMPTY_WHEN_FREE, suites }
 }
 
+/// A lock, and the places of cells whose stores it keeps in order; see [`Stated`].
+const fn ordered<L: RawLock<Platform = Model>>(ordered: &'static [usize], suites: &'static [Suite]) -> Lock {
+    Lock { stated: Stated { ordered, ..EMPTY_WHEN_FREE }, ..lock::<L>(suites) }
+}
+
+const EMPTY_WHEN_FREE: Stated = Stated { is_free: |word| word == EMPTY, ordered: &[] };
+/// Cells of nodes that more than one context stores to, by place: the links and the states.
+const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
+/// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
+const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
+/// The second byte of the lock, which one head after the other writes, and of a node the state and the place.
+const MARKS_AND_STATES: &[usize] = &[1, 1_001, 1_007, 1_009, 1_015];
+/// The same with the links, where no holder takes a waiter out: it and whoever queues then write the same link in either order.
+const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
 const EMPTY: Word = Word { tail: 0, pending: 0, locked: 0 };
 
 /// For locks that nobody queues for.
@@ -67,7 +81,7 @@ const QUEUEING: Suite = &[
     ("latecomer", Some(1)),
 ];
 /// For those of them that know about NUMA nodes.
-const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(0))];
+const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(1))];
 /// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound, too.
 const HALTING: Suite = &[
     ("two", None),
@@ -89,7 +103,8 @@ const HALTING: Suite = &[
 const STEALING: Suite =
     &[("two", None), ("spurious", None), ("two-again", Some(3)), ("try", Some(3)), ("three", Some(2))];
 /// For those that let waiters out of the queue.
-const LETTING_OUT: Suite = &[("let-out", Some(1)), ("let-out-middle", Some(0))];
+const LETTING_OUT: Suite =
+    &[("let-out", Some(1)), ("let-out-middle", Some(0)), ("let-out-latecomer", Some(0))];
 
 /// The whole of what a policy of the paravirtual lock adds to the one that goes through all of [`HALTING`].
 const POLICY: Suite = &[
@@ -102,37 +117,38 @@ const POLICY: Suite = &[
     ("gathered", Some(1)),
 ];
 
-/// A policy of the paravirtual lock, with small constants.
-const fn policy<W: pv::WaitPolicy>() -> Lock {
-    lock::<PvQSpinLock<Model, pv::Small<W>>>(&[POLICY])
+/// A policy of the paravirtual lock, with small constants. Where the first waiter pends, it and a head write the second byte in
+/// either order.
+const fn policy<W: pv::WaitPolicy>(cells: &'static [usize]) -> Lock {
+    ordered::<PvQSpinLock<Model, pv::Small<W>>>(cells, &[POLICY])
 }
 
 /// A lock whose word holds more than who is in the queue.
 const fn worded<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    Lock { is_free: |word| word.locked == 0, ..lock::<L>(suites) }
+    Lock { stated: Stated { is_free: |word| word.locked == 0, ordered: &[] }, ..lock::<L>(suites) }
 }
 
 /// Every lock of the family.
 pub const LOCKS: &[Lock] = &[
     lock::<ByteLock<Model>>(&[SPINNING]),
     worded::<TicketLock<Model>>(&[SPINNING]),
-    lock::<QSpinLock<Model>>(&[QUEUEING]),
-    lock::<CnaLock<Model>>(&[QUEUEING, ON_NODES]),
-    lock::<PvQSpinLock<Model, Steals>>(&[HALTING]),
-    lock::<PvQSpinLock<Model, NoStint>>(&[STEALING]),
-    lock::<PvQSpinLock<Model, LetsOut>>(&[HALTING, LETTING_OUT]),
-    lock::<PvQSpinLock<Model, Fair>>(&[HALTING]),
-    policy::<pv::Unlimited>(),
-    policy::<pv::EagerKick>(),
-    policy::<pv::KickAhead>(),
-    policy::<pv::WaitEarlyAtOnce>(),
-    policy::<pv::WaitEarlySampled>(),
-    policy::<pv::OnlyWaitEarly>(),
-    policy::<pv::FirstPends>(),
-    policy::<pv::Patched>(),
-    policy::<pv::Hashed>(),
-    policy::<pv::Pointed>(),
-    policy::<pv::Conferring>(),
+    ordered::<QSpinLock<Model>>(LINKS_AND_STATES, &[QUEUEING]),
+    ordered::<CnaLock<Model>>(WHOLE_NODES, &[QUEUEING, ON_NODES]),
+    ordered::<PvQSpinLock<Model, Steals>>(MARKS_LINKS_AND_STATES, &[HALTING]),
+    ordered::<PvQSpinLock<Model, NoStint>>(MARKS_LINKS_AND_STATES, &[STEALING]),
+    ordered::<PvQSpinLock<Model, LetsOut>>(MARKS_AND_STATES, &[HALTING, LETTING_OUT]),
+    ordered::<PvQSpinLock<Model, Fair>>(MARKS_LINKS_AND_STATES, &[HALTING]),
+    policy::<pv::Unlimited>(MARKS_LINKS_AND_STATES),
+    policy::<pv::EagerKick>(MARKS_LINKS_AND_STATES),
+    policy::<pv::KickAhead>(MARKS_LINKS_AND_STATES),
+    policy::<pv::WaitEarlyAtOnce>(MARKS_LINKS_AND_STATES),
+    policy::<pv::WaitEarlySampled>(MARKS_LINKS_AND_STATES),
+    policy::<pv::OnlyWaitEarly>(MARKS_LINKS_AND_STATES),
+    policy::<pv::FirstPends>(LINKS_AND_STATES),
+    policy::<pv::Patched>(LINKS_AND_STATES),
+    policy::<pv::Hashed>(MARKS_LINKS_AND_STATES),
+    policy::<pv::Pointed>(MARKS_LINKS_AND_STATES),
+    policy::<pv::Conferring>(MARKS_LINKS_AND_STATES),
     worded::<XenPvLock<Model>>(&[HALTING]),
     worded::<PvTicketLock<Model, Plain>>(&[HALTING]),
     worded::<PvTicketLock<Model, Opportunistic>>(&[POLICY]),

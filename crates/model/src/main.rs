@@ -120,7 +120,7 @@ impl Task {
         let report = self.lock.check(self.shape, &self.limits);
         print(self, &report, cli.events);
         for (file, line, op) in stanchion_model::take_sites() {
-            println!("site {} {file}:{line}:{op}", self.lock.name);
+            println!("site {} {} {file}:{line}:{op}", self.lock.name, self.shape.name);
         }
         if cli.weaken.is_some() {
             println!("weakened {} accesses", report.weakened);

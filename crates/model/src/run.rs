@@ -6,7 +6,8 @@ use crate::weaken::Weakening;
 use core::cell::{Cell, RefCell};
 use core::panic::Location;
 use stanchion_core::Event;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A place in lock code, with the operation there.
 pub type Site = (&'static str, u32, &'static str);
@@ -14,6 +15,8 @@ pub type Site = (&'static str, u32, &'static str);
 thread_local! {
     static ALIVE: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
     static EXCHANGED: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+    static ORDERED: Cell<&'static [usize]> = const { Cell::new(&[]) };
+    static GUARDS: RefCell<BTreeMap<usize, Guard>> = const { RefCell::new(BTreeMap::new()) };
     static NEXT_CELL: Cell<usize> = const { Cell::new(0) };
     static NEXT_PLACE: Cell<usize> = const { Cell::new(0) };
     static EXECUTIONS: Cell<u64> = const { Cell::new(0) };
@@ -26,8 +29,10 @@ thread_local! {
 /// The payload of the panic that ends an exploration which has to start anew, because it learned something about its cells.
 pub(crate) struct Learned;
 
-/// Forgets what is known about the cells of the last program.
-pub(crate) fn begin_program() {
+/// Forgets what is known about the cells of the last program. In the next one, the stores to the cells at these places are
+/// ordered with all other writes.
+pub(crate) fn begin_program(ordered: &'static [usize]) {
+    ORDERED.set(ordered);
     ALIVE.with_borrow_mut(BTreeSet::clear);
     EXCHANGED.with_borrow_mut(BTreeSet::clear);
     EVENTS.with_borrow_mut(|events| *events = vec![0; Event::ALL.len()]);
@@ -44,6 +49,7 @@ pub(crate) fn begin_execution() {
     EXECUTIONS.set(EXECUTIONS.get() + 1);
     NEXT_CELL.set(0);
     NEXT_PLACE.set(0);
+    GUARDS.with_borrow_mut(BTreeMap::clear);
 }
 
 /// The cells that follow are those of a lock or of a context, one of `group`: what is learned of one of these, holds for all.
@@ -64,6 +70,54 @@ pub(crate) fn number_cell() -> (usize, usize) {
 /// Whether anybody ever uses the cell at `place`.
 pub(crate) fn is_alive(place: usize) -> bool {
     ALIVE.with_borrow(|alive| alive.contains(&place))
+}
+
+/// Stands for a write: whoever reads it must come after that.
+type Mark = Rc<loom::cell::UnsafeCell<()>>;
+
+/// The writes to a cell whose plain stores are ordered with all other writes.
+#[derive(Default)]
+struct Guard {
+    stored: Option<Mark>,
+    /// Read-modify-writes since, which need not be ordered among themselves.
+    exchanged: Vec<Mark>,
+}
+
+/// Guards the cell `number`, if its lock states that plain stores to the cell at this place are ordered with all other writes.
+pub(crate) fn guard(number: usize, place: usize) {
+    if ORDERED.get().contains(&place) {
+        GUARDS.with_borrow_mut(|guards| guards.insert(number, Guard::default()));
+    }
+}
+
+/// Performs a write to the cell `number`, by `exchange` or by a plain store; `None` if it turns out to be none. Checks that it comes
+/// after those that it must come after.
+pub(crate) fn guarded<R>(
+    number: usize,
+    exchange: bool,
+    write: impl FnOnce() -> R,
+    writes: impl FnOnce(&R) -> bool,
+) -> R {
+    let is_guarded = GUARDS.with_borrow(|guards| guards.contains_key(&number));
+    // What comes before a write is published by it, what comes after is not: so the mark is made first.
+    let mark = is_guarded.then(|| Rc::new(loom::cell::UnsafeCell::new(())));
+    let result = write();
+    if let Some(mark) = mark.filter(|_| writes(&result)) {
+        let before: Vec<Mark> = GUARDS.with_borrow_mut(|guards| {
+            let guard = guards.entry(number).or_default();
+            let stored = guard.stored.clone().into_iter();
+            if exchange {
+                guard.exchanged.push(mark);
+                return stored.collect();
+            }
+            guard.stored = Some(mark);
+            stored.chain(guard.exchanged.drain(..)).collect()
+        });
+        for mark in before {
+            mark.with(|_| ());
+        }
+    }
+    result
 }
 
 /// The cell is used after all.

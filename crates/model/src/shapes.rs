@@ -9,13 +9,15 @@ pub enum Step {
     /// The same, and stays in the section until so many contexts wait. Nothing is explored before that, and contexts with greater
     /// numbers do not start. It is the first step of the first context.
     Gather(usize, usize),
+    /// The same as `Hold`, once so many sections are over.
+    After(usize, usize),
     /// The same as `Hold`, if a try succeeds.
     Try(usize),
     /// Holds the second lock within the section of the first.
     Nest(usize, usize),
 }
 
-use Step::{Gather, Hold, Nest, Try};
+use Step::{After, Gather, Hold, Nest, Try};
 
 /// A program for a few contexts.
 #[derive(Debug)]
@@ -46,7 +48,7 @@ impl Shape {
         let steps = self.contexts.iter().flat_map(|steps| steps.iter()).copied();
         let handlers = self.handlers.iter().map(|(_, step)| *step);
         let last = |step| match step {
-            Hold(lock) | Gather(lock, _) | Try(lock) => lock,
+            Hold(lock) | Gather(lock, _) | After(lock, _) | Try(lock) => lock,
             Nest(outer, inner) => outer.max(inner),
         };
         steps.chain(handlers).map(last).max().map_or(0, |last| last + 1)
@@ -173,6 +175,13 @@ pub const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "let-out-latecomer",
+        about: "the same, and that waiter queues meanwhile",
+        contexts: &[&[Gather(0, 2), Hold(0)], &[Hold(0)], &[Hold(0)], &[Hold(0)]],
+        settings: Settings { preempted: 1 << 2, ..PLAIN },
+        ..BASE
+    },
+    Shape {
         name: "numa",
         about: "three contexts on two NUMA nodes",
         contexts: &[&[Hold(0)], &[Hold(0)], &[Hold(0)]],
@@ -182,7 +191,7 @@ pub const SHAPES: &[Shape] = &[
     Shape {
         name: "numa-gathered",
         about: "four contexts on two NUMA nodes, explored from where three of them wait; two come back",
-        contexts: &[&[Gather(0, 3), Hold(0)], &[Hold(0), Hold(0)], &[Hold(0)], &[Hold(0)]],
+        contexts: &[&[Gather(0, 3), Hold(0)], &[Hold(0), After(0, 3)], &[Hold(0)], &[Hold(0)]],
         settings: Settings { nodes: 2, ..PLAIN },
         ..BASE
     },

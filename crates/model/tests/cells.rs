@@ -3,7 +3,7 @@ use core::time::Duration;
 use stanchion_core::order::Relaxed;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
-use stanchion_model::check::check;
+use stanchion_model::check::{Stated, check};
 use stanchion_model::{Limits, Model, shapes};
 
 /// A lock that two contexts pass through one after the other, by a bit that each sets by a swap and clears by a store.
@@ -53,6 +53,16 @@ impl RawLock for Bit {
 fn a_store_is_newer_than_the_exchange_that_read_what_it_overwrites() {
     let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
     let shape = shapes::by_name("two").expect("it exists");
-    let report = check::<Bit>(shape, &limits, |word| word.pending == 0 && word.locked == 0);
+    let is_free = |word: Word| word.pending == 0 && word.locked == 0;
+    let report = check::<Bit>(shape, &limits, Stated { is_free, ordered: &[] });
     assert!(report.failure.is_none() && report.exhausted, "{report:?}");
+}
+
+/// The exchange and the store of the bit are ordered by nothing, and by place it is the first cell of the lock.
+#[test]
+fn stores_that_should_be_ordered_and_are_not_are_seen() {
+    let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
+    let shape = shapes::by_name("two").expect("it exists");
+    let report = check::<Bit>(shape, &limits, Stated { is_free: |_| true, ordered: &[0] });
+    assert_eq!(report.failure.map(|failure| failure.kind), Some(stanchion_model::check::Kind::Race));
 }

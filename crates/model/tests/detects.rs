@@ -3,7 +3,7 @@ use core::time::Duration;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, ByteLock, CpuId, Platform, RawLock};
-use stanchion_model::check::{Kind, Report, check};
+use stanchion_model::check::{Kind, Report, Stated, check};
 use stanchion_model::{Limits, Model, shapes};
 
 const SOUND: u8 = 0;
@@ -94,7 +94,8 @@ const LIMITS: Limits = Limits { preemptions: None, time: Duration::from_mins(1) 
 
 fn two<L: RawLock<Platform = Model>>() -> Report {
     let shape = shapes::by_name("two").expect("it exists");
-    check::<L>(shape, &LIMITS, |word| word == Word { tail: 0, pending: 0, locked: 0 })
+    let is_free = |word| word == Word { tail: 0, pending: 0, locked: 0 };
+    check::<L>(shape, &LIMITS, Stated { is_free, ordered: &[] })
 }
 
 fn failed(report: &Report) -> Option<Kind> {

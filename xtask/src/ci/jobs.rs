@@ -191,6 +191,12 @@ pub(crate) const JOBS: &[Job] = &[
         ..LONG
     },
     Job {
+        name: "witness",
+        shows: "each ordering of the core was tried weaker, and what nothing notices has an argument",
+        steps: &[Run(&["cargo", "xtask", "witness", "--check"])],
+        ..PLAIN
+    },
+    Job {
         name: "determinism",
         shows: "a release build simulates what a debug build does, to the last bit",
         steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],

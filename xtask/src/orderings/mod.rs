@@ -9,6 +9,7 @@ pub(crate) mod tag;
 
 use crate::comments::Kind;
 use crate::source::Source;
+use crate::witness::record;
 use crate::workspace::{self, Workspace};
 use sites::Site;
 use std::path::Path;
@@ -38,6 +39,17 @@ pub(crate) struct FileOrderings {
 /// Whether the ordering rules look at this file at all.
 pub(crate) fn in_scope(path: &str) -> bool {
     path.starts_with("crates/core/src/") || path.starts_with("crates/stanchion/src/")
+}
+
+impl FileOrderings {
+    /// The tag of the site numbered `at`. Several tags over as many operations are taken in order; otherwise the first speaks
+    /// for all.
+    pub(crate) fn tag_of(&self, at: usize) -> Option<&Tag> {
+        let tags = &self.sites[at].1;
+        let group: Vec<usize> = (0..self.sites.len()).filter(|&other| self.sites[other].1 == *tags).collect();
+        let place = group.iter().position(|&other| other == at).filter(|_| group.len() == tags.len());
+        tags.get(place.unwrap_or(0)).map(|&tag| &self.tags[tag])
+    }
 }
 
 /// The orderings of every file in scope.
@@ -104,10 +116,18 @@ fn read_opt_out(source: &Source, malformed: &mut Vec<Malformed>) -> bool {
     true
 }
 
+/// The table as the tags, the witnesses and the arguments make it. A record that does not parse is as none; that is for
+/// `cargo xtask witness --check` to find.
+pub(crate) fn render(files: &[FileOrderings], workspace: &Workspace) -> String {
+    let read = |text: &str| record::read(text).unwrap_or_default();
+    let (witnesses, arguments) = (read(&workspace.witnesses), read(&workspace.arguments));
+    table::render(files, |id| record::column(id, &witnesses, &arguments))
+}
+
 /// `cargo xtask orderings`: writes the table, or only compares it.
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
     let workspace = workspace::read(root)?;
-    let text = table::render(&collect_all(&workspace));
+    let text = render(&collect_all(&workspace), &workspace);
     if workspace.table.as_deref() == Some(text.as_str()) {
         println!("{} is current", workspace::TABLE);
         return Ok(ExitCode::SUCCESS);

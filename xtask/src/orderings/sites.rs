@@ -23,6 +23,8 @@ pub(crate) struct Site {
     pub(crate) required: bool,
     /// One-based line of the first ordering.
     pub(crate) line: usize,
+    /// One-based line of the operation's name, where the operation itself thinks that it is called.
+    pub(crate) called: usize,
     /// Lines a tag may cover to speak for this site, nearest first.
     pub(crate) lines: Vec<usize>,
 }
@@ -84,20 +86,20 @@ impl Finder {
         read(self);
         let Some(call) = self.frame.calls.pop() else { return };
         if !call.orderings.is_empty() {
-            self.site(Some(&call.name), &call.orderings);
+            self.site(Some(&call.name), &call.orderings, line);
         } else if call.name.rsplit([':', '.']).next().is_some_and(|name| SILENT.contains(&name)) {
-            self.site(Some(&call.name), &[(String::new(), line)]);
+            self.site(Some(&call.name), &[(String::new(), line)], line);
         }
     }
 
     fn ordering(&mut self, name: String, line: usize) {
         match self.frame.calls.last_mut() {
             Some(call) => call.orderings.push((name, line)),
-            None => self.site(None, &[(name, line)]),
+            None => self.site(None, &[(name, line)], line),
         }
     }
 
-    fn site(&mut self, call: Option<&str>, orderings: &[(String, usize)]) {
+    fn site(&mut self, call: Option<&str>, orderings: &[(String, usize)], called: usize) {
         let names = orderings.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let mut lines: Vec<usize> = orderings.iter().map(|&(_, line)| line).collect();
         let line = lines[0];
@@ -107,7 +109,14 @@ impl Finder {
             }
         }
         let op = call.map_or_else(|| names.clone(), |call| format!("{call}({names})"));
-        self.found.push(Site { op, function: self.function(), required: !names.is_empty(), line, lines });
+        self.found.push(Site {
+            op,
+            function: self.function(),
+            required: !names.is_empty(),
+            line,
+            called,
+            lines,
+        });
     }
 
     fn function(&self) -> String {

@@ -13,31 +13,39 @@ comment `// ord: ID pairs ID: why`, or `// ord: ID alone: why`. A row below is o
 names the other ends of a synchronisation: what is written before one end is seen after the other, and
 each end names the other. *Alone* is an ordering that needs no partner, most often a relaxed one. Where
 one tag stands above several operations of one statement, all of them are listed. Search the source for
-an ID to get to the place.
+an ID to get to the place. The last column says what each ordering of the core was weakened to, by
+`cargo xtask witness`, and which check of the model failed then, as `lock/program: how`.
 ";
 
 /// The whole text of docs/orderings.md.
-pub(crate) fn render(files: &[FileOrderings]) -> String {
+///
+/// `witnessed` tells for a tag what notices weaker orderings of it.
+pub(crate) fn render(files: &[FileOrderings], witnessed: impl Fn(&str) -> String) -> String {
     let mut out = INTRO.to_owned();
     let mut files: Vec<&FileOrderings> = files.iter().filter(|file| !file.tags.is_empty()).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     for file in files {
         let _ = write!(out, "\n## {}\n\n", file.path);
-        out.push_str("| id | function | operation | pairs with | why |\n|---|---|---|---|---|\n");
+        out.push_str("| id | function | operation | pairs with | why | weaker, and who notices |\n|---|---|---|---|---|---|\n");
         let mut order: Vec<usize> = (0..file.tags.len()).collect();
         order.sort_by_key(|&at| id_key(&file.tags[at].id));
         for at in order {
-            out.push_str(&row(file, at));
+            out.push_str(&row(file, at, &witnessed));
         }
     }
     out
 }
 
-fn row(file: &FileOrderings, at: usize) -> String {
+fn row(file: &FileOrderings, at: usize, witnessed: impl Fn(&str) -> String) -> String {
     let tag = &file.tags[at];
     let (function, ops) = operations(file, at);
     let pairs = if tag.pairs.is_empty() { "alone".to_owned() } else { sorted(tag).join(", ") };
-    format!("| {} | {function} | {ops} | {pairs} | {} |\n", tag.id, escape(&tag.why))
+    format!(
+        "| {} | {function} | {ops} | {pairs} | {} | {} |\n",
+        tag.id,
+        escape(&tag.why),
+        escape(&witnessed(&tag.id))
+    )
 }
 
 fn sorted(tag: &Tag) -> Vec<&str> {
@@ -87,18 +95,18 @@ mod tests {
             }
         }";
         let source = Source::parse("crates/core/src/q.rs", text).expect("parses");
-        let table = render(&[collect(&source)]);
+        let table = render(&[collect(&source)], |id| format!("{id} is seen"));
         let rows: Vec<&str> = table.lines().skip_while(|line| !line.starts_with("## ")).collect();
         assert_eq!(
             rows,
             [
                 "## crates/core/src/q.rs",
                 "",
-                "| id | function | operation | pairs with | why |",
-                "|---|---|---|---|---|",
-                "| Q2 | `Q::lock` | `locked.swap(Acquire)` | Q10 | the taker sees it |",
-                "| Q3 | `Q::lock` | `hint.load(Relaxed)` | alone | a failure reads nothing |",
-                "| Q10 | `Q::unlock` | `locked.store(Release)` | Q2 | what the holder wrote \\| goes out |",
+                "| id | function | operation | pairs with | why | weaker, and who notices |",
+                "|---|---|---|---|---|---|",
+                "| Q2 | `Q::lock` | `locked.swap(Acquire)` | Q10 | the taker sees it | Q2 is seen |",
+                "| Q3 | `Q::lock` | `hint.load(Relaxed)` | alone | a failure reads nothing | Q3 is seen |",
+                "| Q10 | `Q::unlock` | `locked.store(Release)` | Q2 | what the holder wrote \\| goes out | Q10 is seen |",
             ]
         );
     }
@@ -106,6 +114,6 @@ mod tests {
     #[test]
     fn files_without_tags_have_no_heading() {
         let source = Source::parse("crates/core/src/q.rs", "fn f() {}").expect("parses");
-        assert_eq!(render(&[collect(&source)]), INTRO);
+        assert_eq!(render(&[collect(&source)], |_| String::new()), INTRO);
     }
 }

@@ -42,7 +42,8 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings.extend(orderings.iter().flat_map(ordering_rules::tagged));
     findings.extend(ordering_rules::ids_unique(&orderings));
     findings.extend(ordering_rules::pairs_meet(&orderings));
-    findings.extend(ordering_rules::table_current(&orderings, workspace.table.as_deref()));
+    let wanted = orderings::render(&orderings, workspace);
+    findings.extend(ordering_rules::table_current(&wanted, workspace.table.as_deref()));
     let sizes: Vec<(&str, usize)> =
         workspace.sources.iter().map(|source| (source.path.as_str(), source.text.lines().count())).collect();
     findings.extend(file_size::check(&sizes, &workspace.ratchet));

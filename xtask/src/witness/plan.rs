@@ -1,0 +1,136 @@
+//! Which orderings can be weaker, and how.
+use crate::orderings::FileOrderings;
+use crate::orderings::sites::Site;
+
+/// One ordering made weaker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Weaker {
+    /// The tag, or the function of an operation without one.
+    pub(crate) id: String,
+    /// What is changed, as in `compare_exchange: AcqRel to Acquire`.
+    pub(crate) what: String,
+    /// The file and the line as the model knows them, and the operation.
+    pub(crate) site: String,
+    /// What it becomes.
+    to: &'static str,
+}
+
+impl Weaker {
+    /// The argument of the model.
+    pub(crate) fn argument(&self) -> String {
+        format!("{}={}", self.site, self.to)
+    }
+
+    /// The place that the model must reach for the change to matter. Whether an exchange fails is not its business.
+    pub(crate) fn place(&self) -> &str {
+        let at = self.site.rfind(':').map_or(0, |colon| colon + 1);
+        self.site[at..].find('.').map_or(self.site.as_str(), |dot| &self.site[..at + dot])
+    }
+}
+
+/// Every way to make one ordering of these files weaker, in the order of the source.
+pub(crate) fn weakenings(files: &[FileOrderings]) -> Vec<Weaker> {
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| file.path.starts_with("crates/core/src/")) {
+        for (at, (site, _)) in file.sites.iter().enumerate() {
+            let id = file.tag_of(at).map_or_else(|| site.function.clone(), |tag| tag.id.clone());
+            found.extend(of_site(&file.path, &id, site));
+        }
+    }
+    found
+}
+
+fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
+    let (name, orderings) = site.op.rsplit_once('(').unwrap_or((&site.op, ""));
+    let op = name.rsplit(['.', ':']).next().unwrap_or(name);
+    let orderings: Vec<&str> = orderings.trim_end_matches(')').split(", ").collect();
+    let weaker = |op: String, from: &str, to: &'static str| Weaker {
+        id: id.to_owned(),
+        what: format!("{op}: {from} to {to}"),
+        site: format!("{path}:{}:{op}", site.called),
+        to,
+    };
+    let each = |op: String, from: &str| -> Vec<Weaker> {
+        steps_down(&op, from).iter().map(|to| weaker(op.clone(), from, to)).collect()
+    };
+    match op {
+        "store_then_load" => {
+            let mut both = each(op.to_owned(), "Release");
+            both.push(weaker(format!("{op}.fence"), "SeqCst", "nothing"));
+            both
+        }
+        "heavy_barrier" => vec![weaker(op.to_owned(), "SeqCst", "nothing")],
+        "compiler_barrier" | "membarrier" => Vec::new(), // order nothing between contexts, or are not the core's
+        "compare_exchange" => {
+            let mut both = each(op.to_owned(), orderings[0]);
+            both.extend(each(format!("{op}.failure"), orderings.get(1).copied().unwrap_or("Relaxed")));
+            both
+        }
+        _ => each(op.to_owned(), orderings[0]),
+    }
+}
+
+/// The next weaker orderings of an operation.
+fn steps_down(op: &str, from: &str) -> &'static [&'static str] {
+    let loads = matches!(
+        op,
+        "load" | "wait_until" | "wait_until_polls" | "load_noticing" | "compare_exchange.failure"
+    );
+    match from {
+        "Acquire" | "Release" if op == "fence" => &["nothing"],
+        "AcqRel" if op == "fence" => &["Acquire", "Release"],
+        "SeqCst" if op == "fence" => &["AcqRel"],
+        "Acquire" | "Release" => &["Relaxed"],
+        // The model's SeqCst accesses are no stronger than these, so the next step is the one to look at.
+        "SeqCst" if loads => &["Relaxed"],
+        "SeqCst" if op == "store" || op == "store_then_load" => &["Relaxed"],
+        "SeqCst" | "AcqRel" => &["Acquire", "Release"],
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderings::collect;
+    use crate::source::Source;
+
+    #[test]
+    fn each_ordering_is_weakened_by_one_step() {
+        let text = "impl Q { fn f(&self) {
+            // ord: Q1 pairs Q2: the taker sees it all
+            self.cell(spot).compare_exchange(0, 1, AcqRel, Acquire);
+            // ord: Q2 alone: a hint and no more
+            self.b.load(Relaxed);
+            // ord: Q3 pairs Q1: the section goes out
+            P::store_then_load(&self.a, 0, &self.b);
+            if !P::heavy_barrier() {}
+            P::compiler_barrier();
+        } }";
+        let file = collect(&Source::parse("crates/core/src/q.rs", text).expect("parses"));
+        let found: Vec<String> =
+            weakenings(&[file]).iter().map(|weaker| format!("{} {}", weaker.id, weaker.argument())).collect();
+        assert_eq!(
+            found,
+            [
+                "Q1 crates/core/src/q.rs:3:compare_exchange=Acquire",
+                "Q1 crates/core/src/q.rs:3:compare_exchange=Release",
+                "Q1 crates/core/src/q.rs:3:compare_exchange.failure=Relaxed",
+                "Q3 crates/core/src/q.rs:7:store_then_load=Relaxed",
+                "Q3 crates/core/src/q.rs:7:store_then_load.fence=nothing",
+                "Q::f crates/core/src/q.rs:8:heavy_barrier=nothing",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_place_is_an_operation_without_its_part() {
+        let weaker = Weaker {
+            id: "Q1".to_owned(),
+            what: String::new(),
+            site: "crates/core/src/q.rs:3:compare_exchange.failure".to_owned(),
+            to: "Relaxed",
+        };
+        assert_eq!(weaker.place(), "crates/core/src/q.rs:3:compare_exchange");
+    }
+}
