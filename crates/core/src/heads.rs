@@ -107,6 +107,11 @@ impl<'a, P: Platform> HeadTable<'a, P> {
         (0..self.entries.len()).map(move |hop| HeadIndex((hash.wrapping_add(hop) & mask) as u16))
     }
 
+    /// How many entries are taken at this moment, for reports.
+    pub fn taken(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.lock.peek() != 0).count()
+    }
+
     fn entry(&self, index: HeadIndex) -> &'a Head<P> {
         &self.entries[usize::from(index.0)]
     }

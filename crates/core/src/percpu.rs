@@ -131,6 +131,11 @@ impl<P: Platform> PerCpu<P> {
         usize::from(self.nesting.peek()).min(NESTING_LEVELS)
     }
 
+    /// Whether the context waits nowhere at this moment and has said so, for reports.
+    pub fn is_idle(&self) -> bool {
+        self.nesting() == 0 && self.blocked_on.peek() == 0
+    }
+
     /// Takes the next free node of the calling context, which must own this storage; `None` on the fifth level.
     #[inline]
     pub fn enter(&self) -> Option<Nesting<'_, P>> {

@@ -99,6 +99,11 @@ impl<'a, P: Platform> SpotRow<'a, P> {
         self.cells.as_ptr().addr()
     }
 
+    /// How many spots are taken at this moment, for reports.
+    pub fn taken(&self) -> usize {
+        self.cells.iter().filter(|cell| cell.peek() != FREE).count()
+    }
+
     fn cell(&self, spot: SpotIndex) -> &'a P::U32 {
         &self.cells[usize::from(spot.0) - 1]
     }

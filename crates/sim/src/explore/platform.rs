@@ -43,6 +43,23 @@ impl SteppedDomain {
             credit: core::array::from_fn(|_| Cell::new(0)),
         }
     }
+
+    /// Everybody is done: storage that was not given back.
+    pub(super) fn leftover(&self) -> Option<String> {
+        let waiting =
+            (0..CONTEXTS).find(|&ctx| CpuId::new(ctx as u16).is_some_and(|cpu| !self.cpu(cpu).is_idle()));
+        let spots: usize = self.spots.iter().map(|spots| spots.row().taken()).sum();
+        match (waiting, spots, self.heads.table().taken()) {
+            (Some(ctx), ..) => {
+                Some(format!("c{ctx} waits nowhere, and has not given back what it waited with"))
+            }
+            (None, 0, 0) => None,
+            (None, spots, 0) => Some(format!("nobody sleeps, and {spots} spots are taken")),
+            (None, _, heads) => {
+                Some(format!("nobody sleeps, and {heads} entries of the hash table are taken"))
+            }
+        }
+    }
 }
 
 impl Domain<Stepped> for SteppedDomain {

@@ -82,6 +82,13 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
         Err(error) => panic!("no memory for the stacks of a few contexts: {error}"),
     }
     with(|engine| {
+        if engine.failure.is_none() {
+            engine.settle();
+            let left = engine.watch.as_ref().and_then(Watch::leftover).or_else(|| domain.leftover());
+            if let Some(left) = left {
+                engine.fail(Kind::Leftover, left);
+            }
+        }
         let watch = engine.watch.as_ref().expect("set above");
         let seen = Seen {
             failure: engine.failure.take(),

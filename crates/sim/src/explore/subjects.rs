@@ -65,6 +65,8 @@ pub struct Subject {
     /// Offsets and names of the word's fields.
     pub(super) fields: &'static [(usize, &'static str)],
     pub(super) tails: Tails,
+    /// Whether the word of a lock that nobody uses is another one each time: tickets are not given back.
+    pub(super) moves_on: bool,
     /// Whether it can do without context numbers.
     pub(super) numberless: bool,
 }
@@ -92,6 +94,7 @@ impl Subject {
             pending_waits: false,
             fields: &[],
             tails: Tails::Nodes,
+            moves_on: false,
             numberless: true,
         }
     }
@@ -127,7 +130,7 @@ impl Subject {
 
     /// The same lock with a word of its own.
     pub(super) fn worded(self, fields: &'static [(usize, &'static str)]) -> Self {
-        Self { fields, tails: Tails::Numbers, ..self }
+        Self { fields, tails: Tails::Numbers, moves_on: true, ..self }
     }
 
     /// The same lock with a stated bound.
@@ -173,6 +176,7 @@ fn refined(kind: LockKind) -> Subject {
             overtaking: Overtaking::AtMost(0),
             fields: &[(0, "serving"), (2, "next")],
             tails: Tails::Numbers,
+            moves_on: true,
             ..subject
         },
         "qspin" => Subject {
@@ -218,6 +222,7 @@ fn refined(kind: LockKind) -> Subject {
             overtaking: Overtaking::AtMost(0),
             fields: &[(0, "serving"), (2, "next")],
             tails: Tails::Numbers,
+            moves_on: true,
             ..subject
         },
         "pv-qspin" => Subject::paravirtual::<Quick>(

@@ -29,6 +29,8 @@ pub(super) struct Watch {
     objection: Option<u8>,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
     nodeless: [u8; CONTEXTS],
+    /// Whether the word of a lock that nobody uses is another one each time.
+    moves_on: bool,
     /// Whether the pending bit is a way of queueing.
     pending_waits: bool,
     /// Who never queues, so that its steals and tries have no bound but the head's objection.
@@ -44,6 +46,8 @@ pub(super) struct Watch {
 /// What is known of one lock.
 struct Guard {
     last: Word,
+    /// The word of the lock when it was made.
+    fresh: Word,
     inside: Option<Ctx>,
     /// Who acquired it and has not released it visibly.
     holder: Option<Ctx>,
@@ -68,8 +72,9 @@ impl Watch {
         numberless: Option<Ctx>,
     ) -> Self {
         let steals = matches!(subject.overtaking, Overtaking::AtMostOnItsOwn(_));
-        let guard = |last: Word| Guard {
-            last,
+        let guard = |fresh: Word| Guard {
+            last: fresh,
+            fresh,
             inside: None,
             holder: None,
             leaving: false,
@@ -91,6 +96,7 @@ impl Watch {
             bounded: subject.overtaking != Overtaking::Unbounded,
             objection: subject.objection,
             nodeless: [0; CONTEXTS],
+            moves_on: subject.moves_on,
             pending_waits: subject.pending_waits,
             never_queues: numberless.filter(|_| steals),
             rows: 0,
@@ -231,6 +237,16 @@ impl Watch {
         }
         self.guards[lock].inside = Some(me);
         if self.guards[lock].holder == Some(me) { Ok(()) } else { self.acquired(lock, me) }
+    }
+
+    /// Everybody is done: a lock that does not look like it.
+    pub(super) fn leftover(&self) -> Option<String> {
+        self.guards.iter().enumerate().find_map(|(index, guard)| {
+            let word = self.locks[index].word();
+            let idle = word.locked == 0 && (self.moves_on || word == guard.fresh);
+            let Word { tail, pending, locked } = word;
+            (!idle).then(|| format!("nobody uses lock {index}, and its word is ({tail},{pending},{locked})"))
+        })
     }
 
     /// `me` leaves its section and is about to release.

@@ -16,6 +16,7 @@ mod no_fence;
 mod odd_word;
 mod queued;
 mod shared_node;
+mod sticky_mark;
 mod ticketed;
 mod torn_draw;
 mod torn_tas;
@@ -38,6 +39,7 @@ pub(super) fn all() -> Vec<Subject> {
         double_release::subject(),
         impatient::subject(),
         odd_word::subject(),
+        sticky_mark::subject(),
         blind_clear::subject(),
         shared_node::subject(),
         levelless_tail::subject(),

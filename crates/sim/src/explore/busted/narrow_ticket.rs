@@ -19,7 +19,7 @@ pub(super) fn subject() -> Subject {
     let about = "a ticket lock whose tickets wrap too early";
     Subject::broken::<Ticketed<crate::explore::Stepped, Narrow>>(
         about,
-        &[Kind::Exclusion, Kind::Stuck],
+        &[Kind::Exclusion, Kind::Stuck, Kind::Leftover],
         50,
         &[],
     )

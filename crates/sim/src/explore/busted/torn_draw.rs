@@ -18,7 +18,7 @@ pub(super) fn subject() -> Subject {
     let about = "a ticket lock that may hand out a ticket twice";
     Subject::broken::<Ticketed<crate::explore::Stepped, TornDraw>>(
         about,
-        &[Kind::Exclusion, Kind::Stuck, Kind::Transition],
+        &[Kind::Exclusion, Kind::Stuck, Kind::Transition, Kind::Leftover],
         50,
         &[],
     )

@@ -137,6 +137,11 @@ impl Engine {
         true
     }
 
+    /// Nobody is left to go on: what is still buffered becomes visible.
+    pub(in crate::explore) fn settle(&mut self) {
+        (0..CONTEXTS).for_each(|ctx| self.drain_all(ctx));
+    }
+
     /// The current context kicks `target`.
     pub(super) fn send_kick(&mut self, target: Ctx) {
         self.flush(); // what a kicker stored before is visible to whom it wakes
