@@ -108,23 +108,27 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             // ord: V12 pairs V16, R3, V50: on failure the owner that changed the state is done with the queue
             match self.node.state.compare_exchange(HALTED, WAIT, AcqRel, Acquire) {
                 Ok(_) => P::count(Event::PvSpuriousWakeup),
-                Err(HEAD) => {
-                    // The owner saw us halted, so it took a place for us (I3) and is about to say which; or roused, and says so.
-                    // ord: V14 pairs V17, V53: the owner's mark in the lock comes before what we write there (I2)
-                    let place = self.node.place().wait_until(Acquire, |place| place != AWAKE);
-                    self.place = W::Signpost::from_raw(place);
-                    P::count(Event::PvKickWake);
-                    return HEAD;
-                }
+                Err(HEAD) => return self.become_told_head(),
                 // Kicked ahead of our turn: a whole polling time again, or the kick was in vain.
                 // ord: V52 pairs V16, R3: on failure the owner that changed the state is done with the queue
                 Err(ROUSED) => match self.node.state.compare_exchange(ROUSED, WAIT, AcqRel, Acquire) {
                     Ok(_) => P::count(Event::PvKickWake),
+                    Err(HEAD) => return self.become_told_head(),
                     Err(state) => return state,
                 },
                 Err(state) => return state,
             }
         }
+    }
+
+    /// The owner that made us head saw us halted, so it took a place for us (I3), or roused; it is about to say which. We wait for
+    /// its word in any case: were it to come late, it would be taken for the word of the next owner that makes this node head.
+    fn become_told_head(&mut self) -> u8 {
+        // ord: V14 pairs V17, V53: the owner's mark in the lock comes before what we write there (I2)
+        let place = self.node.place().wait_until(Acquire, |place| place != AWAKE);
+        self.place = W::Signpost::from_raw(place);
+        P::count(Event::PvKickWake);
+        HEAD
     }
 
     /// Waits for the head's role for a while, but not behind a waiter that sleeps or is preempted. The state if it changed.
