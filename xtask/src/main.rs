@@ -1,10 +1,11 @@
-//! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, CI.
+//! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, CI.
 #![forbid(unsafe_code)]
 
 mod ci;
 mod comments;
 mod fastpath;
 mod finding;
+mod mutants;
 mod names;
 mod orderings;
 mod source;
@@ -48,6 +49,27 @@ enum Task {
         #[arg(long)]
         show: bool,
     },
+    /// Break the locks in the ways of mutants/*.toml, one at a time, and see whether the detectors notice
+    Mutants {
+        /// Try only these, separated by commas
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        only: Vec<String>,
+        /// Only with this detector, explore or model
+        #[arg(long, value_name = "NAME")]
+        detector: Option<mutants::Detector>,
+        /// List them and try none
+        #[arg(long)]
+        list: bool,
+        /// Try so many at a time [default: 2]
+        #[arg(long, value_name = "N")]
+        jobs: Option<usize>,
+        /// Write docs/mutants.md and try none
+        #[arg(long)]
+        docs: bool,
+        /// With --docs: write nothing; fail when the file is not current
+        #[arg(long, requires = "docs")]
+        check: bool,
+    },
     /// Run the jobs of CI in order and sum up
     Ci {
         /// Run only these jobs, separated by commas
@@ -69,6 +91,11 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(&root),
         Task::Orderings { check } => orderings::run(&root, check),
         Task::Fastpath { show } => fastpath::run(&root, show),
+        Task::Mutants { docs: true, check, .. } => mutants::table::run(&root, check),
+        Task::Mutants { list: true, .. } => mutants::list(&root),
+        Task::Mutants { only, detector, jobs, .. } => {
+            mutants::run(&root, &mutants::Request { only, detector, jobs })
+        }
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)

@@ -24,13 +24,15 @@ pub(crate) enum Step {
     Tidy,
     /// `cargo xtask fastpath` in this process.
     Fastpath,
+    /// `cargo xtask mutants` in this process.
+    Mutants,
     /// `lib.rs` of the given crate must say `no_std`.
     SaysNoStd(&'static str),
     /// `cargo check` with the oldest toolchain the manifest promises.
     Msrv,
 }
 
-use Step::{Fastpath, Msrv, Run, SaysNoStd, Tidy};
+use Step::{Fastpath, Msrv, Mutants, Run, SaysNoStd, Tidy};
 
 /// Jobs for which there must be a nightly toolchain.
 const NIGHTLY: Option<&[&str]> = Some(&["cargo", "+nightly", "--version"]);
@@ -176,6 +178,12 @@ pub(crate) const JOBS: &[Job] = &[
         name: "model",
         shows: "no execution of the model's small programs breaks a lock",
         steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "6"])],
+        ..PLAIN
+    },
+    Job {
+        name: "mutants",
+        shows: "every fault on the shelf is noticed by each detector that it names",
+        steps: &[Mutants],
         ..PLAIN
     },
     Job {

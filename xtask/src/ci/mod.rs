@@ -4,7 +4,7 @@ mod msrv;
 mod summary;
 
 use crate::names::nearest;
-use crate::{fastpath, tidy};
+use crate::{fastpath, mutants, tidy};
 use jobs::{JOBS, Job, Step};
 use msrv::Plan;
 use std::path::Path;
@@ -77,6 +77,7 @@ fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
         Step::Run(words) => run_command(root, words, job.env),
         Step::Tidy => in_process("tidy", tidy::run(root)),
         Step::Fastpath => in_process("fastpath", fastpath::run(root, false)),
+        Step::Mutants => in_process("mutants", mutants::run(root, &mutants::Request::default())),
         Step::SaysNoStd(path) => {
             println!("--- does {path} say no_std?");
             let text = fs::read_to_string(root.join(path)).unwrap_or_default();

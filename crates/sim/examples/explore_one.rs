@@ -1,0 +1,32 @@
+//! Explores one lock until it fails: `cargo run --release -p stanchion-sim --example explore_one -- LOCK SCHEDULES SEED`.
+//!
+//! What `stanchion explore` does, without its reports and without what it is built from: `cargo xtask mutants` builds this once
+//! for each mutant. The first line of the output is `KIND SCHEDULE: DETAILS`, or `none SCHEDULES`. Exit status: 0 nothing failed,
+//! 1 the lock failed, 2 the command line is unusable.
+use std::process::ExitCode;
+
+use stanchion_sim::explore::{Options, explore, locks};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [lock, schedules, seed] = words.as_slice() else {
+        eprintln!("explore_one: write LOCK SCHEDULES SEED");
+        return ExitCode::from(2);
+    };
+    let (Ok(schedules), Ok(first)) = (schedules.parse::<u64>(), seed.parse::<u64>()) else {
+        eprintln!("explore_one: {schedules} and {seed} must be numbers");
+        return ExitCode::from(2);
+    };
+    let Some(subject) = locks().into_iter().find(|subject| subject.name() == lock) else {
+        eprintln!("explore_one: there is no lock {lock}");
+        return ExitCode::from(2);
+    };
+    let tally = explore(&subject, &Options::default(), first..first.saturating_add(schedules), |_| true);
+    if let Some((seed, failure)) = tally.failure {
+        println!("{} {}: {}", failure.kind.name(), seed - first + 1, failure.what);
+        ExitCode::FAILURE
+    } else {
+        println!("none {}", tally.schedules);
+        ExitCode::SUCCESS
+    }
+}

@@ -1,0 +1,251 @@
+//! The shelf: what `mutants/*.toml` say, and whether it can be true.
+use core::fmt;
+use serde::Deserialize;
+use std::path::Path;
+use std::{fs, io};
+
+/// Where the shelf is.
+pub(crate) const SHELF: &str = "mutants";
+
+/// One fault of a real lock.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mutant {
+    /// For command lines and tables.
+    pub(crate) name: String,
+    /// The locks with which a detector must notice it, unless the detector names others.
+    pub(crate) locks: Vec<String>,
+    /// Where the fault is, from the root of the workspace.
+    pub(crate) file: String,
+    /// What is replaced: stands exactly once in the file.
+    pub(crate) find: String,
+    /// What stands in its place.
+    pub(crate) replace: String,
+    /// What it breaks, in a sentence.
+    pub(crate) breaks: String,
+    /// The schedule explorer must notice it.
+    pub(crate) explore: Option<Explore>,
+    /// The model checker must notice it.
+    pub(crate) model: Option<Model>,
+}
+
+/// What the schedule explorer must do.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Explore {
+    /// The locks to explore, if not those of the mutant.
+    #[serde(default)]
+    pub(crate) locks: Vec<String>,
+    /// Within how many schedules it must fail.
+    pub(crate) schedules: u64,
+    /// In which ways it may fail.
+    pub(crate) sees: Vec<String>,
+}
+
+/// What the model checker must do.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Model {
+    /// The locks to check, if not those of the mutant.
+    #[serde(default)]
+    pub(crate) locks: Vec<String>,
+    /// The program with which it must fail.
+    pub(crate) shape: String,
+    /// In which ways it may fail.
+    pub(crate) sees: Vec<String>,
+}
+
+/// Ways to fail that the explorer knows.
+const EXPLORE_SEES: &[&str] =
+    &["exclusion", "transition", "overtaken", "stuck", "hung", "leftover", "panicked"];
+/// Ways to fail that the model checker knows.
+const MODEL_SEES: &[&str] = &["race", "stuck", "assertion"];
+
+/// A detector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub(crate) enum Detector {
+    /// The schedule explorer of `stanchion-sim`.
+    Explore,
+    /// The model checker of `stanchion-model`.
+    Model,
+}
+
+impl fmt::Display for Detector {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::Explore => "explore",
+            Self::Model => "model",
+        })
+    }
+}
+
+/// One run of a detector with one lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Check {
+    pub(crate) detector: Detector,
+    pub(crate) lock: String,
+    /// Schedules of the explorer.
+    pub(crate) schedules: u64,
+    /// The shape of the model checker.
+    pub(crate) shape: String,
+    /// In which ways it may fail.
+    pub(crate) sees: Vec<String>,
+}
+
+impl Mutant {
+    /// Everything that must notice it.
+    pub(crate) fn checks(&self) -> Vec<Check> {
+        let locks = |own: &[String]| if own.is_empty() { self.locks.clone() } else { own.to_vec() };
+        let explore = self.explore.iter().flat_map(|explore| {
+            locks(&explore.locks).into_iter().map(|lock| Check {
+                detector: Detector::Explore,
+                lock,
+                schedules: explore.schedules,
+                shape: String::new(),
+                sees: explore.sees.clone(),
+            })
+        });
+        let model = self.model.iter().flat_map(|model| {
+            locks(&model.locks).into_iter().map(|lock| Check {
+                detector: Detector::Model,
+                lock,
+                schedules: 0,
+                shape: model.shape.clone(),
+                sees: model.sees.clone(),
+            })
+        });
+        explore.chain(model).collect()
+    }
+
+    /// What is wrong with the entry itself.
+    fn faults(&self) -> Vec<&'static str> {
+        let in_words =
+            |text: &str| text.len() > 1 && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
+        let known = |sees: &[String], all: &[&str]| {
+            !sees.is_empty() && sees.iter().all(|kind| all.contains(&kind.as_str()))
+        };
+        let fine = [
+            (in_words(&self.name), "the name is not in small letters with hyphens"),
+            (self.breaks.ends_with('.'), "`breaks` is no sentence"),
+            (!self.locks.is_empty(), "no lock is named"),
+            (self.explore.is_some() || self.model.is_some(), "no detector is named"),
+            (self.find != self.replace, "it changes nothing"),
+            (
+                self.explore.as_ref().is_none_or(|explore| known(&explore.sees, EXPLORE_SEES)),
+                "`explore.sees` must be some of exclusion, transition, overtaken, stuck, hung, leftover, panicked",
+            ),
+            (
+                self.model.as_ref().is_none_or(|model| known(&model.sees, MODEL_SEES)),
+                "`model.sees` must be some of race, stuck, assertion",
+            ),
+        ];
+        fine.into_iter().filter(|(fine, _)| !fine).map(|(_, fault)| fault).collect()
+    }
+
+    /// The file with the fault in it. A text that does not stand in the file exactly once is an error: the mutant is stale.
+    pub(crate) fn apply(&self, text: &str) -> Result<String, String> {
+        match text.matches(&self.find).count() {
+            1 => Ok(text.replacen(&self.find, &self.replace, 1)),
+            times => Err(format!("mutant {} is stale: {} has its text {times} times", self.name, self.file)),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    mutant: Vec<Mutant>,
+}
+
+/// Every mutant, file by file in the order of names. The error names everything that is wrong.
+pub(crate) fn read(root: &Path) -> io::Result<Vec<Mutant>> {
+    let mut paths: Vec<_> =
+        fs::read_dir(root.join(SHELF))?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    let mut mutants = Vec::new();
+    for path in paths {
+        let file: File = toml::from_str(&fs::read_to_string(&path)?)
+            .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
+        mutants.extend(file.mutant);
+    }
+    let faults = faults(&mutants, |file| fs::read_to_string(root.join(file)));
+    if faults.is_empty() { Ok(mutants) } else { Err(io::Error::other(faults.join("\n"))) }
+}
+
+fn faults(mutants: &[Mutant], read: impl Fn(&str) -> io::Result<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (index, mutant) in mutants.iter().enumerate() {
+        let name = &mutant.name;
+        found.extend(mutant.faults().into_iter().map(|fault| format!("mutant {name}: {fault}")));
+        if mutants[..index].iter().any(|other| other.name == *name) {
+            found.push(format!("mutant {name}: there are two of this name"));
+        }
+        match read(&mutant.file) {
+            Ok(text) => found.extend(mutant.apply(&text).err()),
+            Err(error) => found.push(format!("mutant {name}: {}: {error}", mutant.file)),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    #[test]
+    fn the_shelf_of_this_workspace_is_well_formed() {
+        let mutants = read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(mutants.len() >= 28, "{} mutants", mutants.len());
+    }
+
+    fn parse(text: &str) -> Vec<Mutant> {
+        toml::from_str::<File>(text).expect("well-formed").mutant
+    }
+
+    const ONE: &str = r#"
+[[mutant]]
+name = "no-store"
+locks = ["byte", "ticket"]
+file = "a.rs"
+find = "store(0, Release);"
+replace = ""
+breaks = "The lock stays held."
+explore = { schedules = 10, sees = ["stuck"] }
+model = { locks = ["byte"], shape = "two", sees = ["stuck"] }
+"#;
+
+    #[test]
+    fn each_detector_checks_each_of_its_locks() {
+        let checks = parse(ONE)[0].checks();
+        let names: Vec<_> = checks.iter().map(|check| (check.detector, check.lock.as_str())).collect();
+        assert_eq!(
+            names,
+            [(Detector::Explore, "byte"), (Detector::Explore, "ticket"), (Detector::Model, "byte")]
+        );
+    }
+
+    #[test]
+    fn a_text_that_does_not_stand_there_once_is_stale() {
+        let mutants = parse(ONE);
+        assert_eq!(mutants[0].apply("x.store(0, Release);").as_deref(), Ok("x."));
+        for text in ["", "store(0, Release); store(0, Release);"] {
+            assert!(mutants[0].apply(text).is_err_and(|error| error.contains("stale")));
+        }
+        let read = |_: &str| Ok("store(0, Release);".to_owned());
+        assert!(faults(&mutants, read).is_empty());
+        assert_eq!(faults(&parse(&ONE.repeat(2)), read), ["mutant no-store: there are two of this name"]);
+    }
+
+    #[test]
+    fn entries_that_state_nothing_are_refused() {
+        let wrong = ONE.replace("no-store", "No store").replace("held.", "held").replace("stuck", "stick");
+        let found = faults(&parse(&wrong), |_| Ok("store(0, Release);".to_owned()));
+        assert_eq!(found.len(), 4, "{found:?}");
+        let lines: Vec<&str> = ONE.lines().filter(|line| !line.contains("sees")).collect();
+        let none = lines.join("\n");
+        let found = faults(&parse(&none), |_| Ok("store(0, Release);".to_owned()));
+        assert_eq!(found, ["mutant no-store: no detector is named"]);
+    }
+}
