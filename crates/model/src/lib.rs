@@ -20,6 +20,9 @@
 //! - **An acquire fence** synchronises with stores that an earlier context read, too, if that comes before. Stronger, again.
 //! - **Stores by two contexts that know nothing of each other** are ordered as they were explored where the cell is also
 //!   exchanged; the language may order them the other way.
+//! - **A read-modify-write reads the newest store explored so far**, even if nothing orders the two; the language lets it come before.
+//!   For cells that a lock states to be ordered (`check::Stated`) the model checks that itself: such a store, and any other write
+//!   to the cell, must be ordered by more than chance.
 //! - **Two waiters at a time**: the second one is parked, and loom orders it after whoever wakes it. Orderings that only it would
 //!   miss are not noticed.
 //! - **Preemptions**: with three contexts and more, a row of the table is a search with a bound. Loom's pruning is made for programs
