@@ -258,7 +258,7 @@ impl<P: Platform, O: QueueOrder> QSpinLock<P, O> {
         let before = self.tail.swap(me.raw(), AcqRel);
         TRANSITIONS.check(Field::Tail, || before, me.raw());
         if let Some(before) = NodeCode::from_raw(before) {
-            // ord: Q8 pairs Q7, Q12, Q29, C13, C16: the link comes after the displaced node was ready
+            // ord: Q8 pairs Q7, Q12, C13, C16: the link comes after the displaced node was ready
             waiter.domain.node(before).next.store(me.raw(), Release);
             // ord: Q10 pairs Q13: what the previous head did with the queue comes before what we do
             node.state.wait_until(Acquire, |state| state == HEAD);
@@ -320,8 +320,8 @@ impl<P: Platform> Waiter<'_, P> {
     /// for our own line as well made this lock 25 % faster on a simulated 4-socket machine, and `cna`'s lead smaller; nobody has
     /// measured it on a real one.)
     pub(crate) fn expect_to_pass(&self) {
-        // ord: Q29 pairs Q8: names a node that is ready; nothing of it is read here
-        if let Some(next) = NodeCode::from_raw(self.node.next.load(Acquire)) {
+        // ord: Q29 alone: names a node whose line is asked for; nothing of it is read here
+        if let Some(next) = NodeCode::from_raw(self.node.next.load(Relaxed)) {
             self.domain.node(next).state.prefetch_write();
         }
     }

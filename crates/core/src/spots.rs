@@ -25,7 +25,7 @@
 //!
 //! Arming a spot and marking the lock is one side of a store-buffering pair with "store the locked byte, read the
 //! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
-use crate::order::{AcqRel, Acquire, Relaxed, Release};
+use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::pv_qspin::WaitPolicy;
 use crate::tail::NodeCode;
@@ -116,8 +116,8 @@ impl<'a, P: Platform> SpotRow<'a, P> {
         (1..=self.cells.len().min(SPOTS_PER_ROW) as u8).map(SpotIndex).find(|&spot| {
             // ord: S1 alone: a hint, the compare-exchange decides
             self.cell(spot).load(Relaxed) == FREE
-                // ord: S2 pairs S4: the taker comes after whoever freed the spot
-                && self.cell(spot).compare_exchange(FREE, armed, AcqRel, Relaxed).is_ok()
+                // ord: S2 alone: the spot is one cell, and guards nothing else
+                && self.cell(spot).compare_exchange(FREE, armed, Relaxed, Relaxed).is_ok()
         })
     }
 
@@ -129,8 +129,8 @@ impl<'a, P: Platform> SpotRow<'a, P> {
 
     /// Gives back a spot that this context holds.
     pub fn free(&self, spot: SpotIndex) {
-        // ord: S4 pairs S2: what this context did with the spot comes before the next taker
-        self.cell(spot).store(FREE, Release);
+        // ord: S4 alone: as S2, one cell that guards nothing else
+        self.cell(spot).store(FREE, Relaxed);
     }
 
     /// Takes on the duty to kick the head that sleeps at `spot`. `None` if somebody else did, or it is gone.

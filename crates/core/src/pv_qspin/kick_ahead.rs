@@ -15,7 +15,7 @@ use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::Tunable;
 use crate::events::Event;
-use crate::order::{AcqRel, Acquire, Relaxed};
+use crate::order::{Acquire, Relaxed};
 use crate::percpu::Domain;
 use crate::platform::{Atomic, CpuId, Platform};
 use crate::tail::NodeCode;
@@ -52,8 +52,8 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         let most = (P::tunable(Tunable::KickAhead) as usize).min(MOST);
         for place in &mut ahead[..most] {
             let Some(node) = code.and_then(NodeCode::from_raw) else { break };
-            // ord: V50 pairs V8, V12: we are done with the queue as its owner saw it, on success
-            if domain.node(node).state.compare_exchange(HALTED, ROUSED, AcqRel, Relaxed).is_ok() {
+            // ord: V50 alone: says that a kick is on its way, and publishes nothing
+            if domain.node(node).state.compare_exchange(HALTED, ROUSED, Relaxed, Relaxed).is_ok() {
                 *place = Some(node.cpu());
             }
             // ord: V51 pairs V7, R9: the waiter behind was ready before it linked itself

@@ -17,7 +17,7 @@ use super::waiter::{HALTED, REMOVED};
 use super::word::TRANSITIONS;
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::events::Event;
-use crate::order::{AcqRel, Acquire, Relaxed, Release};
+use crate::order::{Acquire, Relaxed, Release};
 use crate::percpu::{Domain, QNode};
 use crate::platform::{Atomic, CpuId, Platform};
 use crate::tail::NodeCode;
@@ -37,7 +37,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             if node.state.load(Relaxed) == HALTED && P::is_preempted(code.cpu()) {
                 self.unlink(domain.node(before), before, node, code);
                 // ord: R3 pairs V8, V11, V12, V52, V39, V40: we are done with its links before it uses the node again
-                node.state.swap(REMOVED, AcqRel);
+                node.state.swap(REMOVED, Release);
                 P::count(Event::PvLetOut);
                 return Some(code.cpu());
             }
@@ -59,8 +59,8 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Takes `node` out from behind `before`.
     fn unlink(&self, before: &QNode<P>, before_code: NodeCode, node: &QNode<P>, code: NodeCode) {
         // n,*,1 -> p,*,1
-        // ord: R6 pairs V6: whoever queues next displaces a node that is ready, and not ours
-        let last = self.tail.compare_exchange(code.raw(), before_code.raw(), AcqRel, Relaxed);
+        // ord: R6 alone: a read-modify-write carries the release of V6 on to whoever displaces that node
+        let last = self.tail.compare_exchange(code.raw(), before_code.raw(), Relaxed, Relaxed);
         if let Ok(tail) = last {
             TRANSITIONS.check(Field::Tail, || tail, before_code.raw());
             // Fails if somebody has queued behind `before` and linked itself already, which is as good.

@@ -5,7 +5,7 @@ use super::signpost::{At, Signpost};
 use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
 use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
 use crate::events::Event;
-use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, Nesting, QNode};
 use crate::platform::{Atomic, CpuId, Platform};
 use crate::tail::NodeCode;
@@ -76,7 +76,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
         P::publish_running();
         // p,*,* -> n,*,*
-        // ord: V6 pairs V6, V7, V13, R6: our node is ready before anybody can displace it, and so is the one that we displace
+        // ord: V6 pairs V6, V7, V13: our node is ready before anybody can displace it, and so is the one that we displace
         let before = self.lock.tail.swap(self.me.raw(), AcqRel);
         TRANSITIONS.check(Field::Tail, || before, self.me.raw());
         if let Some(before) = NodeCode::from_raw(before)
@@ -99,19 +99,19 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             if let Some(state) = self.poll_behind(in_front, before.cpu()) {
                 return state;
             }
-            // ord: V8 pairs V16, R3, V50: on failure the owner that changed the state is done with the queue
-            if let Err(state) = self.node.state.compare_exchange(WAIT, HALTED, AcqRel, Acquire) {
+            // ord: V8 pairs V16, R3: on failure the owner that changed the state is done with the queue
+            if let Err(state) = self.node.state.compare_exchange(WAIT, HALTED, Relaxed, Acquire) {
                 return state;
             }
             P::count(Event::PvWaitNode);
             W::halt_while::<P, _, _>(&self.node.state, HALTED);
-            // ord: V12 pairs V16, R3, V50: on failure the owner that changed the state is done with the queue
-            match self.node.state.compare_exchange(HALTED, WAIT, AcqRel, Acquire) {
+            // ord: V12 pairs V16, R3: on failure the owner that changed the state is done with the queue
+            match self.node.state.compare_exchange(HALTED, WAIT, Relaxed, Acquire) {
                 Ok(_) => P::count(Event::PvSpuriousWakeup),
                 Err(HEAD) => return self.become_told_head(),
                 // Kicked ahead of our turn: a whole polling time again, or the kick was in vain.
                 // ord: V52 pairs V16, R3: on failure the owner that changed the state is done with the queue
-                Err(ROUSED) => match self.node.state.compare_exchange(ROUSED, WAIT, AcqRel, Acquire) {
+                Err(ROUSED) => match self.node.state.compare_exchange(ROUSED, WAIT, Relaxed, Acquire) {
                     Ok(_) => P::count(Event::PvKickWake),
                     Err(HEAD) => return self.become_told_head(),
                     Err(state) => return state,
@@ -274,7 +274,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         }
         // V10: the heavy barrier stands between our mark (V9) and this look at the lock.
         // ord: V10 pairs V4: either we see the lock released, or its releaser sees our mark
-        if self.lock.locked.load(SeqCst) == 0 {
+        if self.lock.locked.load(Relaxed) == 0 {
             return false;
         }
         P::count(if woken_before { Event::PvWaitAgain } else { Event::PvWaitHead });
@@ -314,7 +314,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let next = NodeCode::from_raw(next).expect("a link names a node");
         let node = self.domain.node(next);
         // ord: V16 pairs V8, V11, V12, V39, V40, V52: our last mark comes before what the new head does (I2)
-        match node.state.swap(HEAD, AcqRel) {
+        match node.state.swap(HEAD, Release) {
             HALTED => self.mark_sleeping_head(next, node),
             // It may not know yet, but its kick is on the way.
             // ord: V53 pairs V14: our last mark comes before what the new head writes there (I2)
