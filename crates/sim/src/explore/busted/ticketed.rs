@@ -71,4 +71,5 @@ pub(super) fn sound() -> crate::explore::Subject {
     use crate::explore::{Kind, Overtaking, Stepped, Subject};
     Subject::broken::<Ticketed<Stepped, super::Sound>>("sound", &[Kind::Exclusion], 0, &[])
         .stating(Overtaking::AtMost(0))
+        .worded(FIELDS)
 }
