@@ -70,6 +70,7 @@ impl Flaw for super::Sound {
 pub(super) fn sound() -> crate::explore::Subject {
     use crate::explore::{Kind, Overtaking, Stepped, Subject};
     Subject::broken::<Ticketed<Stepped, super::Sound>>("sound", &[Kind::Exclusion], 0, &[])
+        .worded(FIELDS)
         .stating(Overtaking::AtMost(0))
         .worded(FIELDS)
 }
