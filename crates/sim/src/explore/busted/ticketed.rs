@@ -72,5 +72,4 @@ pub(super) fn sound() -> crate::explore::Subject {
     Subject::broken::<Ticketed<Stepped, super::Sound>>("sound", &[Kind::Exclusion], 0, &[])
         .worded(FIELDS)
         .stating(Overtaking::AtMost(0))
-        .worded(FIELDS)
 }
