@@ -21,7 +21,7 @@
 //!
 //! # The word, `(tail, pending, locked)`
 //!
-//! One number of 32 bits: zero while free, else [`HELD`] and the owner's number. It is shown as `locked`, 0 or 1.
+//! One number of 32 bits: zero while free, else `HELD` and the owner's number. It is shown as `locked`, 0 or 1.
 //!
 //! | from | to | by |
 //! |---|---|---|

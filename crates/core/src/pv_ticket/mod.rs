@@ -16,7 +16,7 @@
 //! - **The whole table is searched.** The original stops at the first context that says (lock, ticket). A handler that blocks
 //!   in between can make another context look like that for a moment: read are an address from before and a ticket from
 //!   after. The wrong one is kicked, and the right one sleeps for ever. A search that goes on kicks both.
-//! - **No mask of waiting contexts**, and the places are those of [`xen_pv`](crate::xen_pv), see [`blocked`](crate::blocked).
+//! - **No mask of waiting contexts**, and the places are those of [`xen_pv`](crate::xen_pv), see `blocked.rs`.
 //!   A handler puts back what it found there and kicks its own context, because the end of a handler need not end the halt
 //!   that it interrupted, nor keep one from beginning.
 //! - **A switch**: a lock made by [`without_paravirt`](Paravirtual::without_paravirt) never halts.
@@ -62,7 +62,7 @@
 //! ## Memory orderings
 //!
 //! Mutual exclusion: the release of `serving` (K4) against the acquiring looks at it (K2, K7, K9, K13). No lost wake-up: place, full
-//! fence (in [`blocked`](crate::blocked)), look at `serving` (K13), against release, full fence (K5), look at the places. The flag: draw (K1), set or see
+//! fence (in `blocked.rs`), look at `serving` (K13), against release, full fence (K5), look at the places. The flag: draw (K1), set or see
 //! the flag, against drop it (K10), full fence (K11), look at the draws (K12).
 mod policy;
 

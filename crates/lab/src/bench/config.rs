@@ -209,13 +209,14 @@ pub(crate) fn list() -> String {
         text.push_str(title);
         text.push('\n');
         for entry in contenders::of_kind(kind).filter(|entry| entry.variant == variant) {
-            let _ = writeln!(text, "  {:<27} {:>3} bytes  {}", entry.name, entry.bytes, entry.about);
+            let width = if variant { 27 } else { 17 };
+            let _ = writeln!(text, "  {:<width$} {:>2} bytes  {}", entry.name, entry.bytes, entry.about);
         }
     }
     text.push_str("profiles\n");
     for named in profiles::NAMED {
         let times = format!("cs={}ns,think={}ns", named.critical_ns, named.think_ns);
-        let _ = writeln!(text, "  {:<27} {times:<24}  {}", named.name, named.about);
+        let _ = writeln!(text, "  {:<17} {times:<24}  {}", named.name, named.about);
     }
     text
 }

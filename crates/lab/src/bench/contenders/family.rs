@@ -41,7 +41,7 @@ family! {
     }
     variants {
         PvTicketOpportunisticLock: "pv-ticket-opportunistic", "pv-ticket whose near waiters hardly ever sleep";
-        PvQSpinKickAtUnlockLock: "pv-qspin-kick-at-unlock", "never steals; a sleeper is woken by the release before its turn";
+        PvQSpinKickAtUnlockLock: "pv-qspin-kick-at-unlock", "never steals; a release wakes the head if it sleeps";
         PvQSpinEagerLock: "pv-qspin-eager", "kicks a sleeper when it becomes head (4.2-rc1)";
         PvQSpinKickAheadLock: "pv-qspin-kick-ahead", "kick-at-unlock, and wakes the next few sleepers";
         PvQSpinWaitEarlyLock: "pv-qspin-wait-early", "kick-ahead, and sleeps at once behind sleepers";
