@@ -55,6 +55,9 @@ enum Task {
         /// Only orderings that no check has noticed yet, or that are not recorded
         #[arg(long)]
         again: bool,
+        /// Only with these locks, separated by commas
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        lock: Vec<String>,
         /// How long a single exploration may take
         #[arg(long, value_name = "SECONDS", default_value_t = 15)]
         seconds: u64,
@@ -110,8 +113,8 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(&root),
         Task::Orderings { check } => orderings::run(&root, check),
         Task::Witness { check: true, .. } => witness::check(&root),
-        Task::Witness { only, again, seconds, budget, .. } => {
-            witness::run(&root, &witness::Scope { only, again }, seconds, budget)
+        Task::Witness { only, again, lock, seconds, budget, .. } => {
+            witness::run(&root, &witness::Scope { only, again, locks: lock }, seconds, budget)
         }
         Task::Fastpath { show } => fastpath::run(&root, show),
         Task::Mutants { docs: true, check, .. } => mutants::table::run(&root, check),

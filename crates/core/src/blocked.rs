@@ -20,7 +20,11 @@
 //! Releaser: change the lock, full fence (X4, K5), look at the places (Z5). Waiter: its place (Z2, Z3), full fence (Z4), look
 //! at the lock. So the waiter sees the lock changed or the releaser sees the waiter. The same for a handler that puts back
 //! what it found (Z6): after it, the outer wait looks at its lock again.
-use crate::order::{Acquire, Relaxed, Release, SeqCst};
+//!
+//! Nothing here is ordered by more than these fences. Where a releaser reads one half of a place old and the other one new,
+//! the waiter's fence comes after the releaser's, and it sees the lock changed: the kick that is sent or not makes no difference.
+//! A wake-up is sent behind one fence (Z8) and found before another (Z7, Z9), so what its sender saw is seen behind that one.
+use crate::order::{Relaxed, SeqCst};
 use crate::percpu::{Domain, PerCpu};
 use crate::platform::{Atomic, CpuId, Platform};
 
@@ -50,8 +54,8 @@ impl<'a, P: Platform> Blocking<'a, P> {
     fn say(&self, lock: usize, wanted: u16) {
         // ord: Z2 alone: the fence that follows makes it visible; before the address, so that few are kicked in vain
         self.percpu.wanted.store(wanted, Relaxed);
-        // ord: Z3 pairs Z5: who reads the address reads the ticket that goes with it; the fence makes it visible
-        self.percpu.blocked_on.store(lock, Release);
+        // ord: Z3 alone: the fence that follows makes it visible
+        self.percpu.blocked_on.store(lock, Relaxed);
     }
 
     /// Whether this wait interrupted another one.
@@ -62,23 +66,24 @@ impl<'a, P: Platform> Blocking<'a, P> {
     /// Clears the event, before the look at the lock: a wake-up that comes later stays. In the other order the kick alone
     /// would be left of it, and a handler that halts for a lock of another kind uses that up.
     pub(crate) fn clear_event(&self, domain: &P::Domain) {
-        // ord: Z7 pairs Z8: who hands a wake-up on sees whom its releaser would have seen
-        if self.percpu.event.swap(0, Acquire) != 0 && self.is_nested() {
+        // ord: Z7 alone: the fences on both sides order a wake-up (Z4)
+        let pending = self.percpu.event.swap(0, Relaxed) != 0;
+        // ord: Z4 pairs X4, K5, K11: either we see the lock released, or its releaser sees where we block, and its wake-up
+        // comes after the clearing; who hands a wake-up on sees whom its releaser would have seen
+        P::fence(SeqCst);
+        if pending && self.is_nested() {
             // (I3)
             if let Some((cpu, percpu)) = blocked_on::<P>(domain, self.outer.0).next() {
                 wake(cpu, percpu);
             }
         }
-        // ord: Z4 pairs X4, K5, K11: either we see the lock released, or its releaser sees where we block, and its wake-up
-        // comes after the clearing
-        P::fence(SeqCst);
     }
 
     /// Waits until a wake-up is pending or for no reason. Whether one is.
     pub(crate) fn halt(&self) -> bool {
         P::halt_while(&self.percpu.event, 0);
-        // ord: Z9 pairs Z8: the lock was released before the wake-up
-        self.percpu.event.load(Acquire) != 0
+        // ord: Z9 alone: ends the wait, the claim decides; a further wait passes the fence Z4 first
+        self.percpu.event.load(Relaxed) != 0
     }
 
     /// The wait is over.
@@ -99,8 +104,8 @@ pub(crate) fn blocked_on<P: Platform>(
     lock: usize,
 ) -> impl Iterator<Item = (CpuId, &PerCpu<P>)> {
     let all = (0..domain.contexts()).filter_map(CpuId::new).map(move |cpu| (cpu, domain.cpu(cpu)));
-    // ord: Z5 pairs Z3: the ticket that goes with the address; the caller's full fence decides whom it sees
-    all.filter(move |(_, percpu)| percpu.blocked_on.load(Acquire) == lock)
+    // ord: Z5 alone: the caller's full fence decides whom it sees
+    all.filter(move |(_, percpu)| percpu.blocked_on.load(Relaxed) == lock)
 }
 
 /// The ticket that a context waits for, if it blocks on a lock that has tickets.
@@ -111,7 +116,7 @@ pub(crate) fn wanted<P: Platform>(percpu: &PerCpu<P>) -> u16 {
 
 /// Makes a wake-up pending for `cpu`, and ends its halt.
 pub(crate) fn wake<P: Platform>(cpu: CpuId, percpu: &PerCpu<P>) {
-    // ord: Z8 pairs Z7, Z9: the lock was released before, and its releaser has passed its fence
-    percpu.event.store(1, Release);
+    // ord: Z8 alone: the sender has passed a full fence since the lock was released
+    percpu.event.store(1, Relaxed);
     P::kick(cpu);
 }

@@ -76,6 +76,15 @@ events! {
     TicketTakenSlowSpurious = "ticket_taken_slow_spurious", "halts that ended before the ticket's turn";
     TicketReleasedSlow = "ticket_released_slow", "releases that looked for the next ticket's context";
     TicketReleasedSlowKicked = "ticket_released_slow_kicked", "waiters kicked by such releases";
+    RwReadSlow = "rw_read_slow", "readers that had to wait";
+    RwWriteSlow = "rw_write_slow", "writers, and upgradable holders, that had to wait";
+    RwBypass = "rw_bypass", "readers in interrupts that went past waiting writers";
+    RwHeadHalt = "rw_head_halt", "halts of the head of a reader-writer lock's queue";
+    RwKick = "rw_kick", "kicks sent by releases of reader-writer locks";
+    PercpuReadSlow = "percpu_read_slow", "per-CPU reads by way of the base lock";
+    PercpuSweep = "percpu_sweep", "per-CPU writers that looked at the readers' cells";
+    PercpuSwept = "percpu_swept", "cells that they looked at";
+    PercpuWriterHalt = "percpu_writer_halt", "halts of a per-CPU writer for a reader that does not leave";
 }
 
 #[cfg(test)]

@@ -13,8 +13,10 @@
 //!
 //! ## Memory orderings
 //!
-//! As for spots: the store-buffering pair with the release belongs to the lock.
-use crate::order::{AcqRel, Acquire, Relaxed, Release};
+//! As for spots: the store-buffering pair with the release belongs to the lock, and nothing hangs on an entry but the one edge
+//! from whoever freed it to whoever takes it next (H4, H2): the former's last word about its sleeper is in the cell before the
+//! latter's first. That is needed because two heads of different locks know nothing of each other.
+use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::pv_qspin::WaitPolicy;
 use crate::tail::NodeCode;
@@ -124,7 +126,7 @@ impl<'a, P: Platform> HeadTable<'a, P> {
             // ord: H1 alone: a hint, the compare-exchange decides
             entry.lock.load(Relaxed) == 0
                 // ord: H2 pairs H4: the taker comes after whoever freed the entry
-                && entry.lock.compare_exchange(0, address, AcqRel, Relaxed).is_ok()
+                && entry.lock.compare_exchange(0, address, Acquire, Relaxed).is_ok()
         })?;
         self.rearm(index, node);
         Some(index)
@@ -152,7 +154,7 @@ impl<'a, P: Platform> HeadTable<'a, P> {
         for index in self.from(hash) {
             hops += 1;
             let entry = self.entry(index);
-            // ord: H6 alone: the fence behind the mark (V38) orders it after the entry was made
+            // ord: H6 alone: if it matters that the entry is found, the pair V4 and V10 shows it to us
             if entry.lock.load(Relaxed) != address {
                 continue;
             }
@@ -161,8 +163,8 @@ impl<'a, P: Platform> HeadTable<'a, P> {
             if armed == 0 || armed & CONSUMED != 0 {
                 return (None, hops);
             }
-            // ord: H8 pairs H9: the sleeper that sees its entry consumed also sees the lock released before
-            let mine = entry.sleeper.compare_exchange(armed, armed | CONSUMED, AcqRel, Relaxed).is_ok();
+            // ord: H8 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10 shows it
+            let mine = entry.sleeper.compare_exchange(armed, armed | CONSUMED, Relaxed, Relaxed).is_ok();
             return (NodeCode::from_raw(armed as u16).filter(|_| mine).map(NodeCode::cpu), hops);
         }
         (None, hops)
@@ -180,7 +182,7 @@ impl<'a, P: Platform> HeadTable<'a, P> {
     pub fn halt<W: WaitPolicy>(&self, index: HeadIndex, node: NodeCode) -> bool {
         let cell = &self.entry(index).sleeper;
         W::halt_while::<P, _, _>(cell, u32::from(node.raw()));
-        // ord: H9 pairs H8: what the kicker did before it consumed the entry is visible from here on
-        cell.load(Acquire) & CONSUMED != 0
+        // ord: H9 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the lock again
+        cell.load(Relaxed) & CONSUMED != 0
     }
 }

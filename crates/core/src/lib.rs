@@ -16,6 +16,9 @@
 //! | `xen-pv` | [`XenPvLock`] | more contexts than CPUs; unfair, a full fence at each release |
 //! | `pv-ticket` | [`PvTicketLock`] | more contexts than CPUs; strict FIFO |
 //! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
+//! | `rw-simple` | [`CountRwLock`] | the yardstick of reader-writer locks |
+//! | `qrw` | [`QueuedRwLock`] | readers and writers, fair to both |
+//! | `percpu-rw` | [`PerCpuRwLock`] | readers that hardly ever meet a writer |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -29,10 +32,14 @@ pub mod order;
 pub mod owner_queued;
 pub mod owner_yield;
 pub mod percpu;
+pub mod percpu_rw;
 pub mod platform;
 pub mod pv_qspin;
 pub mod pv_ticket;
+pub mod qrw;
 pub mod qspin;
+pub mod rw;
+pub mod rw_simple;
 pub mod spots;
 pub mod tail;
 pub mod ticket;
@@ -47,10 +54,14 @@ pub use events::Event;
 pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 pub use owner_queued::OwnerQueuedLock;
 pub use owner_yield::OwnerYieldLock;
+pub use percpu_rw::{PerCpuRwLock, ReaderCell, ReaderClass};
 pub use platform::{Atomic, ConstAtomic, CpuId, Platform};
 pub use pv_qspin::PvQSpinLock;
 pub use pv_ticket::PvTicketLock;
+pub use qrw::QueuedRwLock;
 pub use qspin::QSpinLock;
+pub use rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
+pub use rw_simple::CountRwLock;
 pub use ticket::TicketLock;
 pub use tunables::Tunable;
 pub use unfair_q::UnfairQueuedLock;

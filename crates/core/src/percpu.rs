@@ -9,6 +9,7 @@
 //! - **P2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
 use crate::heads::{HeadTable, Heads};
 use crate::order::Relaxed;
+use crate::percpu_rw::{FixedClass, ReaderClass};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::spots::{SpotRow, Spots};
 use crate::tail::{NESTING_LEVELS, NodeCode};
@@ -227,6 +228,12 @@ impl<P: Platform> Drop for Nesting<'_, P> {
 
 /// The storage of all contexts of a world.
 pub trait Domain<P: Platform> {
+    /// See [`Domain::readers`].
+    type Readers: ReaderClass<P>;
+
+    /// The class of per-CPU reader-writer locks that have none of their own.
+    fn readers(&self) -> &Self::Readers;
+
     /// The storage of `cpu`, which must have been handed out by [`Platform::this_cpu`] at some time.
     fn cpu(&self, cpu: CpuId) -> &PerCpu<P>;
 
@@ -260,17 +267,29 @@ pub struct FixedDomain<P: Platform, const CPUS: usize> {
     cpus: [PerCpu<P>; CPUS],
     spots: Spots<P>,
     heads: Heads<P>,
+    readers: FixedClass<P, CPUS>,
 }
 
 impl<P: Platform, const CPUS: usize> FixedDomain<P, CPUS> {
     /// Storage for contexts `0..CPUS`.
     #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
     pub fn new() -> Self {
-        Self { cpus: core::array::from_fn(|_| PerCpu::new()), spots: Spots::new(), heads: Heads::new() }
+        Self {
+            cpus: core::array::from_fn(|_| PerCpu::new()),
+            spots: Spots::new(),
+            heads: Heads::new(),
+            readers: FixedClass::new(),
+        }
     }
 }
 
 impl<P: Platform, const CPUS: usize> Domain<P> for FixedDomain<P, CPUS> {
+    type Readers = FixedClass<P, CPUS>;
+
+    fn readers(&self) -> &FixedClass<P, CPUS> {
+        &self.readers
+    }
+
     #[inline]
     fn cpu(&self, cpu: CpuId) -> &PerCpu<P> {
         &self.cpus[usize::from(cpu.index())]

@@ -189,9 +189,14 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The light side of an asymmetric store-buffering pair: stores `value` to `first` (release), then loads `then`.
     ///
     /// Pairs with [`Platform::heavy_barrier`]: if a context stores to `then`, passes a heavy barrier that returned
-    /// `true`, and then loads `first`, at least one of the two sees the other's store. The light side may be as cheap
-    /// as a compiler barrier; worlds without an asymmetric fence use a full one on both sides.
-    fn store_then_load(first: &Self::U8, value: u8, then: &Self::U8) -> u8;
+    /// `true`, and then loads `first`, at least one of the two sees the other's store. If the heavy side does not see the light
+    /// one's, then the light one also sees from there on what came before the heavy one's store, if that was a release. The light
+    /// side may be as cheap as a compiler barrier; worlds without an asymmetric fence use a full one on both sides.
+    fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+        first: &impl Atomic<T>,
+        value: T,
+        then: &impl Atomic<U>,
+    ) -> U;
 
     /// The heavy side of the pair described at [`Platform::store_then_load`].
     ///

@@ -25,7 +25,11 @@
 //!
 //! Arming a spot and marking the lock is one side of a store-buffering pair with "store the locked byte, read the
 //! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
-use crate::order::{AcqRel, Acquire, Relaxed};
+//!
+//! Nothing else hangs on a spot. Whoever consumes it reads the number of a context and nothing more; and a head that was woken
+//! learns of the release that woke it from its heavy barrier, which it passes again before it sleeps again: a releaser that
+//! read an older mark than the one before that barrier is one whose store the head sees behind it. So all of it is relaxed.
+use crate::order::Relaxed;
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::pv_qspin::WaitPolicy;
 use crate::tail::NodeCode;
@@ -123,7 +127,7 @@ impl<'a, P: Platform> SpotRow<'a, P> {
 
     /// Arms a spot again that this context holds, before it sleeps again.
     pub fn rearm(&self, spot: SpotIndex, node: NodeCode) {
-        // ord: S3 alone: ordered before the lock is looked at by the heavy barrier of the lock (V9)
+        // ord: S3 alone: ordered before the lock is looked at by the heavy barrier of the lock (V10)
         self.cell(spot).store(node.raw().into(), Relaxed);
     }
 
@@ -141,14 +145,14 @@ impl<'a, P: Platform> SpotRow<'a, P> {
         if armed == FREE || armed & CONSUMED != 0 {
             return None;
         }
-        // ord: S6 pairs S7: the sleeper that sees its spot consumed also sees the lock released before
-        self.cell(spot).compare_exchange(armed, armed | CONSUMED, AcqRel, Relaxed).ok()?;
+        // ord: S6 alone: the spot is one cell and guards nothing else; what the sleeper must see, the heavy barrier before V10 shows it
+        self.cell(spot).compare_exchange(armed, armed | CONSUMED, Relaxed, Relaxed).ok()?;
         NodeCode::from_raw(armed as u16).map(NodeCode::cpu)
     }
 
     /// Whose spot it is at this moment, armed or consumed.
     pub fn occupant(&self, spot: SpotIndex) -> Option<NodeCode> {
-        // ord: S8 alone: a hint that may be out of date
+        // ord: S8 alone: as recent as the mark that led here, if that was acquired; else a hint
         NodeCode::from_raw(self.cell(spot).load(Relaxed) as u16)
     }
 
@@ -156,7 +160,7 @@ impl<'a, P: Platform> SpotRow<'a, P> {
     pub fn halt<W: WaitPolicy>(&self, spot: SpotIndex, node: NodeCode) -> bool {
         let cell = self.cell(spot);
         W::halt_while::<P, _, _>(cell, u32::from(node.raw()));
-        // ord: S7 pairs S6: what the kicker did before it consumed the spot is visible from here on
-        cell.load(Acquire) & CONSUMED != 0
+        // ord: S7 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the lock again
+        cell.load(Relaxed) & CONSUMED != 0
     }
 }

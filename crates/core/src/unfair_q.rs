@@ -69,7 +69,9 @@
 //!
 //! Exclusion needs the release store (U4) against the claims (U1, U2). Everything that owners do with the queue is ordered
 //! by the same pair. Appending needs two more: a node is ready before it can be displaced (U5 with itself and with U6, by which a
-//! thief puts back an older node), and linked only after both ends are (U7 with U8). The head's role is handed over by U9 to U10.
+//! thief puts back an older node), and linked only after both ends are (U7 with U8). The head's role is handed over by U9 to U10,
+//! which need no order of their own: it is an owner that makes a head, and the new one touches nothing but the byte before its
+//! claim, which comes after that owner's release.
 use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
@@ -245,8 +247,8 @@ impl<P: Platform> Waiter<'_, P> {
         loop {
             // ord: U19 alone: ours; nobody else writes it
             let interval = self.node.interval.load(Relaxed);
-            // ord: U10 pairs U9: what the previous head did with the queue comes before what we do
-            if self.node.state.wait_until_polls(interval.into(), Acquire, |state| state == HEAD).is_ok() {
+            // ord: U10 alone: whose turn it is to poll; the claim comes after the release of who made us head (I2)
+            if self.node.state.wait_until_polls(interval.into(), Relaxed, |state| state == HEAD).is_ok() {
                 return false;
             }
             if self.lock.try_acquire() {
@@ -294,8 +296,8 @@ impl<P: Platform> Waiter<'_, P> {
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_ok() {
             return;
         }
-        // ord: U9 pairs U10: what we and all owners before us did with the queue comes before what the next head does
-        self.domain.node(self.behind()).state.store(HEAD, Release);
+        // ord: U9 alone: the next head touches the queue once it owns the lock, which comes after our release (I2)
+        self.domain.node(self.behind()).state.store(HEAD, Relaxed);
     }
 
     /// The owner, which stole and is not head, leaves the queue.

@@ -32,7 +32,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Benchmark every lock beside what people use today, from one thread to 16x overcommit
-    Bench(Box<bench::Args>),
+    Bench(Box<bench::Command>),
     /// Simulate locks on machines that you do not own: sockets, hypervisors, overcommit
     Sim(Box<sim::Args>),
     /// Run published tables in the simulator and tell, cell by cell, how far it is off
@@ -54,10 +54,7 @@ enum Command {
 
 fn main() -> ExitCode {
     // Not a command of the parser's, so that neither help nor completions offer it.
-    let mut words = std::env::args().skip(1);
-    if let (Some(bench::WORKER), Some(cell)) = (words.next().as_deref(), words.next()) {
-        bench::worker(&cell);
-    }
+    bench::work(std::env::args().skip(1));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),

@@ -1,11 +1,15 @@
 //! The model's cells: loom's atomics, corrected where they are weaker than the language, and tracked by the caller's place.
 //!
-//! - A cell that no execution uses costs nothing: it gets a loom object only if it was ever touched. When an unused cell is
-//!   touched, the exploration starts anew with it.
+//! - A cell that only one context touches costs nothing: its accesses are ordered by the program, so no other order and no other
+//!   value is possible, and loom is not asked. When another context touches it, the exploration starts anew with a loom object for
+//!   it, and for all cells at the same place. (Such an access is no step at which loom could preempt the context, which changes
+//!   nothing that others see.)
 //! - Loom does not know that nothing comes between a read-modify-write and the store that it read from: it lets a plain store of
 //!   one context come *before* another's read-modify-write that it must follow, and then finds locks broken that are not. A
 //!   plain store to a cell that is also exchanged first looks at the newest value (a failing exchange, relaxed), without another context in
 //!   between; so the store is newer than the exchange, and orders nothing.
+use crate::guard::{self, By};
+use crate::interrupts::access;
 use crate::run;
 use crate::weaken::ordering;
 use crate::world;
@@ -38,8 +42,11 @@ macro_rules! cells {
         pub struct $cell {
             pub(crate) number: usize,
             place: usize,
+            /// What loom knows it as, if more than one context touches it.
             atomic: Option<loom::sync::atomic::$atomic>,
-            /// What was written last, for [`Atomic::peek`]: loom does not see it.
+            /// Who touches it, if that is only one; see [`world::toucher`].
+            toucher: core::sync::atomic::AtomicUsize,
+            /// What was written last, for [`Atomic::peek`], and all that a cell has that only one context touches.
             shadow: core::sync::atomic::$atomic,
         }
 
@@ -47,12 +54,29 @@ macro_rules! cells {
             /// A value that no lock writes: an exchange of it always fails.
             const NEVER: $int = $never;
 
+            /// `None`: only the calling context touches it.
             #[inline]
-            fn atomic(&self) -> &loom::sync::atomic::$atomic {
-                match &self.atomic {
-                    Some(atomic) => atomic,
-                    None => run::comes_alive(self.place),
+            fn shared(&self) -> Option<&loom::sync::atomic::$atomic> {
+                if self.atomic.is_none() {
+                    let me = world::toucher();
+                    match self.toucher.swap(me, Ordering::Relaxed) {
+                        world::NOBODY => {}
+                        before if before == me => {}
+                        _ => run::becomes_shared(self.place),
+                    }
                 }
+                self.atomic.as_ref()
+            }
+
+            /// Exchanges what is in a cell that only the calling context touches, unless `new` says not to.
+            fn change(&self, new: impl FnOnce($int) -> Option<$int>) -> Result<$int, $int> {
+                let before = self.peek();
+                let Some(new) = new(before) else { return Err(before) };
+                self.shadow.store(new, Ordering::Relaxed);
+                if new != before {
+                    world::wrote_own(); // as in `note`
+                }
+                Ok(before)
             }
 
             fn note(&self, value: $int) {
@@ -61,6 +85,9 @@ macro_rules! cells {
                 if self.shadow.swap(value, Ordering::Relaxed) != value {
                     world::wrote(self.number);
                 }
+                if value == 0 {
+                    guard::is_zero(self.number);
+                }
             }
 
             /// A store with the ordering that loom shall see.
@@ -68,11 +95,17 @@ macro_rules! cells {
                 if std::thread::panicking() {
                     return; // a destructor, and loom is already going down
                 }
-                let atomic = self.atomic();
+                let Some(atomic) = self.shared() else {
+                    let _ = self.change(|_| Some(value));
+                    return;
+                };
                 let store = || {
-                    if run::is_exchanged(self.place) && world::exploring() {
+                    let exchanged = run::is_exchanged(self.place);
+                    if exchanged {
                         let never = Self::NEVER;
                         let _ = atomic.compare_exchange(never, never, Ordering::Relaxed, Ordering::Relaxed);
+                    }
+                    if exchanged && world::exploring() {
                         loom::stop_exploring();
                         atomic.store(value, order);
                         loom::explore();
@@ -80,21 +113,25 @@ macro_rules! cells {
                         atomic.store(value, order);
                     }
                 };
-                run::guarded(self.number, false, store, |()| true);
+                guard::write(self.number, By::Store, store, |()| true);
                 self.note(value);
             }
 
             /// A load with the ordering that loom shall see.
             pub(crate) fn plain_load(&self, order: Ordering) -> $int {
-                let value = self.atomic().load(order);
+                let value = self.shared().map_or_else(|| self.peek(), |atomic| atomic.load(order));
                 world::looked(value != self.peek());
                 value
             }
 
             /// A swap with the ordering that loom shall see.
             pub(crate) fn plain_swap(&self, value: $int, order: Ordering) -> $int {
+                let Some(atomic) = self.shared() else {
+                    return self.change(|_| Some(value)).unwrap_or(value);
+                };
                 run::exchange(self.place);
-                let before = run::guarded(self.number, true, || self.atomic().swap(value, order), |_| true);
+                let swap = || atomic.swap(value, order);
+                let before = guard::write(self.number, By::Exchange, swap, |_| true);
                 self.note(value);
                 before
             }
@@ -103,23 +140,32 @@ macro_rules! cells {
         impl Atomic<$int> for $cell {
             fn new(value: $int) -> Self {
                 let (number, place) = run::number_cell();
-                let atomic = run::is_alive(place).then(|| loom::sync::atomic::$atomic::new(value));
-                run::guard(number, place);
-                Self { number, place, atomic, shadow: core::sync::atomic::$atomic::new(value) }
+                let atomic = run::is_shared(place).then(|| loom::sync::atomic::$atomic::new(value));
+                guard::begin(number, place);
+                Self {
+                    number,
+                    place,
+                    atomic,
+                    toucher: core::sync::atomic::AtomicUsize::new(world::NOBODY),
+                    shadow: core::sync::atomic::$atomic::new(value),
+                }
             }
 
             #[track_caller]
             fn load(&self, order: impl LoadOrder) -> $int {
+                access();
                 self.plain_load(order_at(Location::caller(), "load", order.kind()))
             }
 
             #[track_caller]
             fn store(&self, value: $int, order: impl StoreOrder) {
+                access();
                 self.plain_store(value, order_at(Location::caller(), "store", order.kind()));
             }
 
             #[track_caller]
             fn swap(&self, value: $int, order: impl RmwOrder) -> $int {
+                access();
                 self.plain_swap(value, order_at(Location::caller(), "swap", order.kind()))
             }
 
@@ -132,11 +178,15 @@ macro_rules! cells {
                 failure: impl LoadOrder,
             ) -> Result<$int, $int> {
                 let at = Location::caller();
+                access();
                 let success = order_at(at, "compare_exchange", success.kind());
                 let failure = order_at(at, "compare_exchange.failure", failure.kind());
+                let Some(atomic) = self.shared() else {
+                    return self.change(|now| (now == current).then_some(new));
+                };
                 run::exchange(self.place);
-                let exchange = || self.atomic().compare_exchange(current, new, success, failure);
-                let result = run::guarded(self.number, true, exchange, Result::is_ok);
+                let exchange = || atomic.compare_exchange(current, new, success, failure);
+                let result = guard::write(self.number, By::Exchange, exchange, Result::is_ok);
                 if result.is_ok() {
                     self.note(new);
                 }
@@ -145,9 +195,14 @@ macro_rules! cells {
 
             #[track_caller]
             fn fetch_add(&self, value: $int, order: impl RmwOrder) -> $int {
+                access();
                 let order = order_at(Location::caller(), "fetch_add", order.kind());
+                let Some(atomic) = self.shared() else {
+                    return self.change(|now| Some(now.wrapping_add(value))).unwrap_or(value);
+                };
                 run::exchange(self.place);
-                let before = run::guarded(self.number, true, || self.atomic().fetch_add(value, order), |_| true);
+                let add = || atomic.fetch_add(value, order);
+                let before = guard::write(self.number, By::Addition, add, |_| true);
                 self.note(before.wrapping_add(value));
                 before
             }
@@ -156,6 +211,7 @@ macro_rules! cells {
             fn wait_until(&self, order: impl LoadOrder, mut done: impl FnMut($int) -> bool) -> $int {
                 let order = order_at(Location::caller(), "wait_until", order.kind());
                 loop {
+                    access();
                     let value = self.plain_load(order);
                     if done(value) {
                         return value;
@@ -174,12 +230,14 @@ macro_rules! cells {
                 mut done: impl FnMut($int) -> bool,
             ) -> Result<$int, $int> {
                 let order = order_at(Location::caller(), "wait_until_polls", order.kind());
+                access();
                 let mut value = self.plain_load(order);
                 for _ in 1..polls.min(POLLS) {
                     if done(value) {
                         return Ok(value);
                     }
                     world::interrupt();
+                    access();
                     value = self.plain_load(order);
                 }
                 if done(value) {
@@ -191,6 +249,7 @@ macro_rules! cells {
 
             #[track_caller]
             fn load_noticing(&self, order: impl LoadOrder) -> ($int, bool) {
+                access();
                 let order = order_at(Location::caller(), "load_noticing", order.kind());
                 (self.plain_load(order), world::lines_move())
             }

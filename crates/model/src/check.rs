@@ -1,17 +1,18 @@
 //! Explores a shape with a lock.
+use crate::guard::{self, Ordered};
+use crate::interrupts::Points;
 use crate::platform::Model;
+use crate::program::execution;
 use crate::run::{self, Learned};
-use crate::shapes::{Shape, Step};
-use crate::world::{self, World};
+use crate::shapes::Shape;
+use crate::subject::{Exclusive, Shared, Subject, Upgrading};
 use core::any::Any;
-use core::cell::Cell;
 use core::fmt;
 use core::panic::AssertUnwindSafe;
 use core::time::Duration;
 use stanchion_core::transitions::Word;
-use stanchion_core::{Event, RawLock};
+use stanchion_core::{Downgrade, Event, RawLock, Upgradable};
 use std::panic;
-use std::rc::Rc;
 use std::sync::Once;
 use std::time::Instant;
 
@@ -81,38 +82,82 @@ pub struct Report {
 pub struct Stated {
     /// What its word is while it is free.
     pub is_free: fn(Word) -> bool,
-    /// The cells whose plain stores are ordered with every other write, by place: of a lock from 0 on, of a context from 1000 on,
-    /// in the order in which they are made. (Loom lets no read-modify-write come before a store that is already there, so it
-    /// would not notice otherwise that nothing orders the two.)
-    pub ordered: &'static [usize],
+    /// Which writes are ordered.
+    pub ordered: Ordered,
 }
 
 /// Explores `shape` with locks of type `L`.
 pub fn check<L: RawLock<Platform = Model>>(shape: &'static Shape, limits: &Limits, stated: Stated) -> Report {
+    explore::<Exclusive<L>>(shape, limits, stated)
+}
+
+/// The same with reader-writer locks.
+pub fn check_rw<L: Downgrade<Platform = Model>>(
+    shape: &'static Shape,
+    limits: &Limits,
+    stated: Stated,
+) -> Report {
+    explore::<Shared<L>>(shape, limits, stated)
+}
+
+/// The same with reader-writer locks that can be held upgradably.
+pub fn check_upgradable<L: Upgradable<Platform = Model>>(
+    shape: &'static Shape,
+    limits: &Limits,
+    stated: Stated,
+) -> Report {
+    explore::<Upgrading<L>>(shape, limits, stated)
+}
+
+fn explore<S: Subject>(shape: &'static Shape, limits: &Limits, stated: Stated) -> Report {
     hush();
     let started = Instant::now();
-    run::begin_program(stated.ordered);
-    let failure = loop {
+    run::begin_program();
+    guard::begin_program(stated.ordered);
+    let mut executions = 0;
+    let mut exhausted = true;
+    let mut failure = None;
+    let mut points = Some(Points::new(shape.anywhere.len(), shape.second));
+    while let Some(now) = points {
+        run::set_points(now);
+        failure = explore_once::<S>(shape, limits, stated, started);
+        executions += run::executions();
+        let looked = (run::executions() + 1).is_multiple_of(CLOCK_INTERVAL as u64);
+        let is_over = started.elapsed() >= limits.time;
+        exhausted &= failure.is_none() && !(looked && is_over);
+        points = now.next(run::most_fired()).filter(|_| failure.is_none());
+        if is_over && points.take().is_some() {
+            exhausted = false;
+        }
+    }
+    Report {
+        executions,
+        exhausted,
+        time: started.elapsed(),
+        failure,
+        events: run::events(),
+        weakened: run::hits(),
+    }
+}
+
+/// Explores with the interrupts at the same points in each execution.
+fn explore_once<S: Subject>(
+    shape: &'static Shape,
+    limits: &Limits,
+    stated: Stated,
+    started: Instant,
+) -> Option<Failure> {
+    loop {
         run::begin_exploration();
         let builder = builder(shape, limits, limits.time.saturating_sub(started.elapsed()));
         let explored = panic::catch_unwind(AssertUnwindSafe(|| {
-            builder.check(move || execution::<L>(shape, stated.is_free));
+            builder.check(move || execution::<S>(shape, stated.is_free));
         }));
         match explored {
             Ok(()) => break None,
             Err(payload) if payload.is::<Learned>() => {}
-            Err(payload) => break Some(failure(payload.as_ref())),
+            Err(payload) => break Some(described(payload.as_ref())),
         }
-    };
-    let time = started.elapsed();
-    let looked = (run::executions() + 1).is_multiple_of(CLOCK_INTERVAL as u64);
-    Report {
-        executions: run::executions(),
-        exhausted: failure.is_none() && !(looked && time >= limits.time),
-        time,
-        failure,
-        events: run::events(),
-        weakened: run::hits(),
     }
 }
 
@@ -131,99 +176,7 @@ fn builder(shape: &Shape, limits: &Limits, time: Duration) -> loom::model::Build
     builder
 }
 
-/// What the locks of one execution protect.
-struct Program<L> {
-    locks: Vec<L>,
-    /// Loom notices accesses that no order of the language separates.
-    data: Vec<loom::cell::UnsafeCell<()>>,
-    /// Sections entered, and sections owed.
-    entered: Cell<usize>,
-    owed: Cell<usize>,
-}
-
-impl<L: RawLock> Program<L> {
-    fn section(&self, lock: usize, within: impl FnOnce()) {
-        self.data[lock].with_mut(|_| ());
-        within();
-        self.data[lock].with_mut(|_| ());
-        self.entered.set(self.entered.get() + 1);
-    }
-
-    fn hold(&self, lock: usize, within: impl FnOnce()) {
-        self.owed.set(self.owed.get() + 1);
-        self.locks[lock].acquire();
-        self.section(lock, within);
-        self.locks[lock].release();
-    }
-
-    fn perform(&self, step: Step) {
-        match step {
-            Step::Hold(lock) => self.hold(lock, || ()),
-            Step::Gather(lock, contexts) => self.hold(lock, || world::here().0.gather(contexts)),
-            Step::After(lock, sections) => {
-                while self.entered.get() < sections {
-                    loom::thread::yield_now();
-                }
-                self.hold(lock, || ());
-            }
-            Step::Nest(outer, inner) => self.hold(outer, || self.hold(inner, || ())),
-            Step::Try(lock) => {
-                if self.locks[lock].try_acquire() {
-                    self.owed.set(self.owed.get() + 1);
-                    self.section(lock, || ());
-                    self.locks[lock].release();
-                }
-            }
-        }
-    }
-}
-
-fn execution<L: RawLock<Platform = Model>>(shape: &'static Shape, is_free: fn(Word) -> bool) {
-    run::begin_execution();
-    let program = Rc::new(Program {
-        locks: (0..shape.locks())
-            .map(|_| {
-                run::begin_group(0);
-                L::new()
-            })
-            .collect::<Vec<_>>(),
-        data: (0..shape.locks()).map(|_| loom::cell::UnsafeCell::new(())).collect(),
-        entered: Cell::new(0),
-        owed: Cell::new(0),
-    });
-    let world = Rc::new(World::new(shape.contexts.len(), shape.settings));
-    for &(context, step) in shape.handlers {
-        let program = Rc::clone(&program);
-        world.interrupt_with(context, move || program.perform(step));
-    }
-    for (me, steps) in shape.contexts.iter().enumerate() {
-        let (program, world) = (Rc::clone(&program), Rc::clone(&world));
-        loom::thread::spawn(move || {
-            world::enter(Rc::clone(&world), me);
-            if shape.gathered().is_some_and(|gathered| me > gathered) {
-                world.hold_back();
-            }
-            steps.iter().for_each(|&step| program.perform(step));
-            if world.finish() {
-                check_end(&program, &world, is_free);
-            }
-        });
-    }
-    world.mint();
-    if shape.gathered().is_none() {
-        world.explore();
-    }
-}
-
-fn check_end<L: RawLock>(program: &Program<L>, world: &World, is_free: fn(Word) -> bool) {
-    for lock in &program.locks {
-        assert!(is_free(lock.word()), "the lock is not free at the end: {:?}", lock.word());
-    }
-    assert_eq!(program.entered.get(), program.owed.get(), "sections entered, sections owed");
-    world.check_storage();
-}
-
-fn failure(payload: &(dyn Any + Send)) -> Failure {
+fn described(payload: &(dyn Any + Send)) -> Failure {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without words");
     let kind = match text {

@@ -17,12 +17,15 @@
 //!   language, so nothing is missed; a lock that relied on it would fail wrongly.
 //! - **A `SeqCst` fence synchronises with all earlier ones**, which is stronger than the language. What is ordered by nothing
 //!   but the fences of a store-buffering pair is not noticed.
+//! - **The light side of an asymmetric pair is a fence**, so what is stored after it releases, relaxed or not: more than the light
+//!   side promises.
+//! - **Compilers**: a handler comes between any two accesses of its context in their order in the source.
 //! - **An acquire fence** synchronises with stores that an earlier context read, too, if that comes before. Stronger, again.
 //! - **Stores by two contexts that know nothing of each other** are ordered as they were explored where the cell is also
 //!   exchanged; the language may order them the other way.
 //! - **A read-modify-write reads the newest store explored so far**, even if nothing orders the two; the language lets it come before.
-//!   For cells that a lock states to be ordered (`check::Stated`) the model checks that itself: such a store, and any other write
-//!   to the cell, must be ordered by more than chance.
+//!   Where a lock states that writes to a cell are ordered ([`Ordered`]) the model checks both itself: they must be ordered by more
+//!   than chance.
 //! - **Two waiters at a time**: the second one is parked, and loom orders it after whoever wakes it. Orderings that only it would
 //!   miss are not noticed.
 //! - **Preemptions**: with three contexts and more, a row of the table is a search with a bound. Loom's pruning is made for programs
@@ -36,15 +39,22 @@
 
 mod cells;
 pub mod check;
+mod guard;
+mod interrupts;
 pub mod locks;
 mod platform;
 mod policies;
+mod program;
 mod run;
+mod rw_shapes;
+mod settings;
 pub mod shapes;
+mod subject;
 mod weaken;
 mod world;
 
 pub use check::{Limits, Report};
+pub use guard::Ordered;
 pub use platform::Model;
 pub use run::{Site, note_sites, take_sites, weaken};
 pub use weaken::Weakening;

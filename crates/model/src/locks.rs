@@ -1,14 +1,16 @@
 //! The locks that are checked: one line each.
 use crate::check::{self, Limits, Report, Stated};
+use crate::guard::Ordered;
 use crate::platform::Model;
-use crate::policies::{Fair, LetsOut, NoStint, Steals};
+use crate::policies::{Fair, Few, LetsOut, NoStint, Steals};
 use crate::shapes::Shape;
 use stanchion_core::pv_qspin as pv;
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
+use stanchion_core::qrw::Strict;
 use stanchion_core::transitions::Word;
 use stanchion_core::{
-    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, PvTicketLock, QSpinLock, RawLock,
-    TicketLock, UnfairQueuedLock, XenPvLock,
+    ByteLock, CnaLock, CountRwLock, Downgrade, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock,
+    PvTicketLock, QSpinLock, QueuedRwLock, RawLock, TicketLock, UnfairQueuedLock, Upgradable, XenPvLock,
 };
 
 /// [`check::check`] with one lock.
@@ -30,6 +32,11 @@ impl Lock {
     pub fn check(&self, shape: &'static Shape, limits: &Limits) -> Report {
         (self.check)(shape, limits, self.stated)
     }
+
+    /// The same lock, which keeps these writes in order.
+    const fn stating(self, ordered: Ordered) -> Self {
+        Self { stated: Stated { ordered, ..self.stated }, ..self }
+    }
 }
 
 /// A shape, and how many preemptions an execution may have; `None`: any number.
@@ -41,12 +48,12 @@ const fn lock<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
     Lock { name: L::NAME, check: check::check::<L>, stated: EMPTY_WHEN_FREE, suites }
 }
 
-/// A lock, and the places of cells whose stores it keeps in order; see [`Stated`].
-const fn ordered<L: RawLock<Platform = Model>>(ordered: &'static [usize], suites: &'static [Suite]) -> Lock {
-    Lock { stated: Stated { ordered, ..EMPTY_WHEN_FREE }, ..lock::<L>(suites) }
+/// A lock, and the places of cells whose stores it keeps in order; see [`Ordered`].
+const fn ordered<L: RawLock<Platform = Model>>(stores: &'static [usize], suites: &'static [Suite]) -> Lock {
+    lock::<L>(suites).stating(Ordered { stores, ..Ordered::NOTHING })
 }
 
-const EMPTY_WHEN_FREE: Stated = Stated { is_free: |word| word == EMPTY, ordered: &[] };
+const EMPTY_WHEN_FREE: Stated = Stated { is_free: |word| word == EMPTY, ordered: Ordered::NOTHING };
 /// Cells of nodes that more than one context stores to, by place: the links and the states.
 const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
 /// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
@@ -55,6 +62,15 @@ const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009,
 const MARKS_AND_STATES: &[usize] = &[1, 1_001, 1_007, 1_009, 1_015];
 /// The same with the links, where no holder takes a waiter out: it and whoever queues then write the same link in either order.
 const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
+/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the other stores to them,
+/// and releasers consume them at any time.
+const SLEEPERS: &[usize] = &[2_003, 2_005];
+/// A thief that leaves the end of its queue clears a link by exchange, unless somebody else has stored there: those two are not
+/// ordered, two stores are.
+const LINKS: Ordered = Ordered { plain_stores: &[1_000, 1_008], ..Ordered::NOTHING };
+/// Links and states, and the bit by which a head objects: heads add it and take it away (which is the same) in turns.
+const LINKS_STATES_AND_TURNS: Ordered =
+    Ordered { stores: LINKS_AND_STATES, additions: &[1], ..Ordered::NOTHING };
 const EMPTY: Word = Word { tail: 0, pending: 0, locked: 0 };
 
 /// For locks that nobody queues for.
@@ -81,7 +97,15 @@ const QUEUEING: Suite = &[
     ("latecomer", Some(1)),
 ];
 /// For those of them that know about NUMA nodes.
-const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(1))];
+const ON_NODES: Suite = &[("numa", Some(3)), ("numa-gathered", Some(1)), ("numa-latecomer", Some(0))];
+/// For locks that know their owner.
+const OWNED: Suite = &[("absent", Some(3))];
+/// For those of them that have a queue.
+const OWNED_QUEUES: Suite = &[("absent-latecomer", Some(1))];
+/// For locks whose waiters say where they block, and whose handlers may block there, too.
+const BLOCKING: Suite = &[("interrupted-halt", Some(3))];
+/// For those of them whose waiters hand on a wake-up that is not for them.
+const HANDING_ON: Suite = &[("handed-on", Some(2))];
 /// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound, too.
 const HALTING: Suite = &[
     ("two", None),
@@ -103,8 +127,14 @@ const HALTING: Suite = &[
 const STEALING: Suite =
     &[("two", None), ("spurious", None), ("two-again", Some(3)), ("try", Some(3)), ("three", Some(2))];
 /// For those that let waiters out of the queue.
-const LETTING_OUT: Suite =
-    &[("let-out", Some(1)), ("let-out-middle", Some(0)), ("let-out-latecomer", Some(0))];
+const LETTING_OUT: Suite = &[
+    ("let-out", Some(1)),
+    ("let-out-middle", Some(0)),
+    ("let-out-latecomer", Some(0)),
+    ("elsewhere", Some(1)),
+];
+/// For those that kick ahead.
+const KICKING_AHEAD: Suite = &[("elsewhere", Some(1))];
 
 /// The whole of what a policy of the paravirtual lock adds to the one that goes through all of [`HALTING`].
 const POLICY: Suite = &[
@@ -134,10 +164,92 @@ const fn policy<W: pv::WaitPolicy>(cells: &'static [usize]) -> Lock {
     ordered::<PvQSpinLock<Model, pv::Small<W>>>(cells, &[POLICY])
 }
 
+/// A lock whose heads are found through the hash table.
+const fn hashed<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
+    let ordered = Ordered { stores: MARKS_LINKS_AND_STATES, plain_stores: SLEEPERS, ..Ordered::NOTHING };
+    lock::<L>(suites).stating(ordered)
+}
+
+/// A reader-writer lock.
+const fn rw<L: Downgrade<Platform = Model>>(
+    name: &'static str,
+    ordered: &'static [usize],
+    suites: &'static [Suite],
+) -> Lock {
+    Lock {
+        name,
+        check: check::check_rw::<L>,
+        stated: Stated { ordered: Ordered { stores: ordered, ..Ordered::NOTHING }, ..EMPTY_WHEN_FREE },
+        suites,
+    }
+}
+
+/// A reader-writer lock that can be held upgradably.
+const fn upgradable<L: Upgradable<Platform = Model>>(name: &'static str, suites: &'static [Suite]) -> Lock {
+    Lock { name, check: check::check_upgradable::<L>, stated: EMPTY_WHEN_FREE, suites }
+}
+
+/// For every reader-writer lock.
+const READING: Suite = &[
+    ("rw-numberless", None),
+    ("reader-comes-back", Some(3)),
+    ("writer-comes-back", Some(3)),
+    ("reads-again", Some(3)),
+    ("rw-try", Some(3)),
+    ("downgrade", Some(3)),
+    ("two-readers", Some(2)),
+    ("two-writers", Some(2)),
+    ("three-downgrade", Some(2)),
+    ("reader-interrupted", Some(2)),
+    ("reader-waits-interrupted", Some(3)),
+];
+/// For those whose readers have no cells: all executions of the smallest program.
+const WHOLLY: Suite = &[("reader-writer", None)];
+/// For those with a queue.
+const READING_QUEUED: Suite = &[
+    ("rw-spurious", Some(3)),
+    ("writer-interrupted", Some(3)),
+    ("gathered-writer", Some(1)),
+    ("gathered-reader", Some(1)),
+];
+/// For those that can be held upgradably.
+const UPGRADING: Suite = &[
+    ("upgrade", Some(3)),
+    ("upgrades", Some(3)),
+    ("upgrade-reads-again", Some(3)),
+    ("upgrade-downgrade", Some(3)),
+    ("writer-to-upgradable", None),
+    ("upgrade-try", Some(3)),
+    ("three-upgrade", Some(2)),
+];
+/// For those whose readers have cells that they use for several locks.
+const CELLS: Suite = &[
+    ("reader-writer", Some(3)),
+    ("rw-spurious", Some(2)),
+    ("two-locks-around", Some(2)),
+    ("two-locks-across", Some(2)),
+    ("two-locks-in-turn", Some(2)),
+    ("two-locks-writers", Some(2)),
+    ("reader-writes", Some(2)),
+    ("reader-interrupted-other", Some(2)),
+    ("reader-interrupted-twice", Some(1)),
+    ("handler-interrupted", Some(1)),
+    ("writer-interrupted-other", Some(2)),
+];
+/// What becomes of a reader too many.
+const REFUSING: Suite = &[("too-many", Some(2)), ("reads-again", Some(2)), ("two-readers", Some(1))];
+
 /// A lock whose word holds more than who is in the queue.
 const fn worded<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    Lock { stated: Stated { is_free: |word| word.locked == 0, ordered: &[] }, ..lock::<L>(suites) }
+    Lock {
+        stated: Stated { is_free: |word| word.locked == 0, ordered: Ordered::NOTHING },
+        ..lock::<L>(suites)
+    }
 }
+
+/// What is explored with a greater bound when there is time for it. Known to end are `xen-pv` (16 194 executions, seconds) and
+/// `pv-qspin-kick-at-unlock` (361 587, three minutes); of the other locks whose waiters halt, none has been seen to its end.
+pub const DEEPER: Suite = &[("three", Some(3))];
 
 /// Every lock of the family.
 pub const LOCKS: &[Lock] = &[
@@ -151,19 +263,30 @@ pub const LOCKS: &[Lock] = &[
     ordered::<PvQSpinLock<Model, Fair>>(MARKS_LINKS_AND_STATES, &[HALTING]),
     policy::<pv::Unlimited>(MARKS_LINKS_AND_STATES),
     policy::<pv::EagerKick>(MARKS_LINKS_AND_STATES),
-    policy::<pv::KickAhead>(MARKS_LINKS_AND_STATES),
+    ordered::<PvQSpinLock<Model, pv::Small<pv::KickAhead>>>(MARKS_LINKS_AND_STATES, &[POLICY, KICKING_AHEAD]),
     policy::<pv::WaitEarlyAtOnce>(MARKS_LINKS_AND_STATES),
     policy::<pv::WaitEarlySampled>(MARKS_LINKS_AND_STATES),
     policy::<pv::OnlyWaitEarly>(MARKS_LINKS_AND_STATES),
     policy::<pv::FirstPends>(LINKS_AND_STATES),
     policy::<pv::Patched>(LINKS_AND_STATES),
-    policy::<pv::Hashed>(MARKS_LINKS_AND_STATES),
+    hashed::<PvQSpinLock<Model, pv::Small<pv::Hashed>>>(&[POLICY]),
     policy::<pv::Pointed>(MARKS_LINKS_AND_STATES),
     ordered::<PvQSpinLock<Model, pv::Small<pv::Conferring>>>(MARKS_LINKS_AND_STATES, &[CONFERRING]),
-    worded::<XenPvLock<Model>>(&[HALTING]),
-    worded::<PvTicketLock<Model, Plain>>(&[HALTING]),
+    worded::<XenPvLock<Model>>(&[HALTING, BLOCKING, HANDING_ON]),
+    worded::<PvTicketLock<Model, Plain>>(&[HALTING, BLOCKING]),
     worded::<PvTicketLock<Model, Opportunistic>>(&[POLICY]),
-    lock::<UnfairQueuedLock<Model>>(&[QUEUEING]),
-    worded::<OwnerYieldLock<Model>>(&[SPINNING]),
-    worded::<OwnerQueuedLock<Model>>(&[QUEUEING]),
+    lock::<UnfairQueuedLock<Model>>(&[QUEUEING]).stating(LINKS),
+    worded::<OwnerYieldLock<Model>>(&[SPINNING, OWNED]),
+    worded::<OwnerQueuedLock<Model>>(&[QUEUEING, OWNED, OWNED_QUEUES]).stating(LINKS_STATES_AND_TURNS),
+    rw::<CountRwLock<Model>>("rw-simple", &[], &[WHOLLY, READING]),
+    rw::<CountRwLock<Model, 1>>("rw-simple-few", &[], &[REFUSING]),
+    upgradable::<QueuedRwLock<Model, PvQSpinLock<Model, Steals>>>("qrw", &[WHOLLY, READING]),
+    upgradable::<QueuedRwLock<Model, ByteLock<Model>>>(
+        "qrw-byte",
+        &[WHOLLY, READING, READING_QUEUED, UPGRADING],
+    ),
+    upgradable::<QueuedRwLock<Model, ByteLock<Model>, Few>>("qrw-few", &[REFUSING]),
+    upgradable::<QueuedRwLock<Model, QSpinLock<Model>, Strict>>("qrw-spin", &[WHOLLY, READING, UPGRADING]),
+    rw::<PerCpuRwLock<Model, CountRwLock<Model>>>("percpu-rw-simple", &[1], &[READING, CELLS]),
+    rw::<PerCpuRwLock<Model, QueuedRwLock<Model, ByteLock<Model>>>>("percpu-rw", &[2], &[READING, CELLS]),
 ];

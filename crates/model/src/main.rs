@@ -5,7 +5,7 @@ use clap::Parser;
 use core::num::NonZero;
 use core::time::Duration;
 use stanchion_model::check::Report;
-use stanchion_model::locks::{LOCKS, Lock};
+use stanchion_model::locks::{DEEPER, LOCKS, Lock, Planned};
 use stanchion_model::shapes::{self, Shape};
 use stanchion_model::{Limits, Weakening};
 use std::collections::VecDeque;
@@ -29,6 +29,9 @@ struct Cli {
     /// At most so many preemptions in an execution, in place of what is planned; `any` for no bound
     #[arg(long, value_name = "NUMBER")]
     bound: Option<String>,
+    /// Allow more preemptions where that takes minutes
+    #[arg(long, conflicts_with = "bound")]
+    deep: bool,
     /// Give up an exploration after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
@@ -78,7 +81,7 @@ fn list() {
         println!("{:<26}{}", lock.name, shapes.collect::<Vec<_>>().join(" "));
     }
     println!();
-    for shape in shapes::SHAPES {
+    for shape in shapes::all() {
         println!("{:<26}{}", shape.name, shape.about);
     }
 }
@@ -176,12 +179,23 @@ fn tasks(cli: &Cli) -> Result<Vec<Task>, String> {
         LOCKS.iter().filter(|lock| cli.lock.is_empty() || cli.lock.iter().any(|name| name == lock.name))
     {
         for (shape, planned) in plan(lock, &cli.shape)? {
-            let limits =
-                Limits { preemptions: bound.unwrap_or(planned), time: Duration::from_secs(cli.seconds) };
+            let limits = Limits {
+                preemptions: bound.unwrap_or(if cli.deep { deeper(shape, planned) } else { planned }),
+                time: Duration::from_secs(cli.seconds),
+            };
             tasks.push(Task { lock, shape, limits });
         }
     }
     Ok(tasks)
+}
+
+/// The greater one of two bounds on preemptions.
+fn deeper(shape: &Shape, planned: Option<usize>) -> Option<usize> {
+    let same = |deeper: &&Planned| deeper.0 == shape.name;
+    match (planned, DEEPER.iter().find(same).and_then(|deeper| deeper.1)) {
+        (Some(planned), Some(deeper)) => Some(planned.max(deeper)),
+        _ => planned,
+    }
 }
 
 fn parse_bound(text: &str) -> Result<Option<usize>, String> {

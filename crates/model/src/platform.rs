@@ -6,7 +6,7 @@ use crate::world::{self, World};
 use core::cell::Cell;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
-use stanchion_core::order::{FenceOrder, Kind};
+use stanchion_core::order::{FenceOrder, Kind, Relaxed, Release};
 use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 
 /// The world in which loom explores every order of steps, and for each load every store that it may read.
@@ -37,6 +37,11 @@ impl Platform for Model {
     fn numa_node() -> u16 {
         let (world, me) = world::here();
         me as u16 % world.settings().nodes
+    }
+
+    fn is_priority() -> bool {
+        let (world, me) = world::here();
+        world.settings().priority && world.interrupts(me).running()
     }
 
     fn is_numa() -> bool {
@@ -73,14 +78,20 @@ impl Platform for Model {
     fn compiler_barrier() {}
 
     #[track_caller]
-    fn store_then_load(first: &CellU8, value: u8, then: &CellU8) -> u8 {
+    fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+        first: &impl Atomic<T>,
+        value: T,
+        then: &impl Atomic<U>,
+    ) -> U {
         let at = Location::caller();
-        let store = ordering(at, "store_then_load", Kind::Release).unwrap_or(Kind::Relaxed);
-        first.plain_store(value, loom_order(store));
+        match ordering(at, "store_then_load", Kind::Release) {
+            Some(Kind::Release) => first.store(value, Release),
+            _ => first.store(value, Relaxed),
+        }
         if ordering(at, "store_then_load.fence", Kind::SeqCst).is_some() {
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
-        then.plain_load(Ordering::Relaxed)
+        then.load(Relaxed)
     }
 
     #[track_caller]
@@ -97,8 +108,9 @@ impl Platform for Model {
     }
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        if cell.load(stanchion_core::order::Relaxed) == value {
-            let (world, me) = world::here();
+        let (world, me) = world::here();
+        world.begin_halt(me);
+        if cell.load(Relaxed) == value {
             world.wait_for_kick(me);
         }
     }
@@ -109,6 +121,15 @@ impl Platform for Model {
 
     fn is_preempted(cpu: CpuId) -> bool {
         world::here().0.settings().preempted & (1 << cpu.index()) != 0
+    }
+
+    fn yield_count(cpu: CpuId) -> u32 {
+        u32::from(Self::is_preempted(cpu)) + world::here().0.absences(cpu.index().into())
+    }
+
+    fn confer(cpu: CpuId, count: u32) {
+        world::here().0.check_confers(cpu.index().into(), count);
+        Self::yield_slice();
     }
 
     fn count(event: Event) {

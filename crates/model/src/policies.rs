@@ -2,6 +2,7 @@
 //! real one.
 use stanchion_core::Tunable;
 use stanchion_core::pv_qspin::{Spots, WaitPolicy};
+use stanchion_core::qrw::RwPolicy;
 
 /// Tunables small enough to be reached in a few steps.
 pub(crate) fn tuned(tunable: Tunable) -> u32 {
@@ -16,8 +17,12 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
         | Tunable::HeadSpins
         | Tunable::SleepyLockFactor
         | Tunable::KickAhead
-        | Tunable::CnaShuffle => 1,
-        Tunable::StealIntervalMax | Tunable::OticketWake => 2,
+        | Tunable::CnaShuffle
+        | Tunable::RwNewcomerPolls
+        | Tunable::RwHeadPolls
+        | Tunable::RwSweepPolls => 1,
+        // The clock advances by a microsecond each time it is read: a patient head of a reader-writer lock is passed once.
+        Tunable::StealIntervalMax | Tunable::OticketWake | Tunable::RwPatience => 2,
         // The clock advances by a microsecond each time it is read: a secondary queue is handed on once.
         Tunable::CnaThreshold => 0,
         other => other.default(),
@@ -63,4 +68,15 @@ policies! {
     LetsOut = "pv-qspin-lets-out": true, newcomer 1, queued 0, head 0 of 0, stint 1, extension 9, look ahead 2;
     /// As `KickAtUnlock`.
     Fair = "pv-qspin-kick-at-unlock": false, newcomer 0, queued 0, head 0 of 0, stint 0, extension 0, look ahead 0;
+}
+
+/// As `Lenient`, for a single reader: a second one is refused.
+#[derive(Debug)]
+pub(crate) enum Few {}
+
+impl RwPolicy for Few {
+    const NAME: &'static str = "qrw-few";
+    const PATIENT: bool = true;
+    const HALTS: bool = true;
+    const MOST_READERS: u32 = 1;
 }

@@ -2,41 +2,70 @@
 //!
 //! Loom runs all contexts of a program as coroutines on one host thread, so variables of that thread are shared by them without
 //! being seen by loom.
+use crate::interrupts::Points;
 use crate::weaken::Weakening;
 use core::cell::{Cell, RefCell};
 use core::panic::Location;
 use stanchion_core::Event;
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
 /// A place in lock code, with the operation there.
 pub type Site = (&'static str, u32, &'static str);
 
 thread_local! {
-    static ALIVE: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+    static SHARED: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
     static EXCHANGED: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
-    static ORDERED: Cell<&'static [usize]> = const { Cell::new(&[]) };
-    static GUARDS: RefCell<BTreeMap<usize, Guard>> = const { RefCell::new(BTreeMap::new()) };
     static NEXT_CELL: Cell<usize> = const { Cell::new(0) };
     static NEXT_PLACE: Cell<usize> = const { Cell::new(0) };
     static EXECUTIONS: Cell<u64> = const { Cell::new(0) };
     static WEAKENING: RefCell<Option<Weakening>> = const { RefCell::new(None) };
     static HITS: Cell<u64> = const { Cell::new(0) };
     static REACHED: RefCell<Option<BTreeSet<Site>>> = const { RefCell::new(None) };
+    static POINTS: Cell<Option<Points>> = const { Cell::new(None) };
+    static FIRED: Cell<usize> = const { Cell::new(0) };
     static EVENTS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The payload of the panic that ends an exploration which has to start anew, because it learned something about its cells.
 pub(crate) struct Learned;
 
-/// Forgets what is known about the cells of the last program. In the next one, the stores to the cells at these places are
-/// ordered with all other writes.
-pub(crate) fn begin_program(ordered: &'static [usize]) {
-    ORDERED.set(ordered);
-    ALIVE.with_borrow_mut(BTreeSet::clear);
+/// Forgets what is known about the cells of the last program.
+pub(crate) fn begin_program() {
+    SHARED.with_borrow_mut(BTreeSet::clear);
     EXCHANGED.with_borrow_mut(BTreeSet::clear);
     EVENTS.with_borrow_mut(|events| *events = vec![0; Event::ALL.len()]);
     HITS.set(0);
+}
+
+/// From now on interrupts come at these points.
+pub(crate) fn set_points(points: Points) {
+    POINTS.set(Some(points));
+    FIRED.set(0);
+}
+
+/// The point of the handler `number`, if it comes at one.
+pub(crate) fn point(number: usize) -> Option<usize> {
+    POINTS.get().and_then(|points| points.of(number))
+}
+
+/// Whether a second handler interrupts the first one.
+pub(crate) fn points_nest() -> bool {
+    POINTS.get().is_some_and(Points::nest)
+}
+
+/// Whether any handler comes at a point.
+pub(crate) fn has_points() -> bool {
+    point(0).is_some()
+}
+
+/// So many handlers have been started in this execution.
+pub(crate) fn fired(handlers: usize) {
+    FIRED.set(FIRED.get().max(handlers));
+}
+
+/// The most handlers that were started in any execution.
+pub(crate) fn most_fired() -> usize {
+    FIRED.get()
 }
 
 /// An exploration starts, perhaps anew.
@@ -49,7 +78,6 @@ pub(crate) fn begin_execution() {
     EXECUTIONS.set(EXECUTIONS.get() + 1);
     NEXT_CELL.set(0);
     NEXT_PLACE.set(0);
-    GUARDS.with_borrow_mut(BTreeMap::clear);
 }
 
 /// The cells that follow are those of a lock or of a context, one of `group`: what is learned of one of these, holds for all.
@@ -67,62 +95,14 @@ pub(crate) fn number_cell() -> (usize, usize) {
     (NEXT_CELL.replace(NEXT_CELL.get() + 1), NEXT_PLACE.replace(NEXT_PLACE.get() + 1))
 }
 
-/// Whether anybody ever uses the cell at `place`.
-pub(crate) fn is_alive(place: usize) -> bool {
-    ALIVE.with_borrow(|alive| alive.contains(&place))
+/// Whether more than one context touches a cell at `place`.
+pub(crate) fn is_shared(place: usize) -> bool {
+    SHARED.with_borrow(|shared| shared.contains(&place))
 }
 
-/// Stands for a write: whoever reads it must come after that.
-type Mark = Rc<loom::cell::UnsafeCell<()>>;
-
-/// The writes to a cell whose plain stores are ordered with all other writes.
-#[derive(Default)]
-struct Guard {
-    stored: Option<Mark>,
-    /// Read-modify-writes since, which need not be ordered among themselves.
-    exchanged: Vec<Mark>,
-}
-
-/// Guards the cell `number`, if its lock states that plain stores to the cell at this place are ordered with all other writes.
-pub(crate) fn guard(number: usize, place: usize) {
-    if ORDERED.get().contains(&place) {
-        GUARDS.with_borrow_mut(|guards| guards.insert(number, Guard::default()));
-    }
-}
-
-/// Performs a write to the cell `number`, by `exchange` or by a plain store; `None` if it turns out to be none. Checks that it comes
-/// after those that it must come after.
-pub(crate) fn guarded<R>(
-    number: usize,
-    exchange: bool,
-    write: impl FnOnce() -> R,
-    writes: impl FnOnce(&R) -> bool,
-) -> R {
-    let is_guarded = GUARDS.with_borrow(|guards| guards.contains_key(&number));
-    // What comes before a write is published by it, what comes after is not: so the mark is made first.
-    let mark = is_guarded.then(|| Rc::new(loom::cell::UnsafeCell::new(())));
-    let result = write();
-    if let Some(mark) = mark.filter(|_| writes(&result)) {
-        let before: Vec<Mark> = GUARDS.with_borrow_mut(|guards| {
-            let guard = guards.entry(number).or_default();
-            let stored = guard.stored.clone().into_iter();
-            if exchange {
-                guard.exchanged.push(mark);
-                return stored.collect();
-            }
-            guard.stored = Some(mark);
-            stored.chain(guard.exchanged.drain(..)).collect()
-        });
-        for mark in before {
-            mark.with(|_| ());
-        }
-    }
-    result
-}
-
-/// The cell is used after all.
-pub(crate) fn comes_alive(place: usize) -> ! {
-    ALIVE.with_borrow_mut(|alive| alive.insert(place));
+/// A second context touches the cell.
+pub(crate) fn becomes_shared(place: usize) -> ! {
+    SHARED.with_borrow_mut(|shared| shared.insert(place));
     std::panic::panic_any(Learned)
 }
 

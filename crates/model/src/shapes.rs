@@ -1,5 +1,8 @@
 //! The programs that locks are put through.
-use crate::world::{PLAIN, Settings};
+pub use crate::interrupts::Second;
+use crate::rw_shapes;
+use crate::settings::{PLAIN, Settings};
+pub use crate::subject::Mode;
 
 /// What a context does, lock by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,17 +10,43 @@ pub enum Step {
     /// Acquires, enters the section, releases.
     Hold(usize),
     /// The same, and stays in the section until so many contexts wait. Nothing is explored before that, and contexts with greater
-    /// numbers do not start. It is the first step of the first context.
+    /// numbers do not start. It is the first step of the first context. Where there are absences (`Settings::absences`) it is absent, too.
     Gather(usize, usize),
+    /// The same as `Gather`, and so many sections are over before, so that nodes and spots have been used. All contexts start.
+    GatherAfter(usize, usize, usize),
+    /// The same as `Hold`, and stays in the section until so many contexts wait.
+    Await(usize, usize),
     /// The same as `Hold`, once so many sections are over.
     After(usize, usize),
     /// The same as `Hold`, if a try succeeds.
     Try(usize),
     /// Holds the second lock within the section of the first.
     Nest(usize, usize),
+    /// The same as `Hold`, and is off its CPU throughout the section, and again after the release, for good.
+    Absent(usize),
+    /// Holds a reader-writer lock in each of these modes in turn, without giving it up in between. (All steps above hold such a
+    /// lock as a writer.)
+    As(usize, &'static [Mode]),
+    /// The same in one mode, if a try succeeds.
+    TryAs(usize, Mode),
+    /// As `Gather`, as a reader.
+    GatherRead(usize, usize),
+    /// Reads, and reads again within the section.
+    Again(usize),
+    /// Reads the second lock within its section as a reader of the first.
+    Around(usize, usize),
+    /// Reads the first lock, then the second, and gives the first one up first.
+    Across(usize, usize),
+    /// Writes to the second lock within its section as a reader of the first.
+    WriteWithin(usize, usize),
+    /// Holds a lock upgradably, and becomes the writer if a try succeeds.
+    TryUpgrade(usize),
 }
 
-use Step::{After, Gather, Hold, Nest, Try};
+use Step::{
+    Absent, Across, After, Again, Around, As, Await, Gather, GatherAfter, GatherRead, Hold, Nest, Try, TryAs,
+    TryUpgrade, WriteWithin,
+};
 
 /// A program for a few contexts.
 #[derive(Debug)]
@@ -28,17 +57,22 @@ pub struct Shape {
     pub about: &'static str,
     /// What each context does.
     pub contexts: &'static [&'static [Step]],
-    /// What interrupts a context, the first time that it waits.
+    /// What interrupts a context, the first time that it waits, or is about to halt (`Settings::hard_halts`).
     pub handlers: &'static [(usize, Step)],
+    /// What interrupts the first context, one handler after the other, at every point of its program.
+    pub anywhere: &'static [Step],
+    /// When the second of them comes.
+    pub second: Second,
     /// What the machine is like.
     pub settings: Settings,
 }
 
 impl Shape {
-    /// How many contexts wait before anything is explored, if that is so.
+    /// The last context that starts before anything is explored, if that is so.
     pub(crate) fn gathered(&self) -> Option<usize> {
         match self.contexts.first()?.first()? {
-            Gather(_, contexts) => Some(*contexts),
+            Gather(_, last) | GatherRead(_, last) => Some(*last),
+            GatherAfter(..) => Some(self.contexts.len()),
             _ => None,
         }
     }
@@ -48,17 +82,43 @@ impl Shape {
         let steps = self.contexts.iter().flat_map(|steps| steps.iter()).copied();
         let handlers = self.handlers.iter().map(|(_, step)| *step);
         let last = |step| match step {
-            Hold(lock) | Gather(lock, _) | After(lock, _) | Try(lock) => lock,
-            Nest(outer, inner) => outer.max(inner),
+            Hold(lock)
+            | Try(lock)
+            | Gather(lock, _)
+            | GatherAfter(lock, ..)
+            | After(lock, _)
+            | Await(lock, _)
+            | Absent(lock)
+            | As(lock, _)
+            | TryAs(lock, _)
+            | GatherRead(lock, _)
+            | Again(lock)
+            | TryUpgrade(lock) => lock,
+            Nest(one, other) | Around(one, other) | Across(one, other) | WriteWithin(one, other) => {
+                one.max(other)
+            }
         };
-        steps.chain(handlers).map(last).max().map_or(0, |last| last + 1)
+        steps.chain(handlers).chain(self.anywhere.iter().copied()).map(last).max().map_or(0, |last| last + 1)
     }
 }
 
-const BASE: Shape = Shape { name: "", about: "", contexts: &[], handlers: &[], settings: PLAIN };
+pub(crate) const BASE: Shape = Shape {
+    name: "",
+    about: "",
+    contexts: &[],
+    handlers: &[],
+    anywhere: &[],
+    second: Second::Within,
+    settings: PLAIN,
+};
 
 /// All shapes.
-pub const SHAPES: &[Shape] = &[
+pub fn all() -> impl Iterator<Item = &'static Shape> {
+    SHAPES.iter().chain(rw_shapes::SHAPES)
+}
+
+/// The shapes that every lock could go through.
+const SHAPES: &[Shape] = &[
     Shape {
         name: "two",
         about: "two contexts, one acquisition each",
@@ -182,6 +242,18 @@ pub const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "elsewhere",
+        about: "four contexts; the head that sleeps has its spot from one that the waiter behind it stood behind at another \
+                lock; explored from where both wait",
+        contexts: &[
+            &[GatherAfter(0, 2, 4)],
+            &[Await(1, 2), After(2, 3), Hold(0)],
+            &[Hold(1)],
+            &[Hold(1), After(0, 4)],
+        ],
+        ..BASE
+    },
+    Shape {
         name: "numa",
         about: "three contexts on two NUMA nodes",
         contexts: &[&[Hold(0)], &[Hold(0)], &[Hold(0)]],
@@ -195,11 +267,48 @@ pub const SHAPES: &[Shape] = &[
         settings: Settings { nodes: 2, ..PLAIN },
         ..BASE
     },
+    Shape {
+        name: "numa-latecomer",
+        about: "as latecomer, on two NUMA nodes; queue nodes have been in use, and their links lead astray",
+        contexts: &[&[Gather(0, 2)], &[Hold(0)], &[Hold(0)], &[Hold(0)]],
+        settings: Settings { nodes: 2, used_nodes: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
+        name: "absent",
+        about: "two contexts, of which one comes back and the other is off its CPU now and then",
+        contexts: &[&[Hold(0), Hold(0)], &[Absent(0)]],
+        settings: Settings { absences: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
+        name: "absent-latecomer",
+        about: "three contexts, explored from where one of them waits; the holder is off its CPU, also after it",
+        contexts: &[&[Gather(0, 1)], &[Hold(0)], &[Hold(0)]],
+        settings: Settings { absences: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
+        name: "interrupted-halt",
+        about: "a waiter is interrupted right before it halts, and waits for another lock",
+        contexts: &[&[Hold(0)], &[Hold(0)], &[Hold(1)]],
+        handlers: &[(1, Hold(1))],
+        settings: Settings { hard_halts: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
+        name: "handed-on",
+        about: "as interrupted-halt; the other lock's holder waits for the first one, behind the waiter",
+        contexts: &[&[Gather(0, 0)], &[Hold(0)], &[Nest(1, 0)]],
+        handlers: &[(1, Hold(1))],
+        settings: Settings { hard_halts: true, ..PLAIN },
+        ..BASE
+    },
 ];
 
 /// The shape called `name`.
 pub fn by_name(name: &str) -> Option<&'static Shape> {
-    SHAPES.iter().find(|shape| shape.name == name)
+    all().find(|shape| shape.name == name)
 }
 
 #[cfg(test)]
@@ -208,10 +317,11 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_loom_has_enough_threads() {
-        for shape in SHAPES {
-            assert_eq!(SHAPES.iter().filter(|other| other.name == shape.name).count(), 1, "{}", shape.name);
+        for shape in all() {
+            assert_eq!(all().filter(|other| other.name == shape.name).count(), 1, "{}", shape.name);
             assert!(shape.contexts.len() < loom::MAX_THREADS, "{}: one thread sets up", shape.name);
         }
         assert_eq!(by_name("nested").map(Shape::locks), Some(2));
+        assert_eq!(by_name("reader-interrupted-other").map(Shape::locks), Some(2));
     }
 }

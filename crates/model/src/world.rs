@@ -1,13 +1,17 @@
 //! One execution's machine: the storage of the contexts, their kicks, and what they see of the world around them.
+mod storage;
+
 use crate::cells::{CellU8, CellU32};
+use crate::interrupts::Interrupts;
 use crate::platform::Model;
 use crate::run;
+use crate::settings::{Coins, Settings};
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::Ordering::Relaxed;
-use stanchion_core::heads::{Head, HeadTable};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::SpotRow;
-use stanchion_core::{Atomic, CpuId};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use stanchion_core::heads::Head;
+use stanchion_core::percpu::PerCpu;
+use stanchion_core::tail::NodeCode;
+use stanchion_core::{Atomic, CpuId, ReaderCell};
 use std::rc::Rc;
 
 /// Sleeping heads that the storage has room for; with fewer than contexts, a head may find it full.
@@ -21,63 +25,19 @@ const ANY: usize = usize::MAX;
 /// What [`World::now`] advances by, in nanoseconds: a microsecond, so that stints end.
 const TICK: u64 = 1_000;
 
-/// What a program finds its machine to be.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// NUMA nodes; contexts are on them in turn.
-    pub nodes: u16,
-    /// How many halts of each context may return for no reason.
-    pub spurious: u8,
-    /// How many heavy barriers of each context may fail.
-    pub barrier_fails: u8,
-    /// Which contexts are said to be preempted: a bit for each.
-    pub preempted: u8,
-    /// What is said of lines that are polled.
-    pub moves: bool,
-    /// Whether contexts have numbers.
-    pub numbered: bool,
-}
-
-/// The plainest machine.
-pub(crate) const PLAIN: Settings =
-    Settings { nodes: 1, spurious: 0, barrier_fails: 0, preempted: 0, moves: true, numbered: true };
-
-/// Coins of one kind that one context can toss: each falls on either side, in different executions.
-///
-/// Nothing but loom can choose, and it chooses which of several stores a load reads: a coin holds two, and its context has
-/// seen neither.
-struct Coins {
-    coins: Vec<CellU8>,
-    tossed: Cell<usize>,
-}
-
-impl Coins {
-    fn new(number: u8) -> Self {
-        Self { coins: (0..number).map(|_| CellU8::new(0)).collect(), tossed: Cell::new(0) }
-    }
-
-    /// Makes both sides possible. To be called when the contexts have been started and none has run.
-    fn mint(&self) {
-        for coin in &self.coins {
-            coin.plain_store(1, Relaxed);
-        }
-    }
-
-    fn toss(&self) -> bool {
-        let Some(coin) = self.coins.get(self.tossed.get()) else { return false };
-        self.tossed.set(self.tossed.get() + 1);
-        coin.plain_load(Relaxed) == 1
-    }
-}
-
 /// What belongs to one context.
 struct Context {
     storage: PerCpu<Model>,
+    reads: ReaderCell<Model>,
     /// 1 while a kick is pending.
     kicked: CellU8,
     spurious: Coins,
     barrier: Coins,
     credit: Cell<u32>,
+    /// How often it was taken off its CPU and put back: odd while it is off.
+    absences: CellU32,
+    /// How many locks it holds or waits for.
+    engaged: Cell<isize>,
     /// Pauses since the context last changed anything.
     pauses: Cell<u32>,
     /// The cell whose next change it waits for, and the thread to unpark.
@@ -87,8 +47,7 @@ struct Context {
     misled: Cell<bool>,
     /// How many writes there had been when it last paused.
     paused_at: Cell<u64>,
-    /// What an interrupt does when the context first waits.
-    handler: RefCell<Option<Box<dyn FnOnce()>>>,
+    interrupts: Interrupts,
 }
 
 /// The machine of one execution.
@@ -110,16 +69,19 @@ impl World {
             run::begin_group(1);
             Context {
                 storage: PerCpu::new(),
+                reads: ReaderCell::new(),
                 kicked: CellU8::new(0),
                 spurious: Coins::new(settings.spurious),
                 barrier: Coins::new(settings.barrier_fails),
                 credit: Cell::new(0),
+                absences: CellU32::new(0),
+                engaged: Cell::new(0),
                 pauses: Cell::new(0),
                 waits: RefCell::new(None),
                 looked: Cell::new(false),
                 misled: Cell::new(false),
                 paused_at: Cell::new(0),
-                handler: RefCell::new(None),
+                interrupts: Interrupts::default(),
             }
         };
         let contexts = (0..contexts).map(context).collect();
@@ -136,9 +98,9 @@ impl World {
         }
     }
 
-    /// Sets what interrupts `context` when it first waits.
-    pub(crate) fn interrupt_with(&self, context: usize, handler: impl FnOnce() + 'static) {
-        self.contexts[context].handler.replace(Some(Box::new(handler)));
+    /// The interrupts of `context`.
+    pub(crate) fn interrupts(&self, context: usize) -> &Interrupts {
+        &self.contexts[context].interrupts
     }
 
     /// Makes all choices possible that contexts have. To be called when they have been started and none has run.
@@ -165,6 +127,7 @@ impl World {
     pub(crate) fn check_storage(&self) {
         for (index, context) in self.contexts.iter().enumerate() {
             assert_eq!(context.storage.nesting(), 0, "context {index} left without giving its node back");
+            assert!(context.reads.is_idle(), "context {index} left a reader's announcement");
         }
         for (index, spot) in self.spots.iter().enumerate() {
             assert_eq!(spot.peek(), 0, "spot {} was not given back", index + 1);
@@ -182,6 +145,44 @@ impl World {
 
     pub(crate) fn credit(&self, me: usize) -> &Cell<u32> {
         &self.contexts[me].credit
+    }
+
+    /// Makes the link of each context's first node lead to the first context, as an earlier queue would have left it. To be called
+    /// before the contexts are started.
+    pub(crate) fn use_nodes(&self) {
+        let first = CpuId::new(0).map_or(0, |cpu| NodeCode::new(cpu, 0).raw());
+        for context in &self.contexts {
+            context.storage.node(0).next.plain_store(first, Relaxed);
+        }
+    }
+
+    /// Context `me` waits for or holds so many more locks, or fewer.
+    pub(crate) fn engage(&self, me: usize, more: isize) {
+        let engaged = &self.contexts[me].engaged;
+        engaged.set(engaged.get() + more);
+    }
+
+    /// Context `me` is taken off its CPU, or put back. All that it did before is visible before.
+    pub(crate) fn come_or_go(&self, me: usize) {
+        if self.settings.absences {
+            let absences = &self.contexts[me].absences;
+            absences.plain_store(absences.peek() + 1, Release);
+        }
+    }
+
+    /// How often `context` was taken off its CPU and put back.
+    pub(crate) fn absences(&self, context: usize) -> u32 {
+        if self.settings.absences { self.contexts[context].absences.plain_load(Relaxed) } else { 0 }
+    }
+
+    /// Somebody gives its time to `context`, if that is still as often off its CPU as it was: then it must be of use there.
+    pub(crate) fn check_confers(&self, context: usize, count: u32) {
+        let context = &self.contexts[context];
+        let goes_there = self.settings.absences && context.absences.peek() == count;
+        assert!(
+            context.engaged.get() != 0 || !goes_there,
+            "time was given to a context that neither holds nor waits"
+        );
     }
 
     pub(crate) fn barrier_fails(&self, me: usize) -> bool {
@@ -214,11 +215,16 @@ impl World {
         self.contexts.iter().filter(|context| context.waits.borrow().is_some()).count()
     }
 
-    /// Waits until `gathered` contexts wait. From then on everything is explored.
-    pub(crate) fn gather(&self, gathered: usize) {
-        while self.waiting() < gathered {
+    /// Waits until so many contexts wait.
+    pub(crate) fn until_waiting(&self, contexts: usize) {
+        while self.waiting() < contexts {
             loom::thread::yield_now();
         }
+    }
+
+    /// Waits until so many contexts wait. From then on everything is explored.
+    pub(crate) fn gather(&self, contexts: usize) {
+        self.until_waiting(contexts);
         self.explore();
     }
 
@@ -242,7 +248,19 @@ impl World {
 
     /// Makes the halt of `context`, or its next one, return.
     pub(crate) fn kick(&self, context: usize) {
-        self.contexts[context].kicked.plain_swap(1, Relaxed);
+        let order = if self.settings.hard_halts { Release } else { Relaxed };
+        self.contexts[context].kicked.plain_swap(1, order);
+    }
+
+    /// Context `me` is about to compare, and then to halt.
+    ///
+    /// Where a kick that came earlier is lost, whoever loses it sees what its sender did before it: otherwise the comparison that
+    /// follows would have to be made behind a fence by every lock.
+    pub(crate) fn begin_halt(&self, me: usize) {
+        if self.settings.hard_halts {
+            self.interrupts(me).wait();
+            self.contexts[me].kicked.plain_swap(0, Acquire);
+        }
     }
 
     /// Waits for a kick, unless one is pending. Orders nothing.
@@ -253,33 +271,11 @@ impl World {
         if context.spurious.toss() || interrupt() {
             return;
         }
-        while context.kicked.plain_load(Relaxed) == 0 {
-            self.wait_for(me, (context.kicked.peek() == 0).then_some(context.kicked.number));
+        // A swap finds the newest value. With a load, a context that has been kicked could find that it has not been and wait on,
+        // which is an execution in which it is kicked later, once more.
+        while context.kicked.plain_swap(0, Relaxed) == 0 {
+            self.wait_for(me, Some(context.kicked.number));
         }
-        context.kicked.plain_swap(0, Relaxed);
-    }
-}
-
-impl Domain<Model> for World {
-    fn cpu(&self, cpu: CpuId) -> &PerCpu<Model> {
-        &self.contexts[usize::from(cpu.index())].storage
-    }
-
-    fn spots(&self, _address: usize) -> SpotRow<'_, Model> {
-        SpotRow::of(&self.spots)
-    }
-
-    fn heads(&self) -> HeadTable<'_, Model> {
-        HeadTable::of(&self.heads)
-    }
-
-    /// All locks hash to the same place: addresses differ from execution to execution.
-    fn spread(&self, _address: usize) -> usize {
-        0
-    }
-
-    fn contexts(&self) -> u16 {
-        self.contexts.len() as u16
     }
 }
 
@@ -307,6 +303,22 @@ pub(crate) fn exploring() -> bool {
     try_here().is_some_and(|(world, _)| world.exploring.get())
 }
 
+/// Has touched a cell that nobody has touched.
+pub(crate) const NOBODY: usize = 0;
+
+/// Who touches a cell: the calling context, or whoever sets up.
+pub(crate) fn toucher() -> usize {
+    try_here().map_or(usize::MAX, |(_, me)| me + 1)
+}
+
+/// The calling context has written to a cell that nobody else looks at.
+pub(crate) fn wrote_own() {
+    if let Some((world, me)) = try_here() {
+        world.contexts[me].pauses.set(0);
+        world.writes.set(world.writes.get() + 1); // it may go on
+    }
+}
+
 /// The calling context has written to `cell`.
 pub(crate) fn wrote(cell: usize) {
     if let Some((world, me)) = try_here() {
@@ -323,11 +335,7 @@ pub(crate) fn lines_move() -> bool {
 /// If an interrupt is due for the calling context, runs its handler; whether it did.
 pub(crate) fn interrupt() -> bool {
     let (world, me) = here();
-    let handler = world.contexts[me].handler.take();
-    handler.is_some_and(|handler| {
-        handler();
-        true
-    })
+    !world.settings.hard_halts && world.interrupts(me).wait()
 }
 
 /// The calling context cannot go on until somebody writes to `cell`, or for `None`: has found an old value there.

@@ -3,8 +3,8 @@ use core::time::Duration;
 use stanchion_core::order::Relaxed;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
-use stanchion_model::check::{Stated, check};
-use stanchion_model::{Limits, Model, shapes};
+use stanchion_model::check::{Kind, Stated, check};
+use stanchion_model::{Limits, Model, Ordered, shapes};
 
 /// A lock that two contexts pass through one after the other, by a bit that each sets by a swap and clears by a store.
 ///
@@ -54,15 +54,134 @@ fn a_store_is_newer_than_the_exchange_that_read_what_it_overwrites() {
     let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
     let shape = shapes::by_name("two").expect("it exists");
     let is_free = |word: Word| word.pending == 0 && word.locked == 0;
-    let report = check::<Bit>(shape, &limits, Stated { is_free, ordered: &[] });
+    let report = check::<Bit>(shape, &limits, Stated { is_free, ordered: Ordered::NOTHING });
     assert!(report.failure.is_none() && report.exhausted, "{report:?}");
 }
 
-/// The exchange and the store of the bit are ordered by nothing, and by place it is the first cell of the lock.
-#[test]
-fn stores_that_should_be_ordered_and_are_not_are_seen() {
+/// What comes of two contexts that pass through a lock that states this about its cells.
+fn stating<L: RawLock<Platform = Model>>(ordered: Ordered) -> Option<Kind> {
     let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
     let shape = shapes::by_name("two").expect("it exists");
-    let report = check::<Bit>(shape, &limits, Stated { is_free: |_| true, ordered: &[0] });
-    assert_eq!(report.failure.map(|failure| failure.kind), Some(stanchion_model::check::Kind::Race));
+    let report = check::<L>(shape, &limits, Stated { is_free: |_| true, ordered });
+    report.failure.map(|failure| failure.kind)
+}
+
+/// The exchanges and the stores of the bit are ordered by nothing, and by place it is the first cell of the lock.
+#[test]
+fn stores_that_should_be_ordered_and_are_not_are_seen() {
+    assert_eq!(stating::<Bit>(Ordered { stores: &[0], ..Ordered::NOTHING }), Some(Kind::Race));
+    assert_eq!(stating::<Bit>(Ordered { plain_stores: &[0], ..Ordered::NOTHING }), Some(Kind::Race));
+}
+
+/// A lock with a cell to which its first context stores while the other exchanges it.
+struct Visited {
+    visitor: <Model as Platform>::U8,
+    turn: <Model as Platform>::U8,
+}
+
+impl RawLock for Visited {
+    type Platform = Model;
+    const NAME: &'static str = "visited";
+    const TRANSITIONS: Table = Table(&[]);
+
+    fn new() -> Self {
+        Self { visitor: Atomic::new(0), turn: Atomic::new(0) }
+    }
+
+    fn acquire(&self) {
+        use stanchion_core::order::Acquire;
+        match Model::this_cpu().expect("contexts are numbered").index() {
+            0 => self.visitor.store(1, Relaxed),
+            _ => _ = self.visitor.swap(2, Relaxed),
+        }
+        while self.turn.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            self.turn.wait_until(Relaxed, |turn| turn == 0);
+        }
+    }
+
+    fn try_acquire(&self) -> bool {
+        false
+    }
+
+    fn release(&self) {
+        self.turn.store(0, stanchion_core::order::Release);
+    }
+
+    fn word(&self) -> Word {
+        Word { tail: 0, pending: self.visitor.peek(), locked: self.turn.peek() }
+    }
+}
+
+#[test]
+fn an_exchange_may_come_at_any_time_where_only_stores_are_ordered() {
+    assert_eq!(stating::<Visited>(Ordered { stores: &[0], ..Ordered::NOTHING }), Some(Kind::Race));
+    assert_eq!(stating::<Visited>(Ordered { plain_stores: &[0], ..Ordered::NOTHING }), None);
+}
+
+/// A lock that writes to cells of its own: before it acquires, or as the owner.
+struct Scribe<const AS_OWNER: bool> {
+    noted: <Model as Platform>::U8,
+    counted: <Model as Platform>::U8,
+    locked: <Model as Platform>::U8,
+}
+
+impl<const AS_OWNER: bool> Scribe<AS_OWNER> {
+    fn write(&self) {
+        self.noted.store(7, Relaxed);
+        self.counted.fetch_add(1, Relaxed);
+    }
+}
+
+impl<const AS_OWNER: bool> RawLock for Scribe<AS_OWNER> {
+    type Platform = Model;
+    const NAME: &'static str = "scribe";
+    const TRANSITIONS: Table = Table(&[]);
+
+    fn new() -> Self {
+        Self { noted: Atomic::new(0), counted: Atomic::new(0), locked: Atomic::new(0) }
+    }
+
+    fn acquire(&self) {
+        use stanchion_core::order::Acquire;
+        if !AS_OWNER {
+            self.write();
+        }
+        while self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            self.locked.wait_until(Relaxed, |locked| locked == 0);
+        }
+        if AS_OWNER {
+            self.write();
+        }
+    }
+
+    fn try_acquire(&self) -> bool {
+        false
+    }
+
+    fn release(&self) {
+        self.locked.store(0, stanchion_core::order::Release);
+    }
+
+    fn word(&self) -> Word {
+        Word { tail: 0, pending: 0, locked: self.locked.peek() }
+    }
+}
+
+/// The lock orders what owners write, and nothing else.
+#[test]
+fn plain_stores_and_additions_in_no_order_are_seen() {
+    let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
+    let shape = shapes::by_name("two").expect("it exists");
+    let stated = |ordered| Stated { is_free: |word| word.locked == 0, ordered };
+    let noted = Ordered { plain_stores: &[0], ..Ordered::NOTHING };
+    let counted = Ordered { additions: &[1], ..Ordered::NOTHING };
+    let race = Some(Kind::Race);
+    for ordered in [noted, counted] {
+        let report = check::<Scribe<true>>(shape, &limits, stated(ordered));
+        assert!(report.failure.is_none() && report.exhausted, "{report:?}");
+        let report = check::<Scribe<false>>(shape, &limits, stated(ordered));
+        assert_eq!(report.failure.map(|failure| failure.kind), race, "{ordered:?}");
+    }
+    let report = check::<Scribe<false>>(shape, &limits, stated(Ordered::NOTHING));
+    assert!(report.failure.is_none(), "without a statement nothing is amiss: {report:?}");
 }

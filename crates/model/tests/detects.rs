@@ -4,7 +4,7 @@ use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, ByteLock, CpuId, Platform, RawLock};
 use stanchion_model::check::{Kind, Report, Stated, check};
-use stanchion_model::{Limits, Model, shapes};
+use stanchion_model::{Limits, Model, Ordered, shapes};
 
 const SOUND: u8 = 0;
 const RELAXED_RELEASE: u8 = 1;
@@ -95,7 +95,7 @@ const LIMITS: Limits = Limits { preemptions: None, time: Duration::from_mins(1) 
 fn two<L: RawLock<Platform = Model>>() -> Report {
     let shape = shapes::by_name("two").expect("it exists");
     let is_free = |word| word == Word { tail: 0, pending: 0, locked: 0 };
-    check::<L>(shape, &LIMITS, Stated { is_free, ordered: &[] })
+    check::<L>(shape, &LIMITS, Stated { is_free, ordered: Ordered::NOTHING })
 }
 
 fn failed(report: &Report) -> Option<Kind> {

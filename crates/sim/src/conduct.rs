@@ -22,8 +22,8 @@ pub fn conduct(machine: &Machine, seed: u64, contexts: Vec<Box<dyn FnOnce() + Se
     } else {
         (0..cpus).collect()
     };
-    let arena = Arena::new(SimDomain::bytes(count));
-    let _furnished = furnish(SimDomain::new(&arena, count), [].into_iter());
+    let arena = Arena::new(SimDomain::bytes(count, 1));
+    let _furnished = furnish(SimDomain::new(&arena, count, 1), [].into_iter());
     let engine = Engine::new(machine, &arena, count, &cpus, seed, 0, None);
     let bodies = contexts.into_iter().map(|body| body as Box<dyn FnOnce()>).collect();
     let limits = Limits { until: LONGEST, events: u64::MAX, stop: &|| false };

@@ -1,10 +1,12 @@
 //! What a workload's context may do: compute, touch data, acquire and release, sleep, count what it has done.
 use crate::arena::{Arena, LINE_BYTES};
 use crate::engine::{self, Cause, Handover};
-use crate::locks::AnyLock;
+use crate::locks::{AnyKind, AnyLock};
+use crate::rw_locks::AnyRwLock;
 use crate::time::{NS, Time};
 use core::cell::{Cell, RefCell};
 use hdrhistogram::Histogram;
+use stanchion_core::transitions::Word;
 use std::rc::Rc;
 
 /// A lock of the workload, by number.
@@ -13,16 +15,35 @@ pub(crate) type LockId = usize;
 /// Waits longer than this are counted as this long: 100 s.
 const LONGEST_NS: u64 = 100_000_000_000;
 
+/// A lock of a workload.
+enum Lock {
+    Mutex(Box<dyn AnyLock>),
+    Rw(Box<dyn AnyRwLock>),
+}
+
+impl Lock {
+    fn word(&self) -> Word {
+        match self {
+            Self::Mutex(lock) => lock.word(),
+            Self::Rw(lock) => lock.word(),
+        }
+    }
+}
+
 /// Who holds a lock, and who had it last.
 #[derive(Clone, Copy, Default)]
 struct Held {
+    /// Who holds it alone.
     by: Option<usize>,
+    /// How often it is held for reading.
+    readers: usize,
+    /// Who had it alone last, and until when.
     last: Option<(usize, Time)>,
 }
 
 /// What the contexts of a run share.
 pub(crate) struct Common {
-    locks: Vec<Box<dyn AnyLock>>,
+    locks: Vec<Lock>,
     held: RefCell<Vec<Held>>,
     /// Addresses of the lines of shared data.
     lines: Vec<usize>,
@@ -47,17 +68,16 @@ pub struct Handovers {
 }
 
 impl Common {
-    pub(crate) fn new(
-        arena: &Rc<Arena>,
-        make: fn(&Rc<Arena>) -> Box<dyn AnyLock>,
-        locks: usize,
-        lines: usize,
-        contexts: usize,
-    ) -> Self {
+    /// `kinds` are the workload's locks, each with the number of its class.
+    pub(crate) fn new(arena: &Rc<Arena>, kinds: &[(AnyKind, usize)], lines: usize, contexts: usize) -> Self {
+        let make = |(kind, class): &(AnyKind, usize)| match kind {
+            AnyKind::Mutex(kind) => Lock::Mutex((kind.make)(arena)),
+            AnyKind::Rw(kind) => Lock::Rw((kind.make)(arena, *class)),
+        };
         let line = |_| core::ptr::from_ref(&*arena.place([0_u8; LINE_BYTES])).addr();
         Self {
-            locks: (0..locks).map(|_| make(arena)).collect(),
-            held: RefCell::new(vec![Held::default(); locks]),
+            locks: kinds.iter().map(make).collect(),
+            held: RefCell::new(vec![Held::default(); kinds.len()]),
             lines: (0..lines).map(line).collect(),
             ops: RefCell::new(vec![0; contexts]),
             acquisitions: RefCell::new(vec![0; contexts]),
@@ -86,10 +106,11 @@ impl Common {
     /// The words of all locks, for reports of hangs.
     pub(crate) fn words(&self) -> String {
         let held = self.held.borrow();
-        let busy =
-            self.locks.iter().zip(held.iter()).enumerate().map(|(index, (lock, held))| {
-                format!("lock {index}: {:?}, held by {:?}", lock.word(), held.by)
-            });
+        let busy = self.locks.iter().zip(held.iter()).enumerate().map(|(index, (lock, held))| {
+            let readers =
+                if held.readers > 0 { format!(", {} readers", held.readers) } else { String::new() };
+            format!("lock {index}: {:?}, held by {:?}{readers}", lock.word(), held.by)
+        });
         busy.take(4).collect::<Vec<_>>().join("; ")
     }
 }
@@ -188,66 +209,95 @@ impl Here {
         }
     }
 
-    /// Acquires lock `lock` for reading. No lock of the family knows readers yet: a reader is alone, too.
-    pub(crate) fn acquire_shared(&self, lock: LockId) {
-        self.acquire(lock);
+    /// Acquires lock `lock` for reading, and checks that nobody has it alone. A mutex is held alone by readers, too.
+    pub(crate) fn acquire_read(&self, lock: LockId) {
+        let Lock::Rw(rw) = &self.common.locks[lock] else { return self.acquire(lock) };
+        let began = self.now();
+        engine::with(|engine, _| engine.set_base(Cause::Locking));
+        rw.acquire_read().expect("a workload has fewer readers than any lock can count");
+        self.check_alone(lock, None);
+        self.common.held.borrow_mut()[lock].readers += 1;
+        self.acquired(began);
     }
 
     /// Releases lock `lock`, which this context must hold for reading.
-    pub(crate) fn release_shared(&self, lock: LockId) {
-        self.release(lock);
+    pub(crate) fn release_read(&self, lock: LockId) {
+        let Lock::Rw(rw) = &self.common.locks[lock] else { return self.release(lock) };
+        let mut held = self.common.held.borrow_mut();
+        held[lock].readers = held[lock].readers.checked_sub(1).expect("a workload releases what it holds");
+        drop(held);
+        self.releasing(|| rw.release_read());
     }
 
-    /// Acquires lock `lock`, and checks that nobody else holds it.
+    /// Acquires lock `lock`, as its writer if it knows readers, and checks that nobody else holds it.
     pub(crate) fn acquire(&self, lock: LockId) {
         let began = self.now();
         engine::with(|engine, _| engine.set_base(Cause::Locking));
-        self.common.locks[lock].acquire();
-        self.acquired(lock, began);
-    }
-
-    fn acquired(&self, lock: LockId, began: Time) {
-        let now = self.now();
-        let mut held = self.common.held.borrow_mut();
-        let entry = &mut held[lock];
-        if let Some(holder) = entry.by {
-            engine::fail(format!(
-                "mutual exclusion is broken: context {} acquired lock {lock}, which context {holder} holds, at {} ns",
-                self.index,
-                now / NS,
-            ));
+        match &self.common.locks[lock] {
+            Lock::Mutex(mutex) => mutex.acquire(),
+            Lock::Rw(rw) => rw.acquire_write(),
         }
+        let readers = self.common.held.borrow()[lock].readers;
+        self.check_alone(lock, Some(readers));
+        let entry = &mut self.common.held.borrow_mut()[lock];
         entry.by = Some(self.index);
         let last = entry.last;
-        drop(held);
+        self.acquired(began);
+        if let Some((giver, released)) = last.filter(|_| self.now() >= self.warm_up) {
+            self.hand_over(lock, giver, released);
+        }
+    }
+
+    /// Ends the run if somebody has lock `lock` alone, or there are `readers` whom the calling context excludes.
+    fn check_alone(&self, lock: LockId, readers: Option<usize>) {
+        let broken = |whom: String| {
+            engine::fail(format!(
+                "mutual exclusion is broken: context {} acquired lock {lock}, which {whom}, at {} ns",
+                self.index,
+                self.now() / NS,
+            ));
+        };
+        if let Some(holder) = self.common.held.borrow()[lock].by {
+            broken(format!("context {holder} holds"));
+        }
+        if let Some(readers) = readers.filter(|&readers| readers > 0) {
+            broken(format!("{readers} readers hold"));
+        }
+    }
+
+    fn acquired(&self, began: Time) {
+        let now = self.now();
         self.holds.set(self.holds.get() + 1);
         self.common.last_op.set(now);
-        engine::with(|engine, _| {
-            engine.set_base(Cause::Holding);
-            if let Some((giver, released)) = last.filter(|_| now >= self.warm_up) {
-                let mut handovers = self.common.handovers.get();
-                if giver == self.index {
-                    handovers.same += 1;
-                } else if engine.shares_socket(giver, self.index) {
-                    handovers.local += 1;
-                } else {
-                    handovers.remote += 1;
-                }
-                self.common.handovers.set(handovers);
-                if giver != self.index
-                    && let Some(recording) = engine.recording()
-                {
-                    recording.handover(Handover { lock, giver, released, taker: self.index, acquired: now });
-                }
-            }
-        });
+        engine::with(|engine, _| engine.set_base(Cause::Holding));
         if now >= self.warm_up {
             self.common.acquisitions.borrow_mut()[self.index] += 1;
             self.common.waits.borrow_mut().saturating_record(((now - began) / NS).max(1));
         }
     }
 
-    /// Releases lock `lock`, which this context must hold.
+    /// The calling context has acquired a lock that `giver` had before.
+    fn hand_over(&self, lock: LockId, giver: usize, released: Time) {
+        engine::with(|engine, _| {
+            let mut handovers = self.common.handovers.get();
+            if giver == self.index {
+                handovers.same += 1;
+            } else if engine.shares_socket(giver, self.index) {
+                handovers.local += 1;
+            } else {
+                handovers.remote += 1;
+            }
+            self.common.handovers.set(handovers);
+            let acquired = engine.now();
+            if giver != self.index
+                && let Some(recording) = engine.recording()
+            {
+                recording.handover(Handover { lock, giver, released, taker: self.index, acquired });
+            }
+        });
+    }
+
+    /// Releases lock `lock`, which this context must hold alone.
     pub(crate) fn release(&self, lock: LockId) {
         let now = self.now();
         let mut held = self.common.held.borrow_mut();
@@ -255,19 +305,31 @@ impl Here {
         held[lock].by = None;
         held[lock].last = Some((self.index, now));
         drop(held);
+        self.releasing(|| match &self.common.locks[lock] {
+            Lock::Mutex(mutex) => mutex.release(),
+            Lock::Rw(rw) => rw.release_write(),
+        });
+    }
+
+    fn releasing(&self, release: impl FnOnce()) {
         self.holds.set(self.holds.get() - 1);
         engine::with(|engine, _| engine.set_base(Cause::Locking));
-        self.common.locks[lock].release();
+        release();
         let base = if self.holds.get() == 0 { Cause::Computing } else { Cause::Holding };
         engine::with(|engine, _| engine.set_base(base));
     }
 
     /// Counts a unit of work.
     pub(crate) fn op(&self) {
+        self.ops(1);
+    }
+
+    /// Counts `units` units of work.
+    pub(crate) fn ops(&self, units: u64) {
         let now = self.now();
         self.common.last_op.set(now);
         if now >= self.warm_up {
-            self.common.ops.borrow_mut()[self.index] += 1;
+            self.common.ops.borrow_mut()[self.index] += units;
         }
     }
 }

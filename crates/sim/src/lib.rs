@@ -17,6 +17,7 @@ pub mod machine;
 mod platform;
 mod random;
 mod run;
+mod rw_locks;
 mod sched;
 #[cfg(test)]
 mod testing;
@@ -27,5 +28,8 @@ pub mod workload;
 pub use engine::{ByCause, Cause, Effort, Handover, Kick, Ran, Recording, Spell};
 pub use here::Handovers;
 pub use platform::Sim;
-pub use run::{Failure, Outcome, Spec, lock_names, run, variant_names};
+pub use run::{
+    Failure, Outcome, Spec, check, lock_names, names_locks, run, rw_lock_names, rw_variant_names,
+    variant_names,
+};
 pub use time::{MS, NS, Time, US};

@@ -1,5 +1,6 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
 use crate::arena::{Arena, Placed};
+use crate::rw_locks::{self, Classes, RwKind};
 use stanchion_core::pv_qspin as pv;
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::{Table, Word};
@@ -37,6 +38,7 @@ impl<L: RawLock> AnyLock for Placed<L> {
 }
 
 /// One row of the list, for the world `P`.
+#[derive(Clone, Copy)]
 pub(crate) struct LockKind {
     /// The name on command lines and in files.
     pub(crate) name: &'static str,
@@ -110,4 +112,32 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
 /// The lock called `name`.
 pub(crate) fn by_name<P: Platform>(name: &str) -> Option<LockKind> {
     all::<P>().into_iter().find(|kind| kind.name == name)
+}
+
+/// A lock of either list.
+#[derive(Clone, Copy)]
+pub(crate) enum AnyKind {
+    /// Held alone.
+    Mutex(LockKind),
+    /// Held alone, or together with other readers.
+    Rw(RwKind),
+}
+
+impl AnyKind {
+    /// What is set differently for it.
+    pub(crate) fn tunings(&self) -> &'static [(Tunable, u32)] {
+        match self {
+            Self::Mutex(kind) => kind.tunings,
+            Self::Rw(_) => &[],
+        }
+    }
+}
+
+/// What `names` names: a lock, or one for each class of a workload's locks with a `+` between them. `Err` is a name that is none.
+pub(crate) fn by_names<P: Classes>(names: &str) -> Result<Vec<AnyKind>, &str> {
+    let find = |name| {
+        let rw = || rw_locks::all::<P>().into_iter().find(|kind| kind.name == name).map(AnyKind::Rw);
+        by_name::<P>(name).map(AnyKind::Mutex).or_else(rw).ok_or(name)
+    };
+    names.split('+').map(find).collect()
 }

@@ -2,6 +2,7 @@
 // tidy: ordering-definitions: one host thread runs everything; orderings decide nothing here but whether a fence waits
 use crate::arena::{Arena, Placed};
 use crate::engine;
+use crate::rw_locks::Classes;
 use crate::time::NS;
 use crate::wide::Wide;
 use core::cell::{Cell, RefCell};
@@ -10,7 +11,7 @@ use stanchion_core::heads::{HeadTable, Heads};
 use stanchion_core::order::{FenceOrder, Kind, LoadOrder, Relaxed, RmwOrder, StoreOrder};
 use stanchion_core::percpu::{Domain, PerCpu};
 use stanchion_core::spots::{SpotRow, Spots};
-use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+use stanchion_core::{Atomic, CpuId, Event, Platform, ReaderCell, ReaderClass, Tunable};
 use std::rc::Rc;
 
 /// The platform of the simulated world.
@@ -164,27 +165,68 @@ pub struct SimDomain {
     own: Vec<Placed<Own>>,
     spots: Vec<Placed<Spots<Sim>>>,
     heads: Placed<Heads<Sim>>,
+    /// The world's own class, and those that a workload has besides.
+    readers: Vec<SimClass>,
+}
+
+/// The cells of readers, each on a line of its own.
+pub struct SimClass {
+    id: usize,
+    cells: Vec<Placed<ReaderCell<Sim>>>,
+}
+
+impl ReaderClass<Sim> for SimClass {
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Sim>> {
+        self.cells.get(usize::from(cpu.index())).map(|cell| &**cell)
+    }
+    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Sim>)) {
+        for (index, cell) in self.cells.iter().enumerate() {
+            if let Some(cpu) = CpuId::new(index as u16) {
+                visit(cpu, cell);
+            }
+        }
+    }
+    fn id(&self) -> usize {
+        self.id
+    }
+}
+
+impl Classes for Sim {
+    type Class = SimClass;
+
+    fn with_class<R>(index: usize, f: impl FnOnce(&SimClass) -> R) -> R {
+        Self::with_domain(|domain| f(&domain.readers[index]))
+    }
 }
 
 impl SimDomain {
-    /// Storage for `contexts` contexts, in the arena.
-    pub(crate) fn new(arena: &Rc<Arena>, contexts: usize) -> Self {
+    /// Storage for `contexts` contexts with cells in `classes` classes, in the arena.
+    pub(crate) fn new(arena: &Rc<Arena>, contexts: usize, classes: usize) -> Self {
+        let class =
+            |id| SimClass { id, cells: (0..contexts).map(|_| arena.place(ReaderCell::new())).collect() };
         Self {
             base: arena.base(),
             own: (0..contexts).map(|_| arena.place(Own(PerCpu::new()))).collect(),
             spots: (0..SPOT_ROWS).map(|_| arena.place(Spots::new())).collect(),
             heads: arena.place(Heads::new()),
+            readers: (0..classes.max(1)).map(class).collect(),
         }
     }
 
-    /// Bytes of arena that `contexts` contexts need.
-    pub(crate) fn bytes(contexts: usize) -> usize {
+    /// Bytes of arena that `contexts` contexts need, with as many classes.
+    pub(crate) fn bytes(contexts: usize, classes: usize) -> usize {
         let row = size_of::<Spots<Sim>>().next_multiple_of(64);
-        contexts * size_of::<Own>() + SPOT_ROWS * row + size_of::<Heads<Sim>>()
+        let cell = size_of::<ReaderCell<Sim>>().next_multiple_of(64);
+        contexts * (size_of::<Own>() + cell * classes.max(1)) + SPOT_ROWS * row + size_of::<Heads<Sim>>()
     }
 }
 
 impl Domain<Sim> for SimDomain {
+    type Readers = SimClass;
+
+    fn readers(&self) -> &SimClass {
+        &self.readers[0]
+    }
     #[inline]
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Sim> {
         &self.own[usize::from(cpu.index())].0
@@ -239,8 +281,9 @@ impl Platform for Sim {
     type Domain = SimDomain;
 
     fn with_domain<R>(f: impl FnOnce(&SimDomain) -> R) -> R {
-        let domain = DOMAIN.with_borrow(Clone::clone).expect("lock code runs inside of a simulation");
-        f(&domain)
+        // Outside of a simulation, as before and after one in tests, there are no contexts and nobody reads.
+        let nobody = || Rc::new(SimDomain::new(&Arena::new(SimDomain::bytes(0, 1)), 0, 1));
+        f(&DOMAIN.with_borrow(Clone::clone).unwrap_or_else(nobody))
     }
 
     fn this_cpu() -> Option<CpuId> {
@@ -287,7 +330,11 @@ impl Platform for Sim {
 
     fn compiler_barrier() {}
 
-    fn store_then_load(first: &Sim8, value: u8, then: &Sim8) -> u8 {
+    fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+        first: &impl Atomic<T>,
+        value: T,
+        then: &impl Atomic<U>,
+    ) -> U {
         let asymmetric = engine::with(|engine, _| engine.machine().host.heavy_barrier.is_some());
         if asymmetric == Some(false) {
             first.swap(value, stanchion_core::order::SeqCst);

@@ -2,12 +2,13 @@
 use crate::arena::{Arena, LINE_BYTES};
 use crate::engine::{self, ByCause, Cause, Effort, End, Engine, Limits, Recording};
 use crate::here::{Common, Handovers, Here};
-use crate::locks::{self, LockKind};
+use crate::locks::{self, AnyKind};
 use crate::machine::{Machine, SchedulerKind, Topology};
 use crate::platform::{Sim, SimDomain, furnish};
 use crate::random::Random;
+use crate::rw_locks;
 use crate::time::{MS, Time};
-use crate::workload::{Placement, Workload};
+use crate::workload::{Placement, Takes, Workload};
 use hdrhistogram::Histogram;
 use stanchion_core::{CpuId, Tunable};
 use std::rc::Rc;
@@ -19,7 +20,7 @@ pub struct Spec<'a> {
     pub machine: &'a Machine,
     /// Doing what.
     pub workload: &'a Workload,
-    /// With which lock, by name.
+    /// With which lock, by name; or locks, with a `+` between their names.
     pub lock: &'a str,
     /// With which tunables set differently from their defaults.
     pub tunings: &'a [(Tunable, u32)],
@@ -98,7 +99,7 @@ pub enum Failure {
     Broken(String),
 }
 
-/// Names of the locks that can be simulated, in the order of tables.
+/// Names of the mutexes that can be simulated, in the order of tables.
 pub fn lock_names() -> Vec<&'static str> {
     locks::all::<Sim>().iter().map(|kind| kind.name).collect()
 }
@@ -108,6 +109,21 @@ pub fn variant_names() -> Vec<&'static str> {
     locks::all::<Sim>().iter().filter(|kind| kind.variant).map(|kind| kind.name).collect()
 }
 
+/// Whether [`Spec::lock`] could be this: the name of a lock of either kind, or several with a `+` between them.
+pub fn names_locks(names: &str) -> bool {
+    locks::by_names::<Sim>(names).is_ok()
+}
+
+/// Names of the reader-writer locks that can be simulated, in the order of tables.
+pub fn rw_lock_names() -> Vec<&'static str> {
+    rw_locks::all::<Sim>().iter().map(|kind| kind.name).collect()
+}
+
+/// Those of them that are there to be compared with another one.
+pub fn rw_variant_names() -> Vec<&'static str> {
+    rw_locks::all::<Sim>().iter().filter(|kind| kind.variant).map(|kind| kind.name).collect()
+}
+
 /// Without an acquisition for this long (and for an eighth of the run), a run counts as hung.
 const HANG: Time = 2_000 * MS;
 
@@ -115,22 +131,81 @@ const HANG: Time = 2_000 * MS;
 ///
 /// Cost: proportional to the events of the run, see `Outcome::effort`; memory of about a line's entry (160 bytes) for each line
 /// of the locks, nodes and data, and two pages of stack a context.
+///
+/// [`Spec::lock`] is the name of a lock, or several with a `+` between them: one for each class of the workload's locks.
 pub fn run(spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
-    let kind = locks::by_name::<Sim>(spec.lock)
-        .ok_or_else(|| Failure::Refused(format!("there is no lock '{}' in the simulator", spec.lock)))?;
-    run_kind(&kind, spec, stop)
+    run_kinds(&kinds(spec)?, spec, stop)
 }
 
-/// As [`run`], with a lock that need not be in the list.
-pub(crate) fn run_kind(kind: &LockKind, spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
+/// Whether [`run`] would refuse; why.
+pub fn check(spec: &Spec) -> Result<(), Failure> {
+    cpus(spec)?;
+    kinds(spec).map(|_| ())
+}
+
+/// The locks of the workload's classes, if it can be run with them.
+fn kinds(spec: &Spec) -> Result<Vec<AnyKind>, Failure> {
+    let refused = |why: String| Err(Failure::Refused(why));
+    let kinds = match locks::by_names::<Sim>(spec.lock) {
+        Ok(kinds) => kinds,
+        Err(name) => return refused(format!("there is no lock '{name}' in the simulator")),
+    };
+    let (name, lives) = (&spec.workload.name, spec.workload.behaviour.prepare());
+    for kind in &kinds {
+        match (lives.takes(), kind) {
+            (Takes::Mutexes, AnyKind::Rw(kind)) => {
+                return refused(format!(
+                    "nobody only reads in workload {name}: it takes mutexes, and {} is a reader-writer lock",
+                    kind.name
+                ));
+            }
+            (Takes::RwLocks, AnyKind::Mutex(kind)) => {
+                return refused(format!(
+                    "workload {name} takes reader-writer locks, and {} is a mutex",
+                    kind.name
+                ));
+            }
+            _ => {}
+        }
+    }
+    if kinds.len() != 1 && kinds.len() != lives.classes() {
+        return refused(format!(
+            "'{}' names {} locks, and workload {name} has {} class{} of them",
+            spec.lock,
+            kinds.len(),
+            lives.classes(),
+            if lives.classes() == 1 { "" } else { "es" }
+        ));
+    }
+    Ok(kinds)
+}
+
+/// As [`run`], with a mutex that need not be in the list.
+#[cfg(test)]
+pub(crate) fn run_kind(
+    kind: &locks::LockKind,
+    spec: &Spec,
+    stop: &dyn Fn() -> bool,
+) -> Result<Outcome, Failure> {
+    run_kinds(&[AnyKind::Mutex(*kind)], spec, stop)
+}
+
+fn run_kinds(kinds: &[AnyKind], spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
     let cpus = cpus(spec)?;
     let lives: Rc<dyn crate::workload::Lives> = Rc::from(spec.workload.behaviour.prepare());
-    let (lock_count, line_count) = (lives.locks(spec.contexts), lives.lines(spec.contexts));
-    let bytes = SimDomain::bytes(spec.contexts) + (lock_count * 2 + line_count + 8) * LINE_BYTES;
+    let classes = lives.classes();
+    let kind_of = |lock| {
+        let class = lives.class_of(lock);
+        (kinds[class % kinds.len()], class)
+    };
+    let made: Vec<_> = (0..lives.locks(spec.contexts)).map(kind_of).collect();
+    let line_count = lives.lines(spec.contexts);
+    let bytes = SimDomain::bytes(spec.contexts, classes) + (made.len() * 2 + line_count + 8) * LINE_BYTES;
     let arena = Arena::new(bytes);
-    let common = Rc::new(Common::new(&arena, kind.make, lock_count, line_count, spec.contexts));
+    let common = Rc::new(Common::new(&arena, &made, line_count, spec.contexts));
+    let tunings = kinds.iter().flat_map(|kind| kind.tunings().iter().copied());
     let furnished =
-        furnish(SimDomain::new(&arena, spec.contexts), kind.tunings.iter().chain(spec.tunings).copied());
+        furnish(SimDomain::new(&arena, spec.contexts, classes), tunings.chain(spec.tunings.iter().copied()));
     let bodies = (0..spec.contexts)
         .map(|index| {
             let here = Here::new(index, spec.contexts, spec.warm_up, Rc::clone(&common));
@@ -225,5 +300,7 @@ fn arrange(order: &mut [usize], topology: &Topology, placement: Placement, seed:
 mod company;
 #[cfg(test)]
 mod everything;
+#[cfg(test)]
+mod rw_tests;
 #[cfg(test)]
 mod tests;

@@ -28,12 +28,16 @@ pub mod events;
 pub mod lock;
 #[cfg(feature = "std")]
 pub mod native;
+#[cfg(feature = "std")]
+pub mod percpu;
 mod raw;
+mod raw_rw;
 #[cfg(feature = "std")]
 pub mod tunables;
 
 pub use lock_api;
 pub use raw::{Excludes, Raw, SoundPlatform};
+pub use raw_rw::{ExcludesWriters, RawRw, ReadAgain};
 pub use stanchion_core;
 
 /// Mutual exclusion with the default lock, `pv-qspin` with its hybrid policy: four bytes beside the data.
@@ -49,3 +53,24 @@ pub type Mutex<T> = lock_api::Mutex<lock::PvQSpinLock, T>;
 /// The guard of [`Mutex`].
 #[cfg(feature = "std")]
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::PvQSpinLock, T>;
+
+/// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
+///
+/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running threads for
+///   half a millisecond at most, or until it finds readers in; see [`stanchion_core::qrw`].
+/// - Progress: waiters sleep. Needs the holders to run.
+/// - Errors: reading panics if 12 288 read locks are held at once. A thread that reads it already must use
+///   [`ReadAgain`]; there is no poisoning.
+/// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
+///
+/// Where hardly anybody writes and readers are many, see [`percpu::PerCpuRwLock`].
+#[cfg(feature = "std")]
+pub type RwLock<T> = lock_api::RwLock<lock::QueuedRwLock, T>;
+
+/// The guard of [`RwLock::read`](lock_api::RwLock::read).
+#[cfg(feature = "std")]
+pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, lock::QueuedRwLock, T>;
+
+/// The guard of [`RwLock::write`](lock_api::RwLock::write).
+#[cfg(feature = "std")]
+pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, lock::QueuedRwLock, T>;

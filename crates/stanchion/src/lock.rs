@@ -1,11 +1,14 @@
-//! The locks of the native world, each under [`lock_api::RawMutex`]; use them as `lock_api::Mutex<QSpinLock, T>`.
+//! The locks of the native world, each under [`lock_api::RawMutex`] or [`lock_api::RawRwLock`]; use them as
+//! `lock_api::Mutex<QSpinLock, T>` and `lock_api::RwLock<QueuedRwLock, T>`.
 //!
 //! What each is for, its fairness bound and its cost stand in the module of `stanchion_core` that it comes from.
 use crate::native::{Counted, Native, Silent};
 use crate::raw::Raw;
+use crate::raw_rw::RawRw;
 use stanchion_core as core_locks;
 use stanchion_core::pv_qspin as pv;
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
+use stanchion_core::qrw;
 
 /// The size that a row states, or else 4.
 const fn bytes(stated: &[usize]) -> usize {
@@ -77,4 +80,33 @@ locks! {
     PpcQSpinLock = PvQSpinLock<pv::Conferring>;
     /// Paravirtual queued lock that kick-at-unlock that points at its head; 8 bytes. See [`stanchion_core::pv_qspin::Pointed`].
     PvQSpinPointerLock = PvQSpinLock<pv::Pointed> in 8;
+}
+
+macro_rules! rwlocks {
+    ($($(#[$doc:meta])* $name:ident = $lock:ident [$($argument:ty),*] in $bytes:literal;)*) => {$(
+        $(#[$doc])*
+        pub type $name<C = Silent> = RawRw<core_locks::$lock<Native<C>$(, $argument)*>>;
+        const _: () = assert!(size_of::<$name>() == $bytes);
+    )*};
+}
+
+rwlocks! {
+    /// Count of readers and writer's flag; spins, writers first. See [`stanchion_core::rw_simple`].
+    CountRwLock = CountRwLock[] in 4;
+    /// Queued reader-writer lock whose waiters sleep: the default. See [`stanchion_core::qrw`].
+    QueuedRwLock = QueuedRwLock[core_locks::PvQSpinLock<Native<C>>, qrw::Lenient] in 8;
+    /// Queued reader-writer lock that spins, strictly in order, as in the kernel. See [`stanchion_core::qrw`].
+    QueuedSpinRwLock = QueuedRwLock[core_locks::QSpinLock<Native<C>>, qrw::Strict] in 8;
+    /// Per-CPU reader-writer lock of the common class; guards stay with their thread. See [`stanchion_core::percpu_rw`], and
+    /// [`crate::percpu`] for classes.
+    ///
+    /// ```compile_fail,E0277
+    /// static ROUTES: lock_api::RwLock<stanchion::lock::PerCpuRwLock, u32> = lock_api::RwLock::new(0);
+    ///
+    /// let guard = ROUTES.read();
+    /// std::thread::spawn(move || drop(guard)); // the guard is not `Send`
+    /// ```
+    PerCpuRwLock = PerCpuRwLock[] in 24;
+    /// The same over `rw-simple`, as announced. See [`stanchion_core::percpu_rw`].
+    PerCpuSimpleRwLock = PerCpuRwLock[core_locks::CountRwLock<Native<C>>] in 16;
 }

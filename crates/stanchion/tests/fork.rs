@@ -20,9 +20,11 @@ use counts::{count, turn};
 use stanchion::diagnose::describe;
 use stanchion::lock::{self, counted};
 use stanchion::lock_api::{Mutex, MutexGuard, RawMutex};
+use stanchion::percpu::{Class, PerCpuRwLock};
 use stanchion::stanchion_core::{Event, RawLock};
 use stanchion::{Raw, native};
 use std::panic::catch_unwind;
+use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use watch::{Crew, until};
@@ -235,6 +237,71 @@ fn sleeping_heads_are_kicked_in_the_child() {
         ensure(8, *PV.lock() == 20)
     });
     parent.assert_untouched();
+}
+
+#[test]
+fn reader_writer_locks_that_were_free_work_in_the_child() {
+    static CLASS: Class = Class::new();
+    static QUEUED: stanchion::RwLock<u64> = stanchion::RwLock::new(0);
+    static PERCPU: PerCpuRwLock<u64> = PerCpuRwLock::new(&CLASS, 0);
+    const THREADS: u64 = 6;
+    const ROUNDS: u64 = 50;
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let parent = BusyParent::new();
+    // Another thread of the parent has a cell of the class; its number stays taken in the child.
+    let (tell, told) = channel();
+    let (finish, finished) = channel::<()>();
+    let mut reader = Crew::new();
+    reader.spawn(move || {
+        assert_eq!(*PERCPU.read(), 0);
+        tell.send(()).expect("the test listens");
+        let _ = finished.recv(); // the sender is only ever dropped
+    });
+    told.recv().expect("the reader has read");
+    assert_child_succeeds(|| {
+        let mut crew = Vec::new();
+        for _ in 0..THREADS {
+            crew.push(start(1, || {
+                for _ in 0..ROUNDS {
+                    *QUEUED.write() += 1;
+                    *PERCPU.write() += 1;
+                    drop((PERCPU.read(), QUEUED.read()));
+                }
+            })?);
+        }
+        for thread in &crew {
+            eventually(2, || thread.is_finished())?;
+        }
+        for thread in crew {
+            thread.join().map_err(|_| 3)?;
+        }
+        ensure(4, *QUEUED.read() == THREADS * ROUNDS && *PERCPU.read() == THREADS * ROUNDS)?;
+        ensure(5, QUEUED.try_write().is_some() && PERCPU.try_write().is_some())
+    });
+    drop(finish);
+    reader.join(String::new);
+    assert_eq!((*QUEUED.read(), *PERCPU.read()), (0, 0), "the child's memory is its own");
+    parent.assert_untouched();
+}
+
+#[test]
+fn a_lock_that_was_read_at_the_fork_stays_read_in_the_child() {
+    static CLASS: Class = Class::new();
+    static PERCPU: PerCpuRwLock<u64> = PerCpuRwLock::new(&CLASS, 0);
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let guard = PERCPU.read();
+    assert_child_succeeds(|| {
+        ensure(1, start(2, || assert!(PERCPU.try_write().is_none()))?.join().is_ok())?;
+        ensure(3, *guard == 0)
+    });
+    drop(guard);
+    assert!(PERCPU.try_write().is_some());
 }
 
 #[test]

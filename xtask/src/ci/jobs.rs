@@ -128,7 +128,15 @@ pub(crate) const JOBS: &[Job] = &[
         needs: NIGHTLY,
         steps: &[
             lab_under_sanitizer!["torture", "--seconds", "2", "--seed", "1"],
-            lab_under_sanitizer!["torture", "--lock", "reference-tas", "--seconds", "2", "--seed", "1"],
+            lab_under_sanitizer![
+                "torture",
+                "--lock",
+                "reference-tas,reference-rw",
+                "--seconds",
+                "2",
+                "--seed",
+                "1"
+            ],
             lab_under_sanitizer![
                 "torture",
                 "--lock",
@@ -150,19 +158,69 @@ pub(crate) const JOBS: &[Job] = &[
             lab!["torture", "--seconds", "3", "--seed", "1"],
             lab!["torture", "--writers", "2", "--seconds", "2", "--seed", "2"],
             lab!["torture", "--lock", "pv-qspin", "--writers", "64", "--seconds", "3", "--seed", "3"],
+            lab![
+                "torture",
+                "--lock",
+                "qrw,percpu-rw",
+                "--writers",
+                "8",
+                "--readers",
+                "56",
+                "--seconds",
+                "3",
+                "--seed",
+                "4"
+            ],
+            lab!["torture", "--lock", "reference-percpu-rw,parking-lot-rw", "--seconds", "2", "--seed", "5"],
         ],
         ..PLAIN
     },
     Job {
         name: "torture-busted",
         shows: "torture catches every lock that is broken on purpose",
-        steps: &[lab!["torture", "--lock", "busted", "--expect-failure", "--seconds", "3", "--seed", "1"]],
+        steps: &[
+            lab!["torture", "--lock", "busted", "--expect-failure", "--seconds", "3", "--seed", "1"],
+            lab![
+                "torture",
+                "--lock",
+                "busted-percpu-rw",
+                "--expect-failure",
+                "--seconds",
+                "10",
+                "--seed",
+                "1",
+                "--without",
+                "nice"
+            ],
+        ],
         ..PLAIN
     },
     Job {
         name: "bench-smoke",
         shows: "the benchmark runs and writes its reports",
         steps: &[lab!["bench", "--quick", "--out", "target/bench-smoke", "--force"]],
+        ..PLAIN
+    },
+    Job {
+        name: "bench-rw-smoke",
+        shows: "the benchmark of reader-writer locks runs and writes its reports",
+        steps: &[
+            lab!["bench", "rw", "--quick", "--reads", "90", "--out", "target/bench-rw-smoke", "--force"],
+            lab![
+                "bench",
+                "rw",
+                "--quick",
+                "--lock",
+                "all,variants",
+                "--readers",
+                "3",
+                "--writers",
+                "1",
+                "--json",
+                "target/bench-rw-smoke/dedicated.json",
+                "--force"
+            ],
+        ],
         ..PLAIN
     },
     Job {
@@ -194,8 +252,18 @@ pub(crate) const JOBS: &[Job] = &[
     },
     Job {
         name: "model-nightly",
-        shows: "the model's programs, to the end",
-        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "900"])],
+        shows: "the model's programs, to the end, and three contexts with three preemptions",
+        steps: &[Run(&[
+            "cargo",
+            "run",
+            "--release",
+            "-p",
+            "stanchion-model",
+            "--",
+            "--deep",
+            "--seconds",
+            "900",
+        ])],
         ..LONG
     },
     Job {

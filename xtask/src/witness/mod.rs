@@ -23,6 +23,8 @@ pub(crate) struct Scope {
     pub(crate) only: Vec<String>,
     /// Only what has no witness yet.
     pub(crate) again: bool,
+    /// Only with these locks; with all if empty.
+    pub(crate) locks: Vec<String>,
 }
 
 /// How many explorations run at a time.
@@ -79,7 +81,7 @@ pub(crate) fn run(root: &Path, scope: &Scope, seconds: u64, budget: u64) -> io::
         })
         .collect();
     let model = build(root)?;
-    let reached = survey(&model)?;
+    let reached = survey(&model, &scope.locks)?;
     let limits = Limits { seconds, budget: Duration::from_secs(budget) };
     let tried = Mutex::new((chosen.iter(), &mut record));
     thread::scope(|scope| {
@@ -166,8 +168,13 @@ fn build(root: &Path) -> io::Result<PathBuf> {
 }
 
 /// Which programs reach which place: those that are explored in the fewest executions first.
-fn survey(model: &Path) -> io::Result<BTreeMap<String, Vec<Program>>> {
-    let output = Command::new(model).args(["--sites", "--seconds", SURVEY_SECONDS]).output()?;
+fn survey(model: &Path, locks: &[String]) -> io::Result<BTreeMap<String, Vec<Program>>> {
+    let mut command = Command::new(model);
+    command.args(["--sites", "--seconds", SURVEY_SECONDS]);
+    if !locks.is_empty() {
+        command.args(["--lock", &locks.join(",")]);
+    }
+    let output = command.output()?;
     if !output.status.success() {
         return Err(io::Error::other("the model fails without any change; mend that first"));
     }

@@ -12,13 +12,12 @@
 //! a place that nobody will tell it.
 use super::waiter::{HALTED, ROUSED};
 use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
-use super::{PvQSpinLock, Signpost, WaitPolicy};
+use super::{PvQSpinLock, WaitPolicy};
 use crate::Tunable;
 use crate::events::Event;
-use crate::order::{Acquire, Relaxed};
+use crate::order::Relaxed;
 use crate::percpu::Domain;
 use crate::platform::{Atomic, CpuId, Platform};
-use crate::tail::NodeCode;
 
 /// No more than so many are woken ahead, whatever the tunable says.
 const MOST: usize = 8;
@@ -45,19 +44,15 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Takes on the duty to kick the next sleepers. The caller holds the lock.
     fn sleepers_behind_the_head(&self, domain: &P::Domain) -> [Option<CpuId>; MOST] {
         let mut ahead = [None; MOST];
-        // ord: V48 alone: ordered after the last head's mark by the claim of the lock (V5)
-        let head = W::Signpost::occupant(self.at(domain), self.head.load(Relaxed));
-        // ord: V49 pairs V7, R9: the waiter behind was ready before it linked itself
-        let mut code = head.map(|head| domain.node(head).next.load(Acquire));
+        let mut code = self.sleeping_head(domain).and_then(|head| Self::behind(domain, head));
         let most = (P::tunable(Tunable::KickAhead) as usize).min(MOST);
         for place in &mut ahead[..most] {
-            let Some(node) = code.and_then(NodeCode::from_raw) else { break };
+            let Some(node) = code else { break };
             // ord: V50 alone: says that a kick is on its way, and publishes nothing
             if domain.node(node).state.compare_exchange(HALTED, ROUSED, Relaxed, Relaxed).is_ok() {
                 *place = Some(node.cpu());
             }
-            // ord: V51 pairs V7, R9: the waiter behind was ready before it linked itself
-            code = Some(domain.node(node).next.load(Acquire));
+            code = Self::behind(domain, node);
         }
         ahead
     }

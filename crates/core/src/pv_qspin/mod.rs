@@ -103,7 +103,8 @@
 //!
 //! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark, heavy barrier, look
 //! at the lock (V9, V10) against store the lock, look at the mark (V4, inside
-//! [`store_then_load`](Platform::store_then_load)). Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
+//! [`store_then_load`](Platform::store_then_load)), which also shows the place behind the mark to a release that the head has not
+//! seen; for a holder that follows the queue from the mark it is V9 against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
 //! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
 mod backoff;
 mod kick_ahead;
@@ -258,8 +259,6 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         if matches!(mark, NO_STEALING | SPINS | PENDING) {
             return;
         }
-        // ord: V38 pairs V9: the place was armed before the mark that led here was left
-        P::fence(Acquire);
         if let Some(cpu) = P::with_domain(|domain| W::Signpost::consume(self.at(domain), mark)) {
             P::count(Event::PvKickUnlock);
             P::kick(cpu);

@@ -30,13 +30,12 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     pub(super) fn let_out_a_waiter(&self, domain: &P::Domain) -> Option<CpuId> {
         let mut before = self.sleeping_head(domain)?;
         for _ in 0..W::LOOK_AHEAD {
-            // ord: R1 pairs V7, R9: the waiter behind was ready before it linked itself
-            let code = NodeCode::from_raw(domain.node(before).next.load(Acquire))?;
+            let code = Self::behind(domain, before)?;
             let node = domain.node(code);
             // ord: R2 alone: a hint; the swap below decides who is told what
             if node.state.load(Relaxed) == HALTED && P::is_preempted(code.cpu()) {
                 self.unlink(domain.node(before), before, node, code);
-                // ord: R3 pairs V8, V11, V12, V52, V39, V40: we are done with its links before it uses the node again
+                // ord: R3 pairs V8, V11, V12, V39, V40: we are done with its links before it uses the node again
                 node.state.swap(REMOVED, Release);
                 P::count(Event::PvLetOut);
                 return Some(code.cpu());
@@ -51,9 +50,15 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Holding the lock makes the answer right: the last head cleared its mark before it released, so a mark that the
     /// holder reads is the present head's; that head keeps its spot until it leaves the queue, and it cannot leave without
     /// the lock.
-    fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
-        // ord: R4 alone: ordered after the last head's mark by the claim of the lock (V5)
-        W::Signpost::occupant(self.at(domain), self.head.load(Relaxed))
+    pub(super) fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
+        // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of another lock's head
+        W::Signpost::occupant(self.at(domain), self.head.load(Acquire))
+    }
+
+    /// For the holder: the waiter behind the one at `code`, if it has linked itself.
+    pub(super) fn behind(domain: &P::Domain, code: NodeCode) -> Option<NodeCode> {
+        // ord: R1 pairs V7: the waiter behind was ready before it linked itself
+        NodeCode::from_raw(domain.node(code).next.load(Acquire))
     }
 
     /// Takes `node` out from behind `before`.
@@ -70,7 +75,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         }
         // ord: R8 pairs V7: the waiter behind was ready before it linked itself
         let next = node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
-        // ord: R9 pairs V15, R1, V49, V51: passes on what R8 saw
-        before.next.store(next, Release);
+        // ord: R9 alone: links are followed by holders only, and they come after our release (V4)
+        before.next.store(next, Relaxed);
     }
 }

@@ -9,10 +9,15 @@
 //! All three obey the same rules. The head arms its place before it leaves its mark in the lock (V9). A release that sees a mark
 //! *consumes* the place by read-modify-write, and whoever consumed it kicks. A stale mark leads to a place that is free, consumed
 //! or somebody else's; that one is woken for nothing and arms its place again.
+//!
+//! A release that misses the place behind a mark, or finds an old one, does no harm: if it is the one that must kick, the head has
+//! not seen it from behind its heavy barrier, and then it sees all that the head did before
+//! ([`Platform::store_then_load`]). A *holder* that follows the queue from a mark must see the place behind that mark, and reads it
+//! with acquire (R4).
 use super::WaitPolicy;
 use super::word::SLOW;
 use crate::heads::HeadIndex;
-use crate::order::{AcqRel, Acquire, Relaxed};
+use crate::order::Relaxed;
 use crate::percpu::Domain;
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::spots::SpotIndex;
@@ -215,21 +220,21 @@ impl Signpost for Pointer {
     ) -> bool {
         let cell = &at.domain.node(node).spot;
         W::halt_while::<P, _, _>(cell, ARMED);
-        // ord: G4 pairs G6: what the kicker did before it consumed the place is visible from here on
-        cell.load(Acquire) == CONSUMED
+        // ord: G4 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the lock again
+        cell.load(Relaxed) == CONSUMED
     }
     fn consume<P: Platform>(at: At<'_, P, HeadCode<P>>, mark: u8) -> Option<CpuId> {
         let domain = at.domain;
         let node = Self::occupant(at, mark)?;
-        // ord: G6 pairs G4: the sleeper that sees its place consumed also sees the lock released before
-        domain.node(node).spot.compare_exchange(ARMED, CONSUMED, AcqRel, Relaxed).ok()?;
+        // ord: G6 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10 shows it
+        domain.node(node).spot.compare_exchange(ARMED, CONSUMED, Relaxed, Relaxed).ok()?;
         Some(node.cpu())
     }
     fn occupant<P: Platform>(at: At<'_, P, HeadCode<P>>, mark: u8) -> Option<NodeCode> {
         if mark != SLOW {
             return None;
         }
-        // ord: G5 alone: the fence behind the mark (V38) orders it after the head wrote it
+        // ord: G5 alone: as H6, the pair V4 and V10 shows it to a release, and V9 to a holder
         NodeCode::from_raw(at.in_lock.0.load(Relaxed))
     }
     fn mark(_place: OnItsNode) -> u8 {

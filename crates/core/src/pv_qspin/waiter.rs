@@ -93,7 +93,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     /// the state that says which.
     fn wait_behind(&mut self, before: NodeCode) -> u8 {
         let in_front = self.domain.node(before);
-        // ord: V7 pairs V6, V15, R1, R8, V49, V51: the link comes after the displaced node was ready
+        // ord: V7 pairs V6, V15, R1, R8: the link comes after the displaced node was ready
         in_front.next.store(self.me.raw(), Release);
         loop {
             if let Some(state) = self.poll_behind(in_front, before.cpu()) {
@@ -110,8 +110,8 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 Ok(_) => P::count(Event::PvSpuriousWakeup),
                 Err(HEAD) => return self.become_told_head(),
                 // Kicked ahead of our turn: a whole polling time again, or the kick was in vain.
-                // ord: V52 pairs V16, R3: on failure the owner that changed the state is done with the queue
-                Err(ROUSED) => match self.node.state.compare_exchange(ROUSED, WAIT, Relaxed, Acquire) {
+                // ord: V52 alone: only an owner changes a roused waiter's state, to HEAD, and V14 orders that; nobody roused is let out
+                Err(ROUSED) => match self.node.state.compare_exchange(ROUSED, WAIT, Relaxed, Relaxed) {
                     Ok(_) => P::count(Event::PvKickWake),
                     Err(HEAD) => return self.become_told_head(),
                     Err(state) => return state,
@@ -294,7 +294,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let before = self.lock.head.load(Relaxed);
         if before != mark && !self.spins {
             TRANSITIONS.check(Field::Pending, || before, mark);
-            // ord: V9 pairs V38: the place is armed before its mark; what comes after is ordered by the heavy barrier before V10
+            // ord: V9 pairs R4: the place is armed before its mark; what comes after is ordered by the heavy barrier before V10
             self.lock.head.store(mark, Release);
         }
     }
@@ -309,11 +309,11 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Release, Relaxed).is_ok() {
             return;
         }
-        // ord: V15 pairs V7, R9: the waiter behind was ready before it linked itself
+        // ord: V15 pairs V7: the waiter behind was ready before it linked itself
         let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
         let next = NodeCode::from_raw(next).expect("a link names a node");
         let node = self.domain.node(next);
-        // ord: V16 pairs V8, V11, V12, V39, V40, V52: our last mark comes before what the new head does (I2)
+        // ord: V16 pairs V8, V11, V12, V39, V40: our last mark comes before what the new head does (I2)
         match node.state.swap(HEAD, Release) {
             HALTED => self.mark_sleeping_head(next, node),
             // It may not know yet, but its kick is on the way.

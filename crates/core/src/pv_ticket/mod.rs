@@ -61,9 +61,11 @@
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: the release of `serving` (K4) against the acquiring looks at it (K2, K7, K9, K13). No lost wake-up: place, full
-//! fence (in `blocked.rs`), look at `serving` (K13), against release, full fence (K5), look at the places. The flag: draw (K1), set or see
-//! the flag, against drop it (K10), full fence (K11), look at the draws (K12).
+//! Mutual exclusion: the release of `serving` (K4) against the acquiring looks at it (K2, K7, K9). No lost wake-up: place, full
+//! fence (in `blocked.rs`), look at `serving` (K13), against release, full fence (K5), look at the places. The flag: draw (K1), the same
+//! fence, see the flag (K13), against drop it (K10), full fence (K11), look at the draws (K12): the owner sees the draw, or the
+//! waiter sees that the flag is gone and polls on. All that changes `serving` is read-modify-write, so who sees the turn behind
+//! a change of the flag still sees the release.
 mod policy;
 
 pub use policy::{Opportunistic, Plain, TicketPolicy};
@@ -71,7 +73,7 @@ pub use policy::{Opportunistic, Plain, TicketPolicy};
 use crate::blocked::{Blocking, blocked_on, wanted};
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
-use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use crate::order::{Acquire, Relaxed, Release, SeqCst};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::transitions::{Change, Is, Row, Table, Word};
 use core::marker::PhantomData;
@@ -175,7 +177,7 @@ impl<P: Platform, T: TicketPolicy> RawLock for PvTicketLock<P, T> {
             ticket(self.next.peek()),
             "released a ticket lock that nobody holds (I1)"
         );
-        // ord: K4 pairs K2, K7, K9, K13: our section comes before the next holder's
+        // ord: K4 pairs K2, K7, K9: our section comes before the next holder's
         let before = self.serving.fetch_add(STEP, Release);
         if before & SLOW != 0 {
             self.release_slow(ticket(before).wrapping_add(STEP));
@@ -243,8 +245,8 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
         P::count(Event::TicketTakenSlow);
         self.set_flag_for(mine);
         blocking.clear_event(domain);
-        // ord: K13 pairs K4: behind a full fence: either we see our turn, or its releaser sees what we wait for
-        let serving = self.serving.load(Acquire);
+        // ord: K13 alone: behind the fence Z4: either we see our turn, or its releaser sees what we wait for; K9 looks again
+        let serving = self.serving.load(Relaxed);
         if ticket(serving) == mine {
             P::count(Event::TicketTakenSlowPickup);
         } else if serving & SLOW != 0 {
@@ -262,8 +264,8 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
         // ord: K15 alone: a guess for the exchange
         let mut serving = self.serving.load(Relaxed);
         while serving & SLOW == 0 && ticket(serving) != mine {
-            // ord: K16 pairs K10: who drops the flag sees that we have drawn
-            match self.serving.compare_exchange(serving, serving | SLOW, Release, Relaxed) {
+            // ord: K16 alone: whether the flag outlives an owner is decided behind fences (Z4, K11)
+            match self.serving.compare_exchange(serving, serving | SLOW, Relaxed, Relaxed) {
                 Ok(_) => return,
                 Err(now) => serving = now,
             }
@@ -277,8 +279,8 @@ impl<P: Platform, T: TicketPolicy> PvTicketLock<P, T> {
         if ticket(self.next.load(Relaxed)) != alone {
             return;
         }
-        // ord: K10 pairs K16: a waiter that had set the flag had drawn before
-        if self.serving.compare_exchange(mine | SLOW, mine, AcqRel, Relaxed).is_err() {
+        // ord: K10 alone: the fence that follows orders it
+        if self.serving.compare_exchange(mine | SLOW, mine, Relaxed, Relaxed).is_err() {
             return;
         }
         // ord: K11 pairs Z4: a waiter whose draw we miss sees the flag gone

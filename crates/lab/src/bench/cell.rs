@@ -63,6 +63,8 @@ pub(crate) enum Ending {
     Stalled { finished: usize },
     /// The protected counter is not the sum of the acquisitions: two threads held the lock at once.
     Broken { acquisitions: u64, counter: u64 },
+    /// So many of the reads saw the work of a writer half done.
+    Torn { of_reads: u64, torn: u64 },
 }
 
 /// The waits of a latency pass.
@@ -94,6 +96,20 @@ pub(crate) struct CellOutcome {
 }
 
 impl CellOutcome {
+    /// The outcome of a cell in which nothing happened.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            ending: Ending::Sound,
+            elapsed_ns: 0,
+            acquisitions: Vec::new(),
+            cpu_ns: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            waits: None,
+            events: Vec::new(),
+        }
+    }
+
     /// Acquisitions of all threads.
     pub(crate) fn total(&self) -> u64 {
         self.acquisitions.iter().sum()

@@ -2,6 +2,7 @@
 use super::args::Args;
 use super::contender::{Entry, Kind};
 use super::report::{LockInfo, Setting};
+use super::study::Spec;
 use super::units::parse_time;
 use super::{contenders, machine, profiles, threads};
 use crate::names::nearest;
@@ -16,13 +17,13 @@ pub(crate) struct Config {
 }
 
 /// What `--quick` and the ordinary run differ in.
-struct Defaults {
-    profiles: &'static str,
-    time: Duration,
-    rounds: usize,
-    latency_rounds: usize,
-    drain: Duration,
-    uncontended_rounds: usize,
+pub(crate) struct Defaults {
+    pub profiles: &'static str,
+    pub time: Duration,
+    pub rounds: usize,
+    pub latency_rounds: usize,
+    pub drain: Duration,
+    pub uncontended_rounds: usize,
 }
 
 const ORDINARY: Defaults = Defaults {
@@ -54,37 +55,39 @@ const UNCONTENDED_TIME: Duration = Duration::from_millis(20);
 impl Config {
     /// Resolves the arguments for these CPUs.
     pub(crate) fn resolve(args: &Args, cpus: Vec<usize>) -> Result<Self, String> {
-        let defaults = if args.quick { &QUICK } else { &ORDINARY };
-        let time = duration("--time", args.time.as_deref(), defaults.time, SHORTEST)?;
-        let default_profiles = [defaults.profiles.to_owned()];
-        let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
-        let threads = match &args.threads {
-            Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
-            None => threads::default_counts(cpus.len(), args.quick),
-        };
-        let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
-        let setting = Setting {
-            threads,
-            profiles: profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?,
-            rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
-            time_ms: millis(time),
-            latency_rounds: count(
-                "--latency-rounds",
-                args.latency_rounds.as_deref(),
-                defaults.latency_rounds,
-                0,
-            )?,
-            latency_time_ms: millis(latency_time),
-            events_time_ms: millis(time.min(EVENTS_TIME)),
-            uncontended_rounds: defaults.uncontended_rounds,
-            uncontended_time_ms: millis(time.min(UNCONTENDED_TIME)),
-            drain_ms: millis(duration("--drain", args.drain.as_deref(), defaults.drain, SHORTEST)?),
-            seed: seed(args.seed.as_deref())?,
-            cpus,
-        };
-        let locks = locks(args)?.into_iter().map(info).collect();
+        let setting = setting(args, cpus, if args.quick { &QUICK } else { &ORDINARY })?;
+        let registry: Vec<&'static Entry> = contenders::all().collect();
+        let locks = locks(args, &registry)?.into_iter().map(info).collect();
         Ok(Self { setting, locks, uncontended_only: args.uncontended })
     }
+}
+
+/// What the arguments and the defaults say together.
+pub(crate) fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
+    let time = duration("--time", args.time.as_deref(), defaults.time, SHORTEST)?;
+    let default_profiles = [defaults.profiles.to_owned()];
+    let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
+    let threads = match &args.threads {
+        Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
+        None => threads::default_counts(cpus.len(), args.quick),
+    };
+    let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
+    let latency_rounds = args.latency_rounds.as_deref();
+    Ok(Setting {
+        threads,
+        profiles: profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?,
+        mixes: Vec::new(),
+        rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
+        time_ms: millis(time),
+        latency_rounds: count("--latency-rounds", latency_rounds, defaults.latency_rounds, 0)?,
+        latency_time_ms: millis(latency_time),
+        events_time_ms: millis(time.min(EVENTS_TIME)),
+        uncontended_rounds: defaults.uncontended_rounds,
+        uncontended_time_ms: millis(time.min(UNCONTENDED_TIME)),
+        drain_ms: millis(duration("--drain", args.drain.as_deref(), defaults.drain, SHORTEST)?),
+        seed: seed(args.seed.as_deref())?,
+        cpus,
+    })
 }
 
 /// The CPUs a `--cpus` list names, each of which this process must be allowed to use.
@@ -121,33 +124,38 @@ pub(crate) fn nice(text: &str) -> Result<i32, String> {
 }
 
 /// The locks to run, in the order of the registry.
-fn locks(args: &Args) -> Result<Vec<&'static Entry>, String> {
-    let ours = chosen("--lock", &args.lock, Kind::Stanchion, |_| true)?;
-    let peers = chosen("--peers", &args.peers, Kind::Peer, |entry| entry.kind == Kind::Peer)?;
-    let wanted = |entry: &&Entry| ours.iter().chain(&peers).any(|other| other.name == entry.name);
-    let locks: Vec<_> = contenders::all().filter(wanted).collect();
+pub(crate) fn locks<S: Spec>(
+    args: &Args,
+    registry: &[&'static Entry<S>],
+) -> Result<Vec<&'static Entry<S>>, String> {
+    let ours = chosen("--lock", &args.lock, Kind::Stanchion, registry)?;
+    let peers: Vec<_> = registry.iter().copied().filter(|entry| entry.kind == Kind::Peer).collect();
+    let peers = chosen("--peers", &args.peers, Kind::Peer, &peers)?;
+    let wanted = |entry: &&Entry<S>| ours.iter().chain(&peers).any(|other| other.name == entry.name);
+    let locks: Vec<_> = registry.iter().copied().filter(wanted).collect();
     if locks.is_empty() {
         return Err("no lock is left to measure: --lock and --peers are both empty".to_owned());
     }
     Ok(locks)
 }
 
-/// The locks of one list; `all` means those of `kind`.
-fn chosen(
+/// The locks of one list, of those that it may name; `all` means those of `kind`.
+fn chosen<S: Spec>(
     flag: &str,
     list: &str,
     kind: Kind,
-    may: fn(&Entry) -> bool,
-) -> Result<Vec<&'static Entry>, String> {
+    may: &[&'static Entry<S>],
+) -> Result<Vec<&'static Entry<S>>, String> {
     let mut entries = Vec::new();
+    let of_kind = |variant| move |entry: &&'static Entry<S>| entry.kind == kind && entry.variant == variant;
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        match (word, contenders::by_name(word).filter(|entry| may(entry))) {
-            ("all", _) => entries.extend(contenders::of_kind(kind).filter(|entry| !entry.variant)),
-            ("variants", _) => entries.extend(contenders::of_kind(kind).filter(|entry| entry.variant)),
+        match (word, may.iter().copied().find(|entry| entry.name == word)) {
+            ("all", _) => entries.extend(may.iter().copied().filter(of_kind(false))),
+            ("variants", _) => entries.extend(may.iter().copied().filter(of_kind(true))),
             ("none", _) => {}
             (_, Some(entry)) => entries.push(entry),
             (_, None) => {
-                let valid = contenders::all().filter(|entry| may(entry) && entry.kind != Kind::Hidden);
+                let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden);
                 let near = nearest(word, valid.map(|entry| entry.name)).join(", ");
                 let what = if kind == Kind::Peer { "peer" } else { "lock" };
                 return Err(format!(
@@ -159,13 +167,15 @@ fn chosen(
     Ok(entries)
 }
 
-fn info(entry: &'static Entry) -> LockInfo {
+/// A row of the registry as the report tells it.
+pub(crate) fn info<S: Spec>(entry: &'static Entry<S>) -> LockInfo {
     LockInfo {
         name: entry.name.to_owned(),
         kind: entry.kind,
         about: entry.about.to_owned(),
         bytes: entry.bytes,
         counts_events: entry.run_counting.is_some(),
+        memory: None,
     }
 }
 
@@ -199,7 +209,15 @@ fn millis(time: Duration) -> u64 {
 
 /// The text of `--list`.
 pub(crate) fn list() -> String {
+    let registry: Vec<&'static Entry> = contenders::all().collect();
     let mut text = String::new();
+    list_locks(&mut text, &registry, 27);
+    list_profiles(&mut text);
+    text
+}
+
+/// The locks of a registry by kind.
+pub(crate) fn list_locks<S: Spec>(text: &mut String, registry: &[&'static Entry<S>], variant_width: usize) {
     let titles = [
         ("locks", Kind::Stanchion, false),
         ("variants", Kind::Stanchion, true),
@@ -208,17 +226,20 @@ pub(crate) fn list() -> String {
     for (title, kind, variant) in titles {
         text.push_str(title);
         text.push('\n');
-        for entry in contenders::of_kind(kind).filter(|entry| entry.variant == variant) {
-            let width = if variant { 27 } else { 17 };
-            let _ = writeln!(text, "  {:<width$} {:>2} bytes  {}", entry.name, entry.bytes, entry.about);
+        for entry in registry.iter().filter(|entry| entry.kind == kind && entry.variant == variant) {
+            let width = if variant { variant_width } else { 17 };
+            let (name, bytes, about) = (entry.name, entry.bytes, entry.about);
+            let _ = writeln!(text, "  {name:<width$} {bytes:>2} bytes  {about}");
         }
     }
+}
+
+pub(crate) fn list_profiles(text: &mut String) {
     text.push_str("profiles\n");
     for named in profiles::NAMED {
         let times = format!("cs={}ns,think={}ns", named.critical_ns, named.think_ns);
         let _ = writeln!(text, "  {:<17} {times:<24}  {}", named.name, named.about);
     }
-    text
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! The trait is closure-shaped because that is the one shape every lock has: guards (`std`), guards with a
 //! node on the stack (`mcslock`), raw calls (pthread) and `lock_api` all fit, and each inlines.
-use super::cell::{CellOutcome, CellSpec};
+use super::cell::{CellSpec, Pass};
+use super::study::Spec;
 use super::worker;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +46,7 @@ pub(crate) trait Contender: Send + Sync + 'static {
 }
 
 /// A lock as the registry lists it; the function pointers are the measuring loops compiled for it.
-pub(crate) struct Entry {
+pub(crate) struct Entry<S: Spec = CellSpec> {
     pub name: &'static str,
     pub kind: Kind,
     pub about: &'static str,
@@ -53,9 +54,20 @@ pub(crate) struct Entry {
     pub variant: bool,
     pub bytes: usize,
     /// Runs one cell in this process, which is a worker that ends afterwards.
-    pub run: fn(&CellSpec) -> CellOutcome,
+    pub run: fn(&S) -> S::Outcome,
     /// The same with a form of the lock that counts lock events.
-    pub run_counting: Option<fn(&CellSpec) -> CellOutcome>,
+    pub run_counting: Option<fn(&S) -> S::Outcome>,
+}
+
+impl<S: Spec> Entry<S> {
+    /// Runs one cell with the form of the lock that its pass asks for.
+    pub(crate) fn run(&self, spec: &S) -> Result<S::Outcome, String> {
+        let run = match spec.cell().pass {
+            Pass::Events => self.run_counting.ok_or_else(|| format!("'{}' has no lock events", self.name))?,
+            _ => self.run,
+        };
+        Ok(run(spec))
+    }
 }
 
 impl Entry {

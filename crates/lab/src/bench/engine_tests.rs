@@ -1,6 +1,8 @@
 //! The engine with a mock machine: order, medians, stalls, broken locks, interruption.
 use super::*;
+use crate::bench::cell::{CellOutcome, CellSpec, Pass};
 use crate::bench::plan::groups;
+use crate::bench::report::Report;
 use crate::bench::testing::{MockExecutor, MockObserver, calibration, outcome, report};
 
 /// Runs everything with the answers of `answer`, and asks to stop before step `stop_at`.

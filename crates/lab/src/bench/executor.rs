@@ -1,6 +1,6 @@
 //! Runs cells, and is the seam at which tests put a mock in place of a machine.
-use super::cell::{CellOutcome, CellSpec, Pass};
-use super::contenders;
+use super::cell::Pass;
+use super::study::Spec;
 use crate::interrupt;
 use core::time::Duration;
 use std::io::Read;
@@ -21,34 +21,32 @@ pub(crate) enum CellError {
 }
 
 /// Runs one cell once.
-pub(crate) trait Executor {
-    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError>;
+pub(crate) trait Executor<S: Spec> {
+    fn run(&mut self, spec: &S) -> Result<S::Outcome, CellError>;
 }
 
 /// Runs each cell in a worker process, which is this program under its hidden subcommand.
 pub(crate) struct ProcessExecutor;
 
-/// The name of the hidden subcommand.
-pub(crate) const WORKER: &str = "bench-worker";
 /// What a worker may need beyond its cell and its drain: to start, to merge histograms, to be scheduled.
 const GRACE: Duration = Duration::from_secs(10);
 /// How often a waiting parent looks whether the user wants to stop; rare enough not to disturb the cell.
 const GLANCE: Duration = Duration::from_millis(50);
 
-impl Executor for ProcessExecutor {
-    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
+impl<S: Spec> Executor<S> for ProcessExecutor {
+    fn run(&mut self, spec: &S) -> Result<S::Outcome, CellError> {
         let text = serde_json::to_string(spec).map_err(|error| CellError::Died(error.to_string()))?;
         // The link names the running program even if its file has been replaced meanwhile. A process group
         // of its own keeps Ctrl-C for the parent, which decides what to keep.
         let mut child = Command::new("/proc/self/exe")
-            .args([WORKER, &text])
+            .args([S::WORKER, &text])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
             .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
-        let limit = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
+        let limit = Duration::from_millis(spec.cell().time_ms * 2 + spec.cell().drain_ms) + GRACE;
         let output = collect(&mut child, Instant::now() + limit);
         if output.is_err() {
             let _ = child.kill();
@@ -99,7 +97,7 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
 }
 
 /// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
-pub(crate) fn worker(text: &str) -> ! {
+pub(crate) fn worker<S: Spec>(text: &str) -> ! {
     // A worker must not outlive a parent that was killed.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // A panic of one thread would otherwise look like a stall of the others.
@@ -108,7 +106,7 @@ pub(crate) fn worker(text: &str) -> ! {
         report(info);
         std::process::exit(101);
     }));
-    let code = match run_cell(text) {
+    let code = match run_cell::<S>(text) {
         Ok(json) => {
             println!("{json}");
             0
@@ -121,17 +119,12 @@ pub(crate) fn worker(text: &str) -> ! {
     std::process::exit(code)
 }
 
-fn run_cell(text: &str) -> Result<String, String> {
-    let spec: CellSpec = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
-    let entry = contenders::by_name(&spec.lock).ok_or_else(|| format!("unknown lock '{}'", spec.lock))?;
-    if spec.pass == Pass::Uncontended {
+fn run_cell<S: Spec>(text: &str) -> Result<String, String> {
+    let spec: S = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
+    if spec.cell().pass == Pass::Uncontended {
         // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
         // figure is only noisier.
         let _ = super::machine::pin_to_one_cpu();
     }
-    let run = match spec.pass {
-        Pass::Events => entry.run_counting.ok_or_else(|| format!("'{}' has no lock events", entry.name))?,
-        _ => entry.run,
-    };
-    serde_json::to_string(&run(&spec)).map_err(|error| error.to_string())
+    serde_json::to_string(&spec.run()?).map_err(|error| error.to_string())
 }

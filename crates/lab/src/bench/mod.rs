@@ -14,27 +14,66 @@ mod engine;
 mod executor;
 mod export;
 mod machine;
+mod mutexes;
 mod plan;
 mod profiles;
 mod progress;
 mod report;
 mod run;
+mod rw;
 mod stats;
+mod study;
 mod summary;
 mod table;
 #[cfg(test)]
 mod testing;
 mod usage;
 mod warnings;
+mod window;
 mod work;
 mod worker;
 
 use crate::{threads, units};
 pub(crate) use args::Args;
 pub(crate) use config::cpus;
-pub(crate) use executor::{WORKER, worker};
 pub(crate) use machine::{available_cpus, other_runnable};
-pub(crate) use run::run;
+use std::process::ExitCode;
+use study::Spec;
+
+/// `stanchion bench`, and what else can be benchmarked.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Command {
+    #[command(flatten)]
+    mutexes: Args,
+    #[command(subcommand)]
+    other: Option<Other>,
+}
+
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Benchmark every reader-writer lock beside what people use today: readers x writers x share of reads
+    Rw(Box<rw::RwArgs>),
+}
+
+/// Runs what was asked for.
+pub(crate) fn run(command: &Command) -> ExitCode {
+    match &command.other {
+        None => run::run(&command.mutexes),
+        Some(Other::Rw(args)) => rw::run(args),
+    }
+}
+
+/// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a worker.
+pub(crate) fn work(mut words: impl Iterator<Item = String>) {
+    if let (Some(worker), Some(text)) = (words.next(), words.next()) {
+        match worker.as_str() {
+            <cell::CellSpec as Spec>::WORKER => executor::worker::<cell::CellSpec>(&text),
+            <rw::RwSpec as Spec>::WORKER => executor::worker::<rw::RwSpec>(&text),
+            _ => {}
+        }
+    }
+}
 
 /// What `run` would refuse, in one line, without running anything.
 pub(crate) fn check(args: &Args) -> Result<(), String> {

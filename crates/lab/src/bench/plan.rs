@@ -10,7 +10,7 @@ use super::work::Random;
 /// The lock of the overhead cells: none.
 pub(crate) const NO_LOCK: &str = "busted-none";
 /// Rounds of the overhead cells, which are quiet: one thread, nobody to wait for.
-const OVERHEAD_ROUNDS: usize = 3;
+pub(crate) const OVERHEAD_ROUNDS: usize = 3;
 /// What starting and ending a worker costs, for the estimate of the time left.
 const START_MS: u64 = 25;
 
@@ -24,9 +24,9 @@ pub(crate) enum Topic {
 
 /// Cells that belong together; results are written after each group.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Group {
-    pub topic: Topic,
-    pub cells: Vec<CellSpec>,
+pub(crate) struct Group<S = CellSpec, T = Topic> {
+    pub topic: T,
+    pub cells: Vec<S>,
 }
 
 /// All groups of a run, thread counts ascending within a profile.
@@ -50,6 +50,22 @@ pub(crate) fn groups(
 /// Time one cell takes, nearly.
 pub(crate) fn nominal_ms(spec: &CellSpec) -> u64 {
     spec.time_ms + spec.time_ms.min(100) / 5 + START_MS
+}
+
+/// A cell for each of `names` in each round, in an order drawn from the seed of the round.
+pub(crate) fn interleaved<S>(
+    names: &[&str],
+    rounds: usize,
+    seed: impl Fn(usize) -> u64,
+    spec: impl Fn(&str, usize) -> S,
+) -> Vec<S> {
+    let mut cells = Vec::new();
+    for round in 0..rounds {
+        let mut order = names.to_vec();
+        Random::new(seed(round), u64::MAX).shuffle(&mut order);
+        cells.extend(order.iter().map(|name| spec(name, round)));
+    }
+    cells
 }
 
 struct Planner<'a> {
@@ -107,29 +123,18 @@ impl Planner<'_> {
         pass: Pass,
         rounds: usize,
     ) -> Vec<CellSpec> {
-        let mut cells = Vec::new();
-        for round in 0..rounds {
-            let mut order = names.to_vec();
-            Random::new(self.round_seed(profile, threads, pass, round), u64::MAX).shuffle(&mut order);
-            cells.extend(order.iter().map(|name| self.spec(name, profile, threads, pass, round)));
-        }
-        cells
+        let seed = |round| self.round_seed(profile, threads, pass, round);
+        interleaved(names, rounds, seed, |name, round| self.spec(name, profile, threads, pass, round))
     }
 
     fn spec(&self, lock: &str, profile: &Profile, threads: usize, pass: Pass, round: usize) -> CellSpec {
-        let time_ms = match pass {
-            Pass::Throughput => self.setting.time_ms,
-            Pass::Latency => self.setting.latency_time_ms,
-            Pass::Events => self.setting.events_time_ms,
-            Pass::Uncontended => self.setting.uncontended_time_ms,
-        };
         CellSpec {
             lock: lock.to_owned(),
             threads,
             profile: profile.clone(),
             pass,
             round,
-            time_ms,
+            time_ms: self.setting.time_of(pass),
             drain_ms: self.setting.drain_ms,
             seed: self.round_seed(profile, threads, pass, round),
             calibration: self.calibration,

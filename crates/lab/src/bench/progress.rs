@@ -1,6 +1,6 @@
 //! Progress on standard error: a bar with the time left on a terminal, else one line per group.
-use super::cell::CellSpec;
-use super::plan::{Group, Topic, nominal_ms};
+use super::plan::nominal_ms;
+use super::study::{GroupOf, Spec, Study};
 use super::units::spoken;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -18,8 +18,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(groups: &[Group], quiet: bool) -> Self {
-        let total_ms = groups.iter().flat_map(|group| &group.cells).map(nominal_ms).sum();
+    pub(crate) fn new<S: Study>(groups: &[GroupOf<S>], quiet: bool) -> Self {
+        let cells = groups.iter().flat_map(|group| &group.cells);
+        let total_ms = cells.map(|spec| nominal_ms(spec.cell())).sum();
         let plain = !std::io::stderr().is_terminal();
         let bar = ProgressBar::new(total_ms);
         if plain || quiet {
@@ -31,23 +32,18 @@ impl Progress {
     }
 
     /// A step begins.
-    pub(crate) fn step(&mut self, spec: &CellSpec) {
+    pub(crate) fn step(&mut self, spec: &impl Spec) {
         self.bar.set_position(self.planned_ms);
-        self.planned_ms += nominal_ms(spec);
-        let lock = &spec.lock;
-        self.bar.set_message(format!("{}, {} threads, {lock}", spec.profile.name, spec.threads));
+        self.planned_ms += nominal_ms(spec.cell());
+        let (threads, lock) = (spec.cell().threads, &spec.cell().lock);
+        self.bar.set_message(format!("{}, {threads} threads, {lock}", spec.load()));
     }
 
     /// A group is over.
-    pub(crate) fn group_done(&self, group: &Group) {
+    pub(crate) fn group_done<S: Study>(&self, group: &GroupOf<S>) {
         self.bar.set_position(self.planned_ms);
         if self.plain && !self.quiet {
-            let what = match &group.topic {
-                Topic::Overhead => "harness overhead".to_owned(),
-                Topic::Uncontended => "uncontended".to_owned(),
-                Topic::Cells { profile, threads: 1 } => format!("{profile}, 1 thread"),
-                Topic::Cells { profile, threads } => format!("{profile}, {threads} threads"),
-            };
+            let what = S::told(&group.topic);
             let elapsed = self.start.elapsed().as_secs_f64();
             let share = self.planned_ms as f64 / self.total_ms.max(1) as f64;
             let left = elapsed / share.max(1e-3) * (1.0 - share);

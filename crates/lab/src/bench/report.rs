@@ -1,6 +1,7 @@
 //! The result of a run: what every exporter writes and the terminal prints.
-use super::cell::{Calibration, CellOutcome, Pass, Profile};
+use super::cell::{Calibration, CellOutcome, Pass, Profile, Waits};
 use super::contender::Kind;
+use super::rw::{Memory, Mix};
 use super::stats::{Fairness, Summary, median};
 use super::warnings::Warning;
 use crate::provenance::Provenance;
@@ -19,6 +20,9 @@ pub(crate) struct LockInfo {
     pub bytes: usize,
     /// Whether it has a form that counts lock events.
     pub counts_events: bool,
+    /// What it needs beside itself; told of reader-writer locks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
 }
 
 /// What was asked for, resolved.
@@ -28,6 +32,9 @@ pub(crate) struct Setting {
     pub cpus: Vec<usize>,
     pub threads: Vec<usize>,
     pub profiles: Vec<Profile>,
+    /// Who reads and who writes; empty for mutexes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixes: Vec<Mix>,
     pub rounds: usize,
     pub time_ms: u64,
     pub latency_rounds: usize,
@@ -38,6 +45,18 @@ pub(crate) struct Setting {
     pub uncontended_time_ms: u64,
     pub drain_ms: u64,
     pub seed: u64,
+}
+
+impl Setting {
+    /// Length of a round.
+    pub(crate) fn time_of(&self, pass: Pass) -> u64 {
+        match pass {
+            Pass::Throughput => self.time_ms,
+            Pass::Latency => self.latency_time_ms,
+            Pass::Events => self.events_time_ms,
+            Pass::Uncontended => self.uncontended_time_ms,
+        }
+    }
 }
 
 /// What the harness itself costs: the loop of a profile with no lock in it, one thread.
@@ -71,6 +90,8 @@ pub(crate) enum State {
     Skipped { stalled_at: usize },
     /// Mutual exclusion was violated.
     Broken { acquisitions: u64, counter: u64 },
+    /// A reader was in together with a writer.
+    Torn { of_reads: u64, torn: u64 },
     /// The worker died.
     Failed { reason: String },
 }
@@ -119,7 +140,7 @@ pub(crate) struct Cell {
 
 /// The whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Report {
+pub(crate) struct Report<C = Cell, U = Uncontended> {
     pub schema: u32,
     /// False while the run goes on, and for ever if it was interrupted.
     pub complete: bool,
@@ -128,8 +149,8 @@ pub(crate) struct Report {
     pub calibration: Calibration,
     pub locks: Vec<LockInfo>,
     pub overhead: Vec<Overhead>,
-    pub uncontended: Vec<Uncontended>,
-    pub cells: Vec<Cell>,
+    pub uncontended: Vec<U>,
+    pub cells: Vec<C>,
     pub warnings: Vec<Warning>,
     pub summary: Vec<String>,
 }
@@ -146,15 +167,17 @@ impl Report {
         })
     }
 
-    pub(crate) fn kind(&self, lock: &str) -> Option<Kind> {
-        self.locks.iter().find(|info| info.name == lock).map(|info| info.kind)
-    }
-
     /// The peer with the most acquisitions per second in one profile at one thread count.
     pub(crate) fn best_peer(&self, profile: &str, threads: usize) -> Option<&Cell> {
         self.sound(profile, threads)
             .filter(|cell| self.kind(&cell.lock) == Some(Kind::Peer))
             .max_by(|a, b| a.rate().total_cmp(&b.rate()))
+    }
+}
+
+impl<C: AsRef<Cell>, U> Report<C, U> {
+    pub(crate) fn kind(&self, lock: &str) -> Option<Kind> {
+        self.locks.iter().find(|info| info.name == lock).map(|info| info.kind)
     }
 
     /// The names of the profiles in the order they were asked for.
@@ -164,8 +187,16 @@ impl Report {
 
     /// Whether anything went wrong that must not pass silently.
     pub(crate) fn failed(&self) -> bool {
-        self.cells.iter().any(|cell| matches!(cell.state, State::Broken { .. } | State::Failed { .. }))
+        let bad =
+            |state: &State| matches!(state, State::Broken { .. } | State::Torn { .. } | State::Failed { .. });
+        self.cells.iter().any(|cell| bad(&cell.as_ref().state))
             || self.warnings.iter().any(|warning| matches!(warning, Warning::Failed { .. }))
+    }
+}
+
+impl AsRef<Cell> for Cell {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 
@@ -213,7 +244,8 @@ impl Cell {
             involuntary_switches_per_s: middle(&|outcome| {
                 Some(per_second(outcome.involuntary_switches, outcome))
             }),
-            latency: (!waits.is_empty()).then(|| Latency::of(&waits)),
+            latency: (!waits.is_empty())
+                .then(|| Latency::of(waits.iter().filter_map(|outcome| outcome.waits.as_ref()))),
             events: of_pass(Pass::Events).flat_map(events).collect(),
         }
     }
@@ -230,13 +262,14 @@ fn events(outcome: &CellOutcome) -> Vec<EventCount> {
 }
 
 impl Latency {
-    fn of(rounds: &[&CellOutcome]) -> Self {
+    /// All rounds as one distribution.
+    pub(crate) fn of<'a>(rounds: impl Iterator<Item = &'a Waits>) -> Self {
         // Three digits: the workers' own rounding to one per cent is then the only one that shows.
         let empty = || Histogram::<u64>::new(3).expect("three digits are valid");
         let mut all = empty();
         let mut p999_rounds_ns = Vec::new();
         let (mut worst_ns, mut unfinished_ns) = (0, 0);
-        for waits in rounds.iter().filter_map(|outcome| outcome.waits.as_ref()) {
+        for waits in rounds {
             let mut round = empty();
             for &(ns, count) in &waits.buckets {
                 round.record_n(ns, count).expect("the histogram grows as needed");
@@ -261,7 +294,7 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::cell::{Ending, Waits};
+    use crate::bench::cell::Ending;
 
     fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Option<Waits>) -> CellOutcome {
         CellOutcome {

@@ -1,17 +1,20 @@
 //! One run from arguments to exit code.
 use super::args::Args;
-use super::cell::{Calibration, CellSpec};
+use super::cell::Calibration;
 use super::config::{self, Config};
 use super::engine::{Ended, Engine, Observer};
 use super::executor::ProcessExecutor;
-use super::export::{Exports, FORMATS, Wanted};
+use super::export::FORMATS;
 use super::machine::{self, Activity};
-use super::plan::{self, Group};
+use super::mutexes::Mutexes;
+use super::plan;
 use super::progress::Progress;
 use super::report::{Report, SCHEMA};
+use super::study::{GroupOf, ReportOf, Spec, Study};
 use super::units::spoken;
 use super::warnings::{self, Beforehand, Warning};
-use super::{calibrate, clock, summary, table};
+use super::{calibrate, clock};
+use crate::export::{Exports, Formats, Wanted};
 use crate::interrupt;
 use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use crate::provenance::Provenance;
@@ -24,13 +27,32 @@ use std::time::Instant;
 /// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
 
-/// Runs the benchmark.
+/// Runs the benchmark of mutexes.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    conduct::<Mutexes>(
+        args,
+        config::list,
+        |cpus| Config::resolve(args, cpus),
+        &FORMATS,
+        |config, calibration| {
+            plan::groups(&config.setting, &config.locks, calibration, config.uncontended_only)
+        },
+    )
+}
+
+/// Runs a benchmark: resolved by `resolve`, planned by `plan`, written as `formats`.
+pub(crate) fn conduct<S: Study>(
+    args: &Args,
+    list: fn() -> String,
+    resolve: impl FnOnce(Vec<usize>) -> Result<Config, String>,
+    formats: &Formats<ReportOf<S>>,
+    plan: impl FnOnce(&Config, Calibration) -> Vec<GroupOf<S>>,
+) -> ExitCode {
     if args.list {
-        return print(&config::list(), ExitCode::SUCCESS);
+        return print(&list(), ExitCode::SUCCESS);
     }
-    match prepare(args) {
-        Ok((config, exports)) => measure(args, &config, exports),
+    match prepare(args, resolve, formats) {
+        Ok((config, exports)) => measure::<S>(args, &config, exports, plan),
         Err(message) => {
             eprintln!("stanchion: {message}");
             ExitCode::from(REFUSED)
@@ -39,7 +61,11 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 }
 
 /// Everything that may be refused.
-fn prepare(args: &Args) -> Result<(Config, Exports), String> {
+fn prepare<R>(
+    args: &Args,
+    resolve: impl FnOnce(Vec<usize>) -> Result<Config, String>,
+    formats: &Formats<R>,
+) -> Result<(Config, Exports<R>), String> {
     let cpus = match &args.cpus {
         Some(list) => {
             let cpus = config::cpus(list)?;
@@ -49,7 +75,7 @@ fn prepare(args: &Args) -> Result<(Config, Exports), String> {
         }
         None => machine::available_cpus(),
     };
-    let config = Config::resolve(args, cpus)?;
+    let config = resolve(cpus)?;
     if let Some(text) = &args.nice {
         let value = config::nice(text)?;
         rustix::process::setpriority_process(None, value)
@@ -62,12 +88,12 @@ fn prepare(args: &Args) -> Result<(Config, Exports), String> {
         dir: args.out.as_deref(),
         force: args.force,
     };
-    let exports = Exports::open(&wanted, &FORMATS)?;
+    let exports = Exports::open(&wanted, formats)?;
     Ok((config, exports))
 }
 
 /// What is known before the first cell.
-fn blank_report(config: &Config) -> Report {
+fn blank_report<C, U>(config: &Config) -> Report<C, U> {
     let setting = config.setting.clone();
     Report {
         schema: SCHEMA,
@@ -94,7 +120,12 @@ fn calibrated() -> Calibration {
     pinned.join().expect("calibration does not panic")
 }
 
-fn measure(args: &Args, config: &Config, exports: Exports) -> ExitCode {
+fn measure<S: Study>(
+    args: &Args,
+    config: &Config,
+    exports: Exports<ReportOf<S>>,
+    plan: impl FnOnce(&Config, Calibration) -> Vec<GroupOf<S>>,
+) -> ExitCode {
     interrupt::install();
     let cpus = &config.setting.cpus;
     let before = warnings::before(&Beforehand {
@@ -106,24 +137,26 @@ fn measure(args: &Args, config: &Config, exports: Exports) -> ExitCode {
         governor: machine::governor(),
         stable_clock: clock::is_stable(),
     });
-    let mut report = blank_report(config);
+    let mut report: ReportOf<S> = blank_report(config);
     report.warnings.clone_from(&before);
-    let groups = plan::groups(&config.setting, &config.locks, report.calibration, config.uncontended_only);
-    announce(args, &report, &groups, &before);
+    let groups = plan(config, report.calibration);
+    announce::<S>(args, &report, &groups, &before);
 
-    let mut driver = Driver::new(exports, Progress::new(&groups, args.quiet), before, cpus.clone());
-    let ended = Engine::new(&mut ProcessExecutor, &mut driver).run(&groups, &mut report);
+    let progress = Progress::new::<S>(&groups, args.quiet);
+    let mut driver = Driver::<S>::new(exports, progress, before, cpus.clone());
+    let ended = Engine::<S>::new(&mut ProcessExecutor, &mut driver).run(&groups, &mut report);
     driver.progress.finish();
     finish(&driver, &report, ended)
 }
 
 /// What will be done, on standard error before it is done.
-fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) {
+fn announce<S: Study>(args: &Args, report: &ReportOf<S>, groups: &[GroupOf<S>], before: &[Warning]) {
     if args.quiet {
         return;
     }
-    let cells = report.locks.len() * report.setting.threads.len() * report.setting.profiles.len();
-    let ms: u64 = groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum();
+    let cells = S::planned(report);
+    let ms: u64 =
+        groups.iter().flat_map(|group| &group.cells).map(|spec| plan::nominal_ms(spec.cell())).sum();
     eprintln!(
         "{} locks on {} CPUs ({}), seed {}{}, about {}",
         report.locks.len(),
@@ -139,8 +172,8 @@ fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) 
 }
 
 /// Prints the result and decides the exit code.
-fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
-    let mut text = table::render(report, std::io::stdout().is_terminal());
+fn finish<S: Study>(driver: &Driver<S>, report: &ReportOf<S>, ended: Ended) -> ExitCode {
+    let mut text = S::tables(report, std::io::stdout().is_terminal());
     if !report.summary.is_empty() {
         text.push_str("\nsummary\n");
         for line in &report.summary {
@@ -169,7 +202,7 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
     code
 }
 
-fn kept(driver: &Driver) -> &'static str {
+fn kept<S: Study>(driver: &Driver<S>) -> &'static str {
     if driver.exports.paths().next().is_some() { " and in the files" } else { "" }
 }
 
@@ -191,8 +224,8 @@ fn wrapped(line: &str) -> String {
 }
 
 /// Keeps files, warnings and progress up to date while the engine runs.
-struct Driver {
-    exports: Exports,
+struct Driver<S: Study> {
+    exports: Exports<ReportOf<S>>,
     progress: Progress,
     before: Vec<Warning>,
     cpus: Vec<usize>,
@@ -203,20 +236,25 @@ struct Driver {
     error: Option<String>,
 }
 
-impl Driver {
-    fn new(exports: Exports, progress: Progress, before: Vec<Warning>, cpus: Vec<usize>) -> Self {
+impl<S: Study> Driver<S> {
+    fn new(
+        exports: Exports<ReportOf<S>>,
+        progress: Progress,
+        before: Vec<Warning>,
+        cpus: Vec<usize>,
+    ) -> Self {
         let epoch = Instant::now();
         let last = Activity::sample(&cpus, epoch);
         Self { exports, progress, before, cpus, epoch, last, worst: (0.0, 0.0), error: None }
     }
 }
 
-impl Observer for Driver {
-    fn step(&mut self, spec: &CellSpec) {
+impl<S: Study> Observer<S> for Driver<S> {
+    fn step(&mut self, spec: &S::Spec) {
         self.progress.step(spec);
     }
 
-    fn group_done(&mut self, group: &Group, report: &mut Report) {
+    fn group_done(&mut self, group: &GroupOf<S>, report: &mut ReportOf<S>) {
         let now = Activity::sample(&self.cpus, self.epoch);
         let (foreign, stolen) = now.shares_since(&self.last, self.cpus.len());
         self.last = now;
@@ -224,9 +262,10 @@ impl Observer for Driver {
         report.warnings.retain(|warning| matches!(warning, Warning::Failed { .. }));
         report.warnings.extend(self.before.iter().cloned());
         report.warnings.extend(warnings::during(self.worst.0, self.worst.1));
-        report.warnings.extend(warnings::about_cells(report));
-        report.summary = summary::sentences(report);
-        self.progress.group_done(group);
+        let doubts = S::doubts(report);
+        report.warnings.extend(doubts);
+        report.summary = S::sentences(report);
+        self.progress.group_done::<S>(group);
         // Said once and at the end: the measurement goes on, the terminal still gets its tables.
         if let Err(error) = self.exports.write(report) {
             self.error = Some(error);

@@ -54,17 +54,22 @@ fn uncontended(report: &Report) -> Option<String> {
 
 fn broken(report: &Report, profile: &Profile) -> Vec<String> {
     let of_profile = report.cells.iter().filter(|cell| cell.profile == profile.name);
-    let say = |cell: &Cell| match &cell.state {
+    of_profile.filter_map(|cell| went_wrong(&profile.name, cell)).collect()
+}
+
+/// What must not pass silently about a cell of the section `name`.
+pub(crate) fn went_wrong(name: &str, cell: &Cell) -> Option<String> {
+    let (lock, threads) = (&cell.lock, cell.threads);
+    match &cell.state {
         State::Broken { acquisitions, counter } => Some(format!(
-            "{}: {} is BROKEN with {} threads: {acquisitions} acquisitions, but the counter it protects says {counter}",
-            profile.name, cell.lock, cell.threads
+            "{name}: {lock} is BROKEN with {threads} threads: {acquisitions} acquisitions, but the counter it protects says {counter}"
         )),
-        State::Failed { reason } => {
-            Some(format!("{}: {} failed with {} threads: {reason}", profile.name, cell.lock, cell.threads))
-        }
+        State::Torn { of_reads, torn } => Some(format!(
+            "{name}: {lock} is BROKEN with {threads} threads: {torn} of {of_reads} reads saw a write half done"
+        )),
+        State::Failed { reason } => Some(format!("{name}: {lock} failed with {threads} threads: {reason}")),
         _ => None,
-    };
-    of_profile.filter_map(say).collect()
+    }
 }
 
 /// One sentence naming every lock that collapses or stalls, each where it first does.

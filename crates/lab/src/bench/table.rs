@@ -9,11 +9,11 @@ use crate::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
 use core::fmt::Write;
 
 /// One quantity of a cell: how it is shown, and how it is compared.
-pub(crate) struct Quantity {
+pub(crate) struct Quantity<C = Cell> {
     pub title: &'static str,
     /// The figure, if the cell has one.
-    pub value: fn(&Cell) -> Option<f64>,
-    pub show: fn(&Cell, f64) -> String,
+    pub value: fn(&C) -> Option<f64>,
+    pub show: fn(&C, f64) -> String,
     /// Whether more is better; otherwise less is.
     pub more_is_better: bool,
 }
@@ -73,7 +73,8 @@ pub(crate) fn render(report: &Report, bold: bool) -> String {
         for (index, quantity) in QUANTITIES.iter().enumerate() {
             text.push_str(&matrix(report, profile, quantity, bold));
             if index == 0 {
-                text.push_str(&notes(report, profile));
+                let cells = report.cells.iter().filter(|cell| cell.profile == profile.name);
+                text.push_str(&notes(cells, report.setting.drain_ms));
                 text.push_str(&ratios(report, profile));
             }
         }
@@ -82,7 +83,7 @@ pub(crate) fn render(report: &Report, bold: bool) -> String {
 }
 
 /// The profile in words, with what the harness adds to it.
-pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
+pub(crate) fn describe<C, U>(report: &Report<C, U>, profile: &Profile) -> String {
     let times = format!(
         "{}: critical section {}, think time {}",
         profile.name,
@@ -100,12 +101,12 @@ pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
 }
 
 /// The word for a cell without a figure, if it has none.
-pub(crate) fn word(cell: Option<&Cell>) -> Option<&'static str> {
-    match cell.map(|cell| &cell.state) {
+pub(crate) fn word(state: Option<&State>) -> Option<&'static str> {
+    match state {
         None => Some("-"),
         Some(State::Measured) => None,
         Some(State::Stalled | State::Skipped { .. }) => Some("stalled"),
-        Some(State::Broken { .. }) => Some("BROKEN"),
+        Some(State::Broken { .. } | State::Torn { .. }) => Some("BROKEN"),
         Some(State::Failed { .. }) => Some("failed"),
     }
 }
@@ -114,45 +115,50 @@ pub(crate) fn word(cell: Option<&Cell>) -> Option<&'static str> {
 const SHARED_FIRSTS: usize = 3;
 
 /// Whether a cell has the best figure of its column, among the sound cells that get comparable work done.
-pub(crate) fn is_best(report: &Report, cell: &Cell, quantity: &Quantity) -> bool {
-    let column = || report.sound(&cell.profile, cell.threads);
-    let rate = column().map(Cell::rate).fold(0.0, f64::max);
-    let comparable = |cell: &&Cell| cell.rate() >= COMPARABLE * rate;
-    let figures: Vec<f64> = column().filter(comparable).filter_map(quantity.value).collect();
+pub(crate) fn is_best<C: AsRef<Cell>>(column: &[&C], cell: &C, quantity: &Quantity<C>) -> bool {
+    let rate = column.iter().map(|cell| cell.as_ref().rate()).fold(0.0, f64::max);
+    let comparable = |cell: &C| cell.as_ref().rate() >= COMPARABLE * rate;
+    let figures: Vec<f64> =
+        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| (quantity.value)(cell)).collect();
     let best = figures.iter().copied().reduce(if quantity.more_is_better { f64::max } else { f64::min });
     let Some(best) = best else { return false };
     let equal = |figure: f64| (figure - best).abs() <= best * 1e-9;
     let firsts = figures.iter().filter(|&&figure| equal(figure)).count();
-    comparable(&cell)
+    comparable(cell)
         && (quantity.value)(cell).is_some_and(equal)
         && firsts <= SHARED_FIRSTS
-        && column().nth(1).is_some()
+        && column.len() > 1
+}
+
+/// A figure of a cell as a table shows it, with a mark if it is the best of its column.
+pub(crate) fn figure<C: AsRef<Cell>>(cell: Option<&C>, column: &[&C], quantity: &Quantity<C>) -> String {
+    if let Some(word) = word(cell.map(|cell| &cell.as_ref().state)) {
+        return word.to_owned();
+    }
+    let Some((cell, value)) = cell.and_then(|cell| Some((cell, (quantity.value)(cell)?))) else {
+        return "-".to_owned();
+    };
+    let text = (quantity.show)(cell, value);
+    if is_best(column, cell, quantity) { text + "*" } else { text + " " }
 }
 
 fn matrix(report: &Report, profile: &Profile, quantity: &Quantity, bold: bool) -> String {
     let rows: Vec<&str> = report.locks.iter().map(|lock| lock.name.as_str()).collect();
     let show = |lock: &str, threads: usize| {
-        let cell = report.cell(lock, &profile.name, threads);
-        if let Some(word) = word(cell) {
-            return word.to_owned();
-        }
-        let Some((cell, value)) = cell.and_then(|cell| Some((cell, (quantity.value)(cell)?))) else {
-            return "-".to_owned();
-        };
-        let text = (quantity.show)(cell, value);
-        if is_best(report, cell, quantity) { text + "*" } else { text + " " }
+        let column: Vec<&Cell> = report.sound(&profile.name, threads).collect();
+        figure(report.cell(lock, &profile.name, threads), &column, quantity)
     };
     // A quantity that nothing has (no latency pass was asked for) needs no table.
     let of_profile = |cell: &&Cell| cell.profile == profile.name;
     if !report.cells.iter().filter(of_profile).any(|cell| (quantity.value)(cell).is_some()) {
         return String::new();
     }
-    let text = grid(report, quantity.title, &rows, show);
+    let text = grid(&Columns::threads(report), quantity.title, &rows, show);
     if bold { emboldened(&text) } else { text }
 }
 
 /// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes as width.
-fn emboldened(text: &str) -> String {
+pub(crate) fn emboldened(text: &str) -> String {
     let mut bold = String::new();
     for line in text.split_inclusive('\n') {
         for part in line.split_inclusive('*') {
@@ -168,24 +174,44 @@ fn emboldened(text: &str) -> String {
     bold
 }
 
-/// A table with a row for each lock and a column for each thread count, in as many pieces as needed.
-fn grid(report: &Report, title: &str, rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
-    let columns = report.setting.threads.len().max(1);
-    let pieces = |columns| {
-        let threads = report.setting.threads.chunks(columns);
-        threads.map(|threads| piece(report, threads, rows, &show)).collect::<String>()
+/// What stands above a table.
+pub(crate) struct Columns<'a> {
+    /// Above the names of the locks: what is counted.
+    pub what: &'a str,
+    pub counts: &'a [usize],
+    pub cpus: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// One for each thread count.
+    pub(crate) fn threads<C, U>(report: &'a Report<C, U>) -> Self {
+        Self { what: "threads (per CPU)", counts: &report.setting.threads, cpus: report.setting.cpus.len() }
+    }
+}
+
+/// A table with a row for each lock and a column for each count, in as many pieces as needed.
+pub(crate) fn grid(
+    columns: &Columns,
+    title: &str,
+    rows: &[&str],
+    show: impl Fn(&str, usize) -> String,
+) -> String {
+    let most = columns.counts.len().max(1);
+    let pieces = |width| {
+        let counts = columns.counts.chunks(width);
+        counts.map(|counts| piece(&Columns { counts, ..*columns }, rows, &show)).collect::<String>()
     };
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    let text = (1..=columns).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1));
+    let text = (1..=most).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1));
     format!("\n{title}\n{text}")
 }
 
-fn piece(report: &Report, threads: &[usize], rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
+fn piece(columns: &Columns, rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
     let mut table = plain_table();
-    let headings = threads.iter().map(|&count| heading(count, report.setting.cpus.len()) + " ");
-    table.set_header(core::iter::once("threads (per CPU)".to_owned()).chain(headings));
+    let headings = columns.counts.iter().map(|&count| heading(count, columns.cpus) + " ");
+    table.set_header(core::iter::once(columns.what.to_owned()).chain(headings));
     for row in rows {
-        let cells = threads.iter().map(|&count| show(row, count));
+        let cells = columns.counts.iter().map(|&count| show(row, count));
         table.add_row(core::iter::once((*row).to_owned()).chain(cells));
     }
     align_right(&mut table);
@@ -204,10 +230,10 @@ fn ratios(report: &Report, profile: &Profile) -> String {
         return String::new();
     }
     let title = "throughput relative to the best peer of the column";
-    grid(report, title, &ours, |lock, threads| {
+    grid(&Columns::threads(report), title, &ours, |lock, threads| {
         let cell = report.cell(lock, &profile.name, threads);
         let peer = report.best_peer(&profile.name, threads).map(Cell::rate);
-        match (word(cell), cell, peer) {
+        match (word(cell.map(|cell| &cell.state)), cell, peer) {
             (Some(word), ..) => word.to_owned(),
             (None, Some(cell), Some(rate)) if rate > 0.0 => format!("{:.2} ", cell.rate() / rate),
             _ => "-".to_owned(),
@@ -216,29 +242,26 @@ fn ratios(report: &Report, profile: &Profile) -> String {
 }
 
 /// What the words in a table mean.
-fn notes(report: &Report, profile: &Profile) -> String {
+pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) -> String {
     let mut text = String::new();
-    for cell in report.cells.iter().filter(|cell| cell.profile == profile.name) {
-        match &cell.state {
-            State::Stalled => {
-                let _ = writeln!(
-                    text,
-                    "note: {} stalled with {} threads: not all had got the lock {} ms after the stop",
-                    cell.lock, cell.threads, report.setting.drain_ms
-                );
+    for cell in cells {
+        let who = format!("{} with {} threads", cell.lock, cell.threads);
+        let _ = match &cell.state {
+            State::Stalled => writeln!(
+                text,
+                "note: {} stalled with {} threads: not all had got the lock {drain_ms} ms after the stop",
+                cell.lock, cell.threads
+            ),
+            State::Broken { acquisitions, counter } => writeln!(
+                text,
+                "BROKEN: {who}: {acquisitions} acquisitions, but the protected counter says {counter}"
+            ),
+            State::Torn { of_reads, torn } => {
+                writeln!(text, "BROKEN: {who}: {torn} of {of_reads} reads saw a write half done")
             }
-            State::Broken { acquisitions, counter } => {
-                let _ = writeln!(
-                    text,
-                    "BROKEN: {} with {} threads: {acquisitions} acquisitions, but the protected counter says {counter}",
-                    cell.lock, cell.threads
-                );
-            }
-            State::Failed { reason } => {
-                let _ = writeln!(text, "failed: {} with {} threads: {reason}", cell.lock, cell.threads);
-            }
-            State::Measured | State::Skipped { .. } => {}
-        }
+            State::Failed { reason } => writeln!(text, "failed: {who}: {reason}"),
+            State::Measured | State::Skipped { .. } => Ok(()),
+        };
     }
     text
 }

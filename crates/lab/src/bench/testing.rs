@@ -3,6 +3,7 @@ use super::cell::{Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Wai
 use super::contender::Kind;
 use super::engine::Observer;
 use super::executor::{CellError, Executor};
+use super::mutexes::Mutexes;
 use super::plan::Group;
 use super::report::{LockInfo, Report, SCHEMA, Setting};
 use crate::provenance::Provenance;
@@ -13,7 +14,14 @@ pub(crate) fn calibration() -> Calibration {
 
 pub(crate) fn lock(name: &str) -> LockInfo {
     let kind = if name.starts_with("peer") { Kind::Peer } else { Kind::Stanchion };
-    LockInfo { name: name.into(), kind, about: format!("the lock {name}"), bytes: 4, counts_events: false }
+    LockInfo {
+        name: name.into(),
+        kind,
+        about: format!("the lock {name}"),
+        bytes: 4,
+        counts_events: false,
+        memory: None,
+    }
 }
 
 pub(crate) fn setting() -> Setting {
@@ -22,6 +30,7 @@ pub(crate) fn setting() -> Setting {
         cpus: vec![0, 1],
         threads: vec![1, 2, 4],
         profiles: vec![profile("empty", 0, 0), profile("short", 50, 200)],
+        mixes: Vec::new(),
         rounds: 3,
         time_ms: 10,
         latency_rounds: 1,
@@ -81,7 +90,7 @@ impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> MockExecutor<F> {
     }
 }
 
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for MockExecutor<F> {
+impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor<CellSpec> for MockExecutor<F> {
     fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
         self.asked.push(spec.clone());
         (self.answer)(spec)
@@ -97,7 +106,7 @@ pub(crate) struct MockObserver {
     pub stop_at: Option<usize>,
 }
 
-impl Observer for MockObserver {
+impl Observer<Mutexes> for MockObserver {
     fn step(&mut self, _spec: &CellSpec) {
         self.steps += 1;
     }

@@ -1,5 +1,5 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
-use super::report::{Report, State};
+use super::report::{Cell, Report, State};
 use super::stats::Summary;
 use super::units::percent;
 use core::fmt;
@@ -141,40 +141,61 @@ pub(crate) fn during(foreign: f64, stolen: f64) -> Vec<Warning> {
     busy.into_iter().chain(stolen).collect()
 }
 
+/// What a sound cell may give reason to doubt.
+pub(crate) struct Doubtful {
+    /// Which cell it is.
+    pub name: String,
+    /// Whether a round stands apart from the others.
+    pub outlier: bool,
+    /// How many waits its percentiles rest on, if it has any.
+    pub samples: Option<u64>,
+    /// The longest wait that was cut off.
+    pub unfinished_ns: u64,
+}
+
+impl Doubtful {
+    /// A cell, under this name.
+    pub(crate) fn of(name: String, cell: &Cell) -> Self {
+        Self {
+            name,
+            outlier: cell.throughput.as_ref().is_some_and(Summary::has_outlier),
+            samples: cell.latency.as_ref().map(|latency| latency.samples),
+            unfinished_ns: cell.latency.as_ref().map_or(0, |latency| latency.unfinished_ns),
+        }
+    }
+}
+
+/// Who it was, for an example.
+pub(crate) fn with_threads(cell: &Cell) -> String {
+    let plural = if cell.threads == 1 { "" } else { "s" };
+    format!("{} with {} thread{plural}", cell.lock, cell.threads)
+}
+
 /// Warnings about the figures themselves.
 pub(crate) fn about_cells(report: &Report) -> Vec<Warning> {
-    let name = |cell: &super::report::Cell| {
-        let plural = if cell.threads == 1 { "" } else { "s" };
-        format!("{} with {} thread{plural}, {}", cell.lock, cell.threads, cell.profile)
-    };
-    let sound = || report.cells.iter().filter(|cell| cell.state == State::Measured);
-    let mut warnings = Vec::new();
+    let sound = report.cells.iter().filter(|cell| cell.state == State::Measured);
+    let name = |cell: &Cell| format!("{}, {}", with_threads(cell), cell.profile);
+    doubts(report, &sound.map(|cell| Doubtful::of(name(cell), cell)).collect::<Vec<_>>())
+}
 
-    let outliers: Vec<_> =
-        sound().filter(|cell| cell.throughput.as_ref().is_some_and(Summary::has_outlier)).collect();
+/// Warnings about the figures of these cells.
+pub(crate) fn doubts<C, U>(report: &Report<C, U>, sound: &[Doubtful]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let outliers: Vec<_> = sound.iter().filter(|cell| cell.outlier).collect();
     if let Some(first) = outliers.first() {
-        warnings.push(Warning::Outliers {
-            cells: outliers.len(),
-            of: report.cells.len(),
-            example: name(first),
-        });
+        let (cells, of) = (outliers.len(), report.cells.len());
+        warnings.push(Warning::Outliers { cells, of, example: first.name.clone() });
     }
-    let samples =
-        |cell: &super::report::Cell| cell.latency.as_ref().map_or(u64::MAX, |latency| latency.samples);
-    let few: Vec<_> = sound().filter(|cell| samples(cell) < ENOUGH_SAMPLES).collect();
+    let samples = |cell: &Doubtful| cell.samples.unwrap_or(u64::MAX);
+    let few: Vec<_> = sound.iter().filter(|cell| samples(cell) < ENOUGH_SAMPLES).collect();
     if let Some(first) = few.first() {
-        warnings.push(Warning::FewSamples {
-            cells: few.len(),
-            example: name(first),
-            samples: samples(first),
-        });
+        let (cells, samples) = (few.len(), samples(first));
+        warnings.push(Warning::FewSamples { cells, example: first.name.clone(), samples });
     }
     let limit = report.setting.latency_time_ms as f64 * 1e6 * CUT_OFF;
-    let cut: Vec<_> = sound()
-        .filter(|cell| cell.latency.as_ref().is_some_and(|latency| latency.unfinished_ns as f64 > limit))
-        .collect();
+    let cut: Vec<_> = sound.iter().filter(|cell| cell.unfinished_ns as f64 > limit).collect();
     if let Some(first) = cut.first() {
-        warnings.push(Warning::CutOff { cells: cut.len(), example: name(first) });
+        warnings.push(Warning::CutOff { cells: cut.len(), example: first.name.clone() });
     }
     warnings
 }

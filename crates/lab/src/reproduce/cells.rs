@@ -33,9 +33,9 @@ pub(crate) struct Cells {
     scales: Vec<f64>,
 }
 
-/// Whether the simulator has a lock of this name.
+/// Whether the simulator has a lock of this name, or several with a `+` between them.
 pub(crate) fn exists(lock: &str) -> bool {
-    stanchion_sim::lock_names().contains(&lock)
+    stanchion_sim::names_locks(lock)
 }
 
 /// Whether a filter `LOCK`, `@ROW` or `LOCK@ROW` lets a cell through.

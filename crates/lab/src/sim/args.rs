@@ -14,7 +14,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub workload: Option<String>,
 
-    /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with
+    /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a + between them, one
+    /// for each class of the workload's locks: percpu-rw+rw-simple
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub lock: String,
 

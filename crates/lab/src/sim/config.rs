@@ -52,7 +52,6 @@ impl Config {
         let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
         let jobs = number("--jobs", args.jobs.as_deref(), cpus, 1..=MOST_JOBS)? as usize;
         let part = part(args, watching, time)?;
-        let locks = scenes::locks(&args.lock)?;
         let scenes = scenes::resolve(&scenes::Typed {
             machines: args.machine.as_deref().unwrap_or(MACHINE),
             workloads: args.workload.as_deref().unwrap_or(WORKLOAD),
@@ -60,6 +59,10 @@ impl Config {
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
         })?;
+        let locks = scenes::locks(&args.lock, &scenes)?;
+        for scene in &scenes {
+            scenes::probe(scene, &locks)?;
+        }
         let cells = locks.len() * scenes.iter().map(|scene| scene.counts.len()).sum::<usize>();
         let watch = part.map(|(from, to)| Watch {
             from: warm_up + from,
@@ -163,15 +166,23 @@ pub(super) fn list() -> String {
         let about = workload::load(name).map_or_else(|error| error, |file| file.workload.about);
         let _ = writeln!(text, "  {name:<22} {about}");
     }
-    let variants = stanchion_sim::variant_names();
-    text.push_str("locks\n");
-    for name in stanchion_sim::lock_names().iter().filter(|name| !variants.contains(name)) {
-        let _ = writeln!(text, "  {name}");
-    }
-    text.push_str("variants (all of them: --lock variants)\n");
-    for name in variants {
-        let _ = writeln!(text, "  {name}");
-    }
+    let (rw_locks, rw_variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
+    let (locks, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
+    let mut names = |title: &str, names: &mut dyn Iterator<Item = &&'static str>| {
+        text.push_str(title);
+        for name in names {
+            text.push_str("  ");
+            text.push_str(name);
+            text.push('\n');
+        }
+    };
+    names("locks\n", &mut locks.iter().filter(|name| !variants.contains(name)));
+    names("variants (all of them: --lock variants)\n", &mut variants.iter());
+    names(
+        "reader-writer locks, for workloads with readers\n",
+        &mut rw_locks.iter().filter(|name| !rw_variants.contains(name)),
+    );
+    names("variants of these\n", &mut rw_variants.iter());
     text.push_str("tunables\n");
     for tunable in Tunable::ALL {
         let _ = writeln!(
@@ -216,6 +227,24 @@ mod tests {
         .expect("valid");
         assert_eq!(config.locks, ["ticket", "byte"]);
         assert_eq!(config.scenes[0].counts, [2, 3, 4, 5, 8]);
+    }
+
+    #[test]
+    fn workloads_with_readers_are_for_reader_writer_locks() {
+        let config = resolve(|args| args.workload = Some("grant-table".into())).expect("valid");
+        let (all, variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
+        assert!(config.locks.iter().all(|name| all.contains(name) && !variants.contains(name)));
+        assert!(config.locks.len() >= 3);
+        let config = resolve(|args| {
+            args.workload = Some("grant-table".into());
+            args.lock = "rw-simple,percpu-rw+rw-simple".into();
+        });
+        assert_eq!(config.expect("a lock for each class").locks, ["rw-simple", "percpu-rw+rw-simple"]);
+        let config = resolve(|args| {
+            args.set = vec!["workload.readers-percent=90".into()];
+            args.lock = "qspin,qrw".into();
+        });
+        assert_eq!(config.expect("a mutex serves, too").locks, ["qspin", "qrw"]);
     }
 
     #[test]
@@ -264,7 +293,25 @@ mod tests {
     #[test]
     fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         type Mistake = fn(&mut Args);
-        let mistakes: [(Mistake, &str); 16] = [
+        let mistakes: [(Mistake, &str); 22] = [
+            (
+                |args| args.lock = "qrw".into(),
+                "workload medium: it takes mutexes, and qrw is a reader-writer lock",
+            ),
+            (
+                |args| (args.lock, args.workload) = ("byte".into(), Some("grant-table".into())),
+                "workload grant-table takes reader-writer locks, and byte is a mutex",
+            ),
+            (|args| args.lock = "byte+tiket".into(), "--lock: unknown lock 'tiket': nearest are ticket"),
+            (
+                |args| args.lock = "byte+ticket".into(),
+                "names 2 locks, and workload medium has 1 class of them",
+            ),
+            (
+                |args| (args.lock, args.workload) = ("qrw+qrw+qrw".into(), Some("grant-table".into())),
+                "names 3 locks, and workload grant-table has 2 classes of them",
+            ),
+            (|args| args.workload = Some("grant-table,short".into()), "simulate them one by one"),
             (|args| args.lock = "tiket".into(), "--lock: unknown lock 'tiket': nearest are ticket"),
             (|args| args.lock = ",".into(), "--lock: ',' names nothing"),
             (|args| args.machine = Some("smal-vm".into()), "small-vm"),

@@ -4,8 +4,8 @@ use crate::threads;
 use stanchion_core::Tunable;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
-use stanchion_sim::workload::{self, Workload};
-use stanchion_sim::{Failure, Spec, run};
+use stanchion_sim::workload::{self, Takes, Workload};
+use stanchion_sim::{Failure, Spec, check, names_locks};
 use std::sync::Arc;
 
 /// A machine, a workload and the counts that are simulated there.
@@ -70,7 +70,6 @@ pub(super) fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
                 counts: counts.clone(),
                 tunings: tunings.clone(),
             };
-            probe(&scene)?;
             scenes.push(scene);
         }
     }
@@ -179,41 +178,57 @@ fn default_counts(machine: &Machine) -> Vec<usize> {
     counts
 }
 
-/// Asks the simulator itself whether it would run each count, without running it.
-fn probe(scene: &Scene) -> Result<(), String> {
-    let lock = stanchion_sim::lock_names()[0];
-    for &contexts in &scene.counts {
-        let spec = Spec {
-            machine: &scene.machine,
-            workload: &scene.workload,
-            lock,
-            tunings: &scene.tunings,
-            contexts,
-            seed: 0,
-            time: 0,
-            warm_up: 0,
-            record: None,
-            most_events: 0,
-        };
-        if let Err(Failure::Refused(why)) = run(&spec, &|| true) {
-            return Err(why);
+/// Asks the simulator itself whether it would run each lock with each count, without running it.
+pub(super) fn probe(scene: &Scene, locks: &[&str]) -> Result<(), String> {
+    for lock in locks {
+        for &contexts in &scene.counts {
+            let spec = Spec {
+                machine: &scene.machine,
+                workload: &scene.workload,
+                lock,
+                tunings: &scene.tunings,
+                contexts,
+                seed: 0,
+                time: 0,
+                warm_up: 0,
+                record: None,
+                most_events: 0,
+            };
+            if let Err(Failure::Refused(why) | Failure::Broken(why)) = check(&spec) {
+                return Err(why);
+            }
         }
     }
     Ok(())
 }
 
-/// The locks of a list, in the order typed: the first is what others are compared with.
-pub(super) fn locks(list: &str) -> Result<Vec<&'static str>, String> {
-    let (all, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
-    let mut locks = Vec::new();
+/// The locks of a list, in the order typed: the first is what others are compared with. `all` and `variants` are those that `scenes`
+/// take: reader-writer locks where somebody only reads, mutexes elsewhere.
+pub(super) fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<&'static str>, String> {
+    let mutexes = scenes.iter().all(|scene| scene.workload.takes() == Takes::Mutexes);
+    let rw_locks = scenes.iter().all(|scene| scene.workload.takes() != Takes::Mutexes);
+    let (all, variants) = if mutexes {
+        (stanchion_sim::lock_names(), stanchion_sim::variant_names())
+    } else {
+        (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names())
+    };
+    let mut locks: Vec<&'static str> = Vec::new();
     for word in words("--lock", list)? {
-        match all.iter().find(|name| **name == word) {
-            Some(name) => locks.push(*name),
-            None if word == "all" => locks.extend(all.iter().filter(|name| !variants.contains(name))),
-            None if word == "variants" => locks.extend(&variants),
-            None => {
-                let near = nearest(word, all.iter().copied()).join(", ");
-                return Err(format!("--lock: unknown lock '{word}': nearest are {near} (--list shows all)"));
+        if matches!(word, "all" | "variants") && !mutexes && !rw_locks {
+            return Err(format!(
+                "--lock: '{word}' of workloads with readers are other locks than of those without; simulate them one by one"
+            ));
+        }
+        match word {
+            "all" => locks.extend(all.iter().filter(|name| !variants.contains(name))),
+            "variants" => locks.extend(&variants),
+            // Lives as long as the command, like the names of single locks.
+            _ if names_locks(word) => locks.push(word.to_owned().leak()),
+            _ => {
+                let known = [stanchion_sim::lock_names(), stanchion_sim::rw_lock_names()].concat();
+                let wrong = word.split('+').find(|name| !known.contains(name)).unwrap_or(word);
+                let near = nearest(wrong, known).join(", ");
+                return Err(format!("--lock: unknown lock '{wrong}': nearest are {near} (--list shows all)"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it likes.
 use super::orders::Orders;
-use super::seat::{HANDLER_LEVELS, STATIONS, Seat, TASK_STATIONS};
+use super::seat::{HANDLER_LEVELS, STATIONS, Seat};
 use super::station::Station;
 use super::tally::Tally;
 use super::tortured::Tortured;
@@ -39,7 +39,7 @@ impl<L: Tortured> Arena<L> {
         let seats = (0..orders.writers + orders.readers).map(|_| Seat::default()).collect();
         Box::leak(Box::new(Self {
             orders,
-            stations: core::array::from_fn(|_| Station::new(L::INIT)),
+            stations: core::array::from_fn(|station| Station::new(L::new(station))),
             seats,
             tormentor: Seat::default(),
             switches: Switches::default(),
@@ -74,28 +74,29 @@ impl<L: Tortured> Arena<L> {
         (seat * (HANDLER_LEVELS + 1) + depth) as u64
     }
 
-    /// The sums of the writers.
+    /// The sums of the writers. What others wrote is in the total.
     pub(crate) fn writes_tally(&self) -> Tally {
-        Self::tally(&self.seats[..self.orders.writers])
+        let (writers, readers) = self.seats.split_at(self.orders.writers);
+        Self::tally(writers, readers, Seat::written)
     }
 
-    /// The sums of the readers.
+    /// The sums of the readers. What others read is in the total.
     pub(crate) fn reads_tally(&self) -> Tally {
-        Self::tally(&self.seats[self.orders.writers..])
+        let (writers, readers) = self.seats.split_at(self.orders.writers);
+        Self::tally(readers, writers, Seat::read)
     }
 
-    fn tally(seats: &[Seat]) -> Tally {
-        Tally::of(seats.iter().map(|seat| {
+    fn tally(seats: &[Seat], others: &[Seat], acquired: fn(&Seat) -> u64) -> Tally {
+        let mut tally = Tally::of(seats.iter().map(|seat| {
             let seen = seat.breaches();
-            (seat.acquired(), seen.exclusion + seen.torn)
-        }))
+            (acquired(seat), seen.exclusion + seen.torn)
+        }));
+        tally.total += others.iter().map(acquired).sum::<u64>();
+        tally
     }
 
-    /// How often writers, handlers and the tormentor acquired `station`: what its counter has to show.
+    /// How often `station` was acquired to write there, by whomever: what its counter has to show.
     pub(crate) fn writes_at(&self, station: usize) -> u64 {
-        // A reader's acquisitions of the workers' stations do not count, its handlers' do: handlers write.
-        let seats =
-            if station < TASK_STATIONS { &self.seats[..self.orders.writers] } else { &self.seats[..] };
-        seats.iter().chain([&self.tormentor]).map(|seat| seat.acquired_at(station)).sum()
+        self.seats.iter().chain([&self.tormentor]).map(|seat| seat.written_at(station)).sum()
     }
 }

@@ -22,7 +22,8 @@ const SECONDS_MOST: f64 = 864_000.0;
 was run; 130 interrupted, what was finished is printed."
 )]
 pub(crate) struct Args {
-    /// Locks to torture, one after the other; `stanchion` is all of Stanchion's, `busted` all that are broken on purpose
+    /// Locks to torture, one after the other; `stanchion` is all of Stanchion's, `rw` those of them
+    /// whose readers share, `busted` all that are broken on purpose
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::STANCHION)]
     lock: Vec<String>,
 
@@ -38,9 +39,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     writers: Option<usize>,
 
-    /// Threads that only look; under a mutual-exclusion lock they take it like everybody else
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    readers: usize,
+    /// Threads that only look; under a mutual-exclusion lock they take it like everybody else [default: none there, twice
+    /// the CPUs under a reader-writer lock]
+    #[arg(long, value_name = "N")]
+    readers: Option<usize>,
 
     /// The seed of every random decision [default: a new one, printed]
     #[arg(long, value_name = "N")]
@@ -99,6 +101,8 @@ pub(crate) struct Plan {
     pub(crate) rows: Vec<&'static Row>,
     /// The orders of every lock but for the name, and for what a lock cannot take.
     pub(crate) orders: Orders,
+    /// The readers of a lock that they share.
+    sharing_readers: usize,
     pub(crate) expect_failure: bool,
     pub(crate) json: Option<(PathBuf, std::fs::File)>,
     /// What could not be had, to be said before the start.
@@ -110,7 +114,18 @@ impl Plan {
     pub(crate) fn orders_for(&self, row: &Row) -> Orders {
         let mut orders = Orders { lock: row.name.to_owned(), ..self.orders.clone() };
         orders.extras.signals &= row.signal_safe;
+        if row.shares {
+            orders.readers = self.sharing_readers;
+        }
         orders
+    }
+
+    /// How many readers there are where they share the lock, if that is not said already.
+    pub(crate) fn readers_who_share(&self) -> String {
+        if self.sharing_readers == self.orders.readers || !self.rows.iter().any(|row| row.shares) {
+            return String::new();
+        }
+        format!(" ({} where readers share)", self.sharing_readers)
     }
 }
 
@@ -128,8 +143,11 @@ impl Args {
         let rows = rows(&self.lock, self.expect_failure)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let writers = self.writers.unwrap_or(2 * cpus);
-        threads(writers, self.readers)?;
-        let stall_seconds = self.stall_seconds.unwrap_or_else(|| patience(writers + self.readers, cpus));
+        let readers = self.readers.unwrap_or(0);
+        threads(writers, readers)?;
+        let sharing_readers = self.readers.unwrap_or(2 * cpus);
+        let crowd = writers + if rows.iter().any(|row| row.shares) { sharing_readers } else { readers };
+        let stall_seconds = self.stall_seconds.unwrap_or_else(|| patience(crowd, cpus));
         let seconds = within("--seconds", self.seconds, 0.0, SECONDS_MOST)?;
         let stat_interval = self.stat_interval.unwrap_or((seconds / 5.0).min(15.0));
         let mut extras = extras(&self.without)?;
@@ -138,7 +156,7 @@ impl Args {
             lock: String::new(),
             seconds,
             writers,
-            readers: self.readers,
+            readers,
             seed: self.seed.unwrap_or_else(seed::fresh),
             stat_interval: within("--stat-interval", stat_interval, 0.0, SECONDS_MOST)?,
             stall_seconds: within("--stall-seconds", stall_seconds, 0.1, 3600.0)?,
@@ -149,7 +167,14 @@ impl Args {
         };
         // Last, because from here on there is a file.
         let json = self.json.map(|path| create_json(path, self.force)).transpose()?;
-        Ok(Request::Run(Plan { rows, orders, expect_failure: self.expect_failure, json, remarks }))
+        Ok(Request::Run(Plan {
+            rows,
+            orders,
+            sharing_readers,
+            expect_failure: self.expect_failure,
+            json,
+            remarks,
+        }))
     }
 }
 
@@ -274,6 +299,38 @@ mod tests {
             assert!(within("--seconds", bad, 0.0, SECONDS_MOST).is_err(), "{bad}");
         }
         assert!(within("--seconds", 0.01, 0.0, SECONDS_MOST).is_ok());
+    }
+
+    #[test]
+    fn readers_are_there_where_they_share_unless_it_is_said_how_many() {
+        let orders = |readers| {
+            let seed = Orders {
+                lock: String::new(),
+                seconds: 1.0,
+                writers: 2,
+                readers,
+                seed: 1,
+                stat_interval: 1.0,
+                stall_seconds: 1.0,
+                long_hold_ms: 1,
+                stutter: 1.0,
+                extras: Extras::ALL,
+            };
+            let rows = rows(&strings(&["qspin", "qrw"]), false).ok().unwrap();
+            Plan {
+                rows,
+                orders: seed,
+                sharing_readers: 4,
+                expect_failure: false,
+                json: None,
+                remarks: vec![],
+            }
+        };
+        let plan = orders(0);
+        assert_eq!(plan.orders_for(plan.rows[0]).readers, 0);
+        assert_eq!(plan.orders_for(plan.rows[1]).readers, 4);
+        assert_eq!(plan.readers_who_share(), " (4 where readers share)");
+        assert_eq!(orders(4).readers_who_share(), "");
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn handle(row: &Row, outcome: &mut Outcome, event: Event, bar: &ProgressBar) {
             if outcome.orders.readers > 0 {
                 say(&format!("End: {}", finished.reads.line(READS)));
             }
-            outcome.finish(finished);
+            outcome.finish(*finished);
         }
     }
 }

@@ -1,4 +1,5 @@
 //! What a child process tells its parent: one JSON object per line on standard output.
+use super::sharing::Shared;
 use super::tally::Tally;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ pub(crate) enum Event {
     /// One waiter starved; the run goes on.
     Starved { worker: String, seconds: f64, doing: String },
     /// The run is over, whatever became of it.
-    Finished(Finished),
+    Finished(Box<Finished>),
 }
 
 /// A stall as it was found.
@@ -68,6 +69,9 @@ pub(crate) struct Finished {
     pub(crate) threads: u64,
     pub(crate) moves: u64,
     pub(crate) pauses: u64,
+    /// What readers did, if it is a lock that they share.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) shared: Option<Shared>,
 }
 
 impl Event {
@@ -89,11 +93,11 @@ mod tests {
 
     #[test]
     fn events_survive_the_pipe() {
-        let sent = Event::Finished(Finished {
+        let sent = Event::Finished(Box::new(Finished {
             miscounted: vec![("the lock".to_owned(), 3, 4)],
             jain: 0.5,
             ..Finished::default()
-        });
+        }));
         let line = serde_json::to_string(&sent).unwrap();
         assert!(!line.contains('\n'));
         let Event::Finished(back) = serde_json::from_str(&line).unwrap() else {

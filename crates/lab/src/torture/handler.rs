@@ -8,13 +8,14 @@
 //! `errno` as it was.
 #![expect(
     unsafe_code,
-    reason = "signal handlers are installed and sent through libc, and `RawMutex::unlock` is unsafe"
+    reason = "signal handlers are installed and sent through libc, and giving a lock back is unsafe"
 )]
 use super::arena::Arena;
+use super::claims::Claimed;
 use super::delay::busy;
 use super::rng::Rng;
-use super::seat::{Activity, HANDLER_LEVELS, Reach, handler_station};
-use super::tortured::Tortured;
+use super::seat::{Activity, HANDLER_LEVELS, Reach, TASK_STATIONS, handler_station};
+use super::tortured::{Side, Tortured};
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed, compiler_fence};
@@ -146,9 +147,44 @@ fn interrupt(hook: &Hook<'_>) {
     hook.depth.store(depth - 1, Relaxed);
 }
 
+/// What one run of a handler takes.
+struct Errand {
+    station: usize,
+    writes: bool,
+    /// As a reader that must not wait behind writers.
+    again: bool,
+    /// The station is one that the thread reads, or is about to read.
+    claimed: bool,
+}
+
+/// What a handler at `depth` takes whose thread claims `claimed`. Under a mutex that is decided by the depth.
+fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand {
+    let own = Errand { station: handler_station(depth), writes: true, again: false, claimed: false };
+    if !L::SKILLS.shares {
+        return own;
+    }
+    let free = claimed.first_free();
+    let again = || claimed.readable_again().filter(|_| L::SKILLS.reads_again);
+    match rng.below(4) {
+        0 if L::SKILLS.handlers_write => own,
+        1 if free < TASK_STATIONS => {
+            let station = rng.between(free as u64, TASK_STATIONS as u64 - 1) as usize;
+            Errand { station, writes: false, again: rng.one_in(2), claimed: false }
+        }
+        2 | 3 if again().next().is_some() => {
+            let chosen = again().nth(rng.below(again().count() as u64) as usize);
+            let station = chosen.unwrap_or(own.station);
+            Errand { station, writes: false, again: true, claimed: true }
+        }
+        _ => Errand { writes: false, again: rng.one_in(2), ..own },
+    }
+}
+
 impl<L: Tortured> Torment for Arena<L> {
     fn strike(&self, number: usize, depth: usize, rng: &mut Rng) {
-        let (seat, station) = (&self.seats[number], handler_station(depth));
+        let seat = &self.seats[number];
+        let Errand { station, writes, again, claimed } = errand::<L>(seat.claims.below(depth), depth, rng);
+        let side = if writes { Side::Writes } else { Side::Reads };
         let place = &self.stations[station];
         let context = Self::context(number, depth);
         seat.handler_runs.fetch_add(1, Relaxed);
@@ -159,19 +195,34 @@ impl<L: Tortured> Torment for Arena<L> {
         if depth == HANDLER_LEVELS && (0..depth).all(|below| doing.at(below).0 == Activity::Waiting) {
             seat.handler_fifth.fetch_add(1, Relaxed);
         }
-        let guard = place.lock.lock();
+        if L::SKILLS.shares {
+            seat.claims.about_to(depth, station, side);
+        }
+        let guard = if again { place.lock.acquire_again() } else { place.lock.acquire(side) };
+        if L::SKILLS.shares {
+            seat.claims.holds(depth, station, side);
+        }
         seat.handler_does(depth, Activity::Holding, station);
-        let mut seen = place.enter_write(context);
-        seat.handler_count(station);
+        let mut seen = if writes { place.enter_write(context) } else { place.enter_read().0 };
+        seat.handler_count(station, writes);
+        if claimed {
+            seat.sharing.handler_again.fetch_add(1, Relaxed);
+        }
         // Mostly as short as can be; sometimes long enough for the next signal to arrive inside.
         if rng.one_in(4) {
             busy(Duration::from_micros(rng.between(1, 50)));
         }
-        seen += place.leave_write(context);
+        seen += if writes { place.leave_write(context) } else { place.leave_read() };
         seat.handler_charge(seen);
         seat.handler_does(depth, Activity::Releasing, station);
-        // SAFETY: `guard` is what `lock` of this very lock returned above, in this context.
-        unsafe { place.lock.unlock(guard) };
+        if L::SKILLS.shares {
+            seat.claims.about_to(depth, station, side);
+        }
+        // SAFETY: `guard` is what an acquisition of this very lock returned above, in this context.
+        unsafe { place.lock.release(guard) };
+        if L::SKILLS.shares {
+            seat.claims.gone(depth, station);
+        }
         seat.handler_does(depth, Activity::Vacant, 0);
     }
 

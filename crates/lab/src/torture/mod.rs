@@ -7,6 +7,7 @@
 mod arena;
 mod args;
 mod busted;
+mod claims;
 mod conduct;
 mod delay;
 mod event;
@@ -16,8 +17,11 @@ mod outcome;
 mod registry;
 mod report;
 mod rng;
+mod rw;
+mod rw_rows;
 mod seat;
 mod session;
+mod sharing;
 mod shuffle;
 mod station;
 mod tally;
@@ -52,15 +56,19 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 fn list() -> ExitCode {
     println!("locks:");
-    for row in registry::ROWS {
+    for row in registry::rows() {
         let detector = match row.origin {
             Origin::Busted(Detector::Torture) => " [torture must catch it]",
+            Origin::Busted(Detector::LongTorture) => {
+                " [torture must catch it in ten seconds, --without nice]"
+            }
             Origin::Busted(Detector::ThreadSanitizer) => " [a ThreadSanitizer build must catch it]",
             Origin::Stanchion | Origin::Reference => "",
         };
         println!("  {:22} {}{detector}", row.name, row.about);
     }
     println!("  {:22} all of Stanchion's own", registry::STANCHION);
+    println!("  {:22} all of those whose readers share", registry::RW);
     println!("  {:22} all that are broken on purpose", registry::BUSTED);
     println!("extras, all on unless left out with --without: {}", orders::Extras::NAMES.join(", "));
     ExitCode::SUCCESS
@@ -111,11 +119,12 @@ fn announce(plan: &Plan) {
     }
     let extras = orders.extras.names();
     println!(
-        "torture: seed {}, {} s a lock, {} writers, {} readers, with {}",
+        "torture: seed {}, {} s a lock, {} writers, {} readers{}, with {}",
         orders.seed,
         orders.seconds,
         orders.writers,
         orders.readers,
+        plan.readers_who_share(),
         if extras.is_empty() { "no extras".to_owned() } else { extras.join(", ") },
     );
 }

@@ -1,6 +1,7 @@
 //! What became of one lock.
 use super::event::{Finished, Stall};
 use super::orders::Orders;
+use super::sharing::Shared;
 use super::tally::Tally;
 use crate::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
@@ -19,6 +20,8 @@ pub(crate) enum Failure {
     Stall(Stall),
     /// One waiter of a fair lock was passed over.
     Starved { worker: String, seconds: f64, doing: String },
+    /// Readers that may share the lock were never inside together.
+    NeverTogether { reads: u64 },
     /// Workers panicked.
     Panicked { count: u64 },
     /// The process was killed by a signal of its own making.
@@ -48,6 +51,9 @@ impl core::fmt::Display for Failure {
             }
             Self::Starved { worker, seconds, doing } => {
                 write!(f, "{worker} starved for {seconds:.1} s, {doing}")
+            }
+            Self::NeverTogether { reads } => {
+                write!(f, "readers were never inside together, in {reads} reads")
             }
             Self::Panicked { count } => write!(f, "{count} workers panicked"),
             Self::Crashed { signal } => write!(f, "crashed with signal {signal}{}", signal_name(*signal)),
@@ -115,6 +121,13 @@ impl Outcome {
         for (lock, counted, acquired) in &finished.miscounted {
             let (lock, counted, acquired) = (lock.clone(), *counted, *acquired);
             self.failures.push(Failure::Miscount { lock, counted, acquired });
+        }
+        let reads = finished.reads.total;
+        if finished.shared.is_some_and(|shared| shared.together == 0)
+            && self.orders.readers > 1
+            && reads >= Shared::READS_ENOUGH
+        {
+            self.failures.push(Failure::NeverTogether { reads });
         }
         self.counts = Some((finished.writes, finished.reads));
         self.finished = Some(finished);
@@ -211,6 +224,23 @@ mod tests {
         assert_eq!(seen.failures.len(), 4);
         assert_eq!(seen.verdict(), "FAILED");
         assert_eq!(seen.failures[0].to_string(), "2 times two were inside at once");
+    }
+
+    #[test]
+    fn readers_that_never_meet_are_a_failure_where_they_may() {
+        let verdict = |readers, reads, shared: Option<Shared>| {
+            let mut seen = outcome(&[]);
+            seen.orders.readers = readers;
+            let reads = Tally { total: reads, ..Tally::default() };
+            seen.finish(Finished { reads, shared, ..Finished::default() });
+            seen.verdict()
+        };
+        let (alone, met) = (Shared::default(), Shared { together: 1, ..Shared::default() });
+        assert_eq!(verdict(2, 5000, Some(alone)), "FAILED");
+        assert_eq!(verdict(2, 5000, Some(met)), "passed");
+        assert_eq!(verdict(2, 5000, None), "passed", "a mutex");
+        assert_eq!(verdict(1, 5000, Some(alone)), "passed", "whom should it meet");
+        assert_eq!(verdict(2, 50, Some(alone)), "passed", "too few to say");
     }
 
     #[test]

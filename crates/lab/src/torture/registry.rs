@@ -1,6 +1,7 @@
 //! Every lock that can be tortured: one row each. Adding a lock is adding a row.
 use super::busted;
 use super::orders::Orders;
+use super::rw_rows;
 use super::session;
 use super::tortured::Tortured;
 
@@ -9,6 +10,8 @@ use super::tortured::Tortured;
 pub(crate) enum Detector {
     /// This command, natively.
     Torture,
+    /// The same, with time and CPUs enough: not in a short run on a busy machine.
+    LongTorture,
     /// This command, built with ThreadSanitizer.
     ThreadSanitizer,
 }
@@ -32,6 +35,8 @@ pub(crate) struct Row {
     pub(crate) fair: bool,
     /// Whether signal handlers may use it while they interrupt its own slow path.
     pub(crate) signal_safe: bool,
+    /// Whether readers are inside together; then there are readers unless it is said how many.
+    pub(crate) shares: bool,
     pub(crate) about: &'static str,
     /// Tortures it, in a process of its own.
     pub(crate) run: fn(Orders),
@@ -39,7 +44,7 @@ pub(crate) struct Row {
 
 /// Whether a starved waiter is a failure.
 #[derive(Clone, Copy)]
-enum Fair {
+pub(super) enum Fair {
     Yes,
     No,
 }
@@ -47,11 +52,17 @@ enum Fair {
 /// One of Stanchion's.
 const fn ours<L: Tortured>(name: &'static str, fair: Fair, about: &'static str) -> Row {
     let fair = matches!(fair, Fair::Yes);
-    Row { name, origin: Origin::Stanchion, fair, signal_safe: true, about, run: session::run::<L> }
+    let shares = L::SKILLS.shares;
+    Row { name, origin: Origin::Stanchion, fair, signal_safe: true, shares, about, run: session::run::<L> }
 }
 
-/// The rows, in the order in which they are run.
-pub(crate) static ROWS: &[Row] = &[
+/// Every row, in the order in which they are run.
+pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(rw_rows::ROWS)
+}
+
+/// The mutexes.
+static ROWS: &[Row] = &[
     ours::<stanchion::lock::ByteLock>("byte", Fair::No, "test-and-test-and-set byte, unfair"),
     ours::<stanchion::lock::TicketLock>("ticket", Fair::Yes, "FIFO ticket lock"),
     ours::<stanchion::lock::QSpinLock>("qspin", Fair::Yes, "queued spin lock"),
@@ -140,6 +151,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Reference,
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "a plain test-and-set lock, sound; the twin of busted-relaxed",
         run: session::run::<busted::Sound>,
     },
@@ -148,6 +160,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Reference,
         fair: true,
         signal_safe: false,
+        shares: false,
         about: "parking_lot's mutex, without signals: its parking table is not made for handlers",
         run: session::run::<parking_lot::RawMutex>,
     },
@@ -156,6 +169,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Busted(Detector::Torture),
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "excludes nobody",
         run: session::run::<busted::NoExclusion>,
     },
@@ -164,6 +178,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Busted(Detector::Torture),
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "looks and then takes, in two steps",
         run: session::run::<busted::CheckThenSet>,
     },
@@ -172,6 +187,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Busted(Detector::Torture),
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "may sleep through the wake-up meant for it",
         run: session::run::<busted::LostWakeup>,
     },
@@ -180,6 +196,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Busted(Detector::Torture),
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "a ticket lock that now and then serves two at once",
         run: session::run::<busted::DoubleGrant>,
     },
@@ -188,6 +205,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Busted(Detector::Torture),
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "try_lock sometimes takes what somebody else holds",
         run: session::run::<busted::TryLies>,
     },
@@ -196,6 +214,7 @@ pub(crate) static ROWS: &[Row] = &[
         origin: Origin::Busted(Detector::ThreadSanitizer),
         fair: false,
         signal_safe: true,
+        shares: false,
         about: "excludes, but orders nothing; invisible to torture on x86",
         run: session::run::<busted::AllRelaxed>,
     },
@@ -205,15 +224,17 @@ pub(crate) static ROWS: &[Row] = &[
 pub(crate) const BUSTED: &str = "busted";
 /// The word that stands for all of Stanchion's own.
 pub(crate) const STANCHION: &str = "stanchion";
+/// The word that stands for those of them whose readers share.
+pub(crate) const RW: &str = "rw";
 
 /// The row called `name`.
 pub(crate) fn row(name: &str) -> Option<&'static Row> {
-    ROWS.iter().find(|row| row.name == name)
+    rows().find(|row| row.name == name)
 }
 
 /// Every name that `--lock` understands.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().map(|row| row.name).chain([BUSTED, STANCHION])
+    rows().map(|row| row.name).chain([BUSTED, STANCHION, RW])
 }
 
 /// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of `busted` only
@@ -222,9 +243,10 @@ pub(crate) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
         (BUSTED, Origin::Busted(detector)) => !expect_failure || detector == Detector::Torture,
         (STANCHION, Origin::Stanchion) => true,
+        (RW, Origin::Stanchion) => row.shares,
         _ => row.name == name,
     };
-    ROWS.iter().filter(wanted).collect()
+    rows().filter(wanted).collect()
 }
 
 #[cfg(test)]
@@ -238,7 +260,7 @@ mod tests {
         let before = names.len();
         names.dedup();
         assert_eq!(names.len(), before);
-        for row in ROWS {
+        for row in rows() {
             assert_eq!(
                 row.name.starts_with("busted-"),
                 matches!(row.origin, Origin::Busted(_)),
@@ -253,10 +275,12 @@ mod tests {
     fn the_group_of_busted_locks_fits_the_question() {
         let all = named(BUSTED, false);
         let caught_here = named(BUSTED, true);
-        assert_eq!(all.len(), caught_here.len() + 1);
+        assert_eq!(all.len(), caught_here.len() + 2);
         assert!(caught_here.iter().all(|row| row.origin == Origin::Busted(Detector::Torture)));
         assert!(all.iter().any(|row| row.name == "busted-relaxed"));
         assert_eq!(named("busted-relaxed", true).len(), 1, "by its own name it is always meant");
         assert!(named("nonsense", false).is_empty());
+        assert!(named(RW, false).iter().all(|row| row.shares && row.origin == Origin::Stanchion));
+        assert!(named(RW, false).iter().any(|row| row.name == "percpu-rw"));
     }
 }

@@ -43,6 +43,8 @@ pub(crate) fn summary(outcomes: &[Outcome]) -> String {
     let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     for outcome in outcomes {
         let lock = &outcome.orders.lock;
+        let shared = outcome.finished.as_ref().and_then(|sums| sums.shared);
+        lines.extend(shared.map(|shared| format!("{lock}: {}", shared.line())));
         lines.extend(outcome.failures.iter().map(|failure| format!("{lock}: FAILED: {failure}")));
         lines.extend(outcome.notes.iter().map(|note| format!("{lock}: note: {note}")));
     }

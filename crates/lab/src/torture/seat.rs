@@ -4,6 +4,8 @@
 //! seat (and by signal handlers on that thread) and read by the watchdog, hence atomics; all are `Relaxed`, because
 //! nothing may be ordered by torture's own bookkeeping: an ordering borrowed from it would hide the very ordering
 //! that the lock under torture forgot, from the weak machine and from ThreadSanitizer alike.
+use super::claims::Claims;
+use super::sharing::{Sharing, one_more};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
@@ -141,9 +143,15 @@ impl fmt::Display for Doing {
 #[repr(align(128))]
 pub(crate) struct Seat {
     doing: AtomicU64,
-    /// Acquisitions per station. Those of the worker's stations are only written by the worker itself, those of
+    /// Acquisitions to write per station. Those of the worker's stations are only written by the worker itself, those of
     /// the handlers' by read-modify-write, because a handler may interrupt a handler.
-    acquired: [AtomicU64; STATIONS],
+    written: [AtomicU64; STATIONS],
+    /// Acquisitions to read: the worker's, and those in handlers.
+    read: AtomicU64,
+    handler_read: AtomicU64,
+    /// What the contexts of the thread hold and want, if it is a lock that readers share.
+    pub(crate) claims: Claims,
+    pub(crate) sharing: Sharing,
     /// Both kinds of violation, counted by the worker itself: see [`Seat::charge`].
     exclusion: AtomicU64,
     torn: AtomicU64,
@@ -199,17 +207,16 @@ impl Seat {
         Doing(self.doing.load(Relaxed))
     }
 
-    /// Counts an acquisition by the worker.
-    pub(crate) fn count(&self, station: usize) {
+    /// Counts an acquisition by the worker, who is going to write or not.
+    pub(crate) fn count(&self, station: usize, writes: bool) {
         debug_assert!(station < TASK_STATIONS);
-        let count = &self.acquired[station];
-        count.store(count.load(Relaxed) + 1, Relaxed);
+        one_more(if writes { &self.written[station] } else { &self.read });
     }
 
-    /// Counts an acquisition by a handler.
-    pub(crate) fn handler_count(&self, station: usize) {
-        debug_assert!((TASK_STATIONS..STATIONS).contains(&station));
-        self.acquired[station].fetch_add(1, Relaxed);
+    /// Counts an acquisition by a handler. They write at their own stations only.
+    pub(crate) fn handler_count(&self, station: usize, writes: bool) {
+        debug_assert!(!writes || (TASK_STATIONS..STATIONS).contains(&station));
+        (if writes { &self.written[station] } else { &self.handler_read }).fetch_add(1, Relaxed);
     }
 
     /// Books what the worker saw.
@@ -228,19 +235,35 @@ impl Seat {
         }
     }
 
-    /// Acquisitions at one station.
-    pub(crate) fn acquired_at(&self, station: usize) -> u64 {
-        self.acquired[station].load(Relaxed)
+    /// Acquisitions to write at one station.
+    pub(crate) fn written_at(&self, station: usize) -> u64 {
+        self.written[station].load(Relaxed)
+    }
+
+    /// Acquisitions to write by the worker, without its handlers'.
+    pub(crate) fn written(&self) -> u64 {
+        (0..TASK_STATIONS).map(|station| self.written_at(station)).sum()
+    }
+
+    /// Acquisitions to read by the worker, without its handlers'.
+    pub(crate) fn read(&self) -> u64 {
+        self.read.load(Relaxed)
     }
 
     /// Acquisitions by the worker, without its handlers'.
     pub(crate) fn acquired(&self) -> u64 {
-        (0..TASK_STATIONS).map(|station| self.acquired_at(station)).sum()
+        self.written() + self.read()
+    }
+
+    /// Acquisitions by handlers.
+    pub(crate) fn handler_acquired(&self) -> u64 {
+        let written: u64 = (TASK_STATIONS..STATIONS).map(|station| self.written_at(station)).sum();
+        written + self.handler_read.load(Relaxed)
     }
 
     /// Every acquisition on this seat's threads: what the watchdog calls progress.
     pub(crate) fn progress(&self) -> u64 {
-        (0..STATIONS).map(|station| self.acquired_at(station)).sum()
+        self.acquired() + self.handler_acquired()
     }
 
     /// Everything that went wrong here, the worker's and its handlers' together.
@@ -333,10 +356,18 @@ mod tests {
     #[test]
     fn progress_counts_handlers_and_the_line_does_not() {
         let seat = Seat::default();
-        seat.count(0);
-        seat.count(2);
-        seat.handler_count(handler_station(1));
-        assert_eq!((seat.acquired(), seat.progress()), (2, 3));
+        seat.count(0, true);
+        seat.count(2, true);
+        seat.count(1, false);
+        seat.handler_count(handler_station(1), true);
+        seat.handler_count(0, false);
+        assert_eq!((seat.written(), seat.read(), seat.acquired()), (2, 1, 3));
+        assert_eq!((seat.handler_acquired(), seat.progress()), (2, 5));
+        assert_eq!(
+            (seat.written_at(0), seat.written_at(1)),
+            (1, 0),
+            "the counter of a station is its writers'"
+        );
         seat.charge(Breaches { exclusion: 2, torn: 0 });
         seat.handler_charge(Breaches { exclusion: 0, torn: 1 });
         assert_eq!(seat.breaches(), Breaches { exclusion: 2, torn: 1 });

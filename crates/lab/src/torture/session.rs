@@ -7,7 +7,8 @@ use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
 use super::orders::Orders;
 use super::rng::Rng;
-use super::seat::{Breaches, Doing, STATIONS, Seat, TASK_STATIONS, station_name};
+use super::seat::{Breaches, Doing, STATIONS, Seat, station_name};
+use super::sharing::Shared;
 use super::shuffle::Shuffle;
 use super::tally::jain;
 use super::tormentor;
@@ -44,7 +45,7 @@ pub(crate) fn run<L: Tortured>(orders: Orders) {
     });
     let mut session = Session::<L>::start(orders);
     let finished = session.supervise();
-    Event::Finished(finished).send();
+    Event::Finished(Box::new(finished)).send();
     // Not by returning: threads that are stuck for ever would not mind, but nobody should wait for them.
     std::process::exit(0);
 }
@@ -284,6 +285,8 @@ impl<L: Tortured> Session<L> {
         }
         let shares: Vec<u64> = arena.seats[..arena.orders.writers].iter().map(Seat::acquired).collect();
         let sum = |of: fn(&Seat) -> u64| seats().map(of).sum::<u64>();
+        let mut shared = Shared::default();
+        seats().for_each(|seat| shared += &seat.sharing);
         Finished {
             elapsed: now.as_secs_f64(),
             writes: arena.writes_tally(),
@@ -293,13 +296,14 @@ impl<L: Tortured> Session<L> {
             torn: breaches.torn,
             miscounted,
             handler_runs: sum(|seat| seat.handler_runs.load(Relaxed)),
-            handler_acquired: sum(|seat| (TASK_STATIONS..STATIONS).map(|at| seat.acquired_at(at)).sum()),
+            handler_acquired: sum(Seat::handler_acquired),
             handler_deepest: seats().map(|seat| seat.handler_deepest.load(Relaxed)).max().unwrap_or(0),
             handler_fifth: sum(|seat| seat.handler_fifth.load(Relaxed)),
             handler_refused: sum(|seat| seat.handler_refused.load(Relaxed)),
             nested: arena.nested.load(Relaxed),
             tries: sum(|seat| seat.tries.load(Relaxed)),
             tries_won: sum(|seat| seat.tries_won.load(Relaxed)),
+            shared: L::SKILLS.shares.then_some(shared),
             ..self.done.clone()
         }
     }

@@ -28,8 +28,8 @@ pub(crate) struct Station<L> {
 struct Flags {
     /// Which context holds it for writing (its number plus one), or 0.
     write_held: AtomicU64,
-    /// The same for reading.
-    read_held: AtomicU64,
+    /// How many contexts hold it for reading.
+    readers: AtomicU64,
 }
 
 #[repr(align(128))]
@@ -74,7 +74,7 @@ impl<L> Station<L> {
     /// A writer is in: checks the flags and the words, raises its flag and updates the first half of the words.
     pub(crate) fn enter_write(&self, context: u64) -> Breaches {
         let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0)
-            + u64::from(self.flags.read_held.load(Relaxed) != 0);
+            + u64::from(self.flags.readers.load(Relaxed) != 0);
         self.flags.write_held.store(context + 1, Relaxed);
         let seen = Breaches { exclusion, torn: self.torn() };
         let next = self.read(0).wrapping_add(1);
@@ -91,26 +91,33 @@ impl<L> Station<L> {
             self.write(index, word(count, index));
         }
         // The flag must still be ours: this catches an intruder that came *and went* while we were inside.
-        let exclusion = u64::from(self.flags.write_held.load(Relaxed) != context + 1);
+        let exclusion = u64::from(self.flags.write_held.load(Relaxed) != context + 1)
+            + u64::from(self.flags.readers.load(Relaxed) != 0);
         self.flags.write_held.store(0, Relaxed);
         Breaches { exclusion, torn: 0 }
     }
 
-    /// A reader is in: only a writer may not be.
-    pub(crate) fn enter_read(&self, context: u64) -> Breaches {
-        self.flags.read_held.store(context + 1, Relaxed);
+    /// A reader is in: a writer may not be. Also tells whether there are other readers.
+    pub(crate) fn enter_read(&self) -> (Breaches, bool) {
+        let others = self.flags.readers.fetch_add(1, Relaxed) != 0;
         let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0);
-        Breaches { exclusion, torn: self.torn() }
+        (Breaches { exclusion, torn: self.torn() }, others)
     }
 
     /// The reader leaves.
     pub(crate) fn leave_read(&self) -> Breaches {
         let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0);
-        self.flags.read_held.store(0, Relaxed);
+        self.flags.readers.fetch_sub(1, Relaxed);
         Breaches { exclusion, torn: 0 }
     }
 
-    /// How often a writer entered, as the protected counter has it. Only meaningful when all threads were joined.
+    /// How many readers are inside.
+    pub(crate) fn readers(&self) -> u64 {
+        self.flags.readers.load(Relaxed)
+    }
+
+    /// How often a writer entered, as the protected counter has it. Only meaningful to who holds the lock, or when all threads were
+    /// joined.
     pub(crate) fn counted(&self) -> u64 {
         self.read(0)
     }
@@ -129,7 +136,7 @@ mod tests {
             assert_eq!(station.enter_write(context), CLEAN);
             assert_eq!(station.leave_write(context), CLEAN);
         }
-        assert_eq!(station.enter_read(9), CLEAN);
+        assert_eq!(station.enter_read(), (CLEAN, false));
         assert_eq!(station.leave_read(), CLEAN);
         assert_eq!(station.counted(), 5);
     }
@@ -151,10 +158,22 @@ mod tests {
     fn a_reader_sees_a_writer_and_a_writer_a_reader() {
         let station = Station::new(());
         assert_eq!(station.enter_write(0), CLEAN);
-        assert_eq!(station.enter_read(1), Breaches { exclusion: 1, torn: 1 });
+        assert_eq!(station.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
+        assert_eq!(station.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
         let station = Station::new(());
-        assert_eq!(station.enter_read(1), CLEAN);
+        assert_eq!(station.enter_read(), (CLEAN, false));
         assert_eq!(station.enter_write(0), Breaches { exclusion: 1, torn: 0 });
+        assert_eq!(station.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
+    }
+
+    #[test]
+    fn readers_see_each_other_and_mind_not() {
+        let station = Station::new(());
+        assert_eq!(station.enter_read(), (CLEAN, false));
+        assert_eq!(station.enter_read(), (CLEAN, true));
+        assert_eq!(station.readers(), 2);
+        assert_eq!((station.leave_read(), station.leave_read()), (CLEAN, CLEAN));
+        assert_eq!((station.enter_write(0), station.leave_write(0)), (CLEAN, CLEAN));
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing that is meant to
 //! hurt it. For the same reason workers that are getting nowhere are spared, and everything is hushed while
 //! nobody gets anywhere.
-#![expect(unsafe_code, reason = "`RawMutex::unlock` and sending a signal to a thread are unsafe to call")]
+#![expect(unsafe_code, reason = "giving a lock back and sending a signal to a thread are unsafe to call")]
 use super::arena::Arena;
 use super::handler;
 use super::rng::Rng;
 use super::seat::{Activity, HANDLER_LEVELS, Seat, handler_station};
-use super::tortured::Tortured;
+use super::tortured::{Side, Tortured};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::time::Instant;
@@ -100,14 +100,14 @@ fn besiege<L: Tortured>(
     // Beyond every worker's numbers.
     let context = Arena::<L>::context(arena.seats.len(), level);
     seat.does(Activity::Waiting, station);
-    let guard = place.lock.lock();
+    let guard = place.lock.acquire(Side::Writes);
     seat.does(Activity::Holding, station);
     let mut seen = place.enter_write(context);
-    seat.handler_count(station);
+    seat.handler_count(station, true);
     besiege(arena, victim, level + 1, deepest, rng);
     seen += place.leave_write(context);
     seat.charge(seen);
     seat.does(Activity::Releasing, station);
-    // SAFETY: `guard` is what `lock` of this very lock returned above, in this context.
-    unsafe { place.lock.unlock(guard) };
+    // SAFETY: `guard` is what `acquire` of this very lock returned above, in this context.
+    unsafe { place.lock.release(guard) };
 }

@@ -1,13 +1,15 @@
 //! The worker's loop: locktorture's `lock_torture_writer` and `lock_torture_reader`.
-#![expect(unsafe_code, reason = "`RawMutex::unlock` is unsafe to call")]
+#![expect(unsafe_code, reason = "giving a lock back is unsafe to call")]
 use super::arena::Arena;
 use super::delay::Hold;
 use super::handler;
 use super::rng::Rng;
-use super::seat::{Activity, Seat, TASK_STATIONS};
-use super::tortured::Tortured;
+use super::seat::{Activity, Breaches, Seat, TASK_STATIONS};
+use super::sharing::one_more;
+use super::tortured::{Side, Tortured};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
+use std::time::Instant;
 
 /// One acquisition in this many starts with a try.
 const TRY_ONE_IN: u64 = 16;
@@ -18,6 +20,19 @@ const NEST_ONE_IN: u64 = 8;
 /// One round in this many leaves the first lock out and starts at a nested one, which would otherwise never be
 /// contended: whoever holds the first has the others to itself.
 const START_NESTED_ONE_IN: u64 = 16;
+/// Of the seats, every other pair changes sides in one round in this many…
+const OTHER_SIDE_ONE_IN: u64 = 8;
+/// …and at one nested lock in this many draws its side anew.
+const NESTED_SIDE_ONE_IN: u64 = 4;
+/// One writer in this many holds upgradably where that can be had, and half of those upgrade.
+const UPGRADABLE_ONE_IN: u64 = 8;
+/// One writer in this many goes on as a reader where that can be had.
+const DOWNGRADE_ONE_IN: u64 = 16;
+/// One reader in this many reads again.
+const AGAIN_ONE_IN: u64 = 16;
+/// One reader in this many waits for another one, at most so long: readers that share the lock meet.
+const COMPANY_ONE_IN: u64 = 256;
+const COMPANY: Duration = Duration::from_micros(100);
 /// One round in this many (locktorture's 2^-20) is preceded by a sleep.
 const SLEEP_ONE_IN: u64 = 1 << 20;
 /// How many rounds a thread of a seat that churns lives for at least…
@@ -39,6 +54,12 @@ pub(crate) fn work<L: Tortured>(arena: &'static Arena<L>, number: usize, generat
     handler::with_hook(arena, number, generation, || Worker { arena, number, seat, rng }.run());
     seat.does(Activity::Vacant, 0);
     seat.left.store(true, Relaxed);
+}
+
+/// A station that the worker has.
+struct Section<G> {
+    guard: G,
+    side: Side,
 }
 
 struct Worker<L: Tortured> {
@@ -78,40 +99,113 @@ impl<L: Tortured> Worker<L> {
         (first as usize, last as usize)
     }
 
-    /// Takes `station`, the rest of the chain inside it, and releases.
-    fn chain(&mut self, station: usize, last: usize) {
-        let place = &self.arena.stations[station];
-        let context = Arena::<L>::context(self.number, 0);
-        let writes = self.arena.writes(self.number);
-
-        let guard = self.acquire(station);
-        self.seat.does(Activity::Holding, station);
-        let mut seen = if writes { place.enter_write(context) } else { place.enter_read(context) };
-        self.seat.count(station);
-
-        if station < last {
-            self.arena.nested.fetch_add(1, Relaxed);
-            self.chain(station + 1, last);
-            self.seat.does(Activity::Holding, station);
-        } else {
-            self.hold(station);
+    /// Which side this round is on.
+    fn draw_side(&mut self) -> Side {
+        let mut writes = self.arena.writes(self.number);
+        if L::SKILLS.shares {
+            writes ^= self.number % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
+            if writes && L::SKILLS.upgrades && self.rng.one_in(UPGRADABLE_ONE_IN) {
+                return Side::Upgrades;
+            }
         }
-
-        seen += if writes { place.leave_write(context) } else { place.leave_read() };
-        self.seat.charge(seen);
-        self.seat.does(Activity::Releasing, station);
-        // SAFETY: `guard` is what `lock` or `try_lock` of this very lock returned above, in this context, and it
-        // has not been given back since.
-        unsafe { place.lock.unlock(guard) };
+        if writes { Side::Writes } else { Side::Reads }
     }
 
-    fn acquire(&mut self, station: usize) -> L::Guard {
+    /// Takes the stations `first..=last`, stays, and gives them back: the last one first, but readers in any order.
+    fn chain(&mut self, first: usize, last: usize) {
+        let mut held = [const { None }; TASK_STATIONS];
+        let mut order: [usize; TASK_STATIONS] =
+            core::array::from_fn(|turn| (last + TASK_STATIONS - turn) % TASK_STATIONS);
+        let order = &mut order[..=last - first];
+        let mut side = self.draw_side();
+        let mut only_reads = true;
+        for (station, place) in held.iter_mut().enumerate().take(last + 1).skip(first) {
+            if station > first {
+                self.arena.nested.fetch_add(1, Relaxed);
+                if L::SKILLS.shares && self.rng.one_in(NESTED_SIDE_ONE_IN) {
+                    side = self.draw_side();
+                }
+            }
+            only_reads &= side == Side::Reads;
+            *place = Some(self.enter(station, side));
+        }
+        self.stay(last, &mut held[last]);
+        if L::SKILLS.shares && only_reads && order.len() > 1 {
+            for turn in (1..order.len()).rev() {
+                order.swap(turn, self.rng.below(turn as u64 + 1) as usize);
+            }
+            one_more(&self.seat.sharing.any_order);
+        }
+        for &station in &*order {
+            if let Some(section) = held[station].take() {
+                self.leave(station, section);
+            }
+        }
+    }
+
+    /// Acquires, and looks around inside.
+    fn enter(&mut self, station: usize, side: Side) -> Section<L::Guard> {
+        if L::SKILLS.shares {
+            self.seat.claims.about_to(0, station, side);
+        }
+        let guard = self.acquire(station, side);
+        if L::SKILLS.shares {
+            self.seat.claims.holds(0, station, side);
+        }
+        self.seat.does(Activity::Holding, station);
+        self.begin(station, side);
+        Section { guard, side }
+    }
+
+    /// The section begins: what is there to see is booked.
+    fn begin(&self, station: usize, side: Side) {
+        let place = &self.arena.stations[station];
+        let writes = side == Side::Writes;
+        let seen = if writes {
+            place.enter_write(Arena::<L>::context(self.number, 0))
+        } else {
+            let (mut seen, others) = place.enter_read();
+            match (others, L::SKILLS.shares) {
+                (true, true) => one_more(&self.seat.sharing.together),
+                (others, _) => seen.exclusion += u64::from(others),
+            }
+            seen
+        };
+        self.seat.charge(seen);
+        self.seat.count(station, writes);
+    }
+
+    /// The section ends.
+    fn end(&self, station: usize, side: Side) {
+        let place = &self.arena.stations[station];
+        self.seat.charge(match side {
+            Side::Writes => place.leave_write(Arena::<L>::context(self.number, 0)),
+            Side::Reads | Side::Upgrades => place.leave_read(),
+        });
+    }
+
+    fn leave(&mut self, station: usize, section: Section<L::Guard>) {
+        self.seat.does(Activity::Holding, station);
+        self.end(station, section.side);
+        self.seat.does(Activity::Releasing, station);
+        if L::SKILLS.shares {
+            self.seat.claims.about_to(0, station, section.side);
+        }
+        // SAFETY: the guard is what an acquisition of this very lock returned in this context, or what became of that, and
+        // it has not been given back since: the section is ours and gone after this.
+        unsafe { self.arena.stations[station].lock.release(section.guard) };
+        if L::SKILLS.shares {
+            self.seat.claims.gone(0, station);
+        }
+    }
+
+    fn acquire(&mut self, station: usize, side: Side) -> L::Guard {
         let lock = &self.arena.stations[station].lock;
         if self.arena.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
             self.seat.does(Activity::Trying, station);
             for _ in 0..self.rng.between(1, TRIES_MOST) {
                 self.seat.tries.store(self.seat.tries.load(Relaxed) + 1, Relaxed);
-                if let Some(guard) = lock.try_lock() {
+                if let Some(guard) = lock.try_acquire(side) {
                     self.seat.tries_won.store(self.seat.tries_won.load(Relaxed) + 1, Relaxed);
                     return guard;
                 }
@@ -119,7 +213,25 @@ impl<L: Tortured> Worker<L> {
             }
         }
         self.seat.does(Activity::Waiting, station);
-        lock.lock()
+        lock.acquire(side)
+    }
+
+    /// Stays in the innermost section for a while.
+    fn stay(&mut self, station: usize, section: &mut Option<Section<L::Guard>>) {
+        self.hold(station);
+        if !L::SKILLS.shares {
+            return;
+        }
+        match section.as_ref().map(|section| section.side) {
+            Some(Side::Reads) => self.read_on(station),
+            Some(Side::Writes) if L::SKILLS.downgrades && self.rng.one_in(DOWNGRADE_ONE_IN) => {
+                *section = section.take().map(|section| self.downgrade(station, section));
+            }
+            Some(Side::Upgrades) if self.rng.one_in(2) => {
+                *section = section.take().map(|section| self.upgrade(station, section));
+            }
+            _ => {}
+        }
     }
 
     fn hold(&mut self, station: usize) {
@@ -133,6 +245,66 @@ impl<L: Tortured> Worker<L> {
             self.seat.does(Activity::HoldingLong, station);
         }
         hold.perform(self.arena.long_hold());
+    }
+
+    /// Reads once more, and meets other readers.
+    fn read_on(&mut self, station: usize) {
+        let place = &self.arena.stations[station];
+        if L::SKILLS.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
+            self.seat.does(Activity::Waiting, station);
+            let guard = place.lock.acquire_again();
+            self.seat.does(Activity::Holding, station);
+            let (mut seen, _) = place.enter_read();
+            seen += place.leave_read();
+            self.seat.charge(seen);
+            one_more(&self.seat.sharing.again);
+            // SAFETY: `guard` is what `acquire_again` of this very lock returned above, in this context.
+            unsafe { place.lock.release(guard) };
+        }
+        if self.rng.one_in(COMPANY_ONE_IN) {
+            let start = Instant::now();
+            while place.readers() < 2 && start.elapsed() < COMPANY {
+                std::thread::yield_now();
+            }
+            if place.readers() > 1 {
+                one_more(&self.seat.sharing.together);
+            }
+        }
+    }
+
+    /// The writer goes on as a reader: nobody else writes in between.
+    fn downgrade(&mut self, station: usize, section: Section<L::Guard>) -> Section<L::Guard> {
+        let place = &self.arena.stations[station];
+        self.end(station, Side::Writes);
+        let before = place.counted();
+        // SAFETY: the guard is the writer's of this very lock, in this context, and has not been given back.
+        let guard = unsafe { place.lock.downgrade(section.guard) };
+        self.seat.claims.holds(0, station, Side::Reads);
+        self.begin(station, Side::Reads);
+        self.expect_unwritten(station, before);
+        one_more(&self.seat.sharing.downgrades);
+        Section { guard, side: Side::Reads }
+    }
+
+    /// The upgradable holder becomes the writer: nobody else writes in between.
+    fn upgrade(&mut self, station: usize, section: Section<L::Guard>) -> Section<L::Guard> {
+        let place = &self.arena.stations[station];
+        let before = place.counted();
+        self.end(station, Side::Upgrades);
+        self.seat.does(Activity::Waiting, station);
+        // SAFETY: the guard is the upgradable holder's of this very lock, in this context, and has not been given back.
+        let guard = unsafe { place.lock.upgrade(section.guard) };
+        self.seat.does(Activity::Holding, station);
+        self.expect_unwritten(station, before);
+        self.begin(station, Side::Writes);
+        one_more(&self.seat.sharing.upgrades);
+        Section { guard, side: Side::Writes }
+    }
+
+    /// The counter of a station that we hold is still `before`.
+    fn expect_unwritten(&self, station: usize, before: u64) {
+        let written = self.arena.stations[station].counted() != before;
+        self.seat.charge(Breaches { exclusion: u64::from(written), torn: 0 });
     }
 
     /// Waits here, without any lock, while the stutter holds everybody back.

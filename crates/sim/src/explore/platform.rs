@@ -4,12 +4,14 @@ use super::engine::{self, arrive, with};
 use super::plan::Coin;
 use super::{CONTEXTS, SPOT_ROWS};
 use crate::arena::LINE_BYTES;
+use crate::rw_locks::Classes;
 use core::cell::Cell;
 use stanchion_core::heads::{HeadTable, Heads};
 use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::percpu::{Domain, FixedDomain, PerCpu};
+use stanchion_core::percpu_rw::FixedClass;
 use stanchion_core::spots::{SpotRow, Spots};
-use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+use stanchion_core::{Atomic, CpuId, Event, Platform, ReaderClass, Tunable};
 use std::rc::Rc;
 
 /// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to be.
@@ -48,6 +50,15 @@ impl SteppedDomain {
     pub(super) fn leftover(&self) -> Option<String> {
         let waiting =
             (0..CONTEXTS).find(|&ctx| CpuId::new(ctx as u16).is_some_and(|cpu| !self.cpu(cpu).is_idle()));
+        let mut reading = None;
+        self.readers().each(|cpu, cell| {
+            if !cell.is_idle() {
+                reading = Some(format!("c{} reads nothing, and its cell says that it does", cpu.index()));
+            }
+        });
+        if reading.is_some() {
+            return reading;
+        }
         let spots: usize = self.spots.iter().map(|spots| spots.row().taken()).sum();
         match (waiting, spots, self.heads.table().taken()) {
             (Some(ctx), ..) => {
@@ -63,6 +74,12 @@ impl SteppedDomain {
 }
 
 impl Domain<Stepped> for SteppedDomain {
+    type Readers = FixedClass<Stepped, CONTEXTS>;
+
+    fn readers(&self) -> &FixedClass<Stepped, CONTEXTS> {
+        self.cpus.readers()
+    }
+
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Stepped> {
         self.cpus.cpu(cpu)
     }
@@ -81,6 +98,16 @@ impl Domain<Stepped> for SteppedDomain {
 
     fn contexts(&self) -> u16 {
         CONTEXTS as u16
+    }
+}
+
+/// This world has one class.
+impl Classes for Stepped {
+    type Class = FixedClass<Stepped, CONTEXTS>;
+
+    fn with_class<R>(index: usize, f: impl FnOnce(&Self::Class) -> R) -> R {
+        assert_eq!(index, 0, "the stepped world has one class");
+        Self::with_domain(|domain| f(domain.readers()))
     }
 }
 
@@ -136,7 +163,11 @@ impl Platform for Stepped {
 
     fn compiler_barrier() {}
 
-    fn store_then_load(first: &CellU8, value: u8, then: &CellU8) -> u8 {
+    fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+        first: &impl Atomic<T>,
+        value: T,
+        then: &impl Atomic<U>,
+    ) -> U {
         use stanchion_core::order::{Relaxed, Release};
         first.store(value, Release);
         then.load(Relaxed)

@@ -17,7 +17,11 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::KickAhead
         | Tunable::CnaThreshold
         | Tunable::OticketNear
-        | Tunable::OticketWake => 2,
+        | Tunable::OticketWake
+        | Tunable::RwNewcomerPolls
+        | Tunable::RwHeadPolls
+        | Tunable::RwPatience
+        | Tunable::RwSweepPolls => 2,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
         other => {

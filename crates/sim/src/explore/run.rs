@@ -7,12 +7,14 @@ use super::fault::Fault;
 use super::names::Names;
 use super::plan::{Coin, Plan};
 use super::platform::SteppedDomain;
+use super::rw_program::RwProgram;
 use super::script::{Item, Script};
-use super::subjects::Subject;
+use super::subjects::{Explored, Subject};
 use super::trace::{What, render};
 use super::watch::{Locks, Watch};
 use crate::arena::{Arena, LINE_BYTES};
 use crate::coroutine::Coroutine;
+use crate::locks::AnyLock;
 use stanchion_core::Event;
 use std::rc::Rc;
 use std::sync::Once;
@@ -42,10 +44,42 @@ pub(super) struct Seen {
     pub(super) interleaving: Option<String>,
 }
 
-/// What the contexts of a run share.
+/// What contexts and handlers do.
+trait Program {
+    /// The life of a context.
+    fn context(&self, ctx: Ctx);
+    /// The handler of a level of nesting, from 1.
+    fn handler(&self, level: u8);
+}
+
+/// Contexts that acquire and release mutexes.
 struct Scenario {
     plan: Plan,
-    locks: Locks,
+    locks: Rc<Vec<Box<dyn AnyLock>>>,
+}
+
+impl Program for RwProgram {
+    fn context(&self, ctx: Ctx) {
+        Self::context(self, ctx);
+    }
+    fn handler(&self, level: u8) {
+        Self::handler(self, level);
+    }
+}
+
+/// The locks of a run, and what is done with them.
+fn program(subject: &Subject, plan: &Plan, arena: &Rc<Arena>) -> (Locks, Rc<dyn Program>) {
+    let all = 0..plan.locks();
+    match subject.kind() {
+        Explored::Mutex(kind) => {
+            let locks: Rc<Vec<_>> = Rc::new(all.map(|_| (kind.make)(arena)).collect());
+            (Locks::Mutexes(Rc::clone(&locks)), Rc::new(Scenario { plan: plan.clone(), locks }))
+        }
+        Explored::Rw(kind) => {
+            let locks: Rc<Vec<_>> = Rc::new(all.map(|_| (kind.make)(arena)).collect());
+            (Locks::Rw(Rc::clone(&locks)), Rc::new(RwProgram::new(plan.clone(), kind, locks)))
+        }
+    }
 }
 
 /// Runs one schedule.
@@ -53,18 +87,17 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     let count = plan.locks();
     let arena = Arena::new(count * LINE_BYTES);
     let base = arena.base();
-    let locks: Locks = Rc::new((0..count).map(|_| (subject.kind().make)(&arena)).collect());
+    let (locks, program) = program(subject, plan, &arena);
     let domain = Rc::new(SteppedDomain::new(plan.spot_rows));
     let strict = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
-    let watch = Watch::new(subject, base, Rc::clone(&locks), strict, plan.numberless);
-    let scenario = Rc::new(Scenario { plan: plan.clone(), locks });
+    let watch = Watch::new(subject, base, locks, strict, plan.numberless);
     let handler = {
-        let scenario = Rc::clone(&scenario);
-        Rc::new(move |level: u8| scenario.once(1 + usize::from(level))) as Rc<dyn Fn(u8)>
+        let program = Rc::clone(&program);
+        Rc::new(move |level: u8| program.handler(level)) as Rc<dyn Fn(u8)>
     };
     with(|engine| {
         engine.begin(plan, Rc::clone(&domain), STEP_LIMIT);
-        engine.tunings = subject.kind().tunings;
+        engine.tunings = subject.tunings();
         engine.watch = Some(watch);
         engine.handler = Some(handler);
         engine.recording = mode.records.then(Vec::new);
@@ -74,8 +107,8 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
         }
     });
     let contexts = (0..plan.contexts()).map(|ctx| {
-        let scenario = Rc::clone(&scenario);
-        Coroutine::new(move || scenario.context(ctx))
+        let program = Rc::clone(&program);
+        Coroutine::new(move || program.context(ctx))
     });
     match contexts.collect::<std::io::Result<Vec<_>>>() {
         Ok(contexts) => drive(contexts),
@@ -142,8 +175,7 @@ fn silence_panics_of_contexts() {
     });
 }
 
-impl Scenario {
-    /// The life of a context.
+impl Program for Scenario {
     fn context(&self, ctx: Ctx) {
         for round in 0..self.plan.rounds[ctx] {
             let dice = self.plan.coin(Coin::Round, ctx, round, 12);
@@ -160,6 +192,12 @@ impl Scenario {
         say(What::Ends, 0);
     }
 
+    fn handler(&self, level: u8) {
+        self.once(1 + usize::from(level));
+    }
+}
+
+impl Scenario {
     fn once(&self, lock: usize) {
         say(What::Acquire, lock);
         self.locks[lock].acquire();

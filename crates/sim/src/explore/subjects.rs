@@ -4,10 +4,11 @@ use super::failure::Kind;
 use super::fault::{Fault, Faults};
 use super::platform::Stepped;
 use super::policies::{LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick};
+use super::rw_subjects::{self, RwKind};
 use crate::locks::{self, LockKind};
 use stanchion_core::pv_qspin::{self as pv, Small, WaitPolicy};
 use stanchion_core::transitions::Table;
-use stanchion_core::{PvQSpinLock, RawLock};
+use stanchion_core::{PvQSpinLock, RawLock, Tunable};
 
 /// How often one context may acquire ahead of a waiter that had queued before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +48,16 @@ pub struct Broken {
     pub needs: Faults,
 }
 
+/// A lock of either kind.
+#[derive(Clone, Copy)]
+pub(super) enum Explored {
+    Mutex(LockKind),
+    Rw(RwKind),
+}
+
 /// One lock.
 pub struct Subject {
-    kind: LockKind,
+    kind: Explored,
     /// What it is, in a line.
     pub about: &'static str,
     /// The bound that it states.
@@ -85,7 +93,7 @@ const OBJECTION: Option<u8> = Some(254);
 impl Subject {
     fn of(kind: LockKind) -> Self {
         Self {
-            kind,
+            kind: Explored::Mutex(kind),
             about: "",
             overtaking: Overtaking::Unbounded,
             broken: None,
@@ -138,18 +146,44 @@ impl Subject {
         Self { overtaking, ..self }
     }
 
+    /// A reader-writer lock. What is reported of it as overtaking is how many readers passed a writer that waited; nothing is
+    /// stated about that.
+    pub(super) fn shared(
+        about: &'static str,
+        kind: RwKind,
+        fields: &'static [(usize, &'static str)],
+    ) -> Self {
+        // All but the name and the table stands in the kind itself.
+        let blank = Self::of(locks::kind::<stanchion_core::ByteLock<Stepped>>());
+        Self { kind: Explored::Rw(kind), about, fields, tails: Tails::Numbers, ..blank }
+    }
+
     /// The name on command lines and in files.
     pub fn name(&self) -> &'static str {
-        self.kind.name
+        match self.kind {
+            Explored::Mutex(kind) => kind.name,
+            Explored::Rw(kind) => kind.name,
+        }
     }
 
     /// All that its word may do.
     pub fn transitions(&self) -> Table {
-        self.kind.transitions
+        match self.kind {
+            Explored::Mutex(kind) => kind.transitions,
+            Explored::Rw(kind) => kind.transitions,
+        }
     }
 
-    pub(super) fn kind(&self) -> &LockKind {
-        &self.kind
+    /// What is set differently for it.
+    pub(super) fn tunings(&self) -> &'static [(Tunable, u32)] {
+        match self.kind {
+            Explored::Mutex(kind) => kind.tunings,
+            Explored::Rw(_) => &[],
+        }
+    }
+
+    pub(super) fn kind(&self) -> Explored {
+        self.kind
     }
 }
 
@@ -260,6 +294,7 @@ pub fn locks() -> Vec<Subject> {
     ));
     all.push(Subject::paravirtual::<LongStint>("pv-qspin whose stints never end", Overtaking::Unbounded));
     all.push(Subject::paravirtual::<LetsOut>("pv-qspin that lets waiters out", Overtaking::Unbounded));
+    all.extend(rw_subjects::all());
     all
 }
 

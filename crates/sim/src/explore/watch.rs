@@ -4,6 +4,8 @@
 //! A context queues when it changes the tail of a lock that it does not hold, or sets a pending bit. It acquires when it sets the locked byte or,
 //! where no byte tells (a ticket lock that is handed over), when it enters its section.
 use super::failure::{Failure, Kind};
+use super::rw_subjects::SteppedRw;
+use super::sharing::Sharing;
 use super::subjects::{Overtaking, Subject};
 use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
@@ -13,7 +15,27 @@ use stanchion_core::transitions::{Table, Word};
 use std::rc::Rc;
 
 /// The locks of a run, each on a line of its own.
-pub(super) type Locks = Rc<Vec<Box<dyn AnyLock>>>;
+#[derive(Clone)]
+pub(super) enum Locks {
+    Mutexes(Rc<Vec<Box<dyn AnyLock>>>),
+    Rw(Rc<Vec<Box<dyn SteppedRw>>>),
+}
+
+impl Locks {
+    fn len(&self) -> usize {
+        match self {
+            Self::Mutexes(locks) => locks.len(),
+            Self::Rw(locks) => locks.len(),
+        }
+    }
+
+    fn word(&self, index: usize) -> Word {
+        match self {
+            Self::Mutexes(locks) => locks[index].word(),
+            Self::Rw(locks) => locks[index].word(),
+        }
+    }
+}
 
 /// Everything that is known of the locks of one run.
 pub(super) struct Watch {
@@ -57,6 +79,8 @@ struct Guard {
     queue: Vec<Ctx>,
     /// `overtaken[w][c]`: how often `c` acquired since `w` queued, without having queued before it.
     overtaken: [[u32; CONTEXTS]; CONTEXTS],
+    /// Who is inside of a reader-writer lock.
+    sharing: Sharing,
     /// Who asks for the lock, and how often each context acquired since.
     objector: Option<Ctx>,
     despite: [u32; CONTEXTS],
@@ -80,12 +104,13 @@ impl Watch {
             leaving: false,
             queue: Vec::with_capacity(CONTEXTS),
             overtaken: [[0; CONTEXTS]; CONTEXTS],
+            sharing: Sharing::default(),
             objector: None,
             despite: [0; CONTEXTS],
         };
         Self {
             base,
-            guards: locks.iter().map(|lock| guard(lock.word())).collect(),
+            guards: (0..locks.len()).map(|lock| guard(locks.word(lock))).collect(),
             locks,
             table: subject.transitions(),
             bound: match subject.overtaking {
@@ -107,22 +132,33 @@ impl Watch {
 
     /// Who holds a lock, as far as the word and the sections tell.
     pub(super) fn holder(&self, lock: usize) -> Option<Ctx> {
-        self.guards[lock].holder
+        self.guards[lock].holder.or_else(|| self.guards[lock].sharing.holder())
+    }
+
+    /// Who is inside of a reader-writer lock.
+    pub(super) fn sharing(&mut self, lock: usize) -> &mut Sharing {
+        &mut self.guards[lock].sharing
+    }
+
+    /// Somebody went into a reader-writer lock, as one of so many readers that passed a writer.
+    pub(super) fn went_in(&mut self, passed: u32) {
+        self.acquisitions += 1;
+        self.worst = self.worst.max(passed);
     }
 
     /// Who is inside the first lock, or holds it.
     pub(super) fn owner(&self) -> Option<Ctx> {
-        self.guards[0].inside.or(self.guards[0].holder)
+        self.guards[0].inside.or(self.guards[0].holder).or_else(|| self.guards[0].sharing.holder())
     }
 
     /// Whether `ctx` waits in the first lock's queue.
     pub(super) fn has_queued(&self, ctx: Ctx) -> bool {
-        self.guards[0].queue.contains(&ctx)
+        self.guards[0].queue.contains(&ctx) || self.guards[0].sharing.is_waiting(ctx)
     }
 
     /// Who is first in the first lock's queue.
     pub(super) fn first_in_queue(&self) -> Option<Ctx> {
-        self.guards[0].queue.first().copied()
+        self.guards[0].queue.first().copied().or_else(|| self.guards[0].sharing.first_waiting())
     }
 
     /// `holder` has taken `out` out of the queue of a lock that it holds, maybe without a trace in the word.
@@ -149,12 +185,15 @@ impl Watch {
         if guard.leaving && guard.holder == Some(me) {
             guard.holder = None;
         }
-        let after = self.locks[lock].word();
+        let after = self.locks.word(lock);
         let before = core::mem::replace(&mut self.guards[lock].last, after);
         if before == after {
             return Ok(());
         }
         self.check_row(before, after)?;
+        if matches!(self.locks, Locks::Rw(_)) {
+            return Ok(()); // the contexts say who is inside
+        }
         let guard = &mut self.guards[lock];
         if after.tail != before.tail {
             guard.tail_moved(me, before, after);
@@ -242,7 +281,7 @@ impl Watch {
     /// Everybody is done: a lock that does not look like it.
     pub(super) fn leftover(&self) -> Option<String> {
         self.guards.iter().enumerate().find_map(|(index, guard)| {
-            let word = self.locks[index].word();
+            let word = self.locks.word(index);
             let idle = word.locked == 0 && (self.moves_on || word == guard.fresh);
             let Word { tail, pending, locked } = word;
             (!idle).then(|| format!("nobody uses lock {index}, and its word is ({tail},{pending},{locked})"))

@@ -6,7 +6,7 @@ use crate::workload;
 /// The most contexts; a machine of 1536 CPUs shows nothing here that one of 64 does not.
 const MOST: usize = 40;
 
-fn assert_all_run(lock: &str, most_cpus: usize) {
+fn assert_all_run(mutex: &str, rw_lock: &str, most_cpus: usize) {
     for (machine_name, _) in machine::library() {
         let machine = machine::load(machine_name).expect("a shipped machine").machine;
         let cpus = machine.topology.cpu_count();
@@ -20,6 +20,7 @@ fn assert_all_run(lock: &str, most_cpus: usize) {
         };
         for (workload_name, _) in workload::library() {
             let workload = workload::load(workload_name).expect("a shipped workload").workload;
+            let lock = if workload.takes() == Takes::Mutexes { mutex } else { rw_lock };
             for &contexts in &counts {
                 let spec = Spec {
                     machine: &machine,
@@ -46,12 +47,12 @@ fn assert_all_run(lock: &str, most_cpus: usize) {
 
 #[test]
 fn every_workload_runs_on_every_small_machine_with_a_spinning_lock() {
-    assert_all_run("byte", 32);
+    assert_all_run("byte", "rw-simple", 32);
 }
 
 #[test]
 fn every_workload_runs_on_every_machine_with_a_halting_lock() {
-    assert_all_run("pv-qspin", usize::MAX);
+    assert_all_run("pv-qspin", "percpu-rw", usize::MAX);
 }
 
 #[test]

@@ -14,6 +14,7 @@ const LIBRARY: &[(&str, &str)] = shipped! {
     "short"
     "medium"
     "long"
+    "read-mostly"
     "locktorture"
     "lock2"
     "open1"

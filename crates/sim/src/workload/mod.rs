@@ -77,7 +77,7 @@ pub enum Behaviour {
     Fsmark(Fsmark),
     /// Many tasks on all CPUs.
     Aim7(Aim7),
-    /// Packets through a table behind a read lock.
+    /// Traffic between guests through tables behind read locks.
     TableIo(TableIo),
 }
 
@@ -117,17 +117,47 @@ impl Placement {
     ];
 }
 
+/// Which locks a workload can be run with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Mutexes only: nobody only reads.
+    Mutexes,
+    /// Reader-writer locks only.
+    RwLocks,
+    /// Either: under a mutex readers are alone, too.
+    Either,
+}
+
 /// What a run needs to know of a behaviour.
 pub(crate) trait Lives {
     /// How many locks it uses.
     fn locks(&self, contexts: usize) -> usize;
     /// How many lines of shared data.
     fn lines(&self, contexts: usize) -> usize;
+    /// Which locks it can be run with.
+    fn takes(&self) -> Takes {
+        Takes::Mutexes
+    }
+    /// How many classes of locks it has: which may be of different kinds, and whose per-CPU locks have cells of their own.
+    fn classes(&self) -> usize {
+        1
+    }
+    /// The class of a lock.
+    fn class_of(&self, _lock: usize) -> usize {
+        0
+    }
     /// The life of one context. It may go on for ever: the run ends it.
     fn live(&self, here: &Here);
     /// Units of work in a second, with what was left out of the simulation.
     fn corrected(&self, per_second: f64, _contexts: usize) -> f64 {
         per_second
+    }
+}
+
+impl Workload {
+    /// Which locks it can be run with.
+    pub fn takes(&self) -> Takes {
+        self.behaviour.prepare().takes()
     }
 }
 
@@ -143,7 +173,7 @@ impl Behaviour {
             Self::FutexChain(chain) => Box::new(futex_chain::Running::new(chain.clone())),
             Self::Fsmark(fsmark) => Box::new(fsmark.clone()),
             Self::Aim7(aim7) => Box::new(aim7::Running::new(aim7.clone())),
-            Self::TableIo(table) => Box::new(table.clone()),
+            Self::TableIo(table) => Box::new(table_io::Running::new(table.clone())),
         }
     }
 

@@ -137,7 +137,7 @@ fn each_shipped_workload_runs_and_repeats() {
         let spec = Spec {
             machine: &machine,
             workload: &workload,
-            lock: "qspin",
+            lock: if workload.takes() == Takes::Mutexes { "qspin" } else { "qrw" },
             tunings: &[],
             contexts: 4,
             seed: 7,

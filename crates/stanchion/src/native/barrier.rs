@@ -8,9 +8,10 @@
 //! - **A1** A release takes the light path only when it reads `LIGHT`, which is stored only after registration succeeded.
 //! - **A2** A heavy barrier settles whether the process is registered before anything else, and uses `membarrier` if it is. So
 //!   a light release never meets a heavy barrier that was only a fence, and a fenced release is right in any case.
-use super::atomics::Cell8;
 use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
+use stanchion_core::Atomic;
+use stanchion_core::order::{Relaxed, Release, SeqCst};
 
 /// Not settled: releases are fenced.
 const UNKNOWN: u8 = 0;
@@ -25,15 +26,19 @@ static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// See [`Platform::store_then_load`](stanchion_core::Platform::store_then_load).
 #[inline(always)]
-pub(super) fn store_then_load(first: &Cell8, value: u8, then: &Cell8) -> u8 {
+pub(super) fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+    first: &impl Atomic<T>,
+    value: T,
+    then: &impl Atomic<U>,
+) -> U {
     // ord: N16 alone: every other state is safe to assume (A2)
     if STATE.load(Ordering::Relaxed) == LIGHT {
         // ord: N17 pairs N20: the heavy side's membarrier makes this pair as good as fenced
-        first.0.store(value, Ordering::Release);
+        first.store(value, Release);
         // ord: N18 alone: keeps the compiler from reading first; the processor's part is membarrier's (N20)
         compiler_fence(Ordering::SeqCst);
         // ord: N19 alone: ordered after the store by N18 and N20
-        then.0.load(Ordering::Relaxed)
+        then.load(Relaxed)
     } else {
         fenced(first, value, then)
     }
@@ -41,11 +46,11 @@ pub(super) fn store_then_load(first: &Cell8, value: u8, then: &Cell8) -> u8 {
 
 /// The symmetric form: an exchange is the cheapest full barrier on x86-64.
 #[inline(always)]
-fn fenced(first: &Cell8, value: u8, then: &Cell8) -> u8 {
+fn fenced<T: Copy + Eq, U: Copy + Eq>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> U {
     // ord: N21 pairs N23: either we see the mark, or the heavy side sees our store
-    first.0.swap(value, Ordering::SeqCst);
+    first.swap(value, SeqCst);
     // ord: N22 alone: after N21 in the single total order
-    then.0.load(Ordering::SeqCst)
+    then.load(SeqCst)
 }
 
 /// See [`Platform::heavy_barrier`](stanchion_core::Platform::heavy_barrier).

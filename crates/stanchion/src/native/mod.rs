@@ -5,6 +5,7 @@ mod chunks;
 mod counters;
 mod line;
 mod parker;
+mod readers;
 mod running;
 mod slots;
 mod topology;
@@ -12,6 +13,7 @@ mod tuned;
 
 pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
 pub use counters::{Counted, Counting, Silent};
+pub use readers::Class;
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -39,6 +41,13 @@ pub struct NativeDomain(());
 const ROWS: usize = 64;
 
 impl<C: Counting> Domain<Native<C>> for NativeDomain {
+    type Readers = &'static Class;
+
+    #[inline(always)]
+    fn readers(&self) -> &&'static Class {
+        readers::common()
+    }
+
     #[inline(always)]
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Native<C>> {
         slots::slot(cpu).percpu::<C>()
@@ -138,7 +147,11 @@ impl<C: Counting> Platform for Native<C> {
     }
 
     #[inline(always)]
-    fn store_then_load(first: &Cell8, value: u8, then: &Cell8) -> u8 {
+    fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+        first: &impl Atomic<T>,
+        value: T,
+        then: &impl Atomic<U>,
+    ) -> U {
         barrier::store_then_load(first, value, then)
     }
 

@@ -11,6 +11,8 @@
 //!   to sleep yet finds, and which wakes one that has.
 //! - **K2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it consumed may
 //!   have been meant for it. It does so without leaving a kick behind, so that the handler itself can halt again.
+//! - **K3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted between the two, by a
+//!   handler that waits for what the halted thread does next.
 use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 
@@ -57,7 +59,7 @@ impl Parker {
     /// Ends the thread's halt, or makes its next one return at once.
     pub(super) fn kick(&self) {
         // ord: N14 pairs N11, N12, N13: what we wrote comes before the kicked thread looks
-        if self.state.swap(KICKED, Ordering::AcqRel) == HALTED {
+        if self.state.swap(KICKED, Ordering::AcqRel) != RUNNING {
             // Failing would mean a bad address, and the word is never unmapped.
             let _ = futex::wake(&self.state, futex::Flags::PRIVATE, 1);
         }

@@ -11,7 +11,7 @@
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
-use super::{Native, Silent};
+use super::{Native, Silent, readers};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -57,16 +57,17 @@ thread_local! {
 /// The calling thread's number, handed out at the first call.
 #[inline(always)]
 pub(super) fn this_cpu() -> Option<CpuId> {
-    let mine = MINE.get();
-    if mine != NONE && mine != BUSY { CpuId::new(mine - 1) } else { hand_out() }
+    match number_if_any() {
+        Some(cpu) => Some(cpu),
+        None => hand_out(),
+    }
 }
 
 /// The number that the calling thread has, if it has one.
+#[inline(always)]
 pub(super) fn number_if_any() -> Option<CpuId> {
-    match MINE.get() {
-        NONE | BUSY => None,
-        mine => CpuId::new(mine - 1),
-    }
+    // Neither NONE nor BUSY is one more than a number, so one comparison tells.
+    CpuId::new(MINE.get().wrapping_sub(1))
 }
 
 /// The storage of a slot that was handed out at some time.
@@ -91,6 +92,22 @@ pub(super) fn is_taken(cpu: CpuId) -> bool {
     let (word, bit) = place(cpu.index());
     // ord: N3 alone: only a report reads it
     TAKEN[word].load(Ordering::Relaxed) & bit != 0
+}
+
+/// Shows `visit` each number that a living thread has, or that a thread kept which exited while it read (see `readers.rs`). A
+/// number that a thread got before the caller's last heavy barrier is among them.
+pub(super) fn each_taken(mut visit: impl FnMut(CpuId)) {
+    let words = usize::from(contexts()).div_ceil(64);
+    for (index, word) in TAKEN.iter().enumerate().take(words) {
+        // ord: N66 alone: the caller's heavy barrier decides whom it must see
+        let mut bits = word.load(Ordering::Relaxed);
+        while bits != 0 {
+            if let Some(cpu) = CpuId::new((index * 64) as u16 + bits.trailing_zeros() as u16) {
+                visit(cpu);
+            }
+            bits &= bits - 1;
+        }
+    }
 }
 
 fn place(index: u16) -> (usize, u64) {
@@ -153,7 +170,7 @@ fn give_back(cpu: CpuId) {
 /// A POSIX key is used and not a Rust destructor: keys are stored in the thread's own block (no allocation, so it works in
 /// a signal handler), and their destructors run after Rust's and C++'s, which may still take locks.
 mod at_exit {
-    use super::{AtomicU32, CpuId, MINE, NONE, Ordering, c_void, give_back};
+    use super::{AtomicU32, CpuId, MINE, NONE, Ordering, c_void, give_back, readers};
 
     /// The key plus one, or zero while there is none.
     static KEY: AtomicU32 = AtomicU32::new(0);
@@ -193,10 +210,14 @@ mod at_exit {
     }
 
     extern "C" fn thread_exits(value: *mut c_void) {
-        MINE.set(NONE);
-        if let Some(cpu) = CpuId::new(value.addr() as u16 - 1) {
-            give_back(cpu);
+        let Some(cpu) = CpuId::new(value.addr() as u16 - 1) else { return };
+        if readers::is_reading(cpu) {
+            // A destructor that runs later may still release what it reads; after the last round the number is kept for good.
+            announce(cpu);
+            return;
         }
+        MINE.set(NONE);
+        give_back(cpu);
     }
 }
 

@@ -2,7 +2,7 @@
 mod family;
 mod ours;
 
-use super::contender::{Entry, Kind};
+use super::contender::Entry;
 
 /// Declares the modules and the list from one row each, so that neither can be forgotten.
 macro_rules! contenders {
@@ -38,14 +38,10 @@ pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.name == name)
 }
 
-/// All locks of one kind.
-pub(crate) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Entry> {
-    all().filter(move |entry| entry.kind == kind)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::contender::Kind;
 
     #[test]
     fn names_are_distinct_and_described() {
@@ -58,6 +54,6 @@ mod tests {
     #[test]
     fn the_hidden_lock_is_found_by_name_only() {
         assert_eq!(by_name("busted-none").map(|entry| entry.kind), Some(Kind::Hidden));
-        assert!(of_kind(Kind::Peer).all(|entry| entry.name != "busted-none"));
+        assert!(all().filter(|entry| entry.kind == Kind::Peer).all(|entry| entry.name != "busted-none"));
     }
 }

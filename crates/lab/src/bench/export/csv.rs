@@ -32,7 +32,19 @@ const COLUMNS: [&str; 26] = [
 ];
 
 pub(crate) fn write(report: &Report) -> String {
-    let mut text = format!("# stanchion bench, schema {}, complete: {}\n", report.schema, report.complete);
+    let mut text = origin("bench", report);
+    for row in &report.uncontended {
+        let _ =
+            writeln!(text, "# uncontended: {} takes {} ns, median {}", row.lock, row.ns.min, row.ns.median);
+    }
+    warnings(&mut text, report);
+    table(&mut text, &COLUMNS, report.cells.iter().map(|cell| row(report, cell)));
+    text
+}
+
+/// Where a report of the command `what` comes from, as comments.
+pub(crate) fn origin<C, U>(what: &str, report: &Report<C, U>) -> String {
+    let mut text = format!("# stanchion {what}, schema {}, complete: {}\n", report.schema, report.complete);
     for (name, value) in report.provenance.rows() {
         let _ = writeln!(text, "# {name}: {}", value.replace(['\n', '\r'], " "));
     }
@@ -52,23 +64,26 @@ pub(crate) fn write(report: &Report) -> String {
             overhead.profile, overhead.throughput_ns, overhead.latency_ns
         );
     }
-    for row in &report.uncontended {
-        let _ =
-            writeln!(text, "# uncontended: {} takes {} ns, median {}", row.lock, row.ns.min, row.ns.median);
-    }
+    text
+}
+
+pub(crate) fn warnings<C, U>(text: &mut String, report: &Report<C, U>) {
     for warning in &report.warnings {
         let _ = writeln!(text, "# warning: {warning}");
     }
+}
 
+/// The table itself.
+pub(crate) fn table(text: &mut String, columns: &[&str], rows: impl Iterator<Item = Vec<String>>) {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let rows = core::iter::once(COLUMNS.map(str::to_owned).to_vec())
-        .chain(report.cells.iter().map(|cell| row(report, cell)));
-    for row in rows {
-        writer.write_record(row).expect("every row has the same columns and memory does not fail");
+    let columns = columns.iter().map(|&column| column.to_owned()).collect();
+    for row in core::iter::once(columns).chain(rows) {
+        writer
+            .write_record::<Vec<String>, _>(row)
+            .expect("every row has the same columns and memory does not fail");
     }
     let table = writer.into_inner().expect("memory does not fail");
     text.push_str(&String::from_utf8_lossy(&table));
-    text
 }
 
 fn row(report: &Report, cell: &Cell) -> Vec<String> {
@@ -112,16 +127,18 @@ fn row(report: &Report, cell: &Cell) -> Vec<String> {
     ]
 }
 
-fn or_empty(value: Option<impl ToString>) -> String {
+pub(crate) fn or_empty(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn state(state: &State) -> &'static str {
+/// The word for what became of a cell.
+pub(crate) fn state(state: &State) -> &'static str {
     match state {
         State::Measured => "measured",
         State::Stalled => "stalled",
         State::Skipped { .. } => "skipped",
         State::Broken { .. } => "broken",
+        State::Torn { .. } => "torn",
         State::Failed { .. } => "failed",
     }
 }

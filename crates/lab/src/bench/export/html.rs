@@ -4,8 +4,8 @@
 use crate::bench::cell::Profile;
 use crate::bench::contender::Kind;
 use crate::bench::plan::NO_LOCK;
-use crate::bench::report::{Cell, Report, State};
-use crate::bench::table::{QUANTITIES, Quantity, describe, is_best, word};
+use crate::bench::report::{Cell, LockInfo, Report, State};
+use crate::bench::table::{QUANTITIES, Quantity, describe, figure};
 use crate::bench::units::{round_ns, three_figures, without_zeros};
 use crate::export::STYLE;
 use crate::export::grid::heading;
@@ -27,26 +27,27 @@ pub(super) fn write(report: &Report) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>stanchion bench, {}</title><style>{STYLE}{}</style></head><body>\n",
         escape(&report.provenance.date),
-        colours(report)
+        colours(&report.locks)
     );
-    head(&mut page, report);
+    head(&mut page, "Locks on this machine", report);
     uncontended(&mut page, report);
     for profile in report.profiles() {
         if report.cells.iter().any(|cell| cell.profile == profile.name) {
             section(&mut page, report, profile);
         }
     }
-    events(&mut page, report);
+    events(&mut page, report.cells.iter().map(|cell| (cell, cell.profile.clone())));
     facts(&mut page, report);
+    locks(&mut page, report, |_| String::new());
     page.push_str("</body></html>\n");
     page
 }
 
 /// One style rule per lock.
-fn colours(report: &Report) -> String {
+pub(crate) fn colours(locks: &[LockInfo]) -> String {
     let (mut ours, mut peers) = (0, 0);
     let mut rules = String::new();
-    for (index, lock) in report.locks.iter().enumerate() {
+    for (index, lock) in locks.iter().enumerate() {
         let colour = if lock.kind == Kind::Stanchion {
             ours += 1;
             OURS[(ours - 1) % OURS.len()]
@@ -59,11 +60,12 @@ fn colours(report: &Report) -> String {
     rules
 }
 
-fn head(page: &mut String, report: &Report) {
+/// Title, summary, doubts and legend.
+pub(crate) fn head<C, U>(page: &mut String, title: &str, report: &Report<C, U>) {
     let provenance = &report.provenance;
     let _ = writeln!(
         page,
-        "<h1>Locks on this machine</h1><p class=\"sub\">{} · {} of {} CPUs · {} · {} · {}{}</p>",
+        "<h1>{title}</h1><p class=\"sub\">{} · {} of {} CPUs · {} · {} · {}{}</p>",
         escape(&provenance.cpu_model),
         report.setting.cpus.len(),
         provenance.cpus,
@@ -134,15 +136,7 @@ fn section(page: &mut String, report: &Report, profile: &Profile) {
     let throughput = |scale| {
         plot(report, profile, "throughput, million acquisitions/s", scale, &QUANTITIES[0], plain_tick)
     };
-    let group = format!("scale-{}", escape(name));
-    let _ = write!(
-        page,
-        "<div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
-         <label><input type=\"radio\" class=\"to-log\" name=\"{group}\"> logarithmic</label></div>\
-         <div class=\"linear\">{}</div><div class=\"log\">{}</div></div>",
-        throughput(Scale::Linear),
-        throughput(Scale::Log)
-    );
+    page.push_str(&radios(name, &throughput(Scale::Linear), &throughput(Scale::Log)));
     for (title, quantity, tick) in [
         ("CPU seconds per million acquisitions", &QUANTITIES[3], plain_tick as fn(f64) -> String),
         ("acquire latency, 99.9th percentile", &QUANTITIES[1], round_ns),
@@ -161,6 +155,16 @@ fn section(page: &mut String, report: &Report, profile: &Profile) {
         table(page, report, profile, quantity);
         page.push_str("</details>\n");
     }
+}
+
+/// One plot in two scales, of which the reader chooses.
+pub(crate) fn radios(name: &str, linear: &str, log: &str) -> String {
+    let group = format!("scale-{}", escape(name));
+    format!(
+        "<div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
+         <label><input type=\"radio\" class=\"to-log\" name=\"{group}\"> logarithmic</label></div>\
+         <div class=\"linear\">{linear}</div><div class=\"log\">{log}</div></div>"
+    )
 }
 
 fn plot(
@@ -199,48 +203,71 @@ fn plot(
 }
 
 fn table(page: &mut String, report: &Report, profile: &Profile, quantity: &Quantity) {
-    page.push_str("<div class=\"scroll\"><table><tr><th>threads (per CPU)</th>");
-    for &threads in &report.setting.threads {
-        let _ = write!(page, "<th>{}</th>", heading(threads, report.setting.cpus.len()));
-    }
-    page.push_str("</tr>");
+    let counts = &report.setting.threads;
+    let headings = counts.iter().map(|&threads| heading(threads, report.setting.cpus.len())).collect();
+    let mut table = Section::begin(page, "threads (per CPU)", headings);
     for lock in &report.locks {
-        let class = if lock.kind == Kind::Stanchion { "ours" } else { "" };
-        let _ = write!(page, "<tr class=\"{class}\"><td>{}</td>", escape(&lock.name));
-        for &threads in &report.setting.threads {
-            let cell = report.cell(&lock.name, &profile.name, threads);
-            let value = cell.and_then(quantity.value);
-            let (class, text) = match (word(cell), cell, value) {
-                (Some("BROKEN"), ..) => ("broken", "BROKEN".to_owned()),
-                (Some(word), ..) => ("word", word.to_owned()),
-                (None, Some(cell), Some(value)) => {
-                    let best = is_best(report, cell, quantity);
-                    (if best { "best" } else { "" }, (quantity.show)(cell, value))
-                }
-                _ => ("word", "-".to_owned()),
-            };
-            let _ = write!(page, "<td class=\"{class}\">{}</td>", escape(&text));
+        let figures = counts.iter().map(|&threads| {
+            let column: Vec<&Cell> = report.sound(&profile.name, threads).collect();
+            figure(report.cell(&lock.name, &profile.name, threads), &column, quantity)
+        });
+        table.row(lock, figures);
+    }
+    table.end();
+}
+
+/// A table with a row for each lock, under construction.
+pub(crate) struct Section<'a>(&'a mut String);
+
+impl<'a> Section<'a> {
+    /// The table's head: what is counted, and the counts.
+    pub(crate) fn begin(page: &'a mut String, what: &str, headings: Vec<String>) -> Self {
+        let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{what}</th>");
+        for heading in headings {
+            let _ = write!(page, "<th>{heading}</th>");
         }
         page.push_str("</tr>");
+        Self(page)
     }
-    page.push_str("</table></div>");
+
+    /// The row of a lock, with its figures as tables for terminals have them.
+    pub(crate) fn row(&mut self, lock: &LockInfo, figures: impl Iterator<Item = String>) {
+        let class = if lock.kind == Kind::Stanchion { "ours" } else { "" };
+        let _ = write!(self.0, "<tr class=\"{class}\"><td>{}</td>", escape(&lock.name));
+        for figure in figures {
+            let class = match figure.as_str() {
+                "BROKEN" => "broken",
+                "-" | "stalled" | "failed" => "word",
+                figure if figure.ends_with('*') => "best",
+                _ => "",
+            };
+            let text = figure.trim_end_matches(['*', ' ']);
+            let _ = write!(self.0, "<td class=\"{class}\">{}</td>", escape(text));
+        }
+        self.0.push_str("</tr>");
+    }
+
+    pub(crate) fn end(self) {
+        self.0.push_str("</table></div>");
+    }
 }
 
 /// A number at a tick.
-fn plain_tick(value: f64) -> String {
+pub(crate) fn plain_tick(value: f64) -> String {
     without_zeros(&three_figures(value)).to_owned()
 }
 
-/// Lock events at the highest load of each profile.
-fn events(page: &mut String, report: &Report) {
-    if report.cells.iter().all(|cell| cell.events.is_empty()) {
+/// Lock events of these cells, each with what its threads did.
+pub(crate) fn events<'a>(page: &mut String, cells: impl Iterator<Item = (&'a Cell, String)>) {
+    let mut cells = cells.filter(|(cell, _)| !cell.events.is_empty()).peekable();
+    if cells.peek().is_none() {
         return;
     }
     page.push_str(
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
          <details><summary>all cells</summary><div class=\"scroll\"><table><tr><th>lock</th><th>profile</th><th>threads</th><th>events</th></tr>",
     );
-    for cell in report.cells.iter().filter(|cell| !cell.events.is_empty()) {
+    for (cell, load) in cells {
         let events: Vec<String> = cell
             .events
             .iter()
@@ -250,7 +277,7 @@ fn events(page: &mut String, report: &Report) {
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td style=\"text-align:left\">{}</td></tr>",
             escape(&cell.lock),
-            escape(&cell.profile),
+            escape(&load),
             cell.threads,
             escape(&events.join(" · "))
         );
@@ -258,7 +285,8 @@ fn events(page: &mut String, report: &Report) {
     page.push_str("</table></div></details>\n");
 }
 
-fn facts(page: &mut String, report: &Report) {
+/// Where it all comes from.
+pub(crate) fn facts<C, U>(page: &mut String, report: &Report<C, U>) {
     let setting = &report.setting;
     let calibration = &report.calibration;
     let mut rows = report.provenance.rows();
@@ -281,10 +309,15 @@ fn facts(page: &mut String, report: &Report) {
     for (name, value) in rows {
         let _ = write!(page, "<tr><td>{name}</td><td>{}</td></tr>", escape(&value));
     }
-    page.push_str("</table><h3>The locks</h3><table class=\"facts\">");
+    page.push_str("</table>\n");
+}
+
+/// The locks, with what `more` says of each, and how they were measured.
+pub(crate) fn locks<C, U>(page: &mut String, report: &Report<C, U>, more: impl Fn(&LockInfo) -> String) {
+    page.push_str("<h3>The locks</h3><table class=\"facts\">");
     for lock in &report.locks {
-        let (name, about) = (escape(&lock.name), escape(&lock.about));
-        let _ = write!(page, "<tr><td>{name}</td><td>{about}; {} bytes</td></tr>", lock.bytes);
+        let (name, about, more) = (escape(&lock.name), escape(&lock.about), escape(&more(lock)));
+        let _ = write!(page, "<tr><td>{name}</td><td>{about}; {} bytes{more}</td></tr>", lock.bytes);
     }
     page.push_str(
         "</table><p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \

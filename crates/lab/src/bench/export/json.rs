@@ -1,7 +1,8 @@
 //! The whole report for programs.
 use crate::bench::report::Report;
+use serde::Serialize;
 
-pub(crate) fn write(report: &Report) -> String {
+pub(crate) fn write<C: Serialize, U: Serialize>(report: &Report<C, U>) -> String {
     let mut text = serde_json::to_string_pretty(report).expect("a report has only string keys");
     text.push('\n');
     text

@@ -1,15 +1,10 @@
 //! What the benchmark writes: the three forms of its report.
-mod csv;
-mod html;
-mod json;
+pub(crate) mod csv;
+pub(crate) mod html;
+pub(crate) mod json;
 
 use super::report::Report;
 use crate::export::Formats;
-
-pub(crate) use crate::export::Wanted;
-
-/// The files of a run.
-pub(crate) type Exports = crate::export::Exports<Report>;
 
 /// How they are written.
 pub(crate) const FORMATS: Formats<Report> =

@@ -3,7 +3,7 @@
 //!
 //! Detector: torture. The window is a few nanoseconds wide and open at every hand-over.
 use super::relax;
-use crate::torture::tortured::Tortured;
+use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicU32, Ordering};
 use lock_api::{GuardSend, RawMutex};
 
@@ -44,4 +44,4 @@ unsafe impl RawMutex for CheckThenSet {
     }
 }
 
-impl Tortured for CheckThenSet {}
+impl TorturedMutex for CheckThenSet {}

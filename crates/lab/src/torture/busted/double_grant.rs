@@ -3,7 +3,7 @@
 //! Detector: torture. Two waiters come in together, and because each of them serves the next when it leaves, there are
 //! two holders from then on: the flags and the protected words disagree.
 use super::relax;
-use crate::torture::tortured::Tortured;
+use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicU32, Ordering};
 use lock_api::{GuardSend, RawMutex};
 
@@ -53,7 +53,7 @@ unsafe impl RawMutex for DoubleGrant {
     }
 }
 
-impl Tortured for DoubleGrant {
+impl TorturedMutex for DoubleGrant {
     fn describe(&self) -> String {
         let (next, serving) = (self.next.load(Ordering::Relaxed), self.serving.load(Ordering::Relaxed));
         format!("next ticket {next}, serving {serving}")

@@ -6,7 +6,7 @@
 //!
 //! A signal without `SA_RESTART` ends a futex wait, and the waiter looks again: signals *cure* this bug. That is why
 //! the tormentor has calm spells, and spares workers that are getting nowhere (see `tormentor.rs`).
-use crate::torture::tortured::Tortured;
+use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicU32, Ordering};
 use lock_api::{GuardSend, RawMutex};
 use rustix::thread::futex;
@@ -60,7 +60,7 @@ unsafe impl RawMutex for LostWakeup {
     }
 }
 
-impl Tortured for LostWakeup {
+impl TorturedMutex for LostWakeup {
     fn describe(&self) -> String {
         let (next, serving) = (self.next.load(Ordering::Relaxed), self.serving.load(Ordering::Relaxed));
         let wakeups = self.wakeups.load(Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! `busted-none`: the lock does nothing at all. This is the kernel's `lock_busted`.
 //!
 //! Detector: torture. Two workers are inside together at once, so the flags disagree within milliseconds.
-use crate::torture::tortured::Tortured;
+use crate::torture::tortured::TorturedMutex;
 use lock_api::{GuardSend, RawMutex};
 
 /// A lock that lets everybody in.
@@ -28,4 +28,4 @@ unsafe impl RawMutex for NoExclusion {
     }
 }
 
-impl Tortured for NoExclusion {}
+impl TorturedMutex for NoExclusion {}

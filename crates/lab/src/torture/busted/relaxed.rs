@@ -6,7 +6,7 @@
 //! may). Built with `-Zsanitizer=thread`, the same run reports a data race on the protected words, and the child
 //! process ends with ThreadSanitizer's exit code; the twin shows that this is not the harness racing with itself.
 use super::relax;
-use crate::torture::tortured::Tortured;
+use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicBool, Ordering};
 use lock_api::{GuardSend, RawMutex};
 
@@ -48,7 +48,7 @@ macro_rules! test_and_set {
             }
         }
 
-        impl Tortured for $name {}
+        impl TorturedMutex for $name {}
     };
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Detector: torture, with the extra `tries` on. Without that extra the lock is sound, which a test shows too.
 use super::relax;
-use crate::torture::tortured::Tortured;
+use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use lock_api::{GuardSend, RawMutex};
 
@@ -48,4 +48,4 @@ unsafe impl RawMutex for TryLies {
     }
 }
 
-impl Tortured for TryLies {}
+impl TorturedMutex for TryLies {}

@@ -1,0 +1,149 @@
+//! What the contexts say: the cells, and the classes that they form.
+use crate::events::Event;
+use crate::order::{Relaxed, Release};
+use crate::platform::{Atomic, CpuId, Platform};
+
+/// What one context says of one class: which lock it reads.
+#[repr(C, align(8))]
+pub struct ReaderCell<P: Platform> {
+    /// The address of the lock, with `IN` or without, or `IDLE`.
+    pub(super) reads: P::Usize,
+    /// Whether a handler has taken back what it interrupted, which does not know yet (I3).
+    taken_back: P::U8,
+    /// How many more times the context is in.
+    pub(super) again: P::U16,
+    /// The number plus one of a writer that sleeps until the context leaves (I4).
+    pub(super) waiter: P::U16,
+}
+
+impl<P: Platform> ReaderCell<P> {
+    /// The cell of a context that reads nothing.
+    #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
+    pub fn new() -> Self {
+        Self {
+            reads: P::Usize::new(IDLE),
+            taken_back: P::U8::new(0),
+            again: P::U16::new(0),
+            waiter: P::U16::new(0),
+        }
+    }
+
+    /// Whether the calling context is in, and has not only announced itself, or been interrupted before it was in (I3).
+    pub(super) fn is_in(&self) -> bool {
+        // ord: D17 alone: private to this context, handlers put back what they change (I3)
+        self.reads.load(Relaxed) & IN != 0
+            // ord: D18 alone: as D17, private to this context
+            && self.taken_back.load(Relaxed) == 0
+    }
+
+    /// The calling context, which saw no writer after its announcement, goes in, unless a handler has taken that back. Whether it is in.
+    #[inline(always)]
+    pub(super) fn go_in(&self, lock: usize) -> bool {
+        // ord: D3 pairs D9, D14: tells our own handlers, for writers of this lock the announcement is as good; a writer of one
+        // that we read before may find this in the place of D4's store
+        self.reads.store(lock | IN, Release);
+        P::compiler_barrier();
+        // ord: D20 alone: private to this context and its handlers
+        self.taken_back.load(Relaxed) == 0
+    }
+
+    /// Takes back the announcement of the reader that this handler interrupted (I3), which may be one of another lock.
+    #[cold]
+    pub(super) fn take_back(&self) {
+        // ord: D22 alone: private to this context; the interrupted reader looks at it
+        self.taken_back.store(1, Relaxed);
+        P::compiler_barrier();
+        self.leave(TAKEN_BACK);
+    }
+
+    /// The calling context could not go in: it is told, and its cell is idle again.
+    #[cold]
+    pub(super) fn give_up(&self) {
+        // In this order: a handler in between fails as we did, and tidies up.
+        self.leave(IDLE);
+        P::compiler_barrier();
+        // ord: D6 alone: private to this context and its handlers
+        self.taken_back.store(0, Relaxed);
+    }
+
+    /// The calling context leaves, and wakes a writer that waits for that. Of the lock, nothing is touched.
+    #[inline(always)]
+    pub(super) fn leave(&self, reads: usize) {
+        // ord: D4 pairs D9, D10, D14: our section comes before the writer's; either it sees us gone, or we see it waiting
+        let waiter = P::store_then_load(&self.reads, reads, &self.waiter);
+        if waiter != 0 {
+            kick_waiter::<P>(waiter);
+        }
+    }
+
+    /// Whether the context reads nothing through this cell, for reports and for contexts that end.
+    pub fn is_idle(&self) -> bool {
+        self.reads.peek() == IDLE
+    }
+}
+
+/// Wakes the writer that waits for the context to leave. Its number stays in the cell (I4).
+#[cold]
+fn kick_waiter<P: Platform>(waiter: u16) {
+    if let Some(cpu) = waiter.checked_sub(1).and_then(CpuId::new) {
+        P::count(Event::RwKick);
+        P::kick(cpu);
+    }
+}
+
+/// The context reads no lock of the class through its cell.
+pub(super) const IDLE: usize = 0;
+/// In a cell: the context is in, and has not only announced itself. Locks stand at multiples of eight.
+pub(super) const IN: usize = 1;
+/// In a cell: a handler has taken back what was there, and its context may write over this before it knows.
+const TAKEN_BACK: usize = 2;
+
+/// A resource class: one cell for each context.
+pub trait ReaderClass<P: Platform> {
+    /// The cell of `cpu`, which calls; `None` if there is no storage for it.
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<P>>;
+
+    /// The calling context's cell; `None` also if the context has no number.
+    #[inline(always)]
+    fn own(&self) -> Option<&ReaderCell<P>> {
+        self.cell(P::this_cpu()?)
+    }
+
+    /// Shows `visit` each cell that may not be idle, with its context. A cell that a context got before a heavy barrier of the
+    /// caller is among them.
+    fn each(&self, visit: impl FnMut(CpuId, &ReaderCell<P>));
+
+    /// A number that no other class has; 0 is the world's own class.
+    fn id(&self) -> usize;
+}
+
+/// The own class of a world that knows beforehand how many contexts there are.
+pub struct FixedClass<P: Platform, const CPUS: usize> {
+    cells: [ReaderCell<P>; CPUS],
+}
+
+impl<P: Platform, const CPUS: usize> FixedClass<P, CPUS> {
+    /// Cells for contexts `0..CPUS`.
+    #[expect(clippy::new_without_default, reason = "see PerCpu::new")]
+    pub fn new() -> Self {
+        Self { cells: core::array::from_fn(|_| ReaderCell::new()) }
+    }
+}
+
+impl<P: Platform, const CPUS: usize> ReaderClass<P> for FixedClass<P, CPUS> {
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<P>> {
+        self.cells.get(usize::from(cpu.index()))
+    }
+
+    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<P>)) {
+        for (index, cell) in self.cells.iter().enumerate() {
+            if let Some(cpu) = CpuId::new(index as u16) {
+                visit(cpu, cell);
+            }
+        }
+    }
+
+    fn id(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,303 @@
+//! `percpu-rw`: the reader-writer lock whose readers write to nothing that they share.
+//!
+//! # Motivation
+//!
+//! A counter of readers is a line that every reader writes to, so readers on many CPUs slow each other down though they exclude
+//! nobody. Here a reader says in a cell of its own context that it reads this lock. A writer, which is rare, looks at the cells
+//! of all contexts.
+//!
+//! # Provenance
+//!
+//! The per-CPU reader-writer lock of Xen, version 6 of the announcement, as `reference/algorithms.md` section 7 describes it. A
+//! *class* ([`ReaderClass`]) has one cell for each context, which says which one lock of the class the context reads; further
+//! locks of the class go through their base locks. What differs, and why:
+//!
+//! - **The reader's fence is a compiler barrier** where the world has an asymmetric one; the writer pays (D1, D8).
+//! - **Leaving releases by the store that clears the cell.** In the announcement a store barrier follows it, which is too weak
+//!   on weakly ordered CPUs.
+//! - **The writer's last look acquires.** There, a control dependency had to do.
+//! - **A writer halts** when a reader does not leave: it puts its number beside the reader's cell, and the reader, leaving, looks
+//!   at its own line, not at the lock. So nothing of a lock is touched after its release.
+//! - **Interrupts may read.** The cell says whether its context is *in* or has only *announced* itself. A handler takes an
+//!   announcement back, and the interrupted reader notices (I3). A handler that finds its context in nests for free.
+//! - **Locks may be released in any order**, as in the announcement, whose debug assertion misfired at it.
+//!
+//! # Properties
+//!
+//! - Fairness: once a writer has the base lock, no new reader passes it. Who waits does so at the base lock, and has its fairness.
+//! - Progress: readers wait for writers only, a writer for readers that are in when it comes, and for its base lock.
+//! - Memory: 16 bytes over `qrw`; one cell, on a line of its own, for each context and class.
+//! - Cost: reading takes three stores to a private line and one load of a line that only writers write to. Writing takes a
+//!   heavy barrier and a load for each context that may have a cell.
+//! - `acquire_write` must not be called in an interrupt handler, nor while the context reads the lock (debug builds notice).
+//!
+//! # Invariants
+//!
+//! - **I1** A reader is in through its cell (the lock's address with `IN`), or counted by the base lock.
+//! - **I2** A writer is in once it has the base lock, `writer` is set, a heavy barrier has passed, and each cell was seen
+//!   without the lock. Only a reader that saw `writer` clear after its announcement, or that holds the base lock, puts `IN`.
+//! - **I3** A context is in while `IN` is in its cell and `taken_back` is 0. A handler leaves the cell as it found it, except
+//!   that it takes back what is not in: it sets `taken_back` and goes through base locks, as do further handlers. The
+//!   interrupted reader, which may write over the cell before it knows, looks at `taken_back` once it has put `IN`, and tidies up.
+//! - **I4** `waiter` is set from zero by one writer that waits for this cell, and cleared by that writer only. Whoever leaves and
+//!   finds it kicks. A reader that cleared it first would be the only one to know of the sleeper: a handler that interrupted it
+//!   before its kick, and waited for that writer, would wait for itself.
+//!
+//! ## Memory orderings
+//!
+//! Two store-buffering pairs: announcement and `writer` (D1 against D8), clearing and `waiter` (D4 against D10). A reader's
+//! section before the next writer's: D4 with D9, or what the reader stored after D4, which all releases. A writer's before the next reader's: D7 with D2, or through the base lock.
+mod cell;
+mod write;
+
+pub use cell::{FixedClass, ReaderCell, ReaderClass};
+
+use crate::events::Event;
+use crate::order::{Acquire, Relaxed, Release};
+use crate::percpu::Domain;
+use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::qrw::QueuedRwLock;
+use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
+use crate::transitions::{Table, Word};
+use cell::{IDLE, IN};
+
+/// In `writer`: none is in or about to be.
+const NO_WRITER: u8 = 0;
+/// In `writer`: readers are to go to the base lock.
+const ACTIVATING: u8 = 1;
+
+/// How a context holds a read lock: through its cell, or counted by the base lock. It stays with the context.
+pub struct In<'c, P: Platform>(Option<&'c ReaderCell<P>>);
+
+impl<P: Platform> Clone for In<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Platform> Copy for In<'_, P> {}
+
+/// The per-CPU reader-writer lock; see the [module](self).
+///
+/// [`RawRwLock`] uses the world's own class ([`Domain::readers`]). The functions that take a class are for users that have several;
+/// one lock must always be used with the same one.
+#[repr(C, align(8))]
+pub struct PerCpuRwLock<P: Platform, B: RawRwLock<Platform = P> = QueuedRwLock<P>> {
+    base: B,
+    writer: P::U8,
+    /// The number of its class. Looked at in debug builds only.
+    class: P::Usize,
+}
+
+impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
+    #[inline(always)]
+    fn address(&self) -> usize {
+        core::ptr::from_ref(self).addr()
+    }
+
+    /// A free lock of a class, to be used with that class only.
+    pub fn new_in(class: &impl ReaderClass<P>) -> Self {
+        Self { class: P::Usize::new(class.id()), ..Self::new() }
+    }
+
+    /// In debug builds, panics if the lock is one of another class.
+    #[inline(always)]
+    fn check_class(&self, class: &impl ReaderClass<P>) {
+        debug_assert_eq!(
+            self.class.peek(),
+            class.id(),
+            "a per-CPU lock was used with another class than it was made for: its readers would not be seen"
+        );
+    }
+
+    /// See [`RawRwLock::acquire_read`]. What is returned goes to [`PerCpuRwLock::release_read_of`], or nowhere.
+    #[inline(always)]
+    pub fn acquire_read_in<'c>(&self, class: &'c impl ReaderClass<P>) -> Result<In<'c, P>, TooManyReaders> {
+        self.check_class(class);
+        match class.own() {
+            Some(cell) if self.announce(cell) => Ok(In(Some(cell))),
+            cell => self.acquire_read_slow(cell, B::acquire_read),
+        }
+    }
+
+    /// See [`RawRwLock::acquire_read_again`].
+    #[inline]
+    pub fn acquire_read_again_in<'c>(
+        &self,
+        class: &'c impl ReaderClass<P>,
+    ) -> Result<In<'c, P>, TooManyReaders> {
+        self.check_class(class);
+        match class.own() {
+            Some(cell) if self.announce(cell) => Ok(In(Some(cell))),
+            cell => self.acquire_read_slow(cell, B::acquire_read_again),
+        }
+    }
+
+    /// See [`RawRwLock::try_acquire_read`].
+    #[inline]
+    pub fn try_acquire_read_in<'c>(&self, class: &'c impl ReaderClass<P>) -> Option<In<'c, P>> {
+        self.check_class(class);
+        match class.own() {
+            Some(cell) if self.announce(cell) => Some(In(Some(cell))),
+            cell => match cell.and_then(|cell| self.nest(cell)) {
+                Some(nested) => nested.ok(),
+                None => self.base.try_acquire_read().then_some(In(None)),
+            },
+        }
+    }
+
+    /// Goes in through an idle cell, unless a writer is there.
+    #[inline(always)]
+    fn announce(&self, cell: &ReaderCell<P>) -> bool {
+        // ord: D5 alone: private to this context, handlers put back what they change (I3)
+        if cell.reads.load(Relaxed) != IDLE {
+            if !cell.is_in() {
+                cell.take_back();
+            }
+            return false;
+        }
+        // ord: D1 pairs D8, D9, D14: either we see the writer, or it sees our announcement; as D3, a writer of a lock that we read
+        // before may find this in the place of D4's store
+        let writer = P::store_then_load(&cell.reads, self.address(), &self.writer);
+        // ord: D2 pairs D7, D15: the last writer's section comes before ours
+        P::fence(Acquire);
+        if writer == NO_WRITER && cell.go_in(self.address()) {
+            return true;
+        }
+        cell.give_up();
+        false
+    }
+
+    /// Is in once more, if the context is in already; `None` if it is not.
+    fn nest<'c>(&self, cell: &'c ReaderCell<P>) -> Option<Result<In<'c, P>, TooManyReaders>> {
+        // ord: D23 alone: private to this context, handlers put back what they change (I3)
+        if cell.reads.load(Relaxed) != self.address() | IN || !cell.is_in() {
+            return None;
+        }
+        // ord: D24 alone: as D23, private to this context
+        let again = cell.again.load(Relaxed);
+        if again == u16::MAX {
+            return Some(Err(TooManyReaders)); // the base lock's writer waits for us, so we cannot go there
+        }
+        // ord: D25 alone: as D23, private to this context
+        cell.again.store(again + 1, Relaxed);
+        Some(Ok(In(Some(cell))))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_read_slow<'c>(
+        &self,
+        cell: Option<&'c ReaderCell<P>>,
+        acquire_base: impl FnOnce(&B) -> Result<(), TooManyReaders>,
+    ) -> Result<In<'c, P>, TooManyReaders> {
+        P::count(Event::PercpuReadSlow);
+        if let Some(nested) = cell.and_then(|cell| self.nest(cell)) {
+            return nested;
+        }
+        acquire_base(&self.base)?;
+        let Some(cell) = cell else { return Ok(In(None)) };
+        // No writer is there while we hold the base lock, and whoever comes next finds us in the cell (I2).
+        // ord: D26 alone: private to this context, handlers put back what they change (I3)
+        if cell.reads.load(Relaxed) == IDLE {
+            // ord: D27 pairs D9, D14: as D3; to the next writer of this lock the release of the base lock shows it
+            cell.reads.store(self.address() | IN, Release);
+            self.base.release_read();
+            return Ok(In(Some(cell)));
+        }
+        Ok(In(None))
+    }
+
+    /// See [`RawRwLock::release_read`].
+    #[inline(always)]
+    pub fn release_read_in(&self, class: &impl ReaderClass<P>) {
+        self.check_class(class);
+        // ord: D28 alone: private to this context, handlers put back what they change (I3)
+        let cell = class.own().filter(|cell| cell.reads.load(Relaxed) == self.address() | IN);
+        self.release_read_of(In(cell));
+    }
+
+    /// Gives up the read lock that `of` came from. Which of several read locks that one context has of the same lock it is makes
+    /// no difference.
+    #[inline(always)]
+    pub fn release_read_of(&self, of: In<'_, P>) {
+        match of.0 {
+            Some(cell) => {
+                // ord: D29 alone: private to this context, handlers put back what they change (I3)
+                let again = cell.again.load(Relaxed);
+                if again == 0 {
+                    cell.leave(IDLE);
+                } else {
+                    // ord: D30 alone: private to this context, as D29
+                    cell.again.store(again - 1, Relaxed);
+                }
+            }
+            None => self.base.release_read(),
+        }
+    }
+}
+
+impl<P: Platform, B: RawRwLock<Platform = P>> RawRwLock for PerCpuRwLock<P, B> {
+    type Platform = P;
+    const NAME: &'static str = "percpu-rw";
+    const TRANSITIONS: Table = B::TRANSITIONS;
+    const MOST_READERS: u32 = B::MOST_READERS;
+
+    fn new() -> Self {
+        Self { base: B::new(), writer: P::U8::new(NO_WRITER), class: P::Usize::new(0) }
+    }
+
+    #[inline]
+    fn acquire_read(&self) -> Result<(), TooManyReaders> {
+        P::with_domain(|domain| self.acquire_read_in(domain.readers()).map(drop))
+    }
+
+    #[inline]
+    fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
+        P::with_domain(|domain| self.acquire_read_again_in(domain.readers()).map(drop))
+    }
+
+    #[inline]
+    fn try_acquire_read(&self) -> bool {
+        P::with_domain(|domain| self.try_acquire_read_in(domain.readers()).is_some())
+    }
+
+    #[inline]
+    fn release_read(&self) {
+        P::with_domain(|domain| self.release_read_in(domain.readers()));
+    }
+
+    fn acquire_write(&self) {
+        P::with_domain(|domain| self.acquire_write_in(domain.readers()));
+    }
+
+    fn try_acquire_write(&self) -> bool {
+        P::with_domain(|domain| self.try_acquire_write_in(domain.readers()))
+    }
+
+    #[inline]
+    fn release_write(&self) {
+        P::with_domain(|domain| self.release_write_in(domain.readers()));
+    }
+
+    /// The base lock's word: readers in cells are not counted.
+    fn word(&self) -> Word {
+        self.base.word()
+    }
+}
+
+impl<P: Platform, B: Downgrade<Platform = P>> Downgrade for PerCpuRwLock<P, B> {
+    fn downgrade(&self) {
+        P::with_domain(|domain| {
+            self.downgrade_in(domain.readers());
+        });
+    }
+}
+
+impl<P: Platform, B: ConstRwLock<Platform = P>> ConstRwLock for PerCpuRwLock<P, B>
+where
+    P::U8: ConstAtomic<u8>,
+    P::Usize: ConstAtomic<usize>,
+{
+    const NEW: Self = Self { base: B::NEW, writer: P::U8::ZERO, class: P::Usize::ZERO };
+}

@@ -1,0 +1,114 @@
+//! The writer's side: sending readers to the base lock, and waiting for those that are in.
+use super::cell::{IN, ReaderCell, ReaderClass};
+use super::{ACTIVATING, In, NO_WRITER, PerCpuRwLock};
+use crate::events::Event;
+use crate::order::{Acquire, Relaxed, Release};
+use crate::platform::{Atomic, CpuId, Platform};
+use crate::rw::{Downgrade, RawRwLock};
+use crate::tunables::Tunable;
+
+impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
+    /// See [`RawRwLock::acquire_write`].
+    pub fn acquire_write_in(&self, class: &impl ReaderClass<P>) {
+        self.check_class(class);
+        let me = P::this_cpu();
+        self.base.acquire_write();
+        self.activate();
+        // After the barrier: until then what this context last stored may not be where a look that is no access sees it.
+        if cfg!(debug_assertions) && class.own().is_some_and(|cell| cell.reads.peek() == self.address() | IN)
+        {
+            self.release_write_in(class);
+            panic!("a context that reads a lock would wait for itself if it wrote to it");
+        }
+        let mut looked_at = 0;
+        class.each(|_, cell| {
+            looked_at += 1;
+            self.wait_for(me, cell);
+        });
+        P::count(Event::PercpuSweep);
+        P::count_many(Event::PercpuSwept, looked_at);
+    }
+
+    /// Sends readers to the base lock from now on, and makes sure that those who do not know are seen.
+    fn activate(&self) {
+        // ord: D31 alone: the barrier makes it visible before we look at the cells
+        self.writer.store(ACTIVATING, Relaxed);
+        // ord: D8 pairs D1: either a reader sees the writer, or we see its announcement
+        while !P::heavy_barrier() {
+            // Without it nobody can be let in. A system that refuses it once has let us register, so it will have it again.
+            P::yield_slice();
+        }
+    }
+
+    /// Waits until the context of `cell` does not read this lock.
+    fn wait_for(&self, me: Option<CpuId>, cell: &ReaderCell<P>) {
+        let here = |reads: usize| reads & !IN == self.address();
+        loop {
+            let polls = P::tunable(Tunable::RwSweepPolls);
+            // ord: D9 pairs D1, D3, D4, D27: the reader's section comes before ours
+            if cell.reads.wait_until_polls(polls, Acquire, |reads| !here(reads)).is_ok() {
+                return;
+            }
+            let Some(me) = me.filter(|_| P::paravirt()) else {
+                P::yield_slice();
+                continue;
+            };
+            let code = me.index() + 1;
+            // ord: D11 alone: the barrier makes it visible; another lock's writer may wait here, too, and is left alone (I4)
+            if cell.waiter.compare_exchange(0, code, Relaxed, Relaxed).is_err() {
+                P::yield_slice();
+                continue;
+            }
+            // ord: D10 pairs D4: either the reader sees us waiting, or we see it gone
+            if P::heavy_barrier() {
+                // ord: D12 alone: what we find is looked at again above
+                let reads = cell.reads.load(Relaxed);
+                if here(reads) {
+                    P::count(Event::PercpuWriterHalt);
+                    P::halt_while(&cell.reads, reads);
+                }
+            }
+            // ord: D13 alone: nobody else changes it while it is ours (I4); a kick that comes later ends another halt
+            cell.waiter.store(0, Relaxed);
+        }
+    }
+
+    /// See [`RawRwLock::try_acquire_write`].
+    pub fn try_acquire_write_in(&self, class: &impl ReaderClass<P>) -> bool {
+        self.check_class(class);
+        if !self.base.try_acquire_write() {
+            return false;
+        }
+        self.activate();
+        let mut readers = false;
+        class.each(|_, cell| {
+            // ord: D14 pairs D1, D3, D4, D27: as D9, the reader's section comes before ours
+            readers |= cell.reads.load(Acquire) & !IN == self.address();
+        });
+        if readers {
+            self.release_write_in(class);
+        }
+        !readers
+    }
+
+    /// See [`RawRwLock::release_write`].
+    #[inline]
+    pub fn release_write_in(&self, class: &impl ReaderClass<P>) {
+        self.check_class(class);
+        debug_assert_eq!(self.writer.peek(), ACTIVATING, "released a write lock that nobody holds");
+        // ord: D7 pairs D2: our section comes before the next reader's
+        self.writer.store(NO_WRITER, Release);
+        self.base.release_write();
+    }
+}
+
+impl<P: Platform, B: Downgrade<Platform = P>> PerCpuRwLock<P, B> {
+    /// See [`Downgrade::downgrade`].
+    pub fn downgrade_in<'c>(&self, class: &'c impl ReaderClass<P>) -> In<'c, P> {
+        self.check_class(class);
+        // ord: D15 pairs D2: our section as a writer comes before the next reader's
+        self.writer.store(NO_WRITER, Release);
+        self.base.downgrade();
+        In(None)
+    }
+}

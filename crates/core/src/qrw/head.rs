@@ -1,0 +1,82 @@
+//! Waiting at the head of the queue, which is holding the queue's lock.
+use super::word::{WAITING, WRITER, Want, readers};
+use super::{QueuedRwLock, RwPolicy};
+use crate::events::Event;
+use crate::lock::RawLock;
+use crate::order::{Acquire, Relaxed};
+use crate::platform::{Atomic, Platform};
+use crate::rw::{RawRwLock, TooManyReaders};
+use crate::tunables::Tunable;
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+    /// Waits as the head until it is in. The `waiting` mark is gone then (I3).
+    pub(super) fn wait_as_head(&self, want: Want) -> Result<(), TooManyReaders> {
+        let head_since = if W::PATIENT { P::now() } else { 0 };
+        let mut objects = false;
+        if !W::PATIENT {
+            self.object(&mut objects);
+        }
+        loop {
+            let polls = P::tunable(Tunable::RwHeadPolls);
+            // ord: J17 alone: waits until going in has a chance, the compare-exchange decides
+            let polled = self.count.wait_until_polls(polls, Relaxed, |count| want.can_go(count));
+            let (Ok(seen) | Err(seen)) = polled;
+            if want.can_go(seen) {
+                if matches!(want, Want::Read) && readers(seen) >= Self::MOST_READERS {
+                    self.withdraw(objects);
+                    return Err(TooManyReaders);
+                }
+                // ord: J10 pairs J4, J5, J7, J13, J14: the sections of all holders before us that exclude us come before ours
+                if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
+                    return Ok(());
+                }
+                continue;
+            }
+            // Readers come and go without leaving the lock free, which is the only thing that would wake us.
+            if !objects && (seen & WRITER == 0 || patience_is_over::<P>(head_since)) {
+                self.object(&mut objects);
+                continue;
+            }
+            self.halt_as_head(want);
+        }
+    }
+
+    /// Lets nobody pass any more.
+    fn object(&self, objects: &mut bool) {
+        // ord: J18 alone: a request; who does not see it passes once
+        self.count.fetch_add(WAITING, Relaxed);
+        *objects = true;
+    }
+
+    fn withdraw(&self, objects: bool) {
+        if objects {
+            // ord: J19 alone: as J18, who does not see it waits in the queue
+            self.count.fetch_add(WAITING.wrapping_neg(), Relaxed);
+        }
+    }
+
+    /// Halts until a release leaves us the lock, or for no reason (I4).
+    fn halt_as_head(&self, want: Want) {
+        let me = if W::HALTS && P::paravirt() { P::this_cpu() } else { None };
+        let Some(me) = me else {
+            if W::HALTS {
+                P::yield_slice();
+            }
+            return;
+        };
+        let code = u32::from(me.index()) + 1;
+        // ord: J20 alone: whoever ends what we wait for changes the same cell, after us, and finds the code (I4)
+        let seen = self.count.fetch_add(code, Relaxed) + code;
+        if !want.can_go(seen) {
+            P::count(Event::RwHeadHalt);
+            P::halt_while(&self.count, seen);
+        }
+        // ord: J21 alone: whoever kicks us once too often is harmless
+        self.count.fetch_add(code.wrapping_neg(), Relaxed);
+    }
+}
+
+/// Whether the head has been the head for as long as it lets others pass.
+fn patience_is_over<P: Platform>(since: u64) -> bool {
+    P::now().saturating_sub(since) / 1_000 >= u64::from(P::tunable(Tunable::RwPatience))
+}

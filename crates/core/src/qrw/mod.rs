@@ -1,0 +1,308 @@
+//! `qrw`: the queued reader-writer lock.
+//!
+//! # Motivation
+//!
+//! One word that readers add themselves to, and a queue for everybody who has to wait, readers and writers alike, so that
+//! neither side starves. Whoever is at the head of the queue watches the word; the others wait wherever the queue's lock lets
+//! them wait, asleep if it is one whose waiters halt.
+//!
+//! # Provenance
+//!
+//! The Linux kernel's queued rwlock in its form since 4.15, as `reference/algorithms.md` section 8.3 describes it, over any
+//! spin lock of this crate as its queue. What differs, and why:
+//!
+//! - **The head halts**, too, after a while: it leaves its number in the word, where a release, which is one
+//!   read-modify-write, finds it. Nothing of the lock is read after that, so a lock may be destroyed by whoever acquires it next.
+//! - **The writer leaves by read-modify-write**, not by storing a byte into the counter: the cell has one size (A2).
+//! - **The head lets others pass for a while** ([`Lenient`]; the kernel's form is [`Strict`]). In overcommit those who run take a
+//!   free lock while the head is asleep or far from a CPU. It objects (`waiting` is set, as in the kernel) once it
+//!   finds readers in, or its patience is over.
+//! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it leaves it. A writer
+//!   here may have the word while readers are still leaving (an upgrade), who would wait for each other.
+//! - **Upgradable holders, upgrades and downgrades** are new.
+//!
+//! # Properties
+//!
+//! - Fairness: FIFO among those who queue, but for the queue lock's own overtaking. A head is passed by others only until it
+//!   objects: at the latest one look after `rw_patience_us` are over, or once it finds readers in; from then on by those only
+//!   who were past their look at the word, and by readers that must not wait ([`RawRwLock::acquire_read_again`]).
+//!   While the head sleeps it does not look; the next release that leaves it the lock wakes it.
+//!   The number of *new readers that pass a waiting writer at the head* is thus bounded by those that come within
+//!   `rw_head_polls` polls.
+//! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
+//! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
+//!   12 288 read locks at once; one more is an error.
+//! - Upgrades wait without halting: they yield.
+//!
+//! # The word, `(readers, upgradable waiting sleeper, writer)`
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | `r,*,w` | `r+1,*,w` | a reader, before it knows whether it may; it may if neither a writer is in nor `waiting` is set |
+//! | `r,*,w` | `r-1,*,w` | a reader leaves, or takes its addition back |
+//! | `0,---,0` | `0,---,1` | a writer that finds nobody, or passes a patient head |
+//! | `r,*w*,*` | | the head waits, and lets nobody pass |
+//! | `r,**s,*` | | the head is about to sleep, or asleep: its number is in the word |
+//! | `0,-w*,0` | `0,---,1` | the head, as a writer |
+//! | `r,-w*,0` | `r+1,---,0` | the head, as a reader |
+//! | `*,*,1` | `*,*,0` | a writer leaves; then kicks the sleeping head, as does the last reader |
+//! | `r,u**,0` | `r,u**,1` then `0,-**,1` | an upgrade, which waits for the readers |
+//!
+//! # Invariants
+//!
+//! - **I1** `writer` is set only when there are no readers and no upgradable holder, by compare-exchange of the whole word; or by
+//!   an upgrade, which keeps `upgradable` set until the readers have left.
+//! - **I2** A reader is in if, at its addition, neither `writer` nor `waiting` was set; or by compare-exchange from a word
+//!   without `writer`, or with `writer` and `upgradable` and another reader counted.
+//! - **I3** `waiting` and the sleeper's number are written by the holder of the queue's lock only, and taken back when it goes in.
+//! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not go in with. The
+//!   change that ends that is a read-modify-write by somebody who finds the number in the word and kicks it.
+//!
+//! ## Memory orderings
+//!
+//! One cell, changed by read-modify-write only, so each release heads a sequence that later changes continue: an acquiring
+//! change synchronises with every release before it. I4 needs no fence for the same reason.
+mod head;
+mod upgrade;
+mod word;
+
+use crate::events::Event;
+use crate::lock::{ConstLock, RawLock};
+use crate::order::{Acquire, Relaxed, Release};
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::pv_qspin::PvQSpinLock;
+use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
+use crate::transitions::{Table, Word};
+use crate::tunables::Tunable;
+use core::marker::PhantomData;
+use word::{MOST, READER, SLEEPER, TRANSITIONS, UPGRADABLE, WAITING, WRITER, Want, readers};
+
+/// The queued reader-writer lock; see the [module](self).
+#[repr(C, align(4))]
+pub struct QueuedRwLock<P, L = PvQSpinLock<P>, W = Lenient>
+where
+    P: Platform,
+    L: RawLock<Platform = P>,
+    W: RwPolicy,
+{
+    count: P::U32,
+    queue: L,
+    policy: PhantomData<fn() -> W>,
+}
+
+/// How the head of the queue waits, and how many read.
+pub trait RwPolicy: Send + Sync + 'static {
+    /// The name of the lock.
+    const NAME: &'static str;
+    /// The head lets others pass for a while.
+    const PATIENT: bool;
+    /// The head may halt.
+    const HALTS: bool;
+    /// How many readers are let in; 12 288 at most.
+    const MOST_READERS: u32 = MOST;
+}
+
+/// The head is passed for a while, and halts: for more contexts than CPUs.
+#[derive(Debug)]
+pub enum Lenient {}
+impl RwPolicy for Lenient {
+    const NAME: &'static str = "qrw";
+    const PATIENT: bool = true;
+    const HALTS: bool = true;
+}
+
+/// The head lets nobody pass, and spins, as in the kernel. With a queue lock that spins.
+#[derive(Debug)]
+pub enum Strict {}
+impl RwPolicy for Strict {
+    const NAME: &'static str = "qrw-spin";
+    const PATIENT: bool = false;
+    const HALTS: bool = false;
+}
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwLock<P, L, W> {
+    type Platform = P;
+    const NAME: &'static str = W::NAME;
+    const TRANSITIONS: Table = TRANSITIONS;
+    const MOST_READERS: u32 = {
+        assert!(W::MOST_READERS <= MOST, "the count has room for those who find out");
+        W::MOST_READERS
+    };
+
+    fn new() -> Self {
+        Self { count: P::U32::new(0), queue: L::new(), policy: PhantomData }
+    }
+
+    #[inline]
+    fn acquire_read(&self) -> Result<(), TooManyReaders> {
+        // ord: J1 pairs J4, J5, J13: the last writer's section comes before ours
+        let before = self.count.fetch_add(READER, Acquire);
+        if before & (WRITER | WAITING) == 0 && readers(before) < Self::MOST_READERS {
+            return Ok(());
+        }
+        self.acquire_read_slow(before)
+    }
+
+    fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
+        loop {
+            // ord: J2 alone: a guess, the compare-exchange decides
+            let seen = self.count.load(Relaxed);
+            if !Want::ReadAgain.can_go(seen) {
+                P::count(Event::RwReadSlow);
+                self.wait_or_yield(|count| Want::ReadAgain.can_go(count));
+            } else if readers(seen) >= Self::MOST_READERS {
+                return Err(TooManyReaders);
+            } else if self.go(seen, Want::ReadAgain.gone(seen)) {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn try_acquire_read(&self) -> bool {
+        // ord: J3 alone: a guess, the compare-exchange decides
+        let mut seen = self.count.load(Relaxed);
+        while seen & (WRITER | WAITING) == 0 && readers(seen) < Self::MOST_READERS {
+            // ord: J6 pairs J4, J5, J13: the last writer's section comes before ours
+            match self.count.compare_exchange(seen, seen + READER, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn release_read(&self) {
+        // ord: J7 pairs J8, J9, J10, J15: our section comes before the next writer's
+        let before = self.count.fetch_add(READER.wrapping_neg(), Release);
+        debug_assert_ne!(readers(before), 0, "released a read lock that nobody holds");
+        if before & SLEEPER != 0 && readers(before) == 1 {
+            kick_sleeper::<P>(before);
+        }
+    }
+
+    #[inline]
+    fn acquire_write(&self) {
+        // ord: J8 pairs J4, J5, J7, J13: the sections of all holders before us come before ours
+        if self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_err() {
+            self.acquire_write_slow();
+        }
+    }
+
+    #[inline]
+    fn try_acquire_write(&self) -> bool {
+        // ord: J11 alone: a guess, the compare-exchange decides
+        let seen = self.count.load(Relaxed);
+        seen & WAITING == 0 && Want::Write.can_go(seen) && self.go(seen, seen | WRITER)
+    }
+
+    #[inline]
+    fn release_write(&self) {
+        // ord: J4 pairs J1, J6, J8, J9, J10: our section comes before those of the next holders
+        let before = self.count.fetch_add(WRITER.wrapping_neg(), Release);
+        debug_assert_ne!(before & WRITER, 0, "released a write lock that nobody holds");
+        if before & SLEEPER != 0 {
+            kick_sleeper::<P>(before);
+        }
+    }
+
+    fn word(&self) -> Word {
+        let count = self.count.peek();
+        let mark = |bit: u32, value: u8| if count & bit != 0 { value } else { 0 };
+        Word {
+            tail: readers(count) as u16,
+            pending: mark(UPGRADABLE, 4) | mark(WAITING, 2) | mark(SLEEPER, 1),
+            locked: mark(WRITER, 1),
+        }
+    }
+}
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+    /// Goes in, if the word is still `seen`.
+    #[inline(always)]
+    fn go(&self, seen: u32, gone: u32) -> bool {
+        // ord: J9 pairs J4, J5, J7, J13, J14: the sections of all holders before us that exclude us come before ours
+        self.count.compare_exchange(seen, gone, Acquire, Relaxed).is_ok()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_read_slow(&self, before: u32) -> Result<(), TooManyReaders> {
+        self.release_read(); // takes the addition back, and does what the last reader has to do
+        if readers(before) >= Self::MOST_READERS {
+            return Err(TooManyReaders);
+        }
+        if P::is_priority() {
+            P::count(Event::RwBypass);
+            return self.acquire_read_again();
+        }
+        P::count(Event::RwReadSlow);
+        self.acquire_in_queue(Want::Read)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_write_slow(&self) {
+        P::count(Event::RwWriteSlow);
+        let acquired = self.acquire_in_queue(Want::Write);
+        debug_assert!(acquired.is_ok(), "only readers are counted");
+    }
+
+    /// Polls for a short while, as somebody who may pass a patient head; then queues.
+    fn acquire_in_queue(&self, want: Want) -> Result<(), TooManyReaders> {
+        if W::PATIENT {
+            let may_pass = |count: u32| count & WAITING == 0 && want.can_go(count);
+            let polls = P::tunable(Tunable::RwNewcomerPolls);
+            // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
+            if let Ok(seen) = self.count.wait_until_polls(polls, Relaxed, may_pass) {
+                if readers(seen) >= Self::MOST_READERS {
+                    return Err(TooManyReaders);
+                }
+                if self.go(seen, want.gone(seen)) {
+                    return Ok(());
+                }
+            }
+        }
+        self.queue.acquire();
+        let result = self.wait_as_head(want);
+        self.queue.release();
+        result
+    }
+
+    /// Waits for a word that nobody will be told of.
+    fn wait_or_yield(&self, done: impl Fn(u32) -> bool) {
+        let polls = P::tunable(Tunable::RwHeadPolls);
+        // ord: J16 alone: waits until a change of the word has a chance
+        while self.count.wait_until_polls(polls, Relaxed, &done).is_err() {
+            P::yield_slice();
+        }
+    }
+}
+
+/// Wakes the head whose number a release has found in the word. Of the lock, nothing is touched.
+#[cold]
+fn kick_sleeper<P: Platform>(count: u32) {
+    if let Some(cpu) = ((count & SLEEPER) as u16).checked_sub(1).and_then(CpuId::new) {
+        P::count(Event::RwKick);
+        P::kick(cpu);
+    }
+}
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Downgrade for QueuedRwLock<P, L, W> {
+    #[inline]
+    fn downgrade(&self) {
+        // ord: J5 pairs J1, J6, J8, J9, J10: our section as a writer comes before those of the next holders
+        let before = self.count.fetch_add(READER - WRITER, Release);
+        if before & SLEEPER != 0 {
+            kick_sleeper::<P>(before);
+        }
+    }
+}
+
+impl<P: Platform, L: ConstLock<Platform = P>, W: RwPolicy> ConstRwLock for QueuedRwLock<P, L, W>
+where
+    P::U32: ConstAtomic<u32>,
+{
+    const NEW: Self = Self { count: P::U32::ZERO, queue: L::NEW, policy: PhantomData };
+}

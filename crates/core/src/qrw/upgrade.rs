@@ -1,0 +1,94 @@
+//! Holding the lock upgradably: beside readers, alone among its kind.
+use super::word::{READER, SLEEPER, UPGRADABLE, WAITING, WRITER, Want, readers};
+use super::{QueuedRwLock, RwPolicy, kick_sleeper};
+use crate::events::Event;
+use crate::lock::RawLock;
+use crate::order::{Acquire, Relaxed, Release};
+use crate::platform::{Atomic, Platform};
+use crate::rw::{RawRwLock, TooManyReaders, Upgradable};
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRwLock<P, L, W> {
+    fn acquire_upgradable(&self) {
+        if !self.try_acquire_upgradable() {
+            P::count(Event::RwWriteSlow);
+            let acquired = self.acquire_in_queue(Want::Upgradable);
+            debug_assert!(acquired.is_ok(), "only readers are counted");
+        }
+    }
+
+    fn try_acquire_upgradable(&self) -> bool {
+        // ord: J22 alone: a guess, the compare-exchange decides
+        let mut seen = self.count.load(Relaxed);
+        // Readers come and go, which is no reason to fail.
+        while seen & WAITING == 0 && Want::Upgradable.can_go(seen) {
+            if self.go(seen, seen | UPGRADABLE) {
+                return true;
+            }
+            // ord: J25 alone: as J22, the next compare-exchange decides
+            seen = self.count.load(Relaxed);
+        }
+        false
+    }
+
+    fn release_upgradable(&self) {
+        self.leave_upgradable(UPGRADABLE.wrapping_neg());
+    }
+
+    fn upgrade(&self) {
+        // ord: J23 alone: keeps readers out from here on; the exchange below waits for those that are in
+        self.count.fetch_add(WRITER, Relaxed);
+        loop {
+            self.wait_or_yield(|count| readers(count) == 0);
+            if self.finish_upgrade(WRITER) {
+                return;
+            }
+        }
+    }
+
+    fn try_upgrade(&self) -> bool {
+        self.finish_upgrade(0)
+    }
+
+    fn downgrade_upgradable(&self) -> Result<(), TooManyReaders> {
+        // ord: J24 alone: a guess that can only be too great by readers that leave
+        if readers(self.count.load(Relaxed)) >= Self::MOST_READERS {
+            return Err(TooManyReaders);
+        }
+        self.leave_upgradable(READER.wrapping_sub(UPGRADABLE));
+        Ok(())
+    }
+
+    fn downgrade_to_upgradable(&self) {
+        // ord: J13 pairs J1, J6, J8, J9, J10: our section as a writer comes before those of the next holders
+        let before = self.count.fetch_add(UPGRADABLE.wrapping_sub(WRITER), Release);
+        if before & SLEEPER != 0 {
+            kick_sleeper::<P>(before);
+        }
+    }
+}
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+    /// `0,u**,w -> 0,-**,1`, if there are no readers. `writer` is the flag if it is set already.
+    fn finish_upgrade(&self, writer: u32) -> bool {
+        // ord: J26 alone: a guess, the compare-exchange decides
+        let mut seen = self.count.load(Relaxed);
+        while readers(seen) == 0 {
+            debug_assert_eq!(seen & (UPGRADABLE | WRITER), UPGRADABLE | writer, "the holder upgrades (I1)");
+            // ord: J15 pairs J7: the sections of the readers that left come before ours
+            match self.count.compare_exchange(seen, (seen - UPGRADABLE) | WRITER, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    fn leave_upgradable(&self, change: u32) {
+        // ord: J14 pairs J9, J10: our section comes before those of the next holders that exclude us
+        let before = self.count.fetch_add(change, Release);
+        debug_assert_ne!(before & UPGRADABLE, 0, "released an upgradable lock that nobody holds");
+        if before & SLEEPER != 0 {
+            kick_sleeper::<P>(before);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The word: its fields, what it may do, and what a context may do with it.
+use crate::platform::CpuId;
+use crate::transitions::{Change, Is, Row, Table};
+
+/// The number of the sleeping head plus one.
+pub(super) const SLEEPER: u32 = (1 << 14) - 1;
+/// The head lets nobody pass.
+pub(super) const WAITING: u32 = 1 << 14;
+/// A writer is in, or an upgrade waits for readers to leave.
+pub(super) const WRITER: u32 = 1 << 15;
+/// There is an upgradable holder.
+pub(super) const UPGRADABLE: u32 = 1 << 16;
+/// One reader.
+pub(super) const READER: u32 = 1 << 17;
+/// As many readers as are let in. The count has room for 20 479 more, for those that find out (their additions are taken back).
+pub(super) const MOST: u32 = 3 << 12;
+
+const _: () = assert!(CpuId::LIMIT as u32 <= SLEEPER, "the greatest number plus one fits");
+
+pub(super) const fn readers(count: u32) -> u32 {
+    count / READER
+}
+
+pub(super) const TRANSITIONS: Table = Table(&[
+    Row {
+        name: "a reader comes: r,*,w -> r+1,*,w",
+        tail: Change::Goes(Is::Any, Is::NonZero),
+        pending: Change::Goes(Is::Any, Is::Any),
+        locked: Change::Same,
+    },
+    Row {
+        name: "a reader leaves: r,*,w -> r-1,*,w",
+        tail: Change::Goes(Is::NonZero, Is::Any),
+        pending: Change::Same,
+        locked: Change::Same,
+    },
+    Row {
+        name: "the head or an upgradable holder says so: r,*,w -> r,*,w",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Any, Is::Any),
+        locked: Change::Same,
+    },
+    Row {
+        name: "a writer: 0,*,0 -> 0,*,1",
+        tail: Change::Goes(Is::Value(0), Is::Value(0)),
+        pending: Change::Goes(Is::Any, Is::Any),
+        locked: Change::Goes(Is::Value(0), Is::Value(1)),
+    },
+    Row {
+        name: "an upgrade begins: r,u,0 -> r,u,1",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Within(4, 7), Is::Within(4, 7)),
+        locked: Change::Goes(Is::Value(0), Is::Value(1)),
+    },
+    Row {
+        name: "a writer leaves: r,*,1 -> r,*,0",
+        tail: Change::Same,
+        pending: Change::Goes(Is::Any, Is::Any),
+        locked: Change::Goes(Is::Value(1), Is::Value(0)),
+    },
+    Row {
+        name: "a writer becomes a reader: r,*,1 -> r+1,*,0",
+        tail: Change::Goes(Is::Any, Is::NonZero),
+        pending: Change::Same,
+        locked: Change::Goes(Is::Value(1), Is::Value(0)),
+    },
+]);
+
+/// What a context waits for.
+#[derive(Clone, Copy)]
+pub(super) enum Want {
+    Read,
+    /// As `Read`, also beside readers whom an upgrade waits for.
+    ReadAgain,
+    Write,
+    Upgradable,
+}
+
+impl Want {
+    /// Whether the word lets one go in. Whether one may pass the head is another question.
+    #[inline(always)]
+    pub(super) fn can_go(self, count: u32) -> bool {
+        match self {
+            Want::Read => count & WRITER == 0,
+            Want::ReadAgain => count & WRITER == 0 || (count & UPGRADABLE != 0 && readers(count) != 0),
+            Want::Write => count & (WRITER | UPGRADABLE) == 0 && readers(count) == 0,
+            Want::Upgradable => count & (WRITER | UPGRADABLE) == 0,
+        }
+    }
+
+    /// The word once one is in.
+    #[inline(always)]
+    pub(super) fn gone(self, count: u32) -> u32 {
+        match self {
+            Want::Read | Want::ReadAgain => count + READER,
+            Want::Write => count | WRITER,
+            Want::Upgradable => count | UPGRADABLE,
+        }
+    }
+}

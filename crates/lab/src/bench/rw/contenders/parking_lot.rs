@@ -1,0 +1,30 @@
+//! `parking_lot::RwLock`: one word, waiters in a global table by address; eventually fair.
+use crate::bench::contender::Kind;
+use crate::bench::rw::contender::{Memory, RwContender};
+
+pub(crate) struct ParkingLot(::parking_lot::RwLock<()>);
+
+impl RwContender for ParkingLot {
+    const NAME: &'static str = "parking_lot";
+    const KIND: Kind = Kind::Peer;
+    const ABOUT: &'static str = "parking_lot::RwLock: one word, waiters in a global table";
+    const BYTES: usize = size_of::<::parking_lot::RwLock<()>>();
+    /// Three buckets of the global table, 64 bytes each.
+    const MEMORY: Memory = Memory { per_thread: 192, ..Memory::NONE };
+
+    fn new() -> Self {
+        Self(<::parking_lot::RwLock<()>>::new(()))
+    }
+
+    #[inline]
+    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
+        let _guard = self.0.read();
+        critical()
+    }
+
+    #[inline]
+    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
+        let _guard = self.0.write();
+        critical()
+    }
+}

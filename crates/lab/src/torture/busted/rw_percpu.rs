@@ -1,0 +1,168 @@
+//! `busted-percpu-rw`: a reader-writer lock whose readers write to a cell of their own, and whose writer has no barrier between
+//! its flag and its look at the cells; and `reference-percpu-rw`, which has one and differs in nothing else.
+//!
+//! Detector: torture, on any machine with two CPUs. The reader's store and the writer's may both still be in their CPUs' store
+//! buffers when each looks for the other's, on x86 too. The reader's side has a compiler barrier only, as in the sound lock:
+//! there the writer's `membarrier` makes up for it.
+use super::relax;
+use crate::torture::tortured::{Side, Skills, Tortured};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
+use crossbeam_utils::CachePadded;
+use stanchion::native::Native;
+use stanchion::stanchion_core::Platform;
+use std::sync::{Mutex, PoisonError};
+
+/// As many threads as a run can have, those that are just leaving included.
+const CELLS: usize = 1 << 14;
+
+/// One more than the greatest number that was given to a thread.
+static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+/// The numbers of threads that are gone.
+static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// A thread's number, for as long as it lives.
+struct Number(usize);
+
+impl Number {
+    fn take() -> Self {
+        let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Self(used.unwrap_or_else(|| NUMBERS.fetch_add(1, Ordering::SeqCst)))
+    }
+}
+
+impl Drop for Number {
+    fn drop(&mut self) {
+        FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+    }
+}
+
+thread_local! {
+    static NUMBER: Number = Number::take();
+}
+
+/// The lock; sound if its writers are `HEAVY`.
+pub(crate) struct PerCpuCells<const HEAVY: bool> {
+    writes: CachePadded<AtomicBool>,
+    /// Writers exclude each other.
+    writers: CachePadded<AtomicBool>,
+    cells: Vec<CachePadded<AtomicBool>>,
+    /// Who came last, in several copies. Stores to lines that somebody else has keep the stores after them in the buffer for a
+    /// while, as other work of a busy program does; the lock is as right or wrong as without.
+    last: [CachePadded<AtomicUsize>; 8],
+}
+
+impl<const HEAVY: bool> PerCpuCells<HEAVY> {
+    fn mine(&self) -> &AtomicBool {
+        &self.cells[NUMBER.with(|number| number.0)]
+    }
+
+    fn work(&self, who: usize) {
+        for copy in &self.last {
+            copy.store(who, Ordering::Relaxed);
+        }
+    }
+
+    fn try_read(&self) -> bool {
+        let cell = self.mine();
+        self.work(core::ptr::from_ref(cell).addr());
+        cell.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        if !self.writes.load(Ordering::Acquire) {
+            return true;
+        }
+        cell.store(false, Ordering::Release);
+        false
+    }
+
+    /// The calling thread is the only writer.
+    fn announce(&self) {
+        self.work(0);
+        self.writes.store(true, Ordering::Release);
+        if HEAVY {
+            while !Native::<stanchion::native::Silent>::heavy_barrier() {
+                std::thread::yield_now();
+            }
+        } else {
+            // BUG: the flag may still be in the store buffer when we look at the cells, as may be what a reader put there.
+            compiler_fence(Ordering::SeqCst);
+        }
+    }
+
+    fn cells(&self) -> &[CachePadded<AtomicBool>] {
+        &self.cells[..NUMBERS.load(Ordering::Relaxed)]
+    }
+
+    fn leave_write(&self) {
+        self.writes.store(false, Ordering::Release);
+        self.writers.store(false, Ordering::Release);
+    }
+}
+
+impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
+    type Guard = Side;
+    const SKILLS: Skills = Skills { handlers_write: false, ..Skills::READERS };
+
+    fn new(_station: usize) -> Self {
+        let cells = (0..CELLS).map(|_| CachePadded::new(AtomicBool::new(false))).collect();
+        Self {
+            writes: CachePadded::default(),
+            writers: CachePadded::default(),
+            cells,
+            last: Default::default(),
+        }
+    }
+
+    fn acquire(&self, side: Side) -> Side {
+        let mut polls = 0;
+        if side == Side::Reads {
+            while !self.try_read() {
+                while self.writes.load(Ordering::Relaxed) {
+                    relax(&mut polls);
+                }
+            }
+            return side;
+        }
+        while self.writers.swap(true, Ordering::Acquire) {
+            relax(&mut polls);
+        }
+        self.announce();
+        for cell in self.cells() {
+            while cell.load(Ordering::Acquire) {
+                relax(&mut polls);
+            }
+        }
+        side
+    }
+
+    fn try_acquire(&self, side: Side) -> Option<Side> {
+        if side == Side::Reads {
+            return self.try_read().then_some(side);
+        }
+        if self.writers.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        self.announce();
+        if self.cells().iter().any(|cell| cell.load(Ordering::Acquire)) {
+            self.leave_write();
+            return None;
+        }
+        Some(side)
+    }
+
+    unsafe fn release(&self, side: Side) {
+        if side == Side::Reads {
+            self.mine().store(false, Ordering::Release);
+        } else {
+            self.leave_write();
+        }
+    }
+
+    fn describe(&self) -> String {
+        let readers = self.cells().iter().filter(|cell| cell.load(Ordering::Relaxed)).count();
+        let writes = self.writes.load(Ordering::Relaxed);
+        format!(
+            "{readers} readers, {}",
+            if writes { "a writer is in, or waits for readers" } else { "no writer" }
+        )
+    }
+}

@@ -1,0 +1,162 @@
+//! What the contexts stacked on one thread hold and want, so that a handler never waits for its own thread.
+//!
+//! Stations are taken in ascending order. A handler may take what comes after everything that its thread holds or wants; or read
+//! once more what its thread
+//!
+//! - **holds** for reading, which needs no waiting if the lock says so ([`Skills::reads_again`](super::tortured::Skills)); or
+//! - is **about to** take or give back for reading, if nothing after it is claimed: it waits for a writer who is in, and who
+//!   waits for later stations only.
+//!
+//! Anything else, above all what its thread writes or is about to write, would make a thread wait for itself.
+use super::seat::{HANDLER_LEVELS, STATIONS};
+use super::tortured::Side;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+
+/// One thread's claims, context by context: the worker, then the handlers by depth. Each context writes its own.
+#[derive(Default)]
+pub(crate) struct Claims([AtomicU32; HANDLER_LEVELS + 1]);
+
+const _: () = assert!(STATIONS <= 8, "a byte has a bit for each station");
+
+/// The claims of several contexts, one bit a station.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Claimed {
+    /// Held for reading, and not about to be given back.
+    reads: u8,
+    /// About to be taken or given back for reading.
+    changes: u8,
+    /// Held, wanted or about to be given back in any other way.
+    others: u8,
+}
+
+impl Claimed {
+    fn unpack(word: u32) -> Self {
+        let [reads, changes, others, _] = word.to_le_bytes();
+        Self { reads, changes, others }
+    }
+
+    fn pack(self) -> u32 {
+        u32::from_le_bytes([self.reads, self.changes, self.others, 0])
+    }
+
+    fn without(self, station: usize) -> Self {
+        let keep = !(1 << station);
+        Self { reads: self.reads & keep, changes: self.changes & keep, others: self.others & keep }
+    }
+
+    /// The first station that comes after everything claimed.
+    pub(crate) fn first_free(self) -> usize {
+        u8::BITS as usize - (self.reads | self.changes | self.others).leading_zeros() as usize
+    }
+
+    /// The stations that may be read again.
+    pub(crate) fn readable_again(self) -> impl Iterator<Item = usize> {
+        (0..STATIONS).filter(move |&station| {
+            let has = |set: u8| set >> station & 1 != 0;
+            let last = station + 1 == self.first_free();
+            !has(self.others) && (has(self.reads) || has(self.changes) && last)
+        })
+    }
+}
+
+impl Claims {
+    fn change(&self, depth: usize, change: impl FnOnce(Claimed) -> Claimed) {
+        // The compiler is not to move this across the acquisition or release that it is about: our handlers read it.
+        compiler_fence(SeqCst);
+        let claims = &self.0[depth];
+        claims.store(change(Claimed::unpack(claims.load(Relaxed))).pack(), Relaxed);
+        compiler_fence(SeqCst);
+    }
+
+    /// The context at `depth` is about to take `station`, or to give it back, or to change how it has it.
+    pub(crate) fn about_to(&self, depth: usize, station: usize, side: Side) {
+        self.change(depth, |claimed| {
+            let (rest, bit) = (claimed.without(station), 1 << station);
+            match side {
+                Side::Reads => Claimed { changes: rest.changes | bit, ..rest },
+                Side::Writes | Side::Upgrades => Claimed { others: rest.others | bit, ..rest },
+            }
+        });
+    }
+
+    /// It has it now.
+    pub(crate) fn holds(&self, depth: usize, station: usize, side: Side) {
+        self.change(depth, |claimed| {
+            let (rest, bit) = (claimed.without(station), 1 << station);
+            match side {
+                Side::Reads => Claimed { reads: rest.reads | bit, ..rest },
+                Side::Writes | Side::Upgrades => Claimed { others: rest.others | bit, ..rest },
+            }
+        });
+    }
+
+    /// It does not have it any more.
+    pub(crate) fn gone(&self, depth: usize, station: usize) {
+        self.change(depth, |claimed| claimed.without(station));
+    }
+
+    /// What the contexts that a handler at `depth` interrupted claim.
+    pub(crate) fn below(&self, depth: usize) -> Claimed {
+        self.0[..depth].iter().fold(Claimed::default(), |sum, claims| {
+            let more = Claimed::unpack(claims.load(Relaxed));
+            Claimed {
+                reads: sum.reads | more.reads,
+                changes: sum.changes | more.changes,
+                others: sum.others | more.others,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(claims: &Claims, depth: usize) -> Vec<usize> {
+        claims.below(depth).readable_again().collect()
+    }
+
+    #[test]
+    fn what_is_held_for_reading_may_be_read_again_and_what_is_written_may_not() {
+        let claims = Claims::default();
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (0, vec![]));
+        claims.about_to(0, 0, Side::Reads);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (1, vec![0]), "in the midst of it");
+        claims.holds(0, 0, Side::Reads);
+        claims.about_to(0, 1, Side::Writes);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (2, vec![0]));
+        claims.holds(0, 1, Side::Writes);
+        claims.about_to(0, 2, Side::Reads);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (3, vec![0, 2]));
+        claims.gone(0, 2);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (2, vec![0]));
+    }
+
+    #[test]
+    fn what_is_about_to_go_is_left_alone_while_something_later_is_claimed() {
+        let claims = Claims::default();
+        claims.holds(0, 0, Side::Reads);
+        claims.holds(0, 3, Side::Reads);
+        claims.about_to(0, 0, Side::Reads);
+        assert_eq!(again(&claims, 1), [3], "a writer of 0 may wait for 3");
+    }
+
+    #[test]
+    fn a_handler_counts_all_contexts_below_it_and_not_itself() {
+        let claims = Claims::default();
+        claims.about_to(0, 1, Side::Upgrades);
+        claims.about_to(1, 4, Side::Reads);
+        claims.holds(2, 5, Side::Writes);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (2, vec![]));
+        assert_eq!((claims.below(2).first_free(), again(&claims, 2)), (5, vec![4]));
+        assert_eq!((claims.below(3).first_free(), again(&claims, 3)), (6, vec![]));
+    }
+
+    #[test]
+    fn a_station_that_one_context_reads_and_another_wants_to_write_is_left_alone() {
+        let claims = Claims::default();
+        claims.holds(0, 2, Side::Reads);
+        claims.about_to(1, 2, Side::Writes);
+        assert_eq!(again(&claims, 2), [0_usize; 0]);
+    }
+}

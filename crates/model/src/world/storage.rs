@@ -1,0 +1,54 @@
+//! What lock code finds in the machine's storage.
+use super::World;
+use crate::platform::Model;
+use stanchion_core::heads::HeadTable;
+use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::{CpuId, ReaderCell, ReaderClass};
+
+impl Domain<Model> for World {
+    type Readers = Self;
+
+    fn readers(&self) -> &Self {
+        self
+    }
+
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Model> {
+        &self.contexts[usize::from(cpu.index())].storage
+    }
+
+    fn spots(&self, _address: usize) -> SpotRow<'_, Model> {
+        SpotRow::of(&self.spots)
+    }
+
+    fn heads(&self) -> HeadTable<'_, Model> {
+        HeadTable::of(&self.heads)
+    }
+
+    /// All locks hash to the same place: addresses differ from execution to execution.
+    fn spread(&self, _address: usize) -> usize {
+        0
+    }
+
+    fn contexts(&self) -> u16 {
+        self.contexts.len() as u16
+    }
+}
+
+impl ReaderClass<Model> for World {
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Model>> {
+        self.contexts.get(usize::from(cpu.index())).map(|context| &context.reads)
+    }
+
+    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Model>)) {
+        for (index, context) in self.contexts.iter().enumerate() {
+            if let Some(cpu) = CpuId::new(index as u16) {
+                visit(cpu, &context.reads);
+            }
+        }
+    }
+
+    fn id(&self) -> usize {
+        0
+    }
+}

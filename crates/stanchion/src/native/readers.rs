@@ -1,0 +1,168 @@
+//! Classes of per-CPU reader-writer locks: a cell for each thread that reads, on a line of its own.
+//!
+//! Invariants:
+//! - **R1** A class is in the list of classes before it has lines, and stays there.
+//! - **R2** A thread that exits while one of its cells says that it reads keeps its number for good (`slots.rs` asks
+//!   [`is_reading`]), so that writers go on waiting for it: its guard may live on where nobody can see it.
+use super::{Counting, Native, Silent, slots};
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use stanchion_core::CpuId;
+use stanchion_core::percpu_rw::{ReaderCell, ReaderClass};
+
+/// One thread's cell. No other thread's is on the line.
+#[repr(C, align(64))]
+struct Line(ReaderCell<Native<Silent>>);
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+/// Lines of a class: one for each number that there can be.
+const LINES: usize = CpuId::LIMIT as usize;
+
+/// A resource class: threads read one lock of a class at a time without writing to anything that they share, and further ones
+/// through the locks' own words.
+///
+/// - Memory: 24 bytes, and 64 for each thread number that was ever used to read a lock of the class, by whole pages. A megabyte of
+///   addresses is set aside at the first use. Nothing is given back; as numbers are reused, memory follows the
+///   largest number of threads at a time. If there is no memory, readers go through the locks' own words.
+/// - A writer looks at one line for each living thread that has a number.
+#[derive(Debug)]
+pub struct Class {
+    /// All lines, or null before the first use. Pages that nobody has touched take no memory, so the table never moves.
+    lines: AtomicPtr<Line>,
+    /// Whether it is in the list of classes, or about to be (R1), and what comes after it there.
+    listed: AtomicBool,
+    next: AtomicPtr<Class>,
+}
+
+/// All classes with cells (R1).
+static CLASSES: AtomicPtr<Class> = AtomicPtr::new(ptr::null_mut());
+
+/// The class of locks that were made without one.
+static COMMON: Class = Class::new();
+
+/// See [`stanchion_core::percpu::Domain::readers`].
+pub(super) fn common() -> &'static &'static Class {
+    static COMMON_CLASS: &Class = &COMMON;
+    &COMMON_CLASS
+}
+
+impl Class {
+    /// A class that nobody reads.
+    pub const fn new() -> Self {
+        Self {
+            lines: AtomicPtr::new(ptr::null_mut()),
+            listed: AtomicBool::new(false),
+            next: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// The line of a number, if the class was ever used.
+    #[inline(always)]
+    fn line(&'static self, cpu: CpuId) -> Option<&'static Line> {
+        // ord: N67 pairs N68: the memory is there before its address is known
+        let lines = NonNull::new(self.lines.load(Ordering::Acquire))?;
+        // SAFETY: a non-null address was published by `first_line`: that of a mapping of `LINES` zeroed lines that is never unmapped, and the
+        // number is below that. A line is made of integer atomics, for which zero is valid and means that nothing is read.
+        Some(unsafe { lines.add(cpu.index().into()).as_ref() })
+    }
+
+    /// The calling thread's line.
+    #[inline(always)]
+    fn own_line(&'static self) -> Option<&'static Line> {
+        match slots::number_if_any().and_then(|cpu| self.line(cpu)) {
+            Some(line) => Some(line),
+            None => self.first_line(),
+        }
+    }
+
+    #[cold]
+    fn first_line(&'static self) -> Option<&'static Line> {
+        let cpu = slots::this_cpu()?;
+        // ord: N60 alone: one thread makes the lines; the others do without until they are there
+        if self.line(cpu).is_none() && !self.listed.swap(true, Ordering::Relaxed) {
+            self.enlist();
+            let bytes = LINES * size_of::<Line>();
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+            // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory that anybody has.
+            let fresh =
+                unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags) };
+            // ord: N68 pairs N67: the kernel's zeroes, and the place in the list, come before the address
+            self.lines.store(fresh.ok()?.cast(), Ordering::Release);
+        }
+        self.line(cpu)
+    }
+
+    /// Puts the class into the list of classes. Called once.
+    fn enlist(&'static self) {
+        // ord: N61 alone: a guess, the compare-exchange decides
+        let mut first = CLASSES.load(Ordering::Relaxed);
+        loop {
+            // ord: N62 alone: read by others only after N63
+            self.next.store(first, Ordering::Relaxed);
+            let this = ptr::from_ref(self).cast_mut();
+            // ord: N63 pairs N64: who finds the class finds what comes after it
+            match CLASSES.compare_exchange(first, this, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => first = now,
+            }
+        }
+    }
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Whether one of the cells of `cpu`, which calls, says that it reads.
+pub(super) fn is_reading(cpu: CpuId) -> bool {
+    // ord: N64 pairs N63: what comes after the class was stored before it was in the list
+    let mut next = NonNull::new(CLASSES.load(Ordering::Acquire));
+    while let Some(class) = next {
+        // SAFETY: the list holds addresses of classes that were borrowed for `'static` when they were put there (R1).
+        let class: &'static Class = unsafe { class.as_ref() };
+        if class.line(cpu).is_some_and(|line| !line.0.is_idle()) {
+            return true;
+        }
+        // ord: N65 alone: stored before the class was in the list, and never again
+        next = NonNull::new(class.next.load(Ordering::Relaxed));
+    }
+    false
+}
+
+impl<C: Counting> ReaderClass<Native<C>> for &'static Class {
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Native<C>>> {
+        self.line(cpu).map(Line::cell)
+    }
+
+    #[inline(always)]
+    fn own(&self) -> Option<&ReaderCell<Native<C>>> {
+        self.own_line().map(Line::cell)
+    }
+
+    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Native<C>>)) {
+        slots::each_taken(|cpu| {
+            if let Some(line) = self.line(cpu) {
+                visit(cpu, line.cell());
+            }
+        });
+    }
+
+    fn id(&self) -> usize {
+        if ptr::eq(*self, &raw const COMMON) { 0 } else { ptr::from_ref(*self).addr() }
+    }
+}
+
+impl Line {
+    /// The cell as locks of platform `Native<C>` see it: those that count events and those that do not share it.
+    #[inline(always)]
+    fn cell<C: Counting>(&'static self) -> &'static ReaderCell<Native<C>> {
+        let cell = ptr::from_ref(&self.0).cast::<ReaderCell<Native<C>>>();
+        // SAFETY: `ReaderCell` is `repr(C)` and made of cells of the platform only, which are the same types in `Native<C>` for
+        // every `C`; so both types have the same layout and the same validity.
+        unsafe { &*cell }
+    }
+}

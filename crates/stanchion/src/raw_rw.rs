@@ -1,0 +1,209 @@
+//! Any reader-writer lock of the family under `lock_api`'s traits.
+use crate::raw::SoundPlatform;
+use lock_api::{GuardNoSend, GuardSend};
+use stanchion_core::qrw::RwPolicy;
+use stanchion_core::{
+    ConstRwLock, CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawLock, RawRwLock, TooManyReaders,
+    Upgradable,
+};
+
+/// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
+///
+/// Where the lock can, guards can be downgraded, and there are upgradable guards. Taking one more read lock than the lock
+/// can count panics; the others stay held.
+///
+/// ```
+/// # #[cfg(feature = "std")] {
+/// use stanchion::lock::QueuedRwLock;
+/// static ROUTES: lock_api::RwLock<QueuedRwLock, Vec<u32>> = lock_api::RwLock::new(Vec::new());
+/// ROUTES.write().push(1);
+/// assert_eq!(ROUTES.read().len(), 1);
+/// # }
+/// ```
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct RawRw<L>(L);
+
+impl<L> RawRw<L> {
+    /// The lock itself, for reports.
+    pub fn inner(&self) -> &L {
+        &self.0
+    }
+}
+
+/// A lock that data may be entrusted to.
+///
+/// # Safety
+///
+/// While a context is between the return of a writing acquisition and its release, no other may be between those of any
+/// acquisition; each acquires what releases before it released; [`ConstRwLock::NEW`] must be free. If `Guard` may be sent, an
+/// acquisition may be released by another context.
+pub unsafe trait ExcludesWriters: RawRwLock + ConstRwLock {
+    /// Decides whether guards may be sent to other threads.
+    type Guard: Default;
+}
+
+// SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, which `SoundPlatform` promises; the word is all there is to it.
+unsafe impl<P: SoundPlatform> ExcludesWriters for CountRwLock<P>
+where
+    Self: ConstRwLock,
+{
+    type Guard = GuardSend;
+}
+
+// SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells and a queue's lock that excludes; who holds it is nowhere noted.
+unsafe impl<P: SoundPlatform, L: RawLock<Platform = P>, W: RwPolicy> ExcludesWriters for QueuedRwLock<P, L, W>
+where
+    Self: ConstRwLock,
+{
+    type Guard = GuardSend;
+}
+
+// SAFETY: the lock's file derives exclusion (I1, I2) from its base lock, from heavy barriers and from distinct contexts, which
+// `SoundPlatform` promises. A reader is noted in its own context's cell, so guards stay with their thread; the cell holds the
+// lock's address, and a guard keeps the lock where it is.
+unsafe impl<P: SoundPlatform, B: ExcludesWriters<Platform = P>> ExcludesWriters for PerCpuRwLock<P, B>
+where
+    Self: ConstRwLock,
+{
+    type Guard = GuardNoSend;
+}
+
+fn counted(acquired: Result<(), TooManyReaders>) {
+    #[cold]
+    fn refuse(error: TooManyReaders) -> ! {
+        panic!("{error}")
+    }
+    acquired.unwrap_or_else(|error| refuse(error));
+}
+
+// SAFETY: `lock_api` asks for what `ExcludesWriters` promises. What unwinds does so before anything is held.
+unsafe impl<L: ExcludesWriters> lock_api::RawRwLock for RawRw<L> {
+    const INIT: Self = Self(L::NEW);
+    type SharedGuard = L::Guard;
+    type ExclusiveGuard = L::Guard;
+
+    #[inline]
+    fn lock_shared(&self) -> L::Guard {
+        counted(self.0.acquire_read());
+        L::Guard::default()
+    }
+
+    #[inline]
+    fn try_lock_shared(&self) -> Option<L::Guard> {
+        self.0.try_acquire_read().then(L::Guard::default)
+    }
+
+    #[inline]
+    unsafe fn unlock_shared(&self, _guard: L::Guard) {
+        self.0.release_read();
+    }
+
+    #[inline]
+    fn lock_exclusive(&self) -> L::Guard {
+        self.0.acquire_write();
+        L::Guard::default()
+    }
+
+    #[inline]
+    fn try_lock_exclusive(&self) -> Option<L::Guard> {
+        self.0.try_acquire_write().then(L::Guard::default)
+    }
+
+    #[inline]
+    unsafe fn unlock_exclusive(&self, _guard: L::Guard) {
+        self.0.release_write();
+    }
+
+    /// Readers that a per-CPU lock keeps in cells are found by trying.
+    fn is_locked(&self) -> bool {
+        let free = self.0.try_acquire_write();
+        if free {
+            self.0.release_write();
+        }
+        !free
+    }
+
+    fn is_locked_exclusive(&self) -> bool {
+        self.0.word().locked != 0
+    }
+}
+
+// SAFETY: a downgrade counts a reader in the same step in which the writer leaves.
+unsafe impl<L: ExcludesWriters + Downgrade> lock_api::RawRwLockDowngrade for RawRw<L> {
+    #[inline]
+    unsafe fn downgrade(&self, guard: L::Guard) -> L::Guard {
+        self.0.downgrade();
+        guard
+    }
+}
+
+// SAFETY: an upgradable holder excludes writers and its like until it is released, upgraded or downgraded.
+unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgrade for RawRw<L> {
+    type UpgradableGuard = L::Guard;
+
+    fn lock_upgradable(&self) -> L::Guard {
+        self.0.acquire_upgradable();
+        L::Guard::default()
+    }
+
+    fn try_lock_upgradable(&self) -> Option<L::Guard> {
+        self.0.try_acquire_upgradable().then(L::Guard::default)
+    }
+
+    unsafe fn unlock_upgradable(&self, _guard: L::Guard) {
+        self.0.release_upgradable();
+    }
+
+    unsafe fn upgrade(&self, guard: L::Guard) -> L::Guard {
+        self.0.upgrade();
+        guard
+    }
+
+    unsafe fn try_upgrade(&self, guard: L::Guard) -> Result<L::Guard, L::Guard> {
+        if self.0.try_upgrade() { Ok(guard) } else { Err(guard) }
+    }
+}
+
+// SAFETY: both changes are one step of the word, so nobody writes in between.
+unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgradeDowngrade for RawRw<L> {
+    unsafe fn downgrade_upgradable(&self, guard: L::Guard) -> L::Guard {
+        counted(self.0.downgrade_upgradable());
+        guard
+    }
+
+    unsafe fn downgrade_to_upgradable(&self, guard: L::Guard) -> L::Guard {
+        self.0.downgrade_to_upgradable();
+        guard
+    }
+}
+
+/// Reading without waiting behind writers that wait: for signal handlers, and for threads that read the lock already.
+pub trait ReadAgain {
+    /// The guard.
+    type Guard<'a>
+    where
+        Self: 'a;
+
+    /// Waits for a writer that is in, if there is one. If the thread reads the lock already it does not wait.
+    ///
+    /// # Panics
+    ///
+    /// If more read locks are held than can be counted.
+    fn read_again(&self) -> Self::Guard<'_>;
+}
+
+impl<L: ExcludesWriters, T: ?Sized> ReadAgain for lock_api::RwLock<RawRw<L>, T> {
+    type Guard<'a>
+        = lock_api::RwLockReadGuard<'a, RawRw<L>, T>
+    where
+        Self: 'a;
+
+    fn read_again(&self) -> Self::Guard<'_> {
+        // SAFETY: the raw lock is acquired only, and its guard is made below.
+        let raw = unsafe { self.raw() };
+        counted(raw.0.acquire_read_again());
+        // SAFETY: this thread has just acquired a read lock, for which there is no other guard.
+        unsafe { self.make_read_guard_unchecked(L::Guard::default()) }
+    }
+}

@@ -1,0 +1,349 @@
+//! What every reader-writer lock must do, written once for any lock in any world, as `bodies.rs` is for the others.
+use super::bodies::{Context, Load, World};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use stanchion_core::{Downgrade, RawRwLock, Upgradable};
+use std::sync::Arc;
+
+/// A lock and several plain words that it protects. The words are equal whenever no writer is inside.
+struct Protected<L> {
+    lock: L,
+    words: UnsafeCell<[u64; WORDS]>,
+    /// Who is inside. Relaxed, so that it orders nothing that the lock should order.
+    readers: AtomicU32,
+    writers: AtomicU32,
+}
+
+/// More than a cache line, so that a torn section shows.
+const WORDS: usize = 12;
+
+// SAFETY: the words are written through `write` only, whose callers hold the lock alone, and read through `read` by those who
+// hold it, or when everybody is done.
+unsafe impl<L: Sync> Sync for Protected<L> {}
+
+impl<L: RawRwLock> Protected<L> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            lock: L::new(),
+            words: UnsafeCell::new([0; WORDS]),
+            readers: AtomicU32::new(0),
+            writers: AtomicU32::new(0),
+        })
+    }
+
+    /// Checks the words and adds one to each. The caller holds the lock alone.
+    fn write(&self) {
+        assert_eq!(self.writers.fetch_add(1, Ordering::Relaxed), 0, "{}: two writers", L::NAME);
+        assert_eq!(self.readers.load(Ordering::Relaxed), 0, "{}: a writer beside readers", L::NAME);
+        // SAFETY: the caller holds the lock alone, so no other reference to the words is alive if the lock excludes.
+        let words = unsafe { &mut *self.words.get() };
+        let before = words[0];
+        for word in words.iter_mut() {
+            assert_eq!(*word, before, "{}: somebody else was writing", L::NAME);
+            *word = before + 1;
+        }
+        self.writers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Checks the words. The caller holds the lock in some way.
+    fn read(&self) -> u64 {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(self.writers.load(Ordering::Relaxed), 0, "{}: a reader beside a writer", L::NAME);
+        // SAFETY: the caller holds the lock, so nobody writes if the lock excludes.
+        let words = unsafe { &*self.words.get() };
+        assert!(words.iter().all(|&word| word == words[0]), "{}: a torn section", L::NAME);
+        self.readers.fetch_sub(1, Ordering::Relaxed);
+        words[0]
+    }
+
+    fn read_locked(&self) -> u64 {
+        self.lock.acquire_read().expect("few readers");
+        let seen = self.read();
+        self.lock.release_read();
+        seen
+    }
+
+    fn write_locked(&self) {
+        self.lock.acquire_write();
+        self.write();
+        self.lock.release_write();
+    }
+
+    fn report(self: &Arc<Self>) -> impl Fn() -> String + use<L> {
+        let this = Arc::clone(self);
+        move || format!("{}: {:?}", L::NAME, this.lock.word())
+    }
+
+    fn assert_free(&self) {
+        let word = self.lock.word();
+        assert_eq!((word.tail, word.pending, word.locked), (0, 0, 0), "{}: free", L::NAME);
+        assert!(self.lock.try_acquire_write(), "{}: nobody holds it", L::NAME);
+        self.lock.release_write();
+    }
+}
+
+fn repeat(count: usize, context: impl Fn(usize) -> Context) -> Vec<Context> {
+    (0..count).map(context).collect()
+}
+
+/// Writers exclude everybody, and no section is lost. Every context reads and writes; contexts differ in how often.
+pub(crate) fn check_exclusion<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<L>::new();
+    let writes = |index: usize, round: u64| round.is_multiple_of(1 << (2 * (index % 3)));
+    let contexts = repeat(load.contexts, |index| {
+        let shared = Arc::clone(&shared);
+        Box::new(move || {
+            let mut last = 0;
+            for round in 0..load.rounds {
+                if writes(index, round) {
+                    shared.write_locked();
+                } else {
+                    let seen = shared.read_locked();
+                    assert!(seen >= last, "{}: what was read before is gone", L::NAME);
+                    last = seen;
+                }
+            }
+        })
+    });
+    W::run(&shared.report(), contexts);
+    let expected = (0..load.contexts).flat_map(|index| (0..load.rounds).map(move |round| (index, round)));
+    assert_eq!(shared.read(), expected.filter(|&(index, round)| writes(index, round)).count() as u64);
+    shared.assert_free();
+}
+
+/// As exclusion, with contexts that try first, and one that only tries.
+pub(crate) fn check_tries_exclude<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<L>::new();
+    let contexts = repeat(load.contexts, |index| {
+        let shared = Arc::clone(&shared);
+        Box::new(move || {
+            for round in 0..load.rounds {
+                if round % 2 == 0 {
+                    if index == 0 {
+                        W::until("a try to write that succeeds", &mut || shared.lock.try_acquire_write());
+                    } else if !shared.lock.try_acquire_write() {
+                        shared.lock.acquire_write();
+                    }
+                    shared.write();
+                    shared.lock.release_write();
+                } else {
+                    if index == 0 {
+                        W::until("a try to read that succeeds", &mut || shared.lock.try_acquire_read());
+                    } else if !shared.lock.try_acquire_read() {
+                        shared.lock.acquire_read().expect("few readers");
+                    }
+                    shared.read();
+                    shared.lock.release_read();
+                }
+            }
+        })
+    });
+    W::run(&shared.report(), contexts);
+    assert_eq!(shared.read(), load.rounds.div_ceil(2) * load.contexts as u64);
+    shared.assert_free();
+}
+
+/// Two contexts read at the same time: each stays until it has seen the other inside.
+pub(crate) fn check_readers_together<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<L>::new();
+    let inside = Arc::new(AtomicU32::new(0));
+    let contexts = repeat(load.contexts, |_| {
+        let (shared, inside, all) = (Arc::clone(&shared), Arc::clone(&inside), load.contexts as u32);
+        Box::new(move || {
+            shared.lock.acquire_read().expect("few readers");
+            inside.fetch_add(1, Ordering::AcqRel);
+            W::until("all readers inside", &mut || inside.load(Ordering::Acquire) == all);
+            assert!(!shared.lock.try_acquire_write(), "{}: there are readers", L::NAME);
+            shared.read();
+            shared.lock.release_read();
+        })
+    });
+    W::run(&shared.report(), contexts);
+    shared.assert_free();
+}
+
+/// A try fails exactly while another context holds the lock in a way that excludes it.
+pub(crate) fn check_tries<W: World, L: RawRwLock>(_load: Load) {
+    let shared = Protected::<L>::new();
+    let stage = Arc::new(AtomicU32::new(0));
+    let reach = |stage: &AtomicU32, number: u32| {
+        W::until("the next stage", &mut || stage.load(Ordering::Acquire) == number);
+    };
+    let holder: Context = {
+        let (shared, stage) = (Arc::clone(&shared), Arc::clone(&stage));
+        Box::new(move || {
+            assert!(shared.lock.try_acquire_write(), "{}: free", L::NAME);
+            assert!(!shared.lock.try_acquire_read(), "{}: written by ourselves", L::NAME);
+            assert!(!shared.lock.try_acquire_write(), "{}: written by ourselves", L::NAME);
+            stage.store(1, Ordering::Release);
+            reach(&stage, 2);
+            shared.lock.release_write();
+            assert!(shared.lock.try_acquire_read(), "{}: free again", L::NAME);
+            stage.store(3, Ordering::Release);
+            reach(&stage, 4);
+            shared.lock.release_read();
+            stage.store(5, Ordering::Release);
+        })
+    };
+    let trier: Context = {
+        let shared = Arc::clone(&shared);
+        Box::new(move || {
+            reach(&stage, 1);
+            for _ in 0..100 {
+                assert!(!shared.lock.try_acquire_read(), "{}: another context writes", L::NAME);
+                assert!(!shared.lock.try_acquire_write(), "{}: another context writes", L::NAME);
+            }
+            stage.store(2, Ordering::Release);
+            reach(&stage, 3);
+            for _ in 0..100 {
+                assert!(!shared.lock.try_acquire_write(), "{}: another context reads", L::NAME);
+                assert!(shared.lock.try_acquire_read(), "{}: another context only reads", L::NAME);
+                shared.lock.release_read();
+            }
+            stage.store(4, Ordering::Release);
+            reach(&stage, 5);
+            assert!(shared.lock.try_acquire_write(), "{}: free again", L::NAME);
+            shared.lock.release_write();
+        })
+    };
+    W::run(&shared.report(), vec![holder, trier]);
+    shared.assert_free();
+}
+
+/// A context that reads may read again, also when a writer waits, and each release counts.
+pub(crate) fn check_read_again<W: World, L: RawRwLock>(_load: Load) {
+    let shared = Protected::<L>::new();
+    let (reading, comes) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let reader: Context = {
+        let (shared, reading, comes) = (Arc::clone(&shared), Arc::clone(&reading), Arc::clone(&comes));
+        Box::new(move || {
+            shared.lock.acquire_read().expect("few readers");
+            reading.store(true, Ordering::Release);
+            W::until("a writer about to wait", &mut || comes.load(Ordering::Acquire));
+            for depth in 1..=3 {
+                for _ in 0..depth {
+                    shared.lock.acquire_read_again().expect("few readers");
+                    shared.read();
+                }
+                for _ in 0..depth {
+                    shared.lock.release_read();
+                    shared.read();
+                }
+            }
+            shared.lock.release_read();
+        })
+    };
+    let writer: Context = {
+        let shared = Arc::clone(&shared);
+        Box::new(move || {
+            W::until("a reader", &mut || reading.load(Ordering::Acquire));
+            comes.store(true, Ordering::Release);
+            shared.write_locked();
+        })
+    };
+    W::run(&shared.report(), vec![reader, writer]);
+    assert_eq!(shared.read(), 1);
+    shared.assert_free();
+}
+
+/// Several locks held together for reading and given back in every order, beside writers of each.
+pub(crate) fn check_any_order<W: World, L: RawRwLock>(load: Load) {
+    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let all: Arc<Vec<Arc<Protected<L>>>> = Arc::new((0..3).map(|_| Protected::new()).collect());
+    let rounds = load.rounds.min(200);
+    let contexts = repeat(load.contexts, |index| {
+        let all = Arc::clone(&all);
+        Box::new(move || {
+            for round in 0..rounds as usize {
+                if (round + index) % 4 == 0 {
+                    all[(round / 4) % 3].write_locked();
+                    continue;
+                }
+                for shared in all.iter() {
+                    shared.lock.acquire_read().expect("few readers");
+                }
+                for &which in &ORDERS[(round + index) % ORDERS.len()] {
+                    all[which].read();
+                    all[which].lock.release_read();
+                }
+            }
+        })
+    });
+    let report = {
+        let all = Arc::clone(&all);
+        move || format!("{:?}", all.iter().map(|shared| shared.lock.word()).collect::<Vec<_>>())
+    };
+    W::run(&report, contexts);
+    let written: u64 = all.iter().map(|shared| shared.read()).sum();
+    let expected =
+        (0..load.contexts).map(|index| (0..rounds as usize).filter(|round| (round + index) % 4 == 0).count());
+    assert_eq!(written, expected.sum::<usize>() as u64);
+    all.iter().for_each(|shared| shared.assert_free());
+}
+
+/// A writer becomes a reader: nobody writes in between, and other readers come in.
+pub(crate) fn check_downgrade<W: World, L: Downgrade>(load: Load) {
+    let shared = Protected::<L>::new();
+    let contexts = repeat(load.contexts, |_| {
+        let shared = Arc::clone(&shared);
+        Box::new(move || {
+            for _ in 0..load.rounds {
+                shared.lock.acquire_write();
+                shared.write();
+                // SAFETY: we hold the lock alone.
+                let written = unsafe { (*shared.words.get())[0] };
+                shared.lock.downgrade();
+                assert_eq!(shared.read(), written, "{}: a writer came in between", L::NAME);
+                shared.lock.release_read();
+            }
+        })
+    });
+    W::run(&shared.report(), contexts);
+    assert_eq!(shared.read(), load.rounds * load.contexts as u64);
+    shared.assert_free();
+}
+
+/// Upgradable holders exclude each other and writers, not readers; nobody writes between one's look and its upgrade.
+pub(crate) fn check_upgrades<W: World, L: Upgradable>(load: Load) {
+    let shared = Protected::<L>::new();
+    let contexts = repeat(load.contexts, |index| {
+        let shared = Arc::clone(&shared);
+        Box::new(move || {
+            for round in 0..load.rounds {
+                if (round + index as u64).is_multiple_of(3) {
+                    shared.read_locked();
+                    continue;
+                }
+                if !shared.lock.try_acquire_upgradable() {
+                    shared.lock.acquire_upgradable();
+                }
+                let seen = shared.read();
+                if round % 2 == 0 || !shared.lock.try_upgrade() {
+                    shared.lock.upgrade();
+                }
+                assert_eq!(shared.read(), seen, "{}: somebody wrote before the upgrade", L::NAME);
+                shared.write();
+                match round % 3 {
+                    0 => shared.lock.release_write(),
+                    1 => {
+                        shared.lock.downgrade_to_upgradable();
+                        assert_eq!(shared.read(), seen + 1, "{}: somebody wrote after it", L::NAME);
+                        shared.lock.release_upgradable();
+                    }
+                    _ => {
+                        shared.lock.downgrade_to_upgradable();
+                        shared.lock.downgrade_upgradable().expect("few readers");
+                        assert_eq!(shared.read(), seen + 1, "{}: somebody wrote after it", L::NAME);
+                        shared.lock.release_read();
+                    }
+                }
+            }
+        })
+    });
+    W::run(&shared.report(), contexts);
+    let upgrades = (0..load.contexts as u64)
+        .flat_map(|index| (0..load.rounds).filter(move |round| (round + index) % 3 != 0))
+        .count();
+    assert_eq!(shared.read(), upgrades as u64);
+    shared.assert_free();
+}
