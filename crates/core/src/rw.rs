@@ -92,13 +92,16 @@ pub trait Upgradable: Downgrade {
     fn release_upgradable(&self);
 
     /// Becomes the writer: lets no more readers in, and waits for those that are. Nobody writes in between.
+    ///
+    /// An interrupt handler that comes in the middle of it and reads the lock waits for the context it has interrupted, for ever
+    /// unless another reader is in: a context whose handlers read the lock masks them before it upgrades, as before it writes.
     fn upgrade(&self);
 
     /// Becomes the writer if there are no readers; whether it did.
     #[must_use]
     fn try_upgrade(&self) -> bool;
 
-    /// Becomes a reader.
+    /// Becomes a reader. If another takes the last place at that moment, there is one more than [`RawRwLock::MOST_READERS`].
     fn downgrade_upgradable(&self) -> Result<(), TooManyReaders>;
 
     /// The writer becomes an upgradable holder.

@@ -219,7 +219,7 @@ fn list_and_help_tell_the_names() {
     let output = stanchion(&["bench", "rw", "--list"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0));
-    for name in ["percpu-rw-fenced", "pthread-writers", "crossbeam-sharded", "2048 B a class", "medium"] {
+    for name in ["percpu-rw-fenced", "pthread-writers", "crossbeam-sharded", "24 B a class", "medium"] {
         assert!(text.contains(name), "{name}: {text}");
     }
     assert!(!text.contains("busted-none") && text.lines().all(|line| line.len() <= 100), "{text}");

@@ -239,6 +239,9 @@ const CELLS: Suite = &[
 /// What becomes of a reader too many.
 const REFUSING: Suite = &[("too-many", Some(2)), ("reads-again", Some(2)), ("two-readers", Some(1))];
 
+/// What becomes of an upgradable holder beside all the readers that are let in.
+const UPGRADING_BESIDE_ALL: Suite = &[("upgradables-beside-reader", Some(2))];
+
 /// A lock whose word holds more than who is in the queue.
 const fn worded<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
     Lock {
@@ -285,7 +288,7 @@ pub const LOCKS: &[Lock] = &[
         "qrw-byte",
         &[WHOLLY, READING, READING_QUEUED, UPGRADING],
     ),
-    upgradable::<QueuedRwLock<Model, ByteLock<Model>, Few>>("qrw-few", &[REFUSING]),
+    upgradable::<QueuedRwLock<Model, ByteLock<Model>, Few>>("qrw-few", &[REFUSING, UPGRADING_BESIDE_ALL]),
     upgradable::<QueuedRwLock<Model, QSpinLock<Model>, Strict>>("qrw-spin", &[WHOLLY, READING, UPGRADING]),
     rw::<PerCpuRwLock<Model, CountRwLock<Model>>>("percpu-rw-simple", &[1], &[READING, CELLS]),
     rw::<PerCpuRwLock<Model, QueuedRwLock<Model, ByteLock<Model>>>>("percpu-rw", &[2], &[READING, CELLS]),

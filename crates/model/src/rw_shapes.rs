@@ -145,6 +145,12 @@ pub(crate) const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "upgradables-beside-reader",
+        about: "a reader, and two upgradable holders",
+        contexts: &[&[read(0)], &[As(0, &[Upgradable])], &[As(0, &[Upgradable])]],
+        ..BASE
+    },
+    Shape {
         name: "two-locks-around",
         about: "a reader of two locks, who gives the second one up first, and their writer",
         contexts: &[&[Around(0, 1)], &[Hold(0), Hold(1)]],

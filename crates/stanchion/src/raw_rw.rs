@@ -1,10 +1,9 @@
 //! Any reader-writer lock of the family under `lock_api`'s traits.
-use crate::raw::SoundPlatform;
+use crate::raw::{Excludes, SoundPlatform};
 use lock_api::{GuardNoSend, GuardSend};
 use stanchion_core::qrw::RwPolicy;
 use stanchion_core::{
-    ConstRwLock, CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawLock, RawRwLock, TooManyReaders,
-    Upgradable,
+    ConstRwLock, CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, TooManyReaders, Upgradable,
 };
 
 /// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
@@ -52,7 +51,8 @@ where
 }
 
 // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells and a queue's lock that excludes; who holds it is nowhere noted.
-unsafe impl<P: SoundPlatform, L: RawLock<Platform = P>, W: RwPolicy> ExcludesWriters for QueuedRwLock<P, L, W>
+unsafe impl<P: SoundPlatform, L: Excludes<Platform = P>, W: RwPolicy> ExcludesWriters
+    for QueuedRwLock<P, L, W>
 where
     Self: ConstRwLock,
 {

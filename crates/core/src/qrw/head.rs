@@ -1,5 +1,5 @@
 //! Waiting at the head of the queue, which is holding the queue's lock.
-use super::word::{WAITING, WRITER, Want, readers};
+use super::word::{WAITING, WRITER, Want};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
@@ -22,11 +22,11 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             let polled = self.count.wait_until_polls(polls, Relaxed, |count| want.can_go(count));
             let (Ok(seen) | Err(seen)) = polled;
             if want.can_go(seen) {
-                if matches!(want, Want::Read) && readers(seen) >= Self::MOST_READERS {
+                if want.is_too_many(seen, Self::MOST_READERS) {
                     self.withdraw(objects);
                     return Err(TooManyReaders);
                 }
-                // ord: J10 pairs J4, J5, J7, J13, J14: the sections of all holders before us that exclude us come before ours
+                // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
                 if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
                     return Ok(());
                 }

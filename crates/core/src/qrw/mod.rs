@@ -135,7 +135,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 
     #[inline]
     fn acquire_read(&self) -> Result<(), TooManyReaders> {
-        // ord: J1 pairs J4, J5, J13: the last writer's section comes before ours
+        // ord: J1 pairs J4: the last writer's section comes before ours
         let before = self.count.fetch_add(READER, Acquire);
         if before & (WRITER | WAITING) == 0 && readers(before) < Self::MOST_READERS {
             return Ok(());
@@ -150,7 +150,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
             if !Want::ReadAgain.can_go(seen) {
                 P::count(Event::RwReadSlow);
                 self.wait_or_yield(|count| Want::ReadAgain.can_go(count));
-            } else if readers(seen) >= Self::MOST_READERS {
+            } else if Want::ReadAgain.is_too_many(seen, Self::MOST_READERS) {
                 return Err(TooManyReaders);
             } else if self.go(seen, Want::ReadAgain.gone(seen)) {
                 return Ok(());
@@ -163,7 +163,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
         // ord: J3 alone: a guess, the compare-exchange decides
         let mut seen = self.count.load(Relaxed);
         while seen & (WRITER | WAITING) == 0 && readers(seen) < Self::MOST_READERS {
-            // ord: J6 pairs J4, J5, J13: the last writer's section comes before ours
+            // ord: J6 pairs J4: the last writer's section comes before ours
             match self.count.compare_exchange(seen, seen + READER, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
@@ -184,7 +184,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 
     #[inline]
     fn acquire_write(&self) {
-        // ord: J8 pairs J4, J5, J7, J13: the sections of all holders before us come before ours
+        // ord: J8 pairs J4, J7: the sections of all holders before us come before ours
         if self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_err() {
             self.acquire_write_slow();
         }
@@ -199,12 +199,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 
     #[inline]
     fn release_write(&self) {
-        // ord: J4 pairs J1, J6, J8, J9, J10: our section comes before those of the next holders
-        let before = self.count.fetch_add(WRITER.wrapping_neg(), Release);
+        let before = self.hand_back(WRITER.wrapping_neg());
         debug_assert_ne!(before & WRITER, 0, "released a write lock that nobody holds");
-        if before & SLEEPER != 0 {
-            kick_sleeper::<P>(before);
-        }
     }
 
     fn word(&self) -> Word {
@@ -222,8 +218,19 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Goes in, if the word is still `seen`.
     #[inline(always)]
     fn go(&self, seen: u32, gone: u32) -> bool {
-        // ord: J9 pairs J4, J5, J7, J13, J14: the sections of all holders before us that exclude us come before ours
+        // ord: J9 pairs J4, J7: the sections of all holders before us that exclude us come before ours
         self.count.compare_exchange(seen, gone, Acquire, Relaxed).is_ok()
+    }
+
+    /// Lets others in who were kept out, and wakes the sleeping head. The word as it was.
+    #[inline(always)]
+    fn hand_back(&self, change: u32) -> u32 {
+        // ord: J4 pairs J1, J6, J8, J9, J10: our section comes before those of the next holders that it excluded
+        let before = self.count.fetch_add(change, Release);
+        if before & SLEEPER != 0 {
+            kick_sleeper::<P>(before);
+        }
+        before
     }
 
     #[cold]
@@ -256,7 +263,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             let polls = P::tunable(Tunable::RwNewcomerPolls);
             // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
             if let Ok(seen) = self.count.wait_until_polls(polls, Relaxed, may_pass) {
-                if readers(seen) >= Self::MOST_READERS {
+                if want.is_too_many(seen, Self::MOST_READERS) {
                     return Err(TooManyReaders);
                 }
                 if self.go(seen, want.gone(seen)) {
@@ -292,11 +299,7 @@ fn kick_sleeper<P: Platform>(count: u32) {
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Downgrade for QueuedRwLock<P, L, W> {
     #[inline]
     fn downgrade(&self) {
-        // ord: J5 pairs J1, J6, J8, J9, J10: our section as a writer comes before those of the next holders
-        let before = self.count.fetch_add(READER - WRITER, Release);
-        if before & SLEEPER != 0 {
-            kick_sleeper::<P>(before);
-        }
+        self.hand_back(READER - WRITER);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Holding the lock upgradably: beside readers, alone among its kind.
-use super::word::{READER, SLEEPER, UPGRADABLE, WAITING, WRITER, Want, readers};
-use super::{QueuedRwLock, RwPolicy, kick_sleeper};
+use super::word::{READER, UPGRADABLE, WAITING, WRITER, Want, readers};
+use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
-use crate::order::{Acquire, Relaxed, Release};
+use crate::order::{Acquire, Relaxed};
 use crate::platform::{Atomic, Platform};
 use crate::rw::{RawRwLock, TooManyReaders, Upgradable};
 
@@ -31,7 +31,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
     }
 
     fn release_upgradable(&self) {
-        self.leave_upgradable(UPGRADABLE.wrapping_neg());
+        let before = self.hand_back(UPGRADABLE.wrapping_neg());
+        debug_assert_ne!(before & UPGRADABLE, 0, "released an upgradable lock that nobody holds");
     }
 
     fn upgrade(&self) {
@@ -54,16 +55,12 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
         if readers(self.count.load(Relaxed)) >= Self::MOST_READERS {
             return Err(TooManyReaders);
         }
-        self.leave_upgradable(READER.wrapping_sub(UPGRADABLE));
+        self.hand_back(READER.wrapping_sub(UPGRADABLE));
         Ok(())
     }
 
     fn downgrade_to_upgradable(&self) {
-        // ord: J13 pairs J1, J6, J8, J9, J10: our section as a writer comes before those of the next holders
-        let before = self.count.fetch_add(UPGRADABLE.wrapping_sub(WRITER), Release);
-        if before & SLEEPER != 0 {
-            kick_sleeper::<P>(before);
-        }
+        self.hand_back(UPGRADABLE.wrapping_sub(WRITER));
     }
 }
 
@@ -81,14 +78,5 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             }
         }
         false
-    }
-
-    fn leave_upgradable(&self, change: u32) {
-        // ord: J14 pairs J9, J10: our section comes before those of the next holders that exclude us
-        let before = self.count.fetch_add(change, Release);
-        debug_assert_ne!(before & UPGRADABLE, 0, "released an upgradable lock that nobody holds");
-        if before & SLEEPER != 0 {
-            kick_sleeper::<P>(before);
-        }
     }
 }

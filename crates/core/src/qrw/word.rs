@@ -88,6 +88,12 @@ impl Want {
         }
     }
 
+    /// Whether one would be counted, and is one more than `most`.
+    #[inline(always)]
+    pub(super) fn is_too_many(self, count: u32, most: u32) -> bool {
+        matches!(self, Want::Read | Want::ReadAgain) && readers(count) >= most
+    }
+
     /// The word once one is in.
     #[inline(always)]
     pub(super) fn gone(self, count: u32) -> u32 {

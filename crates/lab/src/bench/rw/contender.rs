@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn memory_is_said_where_there_is_any() {
         assert_eq!(Memory::NONE.said(), "");
-        let memory = Memory { per_thread: 128, per_class: 2048, ..Memory::NONE };
-        assert_eq!(memory.said(), "128 B a thread, 2048 B a class");
+        let memory = Memory { per_thread: 128, per_class: 24, ..Memory::NONE };
+        assert_eq!(memory.said(), "128 B a thread, 24 B a class");
     }
 }

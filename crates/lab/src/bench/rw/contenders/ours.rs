@@ -8,8 +8,9 @@ use stanchion::native::Counted;
 
 /// Queue nodes and parker of each thread that ever waited, or has a cell.
 const SLOT: Memory = Memory { per_thread: 128, ..Memory::NONE };
-/// A class: the table of its chunks, and a line for each thread.
-const CLASS: Memory = Memory { per_class: 2048, per_thread_and_class: 64, ..SLOT };
+/// A class, and a line for each thread. Lines are numbered by thread in 1 MiB of address space, of which only touched pages are memory.
+const CLASS: Memory =
+    Memory { per_class: size_of::<stanchion::percpu::Class>(), per_thread_and_class: 64, ..SLOT };
 
 /// A lock of Stanchion's as the benchmark sees it.
 trait Ours: Send + Sync + 'static {
