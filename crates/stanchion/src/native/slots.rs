@@ -99,8 +99,9 @@ pub(super) fn is_taken(cpu: CpuId) -> bool {
 pub(super) fn each_taken(mut visit: impl FnMut(CpuId)) {
     let words = usize::from(contexts()).div_ceil(64);
     for (index, word) in TAKEN.iter().enumerate().take(words) {
-        // ord: N66 alone: the caller's heavy barrier decides whom it must see
-        let mut bits = word.load(Ordering::Relaxed);
+        // ord: N66 pairs N6: a thread that is gone read before we go on; its cell is not shown, so nothing else would say so.
+        // Whom we must see the caller's heavy barrier decides
+        let mut bits = word.load(Ordering::Acquire);
         while bits != 0 {
             if let Some(cpu) = CpuId::new((index * 64) as u16 + bits.trailing_zeros() as u16) {
                 visit(cpu);
@@ -161,7 +162,8 @@ fn take_lowest() -> Option<CpuId> {
 
 fn give_back(cpu: CpuId) {
     let (word, bit) = place(cpu.index());
-    // ord: N6 pairs N5: what we did with our nodes comes before what the next thread does
+    // ord: N6 pairs N5, N66: what we did with our nodes comes before what the next thread does, and what we read before what a
+    // writer does that finds us gone
     TAKEN[word].fetch_and(!bit, Ordering::Release);
 }
 
