@@ -10,6 +10,7 @@ mod fsmark;
 mod futex_chain;
 mod library;
 mod locktorture;
+mod open_close;
 mod parameters;
 mod pool;
 mod reference;
@@ -33,6 +34,7 @@ pub use fsmark::Fsmark;
 pub use futex_chain::FutexChain;
 pub use library::{library, load, load_with};
 pub use locktorture::Locktorture;
+pub use open_close::OpenClose;
 pub use reference::{behaviour_tables, workload_table};
 pub use same_file::SameFile;
 pub use score::Score;
@@ -67,6 +69,8 @@ pub enum Behaviour {
     Locktorture(Locktorture),
     /// System calls with a hot lock and perhaps a second one.
     WillItScale(WillItScale),
+    /// Threads of a process that open and close files of their own.
+    OpenClose(OpenClose),
     /// Compilers in a guest.
     Build(Build),
     /// One file opened and closed by all.
@@ -82,10 +86,11 @@ pub enum Behaviour {
 }
 
 /// Name, blank form and parameters of each behaviour, in the order of the documentation.
-const BEHAVIOURS: [(&str, Behaviour, &[Parameter]); 9] = [
+const BEHAVIOURS: [(&str, Behaviour, &[Parameter]); 10] = [
     ("free", Behaviour::Free(Free::BLANK), Free::PARAMETERS),
     ("locktorture", Behaviour::Locktorture(Locktorture::BLANK), Locktorture::PARAMETERS),
     ("will-it-scale", Behaviour::WillItScale(WillItScale::BLANK), WillItScale::PARAMETERS),
+    ("open-close", Behaviour::OpenClose(OpenClose::BLANK), OpenClose::PARAMETERS),
     ("build", Behaviour::Build(Build::BLANK), Build::PARAMETERS),
     ("same-file", Behaviour::SameFile(SameFile::BLANK), SameFile::PARAMETERS),
     ("futex-chain", Behaviour::FutexChain(FutexChain::BLANK), FutexChain::PARAMETERS),
@@ -168,6 +173,7 @@ impl Behaviour {
             Self::Free(free) => Box::new(free.clone()),
             Self::Locktorture(locktorture) => Box::new(locktorture.clone()),
             Self::WillItScale(calls) => Box::new(calls.clone()),
+            Self::OpenClose(files) => Box::new(open_close::Running::new(files.clone())),
             Self::Build(build) => Box::new(build::Running::new(build.clone())),
             Self::SameFile(same) => Box::new(same.clone()),
             Self::FutexChain(chain) => Box::new(futex_chain::Running::new(chain.clone())),

@@ -114,7 +114,7 @@ fn settings_replace_fields_and_become_their_source() {
 
 #[test]
 fn a_fit_moves_numbers_within_their_ranges() {
-    let mut workload = shipped("open1").workload;
+    let mut workload = shipped("lock2").workload;
     assert!(number_fields(&workload).contains(&"workload.second-lines".to_owned()));
     assert!(
         set_number(&mut workload, "workload.critical", 12.345)
