@@ -51,7 +51,7 @@
 use crate::events::Event;
 use crate::order::{Acquire, Relaxed, Release};
 use crate::percpu::Domain;
-use crate::platform::{Atomic, Platform};
+use crate::platform::{self, Atomic, Platform};
 use crate::qspin::{QSpinLock, QueueOrder, Waiter};
 use crate::tail::NodeCode;
 use crate::tunables::Tunable;
@@ -73,7 +73,7 @@ const FLUSH: u32 = 1;
 const LOOK_AGAIN: u32 = 20;
 
 fn micros<P: Platform>() -> u32 {
-    ((P::now() / 1_000) as u32).max(FLUSH + 1)
+    platform::micros::<P>().max(FLUSH + 1)
 }
 
 impl QueueOrder for Cna {

@@ -84,6 +84,8 @@ events! {
     PercpuReadSlow = "percpu_read_slow", "per-CPU reads by way of the base lock";
     PercpuSweep = "percpu_sweep", "per-CPU writers that looked at the readers' cells";
     PercpuSwept = "percpu_swept", "cells that they looked at";
+    PercpuFenced = "percpu_fenced", "per-CPU writers that left readers to fence, because writers come often";
+    PercpuCalmed = "percpu_calmed", "per-CPU readers that found that fences are no longer needed";
     PercpuWriterHalt = "percpu_writer_halt", "halts of a per-CPU writer for a reader that does not leave";
 }
 

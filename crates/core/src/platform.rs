@@ -231,3 +231,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
         let _ = (event, times);
     }
 }
+
+/// The time of [`Platform::now`] in microseconds, which wraps after 71 minutes.
+#[inline]
+pub(crate) fn micros<P: Platform>() -> u32 {
+    (P::now() / 1_000) as u32
+}

@@ -61,6 +61,8 @@ tunables! {
     RwHeadPolls = "rw_head_polls": 1_024, "qrw: polls of the head between two halts";
     RwPatience = "rw_patience_us": 500, "qrw: for how long the head lets others pass, in microseconds";
     RwSweepPolls = "rw_sweep_polls": 1_024, "percpu-rw: polls of a writer for a reader to leave before it halts";
+    RwFenceRatio = "rw_fence_ratio": 16, "percpu-rw: readers fence if writers come within so many times what interrupting all CPUs takes; 0: never";
+    RwCalmReads = "rw_calm_reads": 256, "percpu-rw: a reader looks once in so many fenced reads, 256 at most, if fences are still needed";
 }
 
 #[cfg(test)]

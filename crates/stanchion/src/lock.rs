@@ -108,5 +108,5 @@ rwlocks! {
     /// ```
     PerCpuRwLock = PerCpuRwLock[] in 24;
     /// The same over `rw-simple`, as announced. See [`stanchion_core::percpu_rw`].
-    PerCpuSimpleRwLock = PerCpuRwLock[core_locks::CountRwLock<Native<C>>] in 16;
+    PerCpuSimpleRwLock = PerCpuRwLock[core_locks::CountRwLock<Native<C>>] in 24;
 }

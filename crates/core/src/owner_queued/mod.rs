@@ -89,7 +89,7 @@ use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::percpu::{Domain, PerCpu};
-use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::platform::{self, Atomic, ConstAtomic, CpuId, Platform};
 use crate::qspin::count_nesting;
 use crate::tail::NodeCode;
 use crate::transitions::{Change, Field, Is, Row, Table, Word};
@@ -376,7 +376,7 @@ impl<'a, P: Platform> Mood<'a, P> {
 
 /// Never zero, which stands for never.
 fn micros<P: Platform>() -> u32 {
-    ((P::now() / 1_000) as u32).max(1)
+    platform::micros::<P>().max(1)
 }
 
 impl<P: Platform> ConstLock for OwnerQueuedLock<P>

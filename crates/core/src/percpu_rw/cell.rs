@@ -2,6 +2,7 @@
 use crate::events::Event;
 use crate::order::{Relaxed, Release};
 use crate::platform::{Atomic, CpuId, Platform};
+use crate::tunables::Tunable;
 
 /// What one context says of one class: which lock it reads.
 #[repr(C, align(8))]
@@ -10,6 +11,8 @@ pub struct ReaderCell<P: Platform> {
     pub(super) reads: P::Usize,
     /// Whether a handler has taken back what it interrupted, which does not know yet (I3).
     taken_back: P::U8,
+    /// How often the context went in through a fenced gate, modulo 256.
+    fenced: P::U8,
     /// How many more times the context is in.
     pub(super) again: P::U16,
     /// The number plus one of a writer that sleeps until the context leaves (I4).
@@ -23,6 +26,7 @@ impl<P: Platform> ReaderCell<P> {
         Self {
             reads: P::Usize::new(IDLE),
             taken_back: P::U8::new(0),
+            fenced: P::U8::new(0),
             again: P::U16::new(0),
             waiter: P::U16::new(0),
         }
@@ -45,6 +49,16 @@ impl<P: Platform> ReaderCell<P> {
         P::compiler_barrier();
         // ord: D20 alone: private to this context and its handlers
         self.taken_back.load(Relaxed) == 0
+    }
+
+    /// Counts that the context went in through a fenced gate; whether it is time to look if it need be fenced.
+    #[inline(always)]
+    pub(super) fn is_time_to_calm(&self) -> bool {
+        // ord: D15 alone: private to this context; a handler in between is not counted
+        let fenced = self.fenced.load(Relaxed).wrapping_add(1);
+        // ord: D41 alone: as D15, private to this context
+        self.fenced.store(fenced, Relaxed);
+        u32::from(fenced) % P::tunable(Tunable::RwCalmReads).clamp(1, 256) == 0
     }
 
     /// Takes back the announcement of the reader that this handler interrupted (I3), which may be one of another lock.

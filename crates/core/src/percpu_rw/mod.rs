@@ -12,7 +12,7 @@
 //! *class* ([`ReaderClass`]) has one cell for each context, which says which one lock of the class the context reads; further
 //! locks of the class go through their base locks. What differs, and why:
 //!
-//! - **The reader's fence is a compiler barrier** where the world has an asymmetric one; the writer pays (D1, D8).
+//! - **The reader's fence is a compiler barrier** where the world has an asymmetric one, as long as writers are rare (`gate.rs`).
 //! - **Leaving releases by the store that clears the cell.** In the announcement a store barrier follows it, which is too weak
 //!   on weakly ordered CPUs.
 //! - **The writer's last look acquires.** There, a control dependency had to do.
@@ -27,15 +27,17 @@
 //! - Fairness: once a writer has the base lock, no new reader passes it. Who waits does so at the base lock, and has its fairness.
 //! - Progress: readers wait for writers only, a writer for readers that are in when it comes, and for its base lock.
 //! - Memory: 16 bytes over `qrw`; one cell, on a line of its own, for each context and class.
-//! - Cost: reading takes three stores to a private line and one load of a line that only writers write to. Writing takes a
-//!   heavy barrier and a load for each context that may have a cell.
+//! - Cost: reading takes three stores to a private line and one load of a line that only writers write to; a fence in addition while
+//!   writers are frequent. Writing takes a heavy barrier, or a fence while writers are frequent, two or three looks at the clock, and
+//!   a load for each context that may have a cell.
 //! - `acquire_write` must not be called in an interrupt handler, nor while the context reads the lock (debug builds notice).
 //!
 //! # Invariants
 //!
 //! - **I1** A reader is in through its cell (the lock's address with `IN`), or counted by the base lock.
-//! - **I2** A writer is in once it has the base lock, `writer` is set, a heavy barrier has passed, and each cell was seen
-//!   without the lock. Only a reader that saw `writer` clear after its announcement, or that holds the base lock, puts `IN`.
+//! - **I2** A writer is in once it has the base lock, the gate is closed, its barrier or fence has passed, and each cell was seen
+//!   without the lock. Only a reader that saw the gate open after its announcement (and after a fence, if it was a fenced gate), or that
+//!   holds the base lock, puts `IN`.
 //! - **I3** A context is in while `IN` is in its cell and `taken_back` is 0. A handler leaves the cell as it found it, except
 //!   that it takes back what is not in: it sets `taken_back` and goes through base locks, as do further handlers. The
 //!   interrupted reader, which may write over the cell before it knows, looks at `taken_back` once it has put `IN`, and tidies up.
@@ -43,28 +45,30 @@
 //!   finds it kicks. A reader that cleared it first would be the only one to know of the sleeper: a handler that interrupted it
 //!   before its kick, and waited for that writer, would wait for itself.
 //!
+//! - **I5** A reader that fenced nothing is seen by each writer that passes no heavy barrier. Such a writer changed the gate from fenced
+//!   to closed in one step, and before that a writer closed it when it was light, passed a heavy barrier, and left it fenced. A reader that
+//!   saw it light either did so before that barrier, and was waited for; or after the gate was made light once more, in which case
+//!   the step would not have found it fenced.
+//!
 //! ## Memory orderings
 //!
-//! Two store-buffering pairs: announcement and `writer` (D1 against D8), clearing and `waiter` (D4 against D10). A reader's
+//! Two store-buffering pairs: announcement and gate (D1 against D8, or D32 against D33), clearing and `waiter` (D4 against D10). A reader's
 //! section before the next writer's: D4 with D9, or what the reader stored after D4, which all releases. A writer's before the next reader's: D7 with D2, or through the base lock.
 mod cell;
+mod gate;
 mod write;
 
 pub use cell::{FixedClass, ReaderCell, ReaderClass};
 
 use crate::events::Event;
-use crate::order::{Acquire, Relaxed, Release};
+use crate::order::{Relaxed, Release};
 use crate::percpu::Domain;
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::qrw::QueuedRwLock;
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
 use crate::transitions::{Table, Word};
 use cell::{IDLE, IN};
-
-/// In `writer`: none is in or about to be.
-const NO_WRITER: u8 = 0;
-/// In `writer`: readers are to go to the base lock.
-const ACTIVATING: u8 = 1;
+use gate::{Gate, Passage};
 
 /// How a context holds a read lock: through its cell, or counted by the base lock. It stays with the context.
 pub struct In<'c, P: Platform>(Option<&'c ReaderCell<P>>);
@@ -84,7 +88,7 @@ impl<P: Platform> Copy for In<'_, P> {}
 #[repr(C, align(8))]
 pub struct PerCpuRwLock<P: Platform, B: RawRwLock<Platform = P> = QueuedRwLock<P>> {
     base: B,
-    writer: P::U8,
+    gate: Gate<P>,
     /// The number of its class. Looked at in debug builds only.
     class: P::Usize,
 }
@@ -156,16 +160,25 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
             }
             return false;
         }
-        // ord: D1 pairs D8, D9, D14: either we see the writer, or it sees our announcement; as D3, a writer of a lock that we read
-        // before may find this in the place of D4's store
-        let writer = P::store_then_load(&cell.reads, self.address(), &self.writer);
-        // ord: D2 pairs D7, D15: the last writer's section comes before ours
-        P::fence(Acquire);
-        if writer == NO_WRITER && cell.go_in(self.address()) {
-            return true;
+        let is_in = match self.gate.announce(&cell.reads, self.address()) {
+            Passage::Open => cell.go_in(self.address()),
+            Passage::Fenced => self.go_in_fenced(cell),
+            Passage::Closed => false,
+        };
+        if !is_in {
+            cell.give_up();
         }
-        cell.give_up();
-        false
+        is_in
+    }
+
+    /// Goes in while writers are frequent.
+    #[inline(never)]
+    fn go_in_fenced(&self, cell: &ReaderCell<P>) -> bool {
+        let is_in = self.gate.is_open_after_fence() && cell.go_in(self.address());
+        if is_in && cell.is_time_to_calm() {
+            self.gate.calm();
+        }
+        is_in
     }
 
     /// Is in once more, if the context is in already; `None` if it is not.
@@ -244,7 +257,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> RawRwLock for PerCpuRwLock<P, B> {
     const MOST_READERS: u32 = B::MOST_READERS;
 
     fn new() -> Self {
-        Self { base: B::new(), writer: P::U8::new(NO_WRITER), class: P::Usize::new(0) }
+        Self { base: B::new(), gate: Gate::new(), class: P::Usize::new(0) }
     }
 
     #[inline]
@@ -297,7 +310,9 @@ impl<P: Platform, B: Downgrade<Platform = P>> Downgrade for PerCpuRwLock<P, B> {
 impl<P: Platform, B: ConstRwLock<Platform = P>> ConstRwLock for PerCpuRwLock<P, B>
 where
     P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+    P::U32: ConstAtomic<u32>,
     P::Usize: ConstAtomic<usize>,
 {
-    const NEW: Self = Self { base: B::NEW, writer: P::U8::ZERO, class: P::Usize::ZERO };
+    const NEW: Self = Self { base: B::NEW, gate: Gate::OPEN, class: P::Usize::ZERO };
 }

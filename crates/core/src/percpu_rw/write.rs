@@ -1,8 +1,8 @@
 //! The writer's side: sending readers to the base lock, and waiting for those that are in.
 use super::cell::{IN, ReaderCell, ReaderClass};
-use super::{ACTIVATING, In, NO_WRITER, PerCpuRwLock};
+use super::{In, PerCpuRwLock};
 use crate::events::Event;
-use crate::order::{Acquire, Relaxed, Release};
+use crate::order::{Acquire, Relaxed};
 use crate::platform::{Atomic, CpuId, Platform};
 use crate::rw::{Downgrade, RawRwLock};
 use crate::tunables::Tunable;
@@ -13,7 +13,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         self.check_class(class);
         let me = P::this_cpu();
         self.base.acquire_write();
-        self.activate();
+        self.gate.close();
         // After the barrier: until then what this context last stored may not be where a look that is no access sees it.
         if cfg!(debug_assertions) && class.own().is_some_and(|cell| cell.reads.peek() == self.address() | IN)
         {
@@ -27,17 +27,6 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         });
         P::count(Event::PercpuSweep);
         P::count_many(Event::PercpuSwept, looked_at);
-    }
-
-    /// Sends readers to the base lock from now on, and makes sure that those who do not know are seen.
-    fn activate(&self) {
-        // ord: D31 alone: the barrier makes it visible before we look at the cells
-        self.writer.store(ACTIVATING, Relaxed);
-        // ord: D8 pairs D1: either a reader sees the writer, or we see its announcement
-        while !P::heavy_barrier() {
-            // Without it nobody can be let in. A system that refuses it once has let us register, so it will have it again.
-            P::yield_slice();
-        }
     }
 
     /// Waits until the context of `cell` does not read this lock.
@@ -79,7 +68,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         if !self.base.try_acquire_write() {
             return false;
         }
-        self.activate();
+        self.gate.close();
         let mut readers = false;
         class.each(|_, cell| {
             // ord: D14 pairs D1, D3, D4, D27: as D9, the reader's section comes before ours
@@ -95,9 +84,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     #[inline]
     pub fn release_write_in(&self, class: &impl ReaderClass<P>) {
         self.check_class(class);
-        debug_assert_eq!(self.writer.peek(), ACTIVATING, "released a write lock that nobody holds");
-        // ord: D7 pairs D2: our section comes before the next reader's
-        self.writer.store(NO_WRITER, Release);
+        debug_assert!(self.gate.is_closed(), "released a write lock that nobody holds");
+        self.gate.open();
         self.base.release_write();
     }
 }
@@ -106,8 +94,7 @@ impl<P: Platform, B: Downgrade<Platform = P>> PerCpuRwLock<P, B> {
     /// See [`Downgrade::downgrade`].
     pub fn downgrade_in<'c>(&self, class: &'c impl ReaderClass<P>) -> In<'c, P> {
         self.check_class(class);
-        // ord: D15 pairs D2: our section as a writer comes before the next reader's
-        self.writer.store(NO_WRITER, Release);
+        self.gate.open();
         self.base.downgrade();
         In(None)
     }

@@ -9,7 +9,7 @@ use crate::events::Event;
 use crate::lock::RawLock;
 use crate::order::Relaxed;
 use crate::percpu::{Domain, PerCpu};
-use crate::platform::{Atomic, Platform};
+use crate::platform::{Atomic, Platform, micros};
 
 impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// While a queue exists, taking a free lock on credit is the common way, and ends here.
@@ -45,7 +45,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
                 P::count(Event::LockSlowpath);
                 let Some(nesting) = percpu.enter() else { return self.acquire_without_node() };
                 crate::qspin::count_nesting::<P>(nesting.level());
-                let queued = if W::STEALS { stint::micros::<P>() } else { 0 };
+                let queued = if W::STEALS { micros::<P>() } else { 0 };
                 let outcome = Waiter::new(self, domain, cpu, &nesting).acquire();
                 if W::STEALS {
                     stint::begin::<P, W>(percpu, queued);

@@ -16,12 +16,7 @@
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::order::Relaxed;
 use crate::percpu::PerCpu;
-use crate::platform::{Atomic, Platform};
-
-/// A clock that wraps every 71 minutes: microseconds modulo 2^32.
-pub(super) fn micros<P: Platform>() -> u32 {
-    (P::now() / 1_000) as u32
-}
+use crate::platform::{Atomic, Platform, micros};
 
 /// Spends one acquisition ahead of a queue from the credit until the next look at the clock. `false`: look.
 #[inline(always)]
