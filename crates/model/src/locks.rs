@@ -235,6 +235,8 @@ const CELLS: Suite = &[
     ("reader-interrupted-twice", Some(1)),
     ("handler-interrupted", Some(1)),
     ("writer-interrupted-other", Some(2)),
+    ("fenced", Some(3)),
+    ("fenced-two-readers", Some(1)),
 ];
 /// What becomes of a reader too many.
 const REFUSING: Suite = &[("too-many", Some(2)), ("reads-again", Some(2)), ("two-readers", Some(1))];

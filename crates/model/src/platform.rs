@@ -56,6 +56,11 @@ impl Platform for Model {
         policies::tuned(tunable)
     }
 
+    /// Without heavy barriers, nobody can be sure to be woken.
+    fn paravirt() -> bool {
+        !world::here().0.has_no_barriers()
+    }
+
     fn now() -> u64 {
         world::here().0.now()
     }
@@ -88,7 +93,8 @@ impl Platform for Model {
             Some(Kind::Release) => first.store(value, Release),
             _ => first.store(value, Relaxed),
         }
-        if ordering(at, "store_then_load.fence", Kind::SeqCst).is_some() {
+        let is_bare = world::here().0.has_no_barriers();
+        if !is_bare && ordering(at, "store_then_load.fence", Kind::SeqCst).is_some() {
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
         then.load(Relaxed)

@@ -1,5 +1,6 @@
 //! Wait policies and tunables with the smallest constants that still reach every state. The code that they go through is the
 //! real one.
+use crate::world;
 use stanchion_core::Tunable;
 use stanchion_core::pv_qspin::{Spots, WaitPolicy};
 use stanchion_core::qrw::RwPolicy;
@@ -21,6 +22,15 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
         | Tunable::RwSweepPolls => 1,
+        Tunable::RwCalmReads => 1,
+        // The clock advances by a microsecond each time it is read, which a writer does three times.
+        Tunable::RwFenceRatio => {
+            if world::here().0.settings().fenced {
+                1_000
+            } else {
+                3
+            }
+        }
         // The clock advances by a microsecond each time it is read: a patient head of a reader-writer lock is passed once.
         Tunable::StealIntervalMax | Tunable::OticketWake | Tunable::RwPatience => 2,
         // The clock advances by a microsecond each time it is read: a secondary queue is handed on once.

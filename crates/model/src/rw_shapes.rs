@@ -14,6 +14,9 @@ const fn read(lock: usize) -> Step {
 /// A machine whose handlers must not wait behind others.
 const PRIORITY: Settings = Settings { priority: true, ..PLAIN };
 
+/// A machine without heavy barriers, once a lock has been written to.
+const FENCED: Settings = Settings { fenced: true, ..PLAIN };
+
 /// All of them.
 pub(crate) const SHAPES: &[Shape] = &[
     Shape {
@@ -148,6 +151,20 @@ pub(crate) const SHAPES: &[Shape] = &[
         name: "upgradables-beside-reader",
         about: "a reader, and two upgradable holders",
         contexts: &[&[read(0)], &[As(0, &[Upgradable])], &[As(0, &[Upgradable])]],
+        ..BASE
+    },
+    Shape {
+        name: "fenced",
+        about: "a reader that comes back, and a writer, in a lock whose readers fence",
+        contexts: &[&[Gather(0, 0), Hold(0)], &[read(0), read(0)]],
+        settings: FENCED,
+        ..BASE
+    },
+    Shape {
+        name: "fenced-two-readers",
+        about: "two readers and a writer in a lock whose readers fence",
+        contexts: &[&[Gather(0, 0), Hold(0)], &[read(0)], &[read(0)]],
+        settings: FENCED,
         ..BASE
     },
     Shape {

@@ -28,6 +28,9 @@ pub struct Settings {
     pub hard_halts: bool,
     /// Whether handlers must not wait behind others.
     pub priority: bool,
+    /// Whether, from when exploring begins, the light sides of asymmetric pairs are no more than they seem, and no heavy barrier can be
+    /// had; a per-CPU lock that was written to before has its readers fence.
+    pub fenced: bool,
 }
 
 /// The plainest machine.
@@ -42,6 +45,7 @@ pub(crate) const PLAIN: Settings = Settings {
     absences: false,
     hard_halts: false,
     priority: false,
+    fenced: false,
 };
 
 /// Coins of one kind that one context can toss: each falls on either side, in different executions.

@@ -60,6 +60,8 @@ pub struct World {
     clock: Cell<u64>,
     writes: Cell<u64>,
     exploring: Cell<bool>,
+    /// Passed by all when exploring begins, where that matters.
+    began: loom::sync::Mutex<()>,
     finished: Cell<usize>,
 }
 
@@ -94,6 +96,7 @@ impl World {
             clock: Cell::new(0),
             writes: Cell::new(0),
             exploring: Cell::new(false),
+            began: loom::sync::Mutex::new(()),
             finished: Cell::new(0),
         }
     }
@@ -186,7 +189,12 @@ impl World {
     }
 
     pub(crate) fn barrier_fails(&self, me: usize) -> bool {
-        self.contexts[me].barrier.toss()
+        self.has_no_barriers() || self.contexts[me].barrier.toss()
+    }
+
+    /// Whether no heavy barrier can be had; see [`Settings::fenced`].
+    pub(crate) fn has_no_barriers(&self) -> bool {
+        self.settings.fenced && self.exploring.get()
     }
 
     /// Waits for a write to `cell`.
@@ -225,6 +233,7 @@ impl World {
     /// Waits until so many contexts wait. From then on everything is explored.
     pub(crate) fn gather(&self, contexts: usize) {
         self.until_waiting(contexts);
+        self.pass_barrier();
         self.explore();
     }
 
@@ -232,6 +241,14 @@ impl World {
     pub(crate) fn hold_back(&self) {
         while !self.exploring.get() {
             loom::thread::yield_now();
+        }
+        self.pass_barrier();
+    }
+
+    /// What the last heavy barrier did to those who come later, if it was the last: they see all that came before it.
+    fn pass_barrier(&self) {
+        if self.settings.fenced {
+            drop(self.began.lock());
         }
     }
 

@@ -56,6 +56,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
                     P::count(Event::PercpuWriterHalt);
                     P::halt_while(&cell.reads, reads);
                 }
+            } else {
+                P::yield_slice();
             }
             // ord: D13 alone: nobody else changes it while it is ours (I4); a kick that comes later ends another halt
             cell.waiter.store(0, Relaxed);

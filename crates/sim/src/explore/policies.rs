@@ -21,7 +21,9 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
         | Tunable::RwPatience
-        | Tunable::RwSweepPolls => 2,
+        | Tunable::RwSweepPolls
+        | Tunable::RwFenceRatio => 2,
+        Tunable::RwCalmReads => 1,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
         other => {
