@@ -1,5 +1,6 @@
 //! What every reader-writer lock of the family offers.
-use crate::platform::Platform;
+use crate::events::Event;
+use crate::platform::{CpuId, Platform};
 use crate::transitions::{Table, Word};
 use core::fmt;
 
@@ -42,8 +43,8 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// ([`Platform::is_priority`]) does so by itself.
     fn acquire_read(&self) -> Result<(), TooManyReaders>;
 
-    /// The same without waiting behind writers that wait: for interrupt handlers, and contexts that hold a read lock. If any
-    /// read lock is held all the time, it is granted without waiting.
+    /// The same without waiting behind writers that wait: for interrupt handlers, and contexts that hold a read lock. If the calling
+    /// context holds one, it is granted without waiting.
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;
 
     /// Takes a read lock if that needs no waiting; whether it did. No more read locks than can be counted is a reason not to.
@@ -106,4 +107,13 @@ pub trait Upgradable: Downgrade {
 
     /// The writer becomes an upgradable holder.
     fn downgrade_to_upgradable(&self);
+}
+
+/// Wakes the context whose number plus one a release has found. Of the lock, nothing is touched.
+#[cold]
+pub(crate) fn kick_numbered<P: Platform>(code: u16) {
+    if let Some(cpu) = code.checked_sub(1).and_then(CpuId::new) {
+        P::count(Event::RwKick);
+        P::kick(cpu);
+    }
 }

@@ -56,8 +56,8 @@ pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::PvQSpinLock, T>;
 
 /// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
 ///
-/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running threads for
-///   half a millisecond at most, or until it finds readers in; see [`stanchion_core::qrw`].
+/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running threads until
+///   it has looked after half a millisecond, or has found readers in; see [`stanchion_core::qrw`].
 /// - Progress: waiters sleep. Needs the holders to run.
 /// - Errors: reading panics if 12 288 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`]; there is no poisoning.

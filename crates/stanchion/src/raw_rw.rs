@@ -115,7 +115,7 @@ unsafe impl<L: ExcludesWriters> lock_api::RawRwLock for RawRw<L> {
         self.0.release_write();
     }
 
-    /// Readers that a per-CPU lock keeps in cells are found by trying.
+    /// Readers that a per-CPU lock keeps in cells are found by trying to write, so tries of others may fail meanwhile.
     fn is_locked(&self) -> bool {
         let free = self.0.try_acquire_write();
         if free {
@@ -178,7 +178,8 @@ unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgradeDowngrade
     }
 }
 
-/// Reading without waiting behind writers that wait: for signal handlers, and for threads that read the lock already.
+/// Reading without waiting behind writers that wait: for signal handlers, and for threads that read the lock already. Who reads the
+/// per-CPU lock for the first time waits for a writer that waits for other readers.
 pub trait ReadAgain {
     /// The guard.
     type Guard<'a>

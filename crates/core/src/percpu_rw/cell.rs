@@ -1,7 +1,7 @@
 //! What the contexts say: the cells, and the classes that they form.
-use crate::events::Event;
 use crate::order::{Relaxed, Release};
 use crate::platform::{Atomic, CpuId, Platform};
+use crate::rw::kick_numbered;
 use crate::tunables::Tunable;
 
 /// What one context says of one class: which lock it reads.
@@ -85,23 +85,15 @@ impl<P: Platform> ReaderCell<P> {
     pub(super) fn leave(&self, reads: usize) {
         // ord: D4 pairs D9, D10, D14: our section comes before the writer's; either it sees us gone, or we see it waiting
         let waiter = P::store_then_load(&self.reads, reads, &self.waiter);
+        // Its number stays in the cell (I4).
         if waiter != 0 {
-            kick_waiter::<P>(waiter);
+            kick_numbered::<P>(waiter);
         }
     }
 
     /// Whether the context reads nothing through this cell, for reports and for contexts that end.
     pub fn is_idle(&self) -> bool {
         self.reads.peek() == IDLE
-    }
-}
-
-/// Wakes the writer that waits for the context to leave. Its number stays in the cell (I4).
-#[cold]
-fn kick_waiter<P: Platform>(waiter: u16) {
-    if let Some(cpu) = waiter.checked_sub(1).and_then(CpuId::new) {
-        P::count(Event::RwKick);
-        P::kick(cpu);
     }
 }
 
@@ -124,7 +116,7 @@ pub trait ReaderClass<P: Platform> {
     }
 
     /// Shows `visit` each cell that may not be idle, with its context. A cell that a context got before a heavy barrier of the
-    /// caller is among them.
+    /// caller, or before a fence of its own that precedes one of the caller's, is among them.
     fn each(&self, visit: impl FnMut(CpuId, &ReaderCell<P>));
 
     /// A number that no other class has; 0 is the world's own class.

@@ -17,7 +17,8 @@
 //!   on weakly ordered CPUs.
 //! - **The writer's last look acquires.** There, a control dependency had to do.
 //! - **A writer halts** when a reader does not leave: it puts its number beside the reader's cell, and the reader, leaving, looks
-//!   at its own line, not at the lock. So nothing of a lock is touched after its release.
+//!   at its own line, not at the lock. So a reader touches nothing of a lock once it has left. (A writer does: when it has opened the gate
+//!   it still has the base lock to release. Whoever comes next must not destroy the lock; qrw alone allows that.)
 //! - **Interrupts may read.** The cell says whether its context is *in* or has only *announced* itself. A handler takes an
 //!   announcement back, and the interrupted reader notices (I3). A handler that finds its context in nests for free.
 //! - **Locks may be released in any order**, as in the announcement, whose debug assertion misfired at it.
@@ -30,7 +31,10 @@
 //! - Cost: reading takes three stores to a private line and one load of a line that only writers write to; a fence in addition while
 //!   writers are frequent. Writing takes a heavy barrier, or a fence while writers are frequent, two or three looks at the clock, and
 //!   a load for each context that may have a cell.
-//! - `acquire_write` must not be called in an interrupt handler, nor while the context reads the lock (debug builds notice).
+//! - `acquire_write` must not be called in an interrupt handler, nor while the context reads the lock: it would wait for itself. Debug
+//!   builds notice if the context reads through its cell and no other writer is there.
+//! - Without its heavy barrier no writer gets in. Where the system has one and then takes it away (a filter of system calls), writers wait
+//!   for ever, and tries fail.
 //!
 //! # Invariants
 //!
@@ -47,7 +51,7 @@
 //!
 //! - **I5** A reader that fenced nothing is seen by each writer that passes no heavy barrier. Such a writer changed the gate from fenced
 //!   to closed in one step, and before that a writer closed it when it was light, passed a heavy barrier, and left it fenced. A reader that
-//!   saw it light either did so before that barrier, and was waited for; or after the gate was made light once more, in which case
+//!   saw it light either did so before that barrier, and can be seen by all later writers; or after the gate was made light once more, in which case
 //!   the step would not have found it fenced.
 //!
 //! ## Memory orderings
@@ -117,11 +121,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     /// See [`RawRwLock::acquire_read`]. What is returned goes to [`PerCpuRwLock::release_read_of`], or nowhere.
     #[inline(always)]
     pub fn acquire_read_in<'c>(&self, class: &'c impl ReaderClass<P>) -> Result<In<'c, P>, TooManyReaders> {
-        self.check_class(class);
-        match class.own() {
-            Some(cell) if self.announce(cell) => Ok(In(Some(cell))),
-            cell => self.acquire_read_slow(cell, B::acquire_read),
-        }
+        self.acquire_read_or(class, B::acquire_read)
     }
 
     /// See [`RawRwLock::acquire_read_again`].
@@ -130,10 +130,20 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         &self,
         class: &'c impl ReaderClass<P>,
     ) -> Result<In<'c, P>, TooManyReaders> {
+        self.acquire_read_or(class, B::acquire_read_again)
+    }
+
+    /// Goes in through the cell if that needs no waiting, else by way of the base lock.
+    #[inline(always)]
+    fn acquire_read_or<'c>(
+        &self,
+        class: &'c impl ReaderClass<P>,
+        acquire_base: impl FnOnce(&B) -> Result<(), TooManyReaders>,
+    ) -> Result<In<'c, P>, TooManyReaders> {
         self.check_class(class);
         match class.own() {
             Some(cell) if self.announce(cell) => Ok(In(Some(cell))),
-            cell => self.acquire_read_slow(cell, B::acquire_read_again),
+            cell => self.acquire_read_slow(cell, acquire_base),
         }
     }
 

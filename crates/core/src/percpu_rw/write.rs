@@ -13,7 +13,10 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         self.check_class(class);
         let me = P::this_cpu();
         self.base.acquire_write();
-        self.gate.close();
+        while !self.gate.close() {
+            // Without the barrier nobody can be let in. A system that refuses it has let the process register, so it will have it again.
+            P::yield_slice();
+        }
         // After the barrier: until then what this context last stored may not be where a look that is no access sees it.
         if cfg!(debug_assertions) && class.own().is_some_and(|cell| cell.reads.peek() == self.address() | IN)
         {
@@ -70,7 +73,10 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         if !self.base.try_acquire_write() {
             return false;
         }
-        self.gate.close();
+        if !self.gate.close() {
+            self.base.release_write();
+            return false;
+        }
         let mut readers = false;
         class.each(|_, cell| {
             // ord: D14 pairs D1, D3, D4, D27: as D9, the reader's section comes before ours

@@ -1,17 +1,17 @@
 //! Waiting at the head of the queue, which is holding the queue's lock.
-use super::word::{WAITING, WRITER, Want};
+use super::word::{UPGRADABLE, WAITING, WRITER, Want};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
 use crate::order::{Acquire, Relaxed};
-use crate::platform::{Atomic, Platform};
+use crate::platform::{Atomic, Platform, micros};
 use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Waits as the head until it is in. The `waiting` mark is gone then (I3).
     pub(super) fn wait_as_head(&self, want: Want) -> Result<(), TooManyReaders> {
-        let head_since = if W::PATIENT { P::now() } else { 0 };
+        let head_since = if W::PATIENT { micros::<P>() } else { 0 };
         let mut objects = false;
         if !W::PATIENT {
             self.object(&mut objects);
@@ -32,8 +32,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
                 }
                 continue;
             }
-            // Readers come and go without leaving the lock free, which is the only thing that would wake us.
-            if !objects && (seen & WRITER == 0 || patience_is_over::<P>(head_since)) {
+            // Readers come and go without leaving the lock free, which is the only thing that would wake a writer.
+            let beside_readers = matches!(want, Want::Write) && seen & (WRITER | UPGRADABLE) == 0;
+            if !objects && (beside_readers || patience_is_over::<P>(head_since)) {
                 self.object(&mut objects);
                 continue;
             }
@@ -77,6 +78,6 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
 }
 
 /// Whether the head has been the head for as long as it lets others pass.
-fn patience_is_over<P: Platform>(since: u64) -> bool {
-    P::now().saturating_sub(since) / 1_000 >= u64::from(P::tunable(Tunable::RwPatience))
+fn patience_is_over<P: Platform>(since: u32) -> bool {
+    micros::<P>().wrapping_sub(since) >= P::tunable(Tunable::RwPatience)
 }

@@ -69,9 +69,9 @@ mod word;
 use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
-use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::pv_qspin::PvQSpinLock;
-use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
+use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, kick_numbered};
 use crate::transitions::{Table, Word};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
@@ -178,7 +178,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
         let before = self.count.fetch_add(READER.wrapping_neg(), Release);
         debug_assert_ne!(readers(before), 0, "released a read lock that nobody holds");
         if before & SLEEPER != 0 && readers(before) == 1 {
-            kick_sleeper::<P>(before);
+            kick_numbered::<P>((before & SLEEPER) as u16);
         }
     }
 
@@ -228,7 +228,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         // ord: J4 pairs J1, J6, J8, J9, J10: our section comes before those of the next holders that it excluded
         let before = self.count.fetch_add(change, Release);
         if before & SLEEPER != 0 {
-            kick_sleeper::<P>(before);
+            kick_numbered::<P>((before & SLEEPER) as u16);
         }
         before
     }
@@ -284,15 +284,6 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         while self.count.wait_until_polls(polls, Relaxed, &done).is_err() {
             P::yield_slice();
         }
-    }
-}
-
-/// Wakes the head whose number a release has found in the word. Of the lock, nothing is touched.
-#[cold]
-fn kick_sleeper<P: Platform>(count: u32) {
-    if let Some(cpu) = ((count & SLEEPER) as u16).checked_sub(1).and_then(CpuId::new) {
-        P::count(Event::RwKick);
-        P::kick(cpu);
     }
 }
 

@@ -82,14 +82,19 @@ impl Class {
         let cpu = slots::this_cpu()?;
         // ord: N60 alone: one thread makes the lines; the others do without until they are there
         if self.line(cpu).is_none() && !self.listed.swap(true, Ordering::Relaxed) {
-            self.enlist();
             let bytes = LINES * size_of::<Line>();
             let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
             // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory that anybody has.
             let fresh =
                 unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags) };
+            let Ok(lines) = fresh else {
+                // ord: N69 alone: another read tries again; nothing was listed
+                self.listed.store(false, Ordering::Relaxed);
+                return None;
+            };
+            self.enlist();
             // ord: N68 pairs N67: the kernel's zeroes, and the place in the list, come before the address
-            self.lines.store(fresh.ok()?.cast(), Ordering::Release);
+            self.lines.store(lines.cast(), Ordering::Release);
         }
         self.line(cpu)
     }

@@ -14,7 +14,7 @@ use super::parker::Parker;
 use super::{Native, Silent, readers};
 use core::cell::Cell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use stanchion_core::CpuId;
 use stanchion_core::percpu::PerCpu;
 
@@ -95,12 +95,12 @@ pub(super) fn is_taken(cpu: CpuId) -> bool {
 }
 
 /// Shows `visit` each number that a living thread has, or that a thread kept which exited while it read (see `readers.rs`). A
-/// number that a thread got before the caller's last heavy barrier is among them.
+/// number that a thread got before the caller's last heavy barrier, or fence, is among them.
 pub(super) fn each_taken(mut visit: impl FnMut(CpuId)) {
     let words = usize::from(contexts()).div_ceil(64);
     for (index, word) in TAKEN.iter().enumerate().take(words) {
         // ord: N66 pairs N6: a thread that is gone read before we go on; its cell is not shown, so nothing else would say so.
-        // Whom we must see the caller's heavy barrier decides
+        // Whom we must see the caller's heavy barrier decides, or its fence with the one that follows a number being handed out
         let mut bits = word.load(Ordering::Acquire);
         while bits != 0 {
             if let Some(cpu) = CpuId::new((index * 64) as u16 + bits.trailing_zeros() as u16) {
@@ -138,6 +138,8 @@ fn hand_out() -> Option<CpuId> {
         kept
     });
     MINE.set(cpu.map_or(NONE, |cpu| cpu.index() + 1));
+    // ord: N70 alone: fences of later announcements under this number take it along, so whoever sees those sees it (`each_taken`)
+    fence(Ordering::SeqCst);
     cpu
 }
 
