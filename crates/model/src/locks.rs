@@ -235,6 +235,7 @@ const CELLS: Suite = &[
     ("reader-interrupted-twice", Some(1)),
     ("handler-interrupted", Some(1)),
     ("writer-interrupted-other", Some(2)),
+    ("barrier-refused", Some(2)),
     ("fenced", Some(3)),
     ("fenced-two-readers", Some(1)),
 ];

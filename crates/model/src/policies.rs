@@ -21,8 +21,8 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
         | Tunable::CnaShuffle
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
-        | Tunable::RwSweepPolls => 1,
-        Tunable::RwCalmReads => 1,
+        | Tunable::RwSweepPolls
+        | Tunable::RwCalmReads => 1,
         // The clock advances by a microsecond each time it is read, which a writer does three times.
         Tunable::RwFenceRatio => {
             if world::here().0.settings().fenced {

@@ -154,6 +154,13 @@ pub(crate) const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "barrier-refused",
+        about: "a writer, another that tries, and a reader; heavy barriers fail once",
+        contexts: &[&[Hold(0)], &[Try(0)], &[read(0)]],
+        settings: Settings { barrier_fails: 1, ..PLAIN },
+        ..BASE
+    },
+    Shape {
         name: "fenced",
         about: "a reader that comes back, and a writer, in a lock whose readers fence",
         contexts: &[&[Gather(0, 0), Hold(0)], &[read(0), read(0)]],

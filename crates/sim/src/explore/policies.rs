@@ -7,7 +7,10 @@ use stanchion_core::pv_qspin::{Spots, WaitPolicy};
 /// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be small.
 pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
     match tunable {
-        Tunable::StealIntervalMin | Tunable::RemoteStealSpins | Tunable::CnaShuffle => 1,
+        Tunable::StealIntervalMin
+        | Tunable::RemoteStealSpins
+        | Tunable::CnaShuffle
+        | Tunable::RwCalmReads => 1,
         Tunable::XenTimeout
         | Tunable::SpinThreshold
         | Tunable::StealSpins
@@ -23,7 +26,6 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::RwPatience
         | Tunable::RwSweepPolls
         | Tunable::RwFenceRatio => 2,
-        Tunable::RwCalmReads => 1,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
         other => {
