@@ -2,15 +2,14 @@
 //!
 //! `cargo run --release -p stanchion-sim --example rw_growth -- DIRECTORY` prints two tables and draws two pictures.
 use core::fmt::Write;
-use stanchion_sim::{MS, Outcome, Spec, Time, machine, run, workload};
+use stanchion_sim::{Cause, MS, Outcome, Spec, Time, machine, run, workload};
 use std::path::Path;
 
 const LOCKS: [&str; 3] = ["rw-simple", "qrw", "percpu-rw"];
 const COUNTS: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1536];
 const SEEDS: u64 = 2;
-/// A writer's section, and what it thinks between two, in nanoseconds.
-const SECTION: f64 = 100.0;
-const WRITER_THINKS: f64 = 100_000.0;
+/// What the writer does between two writes, in nanoseconds.
+const WRITER_THINKS: u32 = 100_000;
 
 fn outcome(lock: &str, sets: &[&str], contexts: usize, seed: u64, time: Time) -> Outcome {
     let machine = machine::load("power9-16x12x8").expect("a shipped machine").machine;
@@ -41,15 +40,17 @@ fn reads(lock: &str, contexts: usize) -> f64 {
     mean(|seed| outcome(lock, &sets, contexts, seed, MS).ops_per_second() / 1e6 / contexts as f64)
 }
 
-/// How long the only writer waits for the lock, in microseconds, beside readers that come once in so long.
-fn write_wait(lock: &str, readers_think: &str, contexts: usize) -> f64 {
+/// What a write costs the only writer, in microseconds, beside readers that come once in so long: all of its time but that in its
+/// section and between two.
+fn write_cost(lock: &str, readers_think: &str, contexts: usize) -> f64 {
     let think = format!("workload.think={readers_think}");
     let writer = format!("workload.writers-think={WRITER_THINKS}");
     let sets = ["workload.readers-percent=100", "workload.writers=1", &think, &writer];
     mean(|seed| {
         let run = outcome(lock, &sets, contexts, seed, 20 * MS);
-        let cycle = run.time as f64 / 1000.0 / run.ops[0].max(1) as f64;
-        (cycle - SECTION - WRITER_THINKS) / 1000.0
+        let useful = [Cause::Computing, Cause::Holding, Cause::Sleeping];
+        let useful: Time = useful.iter().map(|&cause| run.causes[0][cause as usize]).sum();
+        (run.causes[0].iter().sum::<Time>() - useful) as f64 / 1e6 / run.ops[0].max(1) as f64
     })
 }
 
@@ -126,11 +127,11 @@ fn main() -> std::io::Result<()> {
         ("qrw, a read each 100 us", "qrw", "100us"),
     ]
     .into_iter()
-    .map(|(name, lock, think)| column(name, &|contexts| write_wait(lock, think, contexts)))
+    .map(|(name, lock, think)| column(name, &|contexts| write_cost(lock, think, contexts)))
     .collect();
     let titles = [
         "Reads in a microsecond for each CPU, all reading",
-        "Microseconds until the only writer has the lock",
+        "Microseconds that a write costs the only writer",
     ];
     for (title, columns, file) in [(titles[0], &reading, "reads.svg"), (titles[1], &writing, "writes.svg")] {
         println!("{}", table(title, columns));
