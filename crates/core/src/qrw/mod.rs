@@ -32,7 +32,8 @@
 //! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
 //!   12 288 read locks at once; one more is an error.
-//! - Upgrades wait without halting: they yield.
+//! - Upgrades wait without halting: they yield. A head that waits to hold the lock upgradably keeps new readers out once its patience is
+//!   over, though they would not be in its way.
 //!
 //! # The word, `(readers, upgradable waiting sleeper, writer)`
 //!
