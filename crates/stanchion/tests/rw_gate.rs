@@ -1,6 +1,8 @@
 //! The gate of a per-CPU lock: readers fence while writers are frequent, and no longer when they have become rare.
 #![cfg(feature = "std")]
 
+#[path = "support/suppressions.rs"]
+mod suppressions;
 #[path = "support/watch.rs"]
 mod watch;
 

@@ -179,10 +179,18 @@ mod at_exit {
     /// The key plus one, or zero while there is none.
     static KEY: AtomicU32 = AtomicU32::new(0);
 
+    /// A thread that still reads when it exits is looked at in so many rounds of destructors. POSIX promises four; the last one is left to
+    /// those who take away what code needs to run, such as the thread sanitizer.
+    const ROUNDS: usize = 3;
+
     /// Arranges that `cpu` is given back when the calling thread exits. `false` if the system cannot.
     pub(super) fn announce(cpu: CpuId) -> bool {
+        announce_in(cpu, 1)
+    }
+
+    fn announce_in(cpu: CpuId, round: usize) -> bool {
         let Some(key) = key() else { return false };
-        let value = core::ptr::without_provenance::<c_void>(usize::from(cpu.index()) + 1);
+        let value = core::ptr::without_provenance::<c_void>(usize::from(cpu.index()) + 1 + (round << 16));
         // SAFETY: the key was made by `pthread_key_create` and is never deleted once published.
         unsafe { libc::pthread_setspecific(key, value) == 0 }
     }
@@ -214,10 +222,13 @@ mod at_exit {
     }
 
     extern "C" fn thread_exits(value: *mut c_void) {
-        let Some(cpu) = CpuId::new(value.addr() as u16 - 1) else { return };
+        let (code, round) = (value.addr() as u16, value.addr() >> 16);
+        let Some(cpu) = CpuId::new(code - 1) else { return };
         if readers::is_reading(cpu) {
             // A destructor that runs later may still release what it reads; after the last round the number is kept for good.
-            announce(cpu);
+            if round < ROUNDS {
+                announce_in(cpu, round + 1);
+            }
             return;
         }
         MINE.set(NONE);
