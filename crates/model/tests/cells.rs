@@ -1,10 +1,29 @@
 //! What the model's cells add to loom's.
 use core::time::Duration;
-use stanchion_core::order::Relaxed;
+use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
 use stanchion_model::check::{Kind, Stated, check};
 use stanchion_model::{Limits, Model, Ordered, shapes};
+
+/// A right lock, for what those below protect.
+struct Turn(<Model as Platform>::U8);
+
+impl Turn {
+    fn new() -> Self {
+        Self(Atomic::new(0))
+    }
+
+    fn take(&self) {
+        while self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            self.0.wait_until(Relaxed, |turn| turn == 0);
+        }
+    }
+
+    fn give_back(&self) {
+        self.0.store(0, Release);
+    }
+}
 
 /// A lock that two contexts pass through one after the other, by a bit that each sets by a swap and clears by a store.
 ///
@@ -12,7 +31,7 @@ use stanchion_model::{Limits, Model, Ordered, shapes};
 /// alone finds an execution in which the bit stays set.
 struct Bit {
     bit: <Model as Platform>::U8,
-    turn: <Model as Platform>::U8,
+    turn: Turn,
 }
 
 impl RawLock for Bit {
@@ -21,19 +40,16 @@ impl RawLock for Bit {
     const TRANSITIONS: Table = Table(&[]);
 
     fn new() -> Self {
-        Self { bit: Atomic::new(0), turn: Atomic::new(0) }
+        Self { bit: Atomic::new(0), turn: Turn::new() }
     }
 
     fn acquire(&self) {
-        use stanchion_core::order::Acquire;
         if self.bit.swap(1, Relaxed) == 0 {
             self.bit.store(0, Relaxed);
         } else {
             self.bit.wait_until(Relaxed, |bit| bit == 0);
         }
-        while self.turn.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
-            self.turn.wait_until(Relaxed, |turn| turn == 0);
-        }
+        self.turn.take();
     }
 
     fn try_acquire(&self) -> bool {
@@ -41,11 +57,11 @@ impl RawLock for Bit {
     }
 
     fn release(&self) {
-        self.turn.store(0, stanchion_core::order::Release);
+        self.turn.give_back();
     }
 
     fn word(&self) -> Word {
-        Word { tail: 0, pending: self.bit.peek(), locked: self.turn.peek() }
+        Word { tail: 0, pending: self.bit.peek(), locked: self.turn.0.peek() }
     }
 }
 
@@ -76,7 +92,7 @@ fn stores_that_should_be_ordered_and_are_not_are_seen() {
 /// A lock with a cell to which its first context stores while the other exchanges it.
 struct Visited {
     visitor: <Model as Platform>::U8,
-    turn: <Model as Platform>::U8,
+    turn: Turn,
 }
 
 impl RawLock for Visited {
@@ -85,18 +101,15 @@ impl RawLock for Visited {
     const TRANSITIONS: Table = Table(&[]);
 
     fn new() -> Self {
-        Self { visitor: Atomic::new(0), turn: Atomic::new(0) }
+        Self { visitor: Atomic::new(0), turn: Turn::new() }
     }
 
     fn acquire(&self) {
-        use stanchion_core::order::Acquire;
         match Model::this_cpu().expect("contexts are numbered").index() {
             0 => self.visitor.store(1, Relaxed),
             _ => _ = self.visitor.swap(2, Relaxed),
         }
-        while self.turn.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
-            self.turn.wait_until(Relaxed, |turn| turn == 0);
-        }
+        self.turn.take();
     }
 
     fn try_acquire(&self) -> bool {
@@ -104,11 +117,11 @@ impl RawLock for Visited {
     }
 
     fn release(&self) {
-        self.turn.store(0, stanchion_core::order::Release);
+        self.turn.give_back();
     }
 
     fn word(&self) -> Word {
-        Word { tail: 0, pending: self.visitor.peek(), locked: self.turn.peek() }
+        Word { tail: 0, pending: self.visitor.peek(), locked: self.turn.0.peek() }
     }
 }
 
@@ -122,7 +135,7 @@ fn an_exchange_may_come_at_any_time_where_only_stores_are_ordered() {
 struct Scribe<const AS_OWNER: bool> {
     noted: <Model as Platform>::U8,
     counted: <Model as Platform>::U8,
-    locked: <Model as Platform>::U8,
+    turn: Turn,
 }
 
 impl<const AS_OWNER: bool> Scribe<AS_OWNER> {
@@ -138,17 +151,14 @@ impl<const AS_OWNER: bool> RawLock for Scribe<AS_OWNER> {
     const TRANSITIONS: Table = Table(&[]);
 
     fn new() -> Self {
-        Self { noted: Atomic::new(0), counted: Atomic::new(0), locked: Atomic::new(0) }
+        Self { noted: Atomic::new(0), counted: Atomic::new(0), turn: Turn::new() }
     }
 
     fn acquire(&self) {
-        use stanchion_core::order::Acquire;
         if !AS_OWNER {
             self.write();
         }
-        while self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
-            self.locked.wait_until(Relaxed, |locked| locked == 0);
-        }
+        self.turn.take();
         if AS_OWNER {
             self.write();
         }
@@ -159,11 +169,11 @@ impl<const AS_OWNER: bool> RawLock for Scribe<AS_OWNER> {
     }
 
     fn release(&self) {
-        self.locked.store(0, stanchion_core::order::Release);
+        self.turn.give_back();
     }
 
     fn word(&self) -> Word {
-        Word { tail: 0, pending: 0, locked: self.locked.peek() }
+        Word { tail: 0, pending: 0, locked: self.turn.0.peek() }
     }
 }
 

@@ -179,13 +179,6 @@ impl ReaderClass<Sim> for SimClass {
     fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Sim>> {
         self.cells.get(usize::from(cpu.index())).map(|cell| &**cell)
     }
-    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Sim>)) {
-        for (index, cell) in self.cells.iter().enumerate() {
-            if let Some(cpu) = CpuId::new(index as u16) {
-                visit(cpu, cell);
-            }
-        }
-    }
     fn id(&self) -> usize {
         self.id
     }

@@ -56,7 +56,6 @@ impl<P: Platform> ReaderClass<P> for Number {
     fn cell(&self, _cpu: CpuId) -> Option<&ReaderCell<P>> {
         None
     }
-    fn each(&self, _visit: impl FnMut(CpuId, &ReaderCell<P>)) {}
     fn id(&self) -> usize {
         self.0
     }

@@ -117,7 +117,14 @@ pub trait ReaderClass<P: Platform> {
 
     /// Shows `visit` each cell that may not be idle, with its context. A cell that a context got before a heavy barrier of the
     /// caller, or before a fence of its own that precedes one of the caller's, is among them.
-    fn each(&self, visit: impl FnMut(CpuId, &ReaderCell<P>));
+    ///
+    /// Goes through the numbers up to the first that has no cell; a class with gaps has a form of its own.
+    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<P>)) {
+        for cpu in (0..CpuId::LIMIT).filter_map(CpuId::new) {
+            let Some(cell) = self.cell(cpu) else { return };
+            visit(cpu, cell);
+        }
+    }
 
     /// A number that no other class has; 0 is the world's own class.
     fn id(&self) -> usize;
@@ -139,14 +146,6 @@ impl<P: Platform, const CPUS: usize> FixedClass<P, CPUS> {
 impl<P: Platform, const CPUS: usize> ReaderClass<P> for FixedClass<P, CPUS> {
     fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<P>> {
         self.cells.get(usize::from(cpu.index()))
-    }
-
-    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<P>)) {
-        for (index, cell) in self.cells.iter().enumerate() {
-            if let Some(cpu) = CpuId::new(index as u16) {
-                visit(cpu, cell);
-            }
-        }
     }
 
     fn id(&self) -> usize {

@@ -129,7 +129,7 @@ impl<P: Platform> Gate<P> {
             // ord: D43 alone: changed under the base lock only
             let barrier = self.barrier.load(Relaxed);
             // ord: D44 alone: a duration, see D37
-            self.barrier.store(half_forgotten(barrier), Relaxed);
+            self.barrier.store(a_little_forgotten(barrier), Relaxed);
         }
         // ord: D7 pairs D2, D34: our section comes before the next reader's
         self.state.store(state, Release);
@@ -142,7 +142,7 @@ impl<P: Platform> Gate<P> {
 }
 
 /// What a heavy barrier takes as far as one knows that has not had one for another write.
-fn half_forgotten(barrier: u16) -> u16 {
+fn a_little_forgotten(barrier: u16) -> u16 {
     barrier - barrier / 64
 }
 
@@ -158,11 +158,11 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::half_forgotten;
+    use super::a_little_forgotten;
 
     #[test]
     fn a_barrier_that_took_very_long_is_forgotten_and_a_usual_one_is_not() {
-        let after = |writes: usize, barrier: u16| (0..writes).fold(barrier, |now, _| half_forgotten(now));
+        let after = |writes: usize, barrier: u16| (0..writes).fold(barrier, |now, _| a_little_forgotten(now));
         assert!(
             after(100, 20_000) < 20_000 / 4,
             "a write every 100 ms makes the gate light again in ten seconds"

@@ -40,14 +40,6 @@ impl ReaderClass<Model> for World {
         self.contexts.get(usize::from(cpu.index())).map(|context| &context.reads)
     }
 
-    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Model>)) {
-        for (index, context) in self.contexts.iter().enumerate() {
-            if let Some(cpu) = CpuId::new(index as u16) {
-                visit(cpu, &context.reads);
-            }
-        }
-    }
-
     fn id(&self) -> usize {
         0
     }

@@ -1,4 +1,22 @@
 //! Every reader-writer lock the benchmark knows: Stanchion's own in [`ours`], and peers, each in a small file and a row below.
+/// Reading and writing by guards that the first field returns, in an implementation of
+/// [`RwContender`](super::contender::RwContender).
+macro_rules! by_guards {
+    () => {
+        #[inline]
+        fn read<T>(&self, critical: impl FnOnce() -> T) -> T {
+            let _guard = self.0.read();
+            critical()
+        }
+
+        #[inline]
+        fn write<T>(&self, critical: impl FnOnce() -> T) -> T {
+            let _guard = self.0.write();
+            critical()
+        }
+    };
+}
+
 mod busted_none;
 mod ours;
 mod parking_lot;

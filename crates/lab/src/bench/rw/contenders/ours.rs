@@ -45,17 +45,7 @@ impl<O: Ours, R: RawRwLock + Send + Sync + 'static> RwContender for Form<O, R> {
         counts.iter().map(|line| (line.event.name(), line.count)).collect()
     }
 
-    #[inline]
-    fn read<T>(&self, critical: impl FnOnce() -> T) -> T {
-        let _guard = self.0.read();
-        critical()
-    }
-
-    #[inline]
-    fn write<T>(&self, critical: impl FnOnce() -> T) -> T {
-        let _guard = self.0.write();
-        critical()
-    }
+    by_guards!();
 }
 
 macro_rules! ours {

@@ -16,15 +16,5 @@ impl RwContender for ParkingLot {
         Self(<::parking_lot::RwLock<()>>::new(()))
     }
 
-    #[inline]
-    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.0.read();
-        critical()
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.0.write();
-        critical()
-    }
+    by_guards!();
 }

@@ -14,15 +14,5 @@ impl RwContender for Usync {
         Self(<::usync::RwLock<()>>::new(()))
     }
 
-    #[inline]
-    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.0.read();
-        critical()
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.0.write();
-        critical()
-    }
+    by_guards!();
 }
