@@ -21,6 +21,10 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(feature = "std")]
+pub mod condvar;
+#[cfg(feature = "std")]
+pub mod deadline;
+#[cfg(feature = "std")]
 pub mod diagnose;
 #[cfg(feature = "std")]
 pub mod events;
@@ -35,6 +39,8 @@ mod raw_rw;
 #[cfg(feature = "std")]
 pub mod tunables;
 
+#[cfg(feature = "std")]
+pub use condvar::Condvar;
 pub use lock_api;
 pub use raw::{Excludes, Raw, SoundPlatform};
 pub use raw_rw::{ExcludesWriters, RawRw, ReadAgain};

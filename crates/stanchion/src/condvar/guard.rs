@@ -1,0 +1,53 @@
+//! The lock of a list: three states, held for a few instructions, and slept on if its holder is not running.
+use core::sync::atomic::{AtomicU32, Ordering};
+use rustix::thread::futex;
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+/// Held, and somebody sleeps, or is about to.
+const SLEPT_ON: u32 = 2;
+
+/// How often a waiter looks before it sleeps. Sections are some tens of instructions: a holder that is not done by then does not run.
+const POLLS: u32 = 100;
+
+/// All-zero is free.
+#[repr(transparent)]
+pub(super) struct Guard(AtomicU32);
+
+impl Guard {
+    pub(super) const fn new() -> Self {
+        Self(AtomicU32::new(FREE))
+    }
+
+    #[inline]
+    pub(super) fn acquire(&self) {
+        // ord: L10 pairs L11: the last holder's section comes before ours
+        if self.0.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.acquire_contended();
+        }
+    }
+
+    #[cold]
+    fn acquire_contended(&self) {
+        for _ in 0..POLLS {
+            // ord: L15 alone: a guess, the exchange decides
+            if self.0.load(Ordering::Relaxed) == FREE {
+                break;
+            }
+            core::hint::spin_loop();
+        }
+        // ord: L16 pairs L11: the last holder's section comes before ours
+        while self.0.swap(SLEPT_ON, Ordering::Acquire) != FREE {
+            // EINTR and EAGAIN are what the loop is there for.
+            let _ = futex::wait(&self.0, futex::Flags::PRIVATE, SLEPT_ON, None);
+        }
+    }
+
+    #[inline]
+    pub(super) fn release(&self) {
+        // ord: L11 pairs L10, L16: our section comes before the next holder's
+        if self.0.swap(FREE, Ordering::Release) == SLEPT_ON {
+            let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1);
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Who waits for a condition, in the order in which they came.
+//!
+//! # The life of a waiter
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | idle | waiting | the waiter lists itself, while it still holds the mutex |
+//! | waiting, poked | chosen | a notifier, which takes it off the list |
+//! | chosen | told | the notifier; or the one who releases the mutex that the waiter was relayed to ([`Relay`](super::Relay)) |
+//! | waiting | poked | somebody who wants it to look around (a cancellation) |
+//! | waiting, poked | leaving | the waiter, which then takes itself off the list |
+//! | told, leaving | idle | the waiter, when it is done |
+//!
+//! # Invariants
+//!
+//! - **L1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
+//! - **L2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen touches the list no more: whoever
+//!   notified everybody may destroy it at once.
+//! - **L3** Only a waiter that was in the list before the notifier took `guard` is chosen, first come first chosen: no wake-up is lost, or
+//!   taken by somebody who came later.
+//! - **L4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen only, and by a poke, which
+//!   changes a waiting one and nothing else.
+//!
+//! ## Memory orderings
+//!
+//! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
+use super::guard::Guard;
+use crate::deadline::{Clock, Deadline};
+use core::cell::Cell;
+use core::num::NonZeroU32;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicU32, Ordering};
+use rustix::io::Errno;
+use rustix::thread::futex;
+
+const IDLE: u32 = 0;
+const WAITING: u32 = 1;
+const POKED: u32 = 2;
+const CHOSEN: u32 = 3;
+const TOLD: u32 = 4;
+const LEAVING: u32 = 5;
+
+/// What one thread needs to wait for a condition. All-zero is a valid one.
+pub struct Waiter {
+    state: AtomicU32,
+    pub(super) next: Cell<*const Waiter>,
+    pub(super) previous: Cell<*const Waiter>,
+    /// The mutex that it will acquire next, as the one who waits names it.
+    mutex: Cell<*const ()>,
+}
+
+// SAFETY: the links and the mutex are touched under a guard (L1), or by the waiter's own thread while nobody else knows of it (L4).
+unsafe impl Sync for Waiter {}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Somebody notified this waiter.
+    Notified,
+    /// The deadline passed first.
+    TimedOut,
+    /// It was poked, and did not want to wait on.
+    Interrupted,
+}
+
+impl Waiter {
+    /// One that does not wait.
+    pub const fn new() -> Self {
+        Self {
+            state: AtomicU32::new(IDLE),
+            next: Cell::new(ptr::null()),
+            previous: Cell::new(ptr::null()),
+            mutex: Cell::new(ptr::null()),
+        }
+    }
+
+    /// Makes the waiter look around, if it waits; harmless if it does not.
+    pub fn poke(&self) {
+        // ord: L12 pairs L13: what the poke is about was there before
+        if self.state.compare_exchange(WAITING, POKED, Ordering::Release, Ordering::Relaxed).is_ok() {
+            self.wake();
+        }
+    }
+
+    /// The mutex that it named when it was listed.
+    pub fn mutex(&self) -> *const () {
+        self.mutex.get()
+    }
+
+    /// Ends the wait of one that was chosen. Nothing of it may be touched any more.
+    ///
+    /// # Safety
+    ///
+    /// The waiter must have been chosen, and told by nobody.
+    pub(super) unsafe fn tell(waiter: NonNull<Self>) {
+        // SAFETY: one that was chosen waits until it is told, so it exists now.
+        let state = unsafe { &waiter.as_ref().state };
+        let address = ptr::from_ref(state);
+        // ord: L3 pairs L1: what we did comes before what the waiter does next
+        let before = state.swap(TOLD, Ordering::Release);
+        debug_assert_eq!(before, CHOSEN, "told a waiter that was not chosen");
+        wake_address(address);
+    }
+
+    fn wake(&self) {
+        wake_address(&raw const self.state);
+    }
+
+    /// Takes the waiter for a notifier; whether it did.
+    fn choose(&self) -> bool {
+        let mut state = WAITING;
+        loop {
+            // ord: L4 alone: the guard orders what the waiter wrote before (L10, L11)
+            match self.state.compare_exchange(state, CHOSEN, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now @ (WAITING | POKED)) => state = now,
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
+/// Wakes whoever sleeps at `address`, which may be gone by now: then it wakes nobody, or somebody for nothing, which is what everybody who
+/// sleeps at a futex has to expect.
+fn wake_address(address: *const AtomicU32) {
+    // SAFETY: the system call takes the address as a number and reads nothing there; the memory may be gone.
+    unsafe {
+        libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+    }
+}
+
+/// The list of those who wait for one condition; see the [module](self). All-zero is a valid one.
+#[repr(C)]
+pub struct WaitQueue {
+    guard: Guard,
+    /// The last of a ring, whose `next` is the first.
+    last: Cell<*const Waiter>,
+}
+
+// SAFETY: `last` is touched under the guard only (L1), and leads to waiters, which are `Sync`.
+unsafe impl Sync for WaitQueue {}
+// SAFETY: as above; the queue refers to nothing of the thread that made it.
+unsafe impl Send for WaitQueue {}
+
+impl WaitQueue {
+    /// One in which nobody waits.
+    pub const fn new() -> Self {
+        Self { guard: Guard::new(), last: Cell::new(ptr::null()) }
+    }
+
+    /// Lists the calling thread. To be called while it holds the mutex of the condition, so that nobody can change that in between.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` must be in no list, and stay where it is until [`sleep`](Self::sleep) of this queue, which must follow, has returned.
+    pub unsafe fn list(&self, waiter: &Waiter, mutex: *const ()) {
+        waiter.mutex.set(mutex);
+        self.guard.acquire();
+        // ord: L5 alone: the guard publishes it (L11)
+        waiter.state.store(WAITING, Ordering::Relaxed);
+        // SAFETY: the guard is held (L1), and the caller promises that the waiter is in no list and stays.
+        unsafe { ring::push(&self.last, waiter) };
+        self.guard.release();
+    }
+
+    /// Waits until the calling thread, which was listed, is notified, or the deadline has passed, or it was poked and `leaves` says so.
+    ///
+    /// The caller must not hold the mutex, and acquires it when this returns.
+    pub fn sleep(
+        &self,
+        waiter: &Waiter,
+        deadline: Option<&Deadline>,
+        mut leaves: impl FnMut() -> bool,
+    ) -> Ending {
+        loop {
+            // ord: L1 pairs L3: what the notifier did comes before what we do next
+            // ord: L13 pairs L12: as far as a poke is concerned
+            let state = waiter.state.load(Ordering::Acquire);
+            let ending = match state {
+                TOLD => {
+                    // ord: L6 alone: nobody else looks at one that was told (L4)
+                    waiter.state.store(IDLE, Ordering::Relaxed);
+                    return Ending::Notified;
+                }
+                POKED if leaves() => Ending::Interrupted,
+                POKED => {
+                    // ord: L7 alone: back to waiting, which orders nothing
+                    let _ =
+                        waiter.state.compare_exchange(POKED, WAITING, Ordering::Relaxed, Ordering::Relaxed);
+                    continue;
+                }
+                WAITING if !nap(&waiter.state, WAITING, deadline) => Ending::TimedOut,
+                WAITING => continue,
+                chosen => {
+                    nap(&waiter.state, chosen, None);
+                    continue;
+                }
+            };
+            // ord: L8 alone: from now on only this thread changes it; the guard orders the rest
+            if waiter.state.compare_exchange(state, LEAVING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                self.guard.acquire();
+                // SAFETY: the guard is held, and one that leaves is in the list still (L1, L2).
+                unsafe { ring::remove(&self.last, waiter) };
+                // ord: L9 alone: out of the list, nobody else looks at it (L4)
+                waiter.state.store(IDLE, Ordering::Relaxed);
+                self.guard.release();
+                return ending;
+            }
+        }
+    }
+
+    /// Notifies the `most` waiters that came first. `relay` may take a waiter, whose mutex is in its hands, to tell it later: it returns
+    /// whether it did. How many were notified.
+    ///
+    /// The queue is not touched once the last of them was told.
+    pub fn notify(&self, most: usize, mut relay: impl FnMut(NonNull<Waiter>) -> bool) -> usize {
+        let chosen = Cell::new(ptr::null());
+        let mut count = 0;
+        self.guard.acquire();
+        // SAFETY: the guard is held (L1); those in the list exist (L2), and those chosen until they are told.
+        unsafe {
+            ring::each(&self.last, |waiter| {
+                // One that leaves takes itself off.
+                if waiter.choose() {
+                    ring::remove(&self.last, waiter);
+                    ring::push(&chosen, waiter);
+                    count += 1;
+                }
+                count < most
+            });
+        }
+        self.guard.release();
+        // SAFETY: those chosen are in no list but ours, and exist until they are told.
+        unsafe {
+            while let Some(waiter) = ring::pop(&chosen) {
+                if !relay(waiter) {
+                    Waiter::tell(waiter);
+                }
+            }
+        }
+        count
+    }
+
+    /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the queue.
+    pub fn is_quiet(&self) -> bool {
+        loop {
+            let (mut waiting, mut leaving) = (0, 0);
+            self.guard.acquire();
+            // SAFETY: the guard is held; those in the list exist (L1, L2).
+            unsafe {
+                ring::each(&self.last, |waiter| {
+                    // ord: L14 alone: whoever leaves is found out of the list, under the guard, in the end
+                    match waiter.state.load(Ordering::Relaxed) {
+                        LEAVING => leaving += 1,
+                        _ => waiting += 1,
+                    }
+                    waiting == 0
+                });
+            }
+            self.guard.release();
+            if waiting > 0 || leaving == 0 {
+                return waiting == 0;
+            }
+            rustix::thread::sched_yield();
+        }
+    }
+}
+
+impl Default for WaitQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Default for Waiter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Sleeps while `state` holds `value`. `false` if the deadline has passed; otherwise it may return for no reason.
+fn nap(state: &AtomicU32, value: u32, deadline: Option<&Deadline>) -> bool {
+    let flags = match deadline.map(Deadline::clock) {
+        Some(Clock::Realtime) => futex::Flags::PRIVATE | futex::Flags::CLOCK_REALTIME,
+        _ => futex::Flags::PRIVATE,
+    };
+    let until = deadline.map(Deadline::timespec);
+    futex::wait_bitset(state, flags, value, until.as_ref(), NonZeroU32::MAX) != Err(Errno::TIMEDOUT)
+}
+
+/// Rings of waiters, named by their last.
+pub(super) mod ring {
+    use super::{Cell, NonNull, Waiter, ptr};
+
+    /// Puts `waiter` at the end.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the ring to itself; its waiters exist, and `waiter` is in no ring.
+    pub(in crate::condvar) unsafe fn push(last: &Cell<*const Waiter>, waiter: &Waiter) {
+        let new = ptr::from_ref(waiter);
+        match NonNull::new(last.get().cast_mut()) {
+            None => {
+                waiter.next.set(new);
+                waiter.previous.set(new);
+            }
+            Some(end) => {
+                // SAFETY: waiters in the ring exist.
+                let end = unsafe { end.as_ref() };
+                let first = end.next.get();
+                waiter.next.set(first);
+                waiter.previous.set(end);
+                // SAFETY: as above.
+                unsafe { (*first).previous.set(new) };
+                end.next.set(new);
+            }
+        }
+        last.set(new);
+    }
+
+    /// Takes `waiter` out.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the ring to itself; its waiters exist, and `waiter` is in it.
+    pub(in crate::condvar) unsafe fn remove(last: &Cell<*const Waiter>, waiter: &Waiter) {
+        let gone = ptr::from_ref(waiter);
+        let (next, previous) = (waiter.next.get(), waiter.previous.get());
+        if next == gone {
+            last.set(ptr::null());
+            return;
+        }
+        // SAFETY: the neighbours of a waiter in the ring are in it, and exist.
+        unsafe {
+            (*previous).next.set(next);
+            (*next).previous.set(previous);
+        }
+        if last.get() == gone {
+            last.set(previous);
+        }
+    }
+
+    /// Takes the first one out.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the ring to itself; its waiters exist.
+    pub(in crate::condvar) unsafe fn pop(last: &Cell<*const Waiter>) -> Option<NonNull<Waiter>> {
+        // SAFETY: waiters in the ring exist, and their links lead to others in it.
+        unsafe {
+            let end = NonNull::new(last.get().cast_mut())?;
+            let first = NonNull::new_unchecked(end.as_ref().next.get().cast_mut());
+            remove(last, first.as_ref());
+            Some(first)
+        }
+    }
+
+    /// Shows `visit` the waiters one after another until it says `false`. It may take the one that it sees out.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the ring to itself; its waiters exist.
+    pub(in crate::condvar) unsafe fn each(
+        last: &Cell<*const Waiter>,
+        mut visit: impl FnMut(&Waiter) -> bool,
+    ) {
+        let end = last.get();
+        if end.is_null() {
+            return;
+        }
+        // SAFETY: waiters in the ring exist; the next one is read before `visit` may take this one out.
+        unsafe {
+            let mut at = (*end).next.get();
+            loop {
+                let (waiter, next) = (&*at, (*at).next.get());
+                if !visit(waiter) || ptr::eq(waiter, end) {
+                    return;
+                }
+                at = next;
+            }
+        }
+    }
+}

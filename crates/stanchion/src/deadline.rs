@@ -1,0 +1,138 @@
+//! Moments on a clock, and acquiring a lock until one.
+use core::time::Duration;
+use rustix::thread::nanosleep;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// The clock that a deadline is read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Time since some moment; nobody sets it.
+    Monotonic,
+    /// The time of day; it may be set while somebody waits.
+    Realtime,
+}
+
+/// A moment on a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    clock: Clock,
+    secs: i64,
+    nanos: u32,
+}
+
+const SECOND: u32 = 1_000_000_000;
+
+impl Deadline {
+    /// The moment at which `clock` shows `secs` seconds and `nanos` nanoseconds; `None` if `nanos` make a second or more.
+    pub fn at(clock: Clock, secs: i64, nanos: i64) -> Option<Self> {
+        let nanos = u32::try_from(nanos).ok().filter(|&nanos| nanos < SECOND)?;
+        Some(Self { clock, secs, nanos })
+    }
+
+    /// The moment `delay` from now, on the monotonic clock.
+    pub fn after(delay: Duration) -> Self {
+        let now = clock_gettime(ClockId::Monotonic);
+        let nanos = now.tv_nsec as u32 + delay.subsec_nanos();
+        let secs =
+            now.tv_sec.saturating_add_unsigned(delay.as_secs()).saturating_add((nanos / SECOND).into());
+        Self { clock: Clock::Monotonic, secs, nanos: nanos % SECOND }
+    }
+
+    /// Whether it is over.
+    pub fn has_passed(&self) -> bool {
+        let now = clock_gettime(self.clock_id());
+        (now.tv_sec, now.tv_nsec) >= (self.secs, self.nanos.into())
+    }
+
+    /// The clock that it is read on.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// As the kernel takes it: times before the epoch, which it refuses, are over just as the epoch is.
+    pub(crate) fn timespec(&self) -> Timespec {
+        if self.secs < 0 {
+            return Timespec { tv_sec: 0, tv_nsec: 0 };
+        }
+        Timespec { tv_sec: self.secs, tv_nsec: self.nanos.into() }
+    }
+
+    fn clock_id(&self) -> ClockId {
+        match self.clock {
+            Clock::Monotonic => ClockId::Monotonic,
+            Clock::Realtime => ClockId::Realtime,
+        }
+    }
+}
+
+/// The first sleep between two tries, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_micros(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(1);
+/// So many tries come first, with a spin hint between them.
+const POLLS: u32 = 128;
+
+/// Tries `attempt` until it succeeds, which is `true`, or the deadline has passed. It tries at least once.
+///
+/// This is how locks that queue are acquired for a limited time: a place in such a queue cannot be given up. Between the tries the thread
+/// sleeps for 20 us at first, and for 1 ms at most.
+///
+/// - Fairness: none. A lock that others acquire all the time may be missed until the deadline.
+/// - Progress: a lock that stays free is acquired within 1 ms and the time that the system takes to wake a thread.
+pub fn acquire_until(deadline: &Deadline, mut attempt: impl FnMut() -> bool) -> bool {
+    for _ in 0..POLLS {
+        if attempt() {
+            return true;
+        }
+        core::hint::spin_loop();
+    }
+    let mut pause = FIRST_PAUSE;
+    while !deadline.has_passed() {
+        // EINTR only makes the sleep shorter.
+        let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: pause.as_nanos() as i64 });
+        if attempt() {
+            return true;
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_passes_on_its_own_clock() {
+        for clock in [Clock::Monotonic, Clock::Realtime] {
+            let past = Deadline::at(clock, 1, 0).expect("a time");
+            assert!(past.has_passed(), "{past:?}");
+            let future = Deadline::at(clock, i64::MAX, 999_999_999).expect("a time");
+            assert!(!future.has_passed(), "{future:?}");
+        }
+        assert_eq!(Deadline::at(Clock::Realtime, 0, 1_000_000_000), None);
+        assert_eq!(Deadline::at(Clock::Realtime, 0, -1), None);
+        assert!(!Deadline::after(Duration::MAX).has_passed(), "no overflow");
+    }
+
+    #[test]
+    fn an_attempt_is_made_even_if_the_deadline_is_over_and_none_after_it() {
+        let past = Deadline::at(Clock::Monotonic, -5, 0).expect("a time");
+        let mut tries = 0;
+        assert!(acquire_until(&past, || {
+            tries += 1;
+            true
+        }));
+        assert_eq!(tries, 1);
+        assert!(!acquire_until(&past, || false));
+    }
+
+    #[test]
+    fn a_lock_that_becomes_free_is_acquired() {
+        let mut tries = 0;
+        let soon = Deadline::after(Duration::from_mins(1));
+        assert!(acquire_until(&soon, || {
+            tries += 1;
+            tries > POLLS + 3
+        }));
+    }
+}

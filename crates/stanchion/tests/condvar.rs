@@ -1,0 +1,238 @@
+//! Condition variables: no wake-up is lost, none is taken by somebody who came later, and one may be destroyed after it notified all.
+#![cfg(feature = "std")]
+
+#[path = "support/suppressions.rs"]
+mod suppressions;
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::time::Duration;
+use stanchion::condvar::{Ending, Relay, WaitQueue, Waiter};
+use stanchion::deadline::{Clock, Deadline};
+use stanchion::{Condvar, Mutex};
+use std::thread;
+
+/// Far beyond what a wait takes here.
+const LONG: Duration = Duration::from_mins(1);
+
+#[test]
+fn a_ring_of_threads_passes_a_turn_on() {
+    const THREADS: usize = 8;
+    const ROUNDS: usize = 200;
+    let turn = Mutex::new(0);
+    let changed: [Condvar; THREADS] = [const { Condvar::new() }; THREADS];
+    thread::scope(|scope| {
+        for me in 0..THREADS {
+            let (turn, changed) = (&turn, &changed);
+            scope.spawn(move || {
+                for _ in 0..ROUNDS {
+                    let mut guard = turn.lock();
+                    changed[me].wait_while(&mut guard, |turn| *turn % THREADS != me);
+                    *guard += 1;
+                    changed[(me + 1) % THREADS].notify_one();
+                }
+            });
+        }
+    });
+    assert_eq!(*turn.lock(), THREADS * ROUNDS);
+}
+
+#[test]
+fn each_notification_wakes_one_and_all_wakes_all() {
+    let state = Mutex::new((0, 0)); // those that wait, those that were woken
+    let (changed, back) = (Condvar::new(), Condvar::new());
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                let mut guard = state.lock();
+                guard.0 += 1;
+                changed.wait(&mut guard);
+                guard.1 += 1;
+                back.notify_one();
+            });
+        }
+        let mut guard = state.lock();
+        while guard.0 < 6 {
+            lock_api::MutexGuard::unlocked(&mut guard, thread::yield_now);
+        }
+        assert!(changed.notify_one());
+        back.wait_while(&mut guard, |(_, woken)| *woken < 1);
+        // There are no spurious wake-ups: the others sleep on.
+        assert!(!back.wait_for(&mut guard, Duration::from_millis(20)));
+        assert_eq!(guard.1, 1);
+        assert_eq!(changed.notify_all(), 5);
+        back.wait_while(&mut guard, |(_, woken)| *woken < 6);
+        assert!(!changed.notify_one(), "nobody is left");
+    });
+}
+
+#[test]
+fn a_deadline_ends_a_wait_on_either_clock_and_not_before_it() {
+    let (mutex, never) = (Mutex::new(()), Condvar::new());
+    for clock in [Clock::Monotonic, Clock::Realtime] {
+        let past = Deadline::at(clock, -1, 0).expect("a time");
+        assert!(!never.wait_until(&mut mutex.lock(), &past));
+    }
+    let soon = Deadline::after(Duration::from_millis(30));
+    assert!(!never.wait_until(&mut mutex.lock(), &soon));
+    assert!(soon.has_passed());
+}
+
+/// Signals and deadlines that come at the same moment: whoever was notified says so, whoever was not does not.
+#[test]
+fn notifications_are_neither_lost_nor_doubled_when_waits_time_out() {
+    let (woken, sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let over = AtomicBool::new(false);
+    let (mutex, changed) = (Mutex::new(()), Condvar::new());
+    thread::scope(|scope| {
+        let waiters: Vec<_> = (0..6)
+            .map(|index| {
+                let (woken, mutex, changed) = (&woken, &mutex, &changed);
+                scope.spawn(move || {
+                    for round in 0..400 {
+                        let mut guard = mutex.lock();
+                        if changed.wait_for(&mut guard, Duration::from_micros(20 * (index + round % 7))) {
+                            woken.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                })
+            })
+            .collect();
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let count = usize::from(changed.notify_one()) + changed.notify_all();
+                sent.fetch_add(count, Ordering::Relaxed);
+                thread::yield_now();
+            }
+        });
+        for waiter in waiters {
+            waiter.join().expect("no panic");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(woken.load(Ordering::Relaxed), sent.load(Ordering::Relaxed));
+    assert!(sent.load(Ordering::Relaxed) > 0, "some were notified");
+}
+
+/// The memory of the condition is reused at once after it notified all, while those who waited are still on their way out.
+#[test]
+fn a_condition_may_be_destroyed_right_after_it_notified_all() {
+    for _ in 0..200 {
+        let mutex = Mutex::new(0);
+        let condition = Box::into_raw(Box::new(WaitQueue::new()));
+        let address = condition.addr();
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let waiter = Waiter::new();
+                    let mut guard = mutex.lock();
+                    *guard += 1;
+                    let queue = core::ptr::with_exposed_provenance::<WaitQueue>(address);
+                    // SAFETY: the condition lives until those who wait were notified, and the waiter stays until `sleep` is over.
+                    unsafe { (*queue).list(&waiter, core::ptr::null()) };
+                    drop(guard);
+                    // SAFETY: as above; after it was notified `sleep` touches the queue no more.
+                    assert_eq!(unsafe { (*queue).sleep(&waiter, None, || false) }, Ending::Notified);
+                });
+            }
+            condition.expose_provenance();
+            while *mutex.lock() < 3 {
+                thread::yield_now();
+            }
+            // SAFETY: it was made above, and is destroyed here only.
+            unsafe {
+                assert_eq!((*condition).notify(usize::MAX, |_| false), 3);
+                assert!((*condition).is_quiet());
+                condition.write_bytes(0xa5, 1);
+                drop(Box::from_raw(condition.cast::<[u64; 2]>()));
+            }
+        });
+    }
+}
+
+#[test]
+fn a_relay_wakes_one_waiter_a_release() {
+    struct Shared {
+        lock: Mutex<()>,
+        relay: Relay,
+        queue: WaitQueue,
+        listed: AtomicUsize,
+        inside: AtomicUsize,
+    }
+    let shared = Shared {
+        lock: Mutex::new(()),
+        relay: Relay::new(),
+        queue: WaitQueue::new(),
+        listed: AtomicUsize::new(0),
+        inside: AtomicUsize::new(0),
+    };
+    let shared = &shared;
+    let release = |guard: lock_api::MutexGuard<'_, _, ()>| {
+        // SAFETY: the mutex is held.
+        let next = unsafe { shared.relay.next() };
+        drop(guard);
+        if let Some(next) = next {
+            next.wake();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..5 {
+            scope.spawn(move || {
+                let waiter = Waiter::new();
+                let guard = shared.lock.lock();
+                // SAFETY: the waiter stays until `sleep` is over.
+                unsafe { shared.queue.list(&waiter, core::ptr::null()) };
+                shared.listed.fetch_add(1, Ordering::Relaxed);
+                release(guard);
+                assert_eq!(
+                    shared.queue.sleep(&waiter, Some(&Deadline::after(LONG)), || false),
+                    Ending::Notified
+                );
+                let guard = shared.lock.lock();
+                assert_eq!(shared.inside.fetch_add(1, Ordering::Relaxed), 0, "nobody else is inside");
+                thread::yield_now();
+                shared.inside.fetch_sub(1, Ordering::Relaxed);
+                release(guard);
+            });
+        }
+        while shared.listed.load(Ordering::Relaxed) < 5 {
+            thread::yield_now();
+        }
+        let guard = shared.lock.lock();
+        let take = |waiter: NonNull<Waiter>| {
+            // SAFETY: the mutex is held, and `notify` gave us the waiter.
+            unsafe { shared.relay.take(waiter) };
+            true
+        };
+        assert_eq!(shared.queue.notify(usize::MAX, take), 5);
+        // SAFETY: the mutex is held.
+        assert!(!unsafe { shared.relay.is_empty() });
+        release(guard);
+    });
+    // SAFETY: no thread is left.
+    assert!(unsafe { shared.relay.is_empty() });
+}
+
+#[test]
+fn a_poke_makes_a_waiter_look_around_and_takes_no_notification() {
+    let queue = WaitQueue::new();
+    let waiter = Waiter::new();
+    waiter.poke(); // one that does not wait: nothing happens
+    let asked = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            // SAFETY: the waiter stays until `sleep` is over.
+            unsafe { queue.list(&waiter, core::ptr::null()) };
+            queue.sleep(&waiter, None, || asked.fetch_add(1, Ordering::Relaxed) == 1)
+        });
+        // The first answer is no: the waiter waits on. The second one is yes.
+        while !sleeper.is_finished() {
+            waiter.poke();
+            thread::yield_now();
+        }
+        assert_eq!(sleeper.join().expect("no panic"), Ending::Interrupted);
+    });
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert!(queue.is_quiet());
+    assert_eq!(queue.notify(1, |_| false), 0, "it has left");
+}
