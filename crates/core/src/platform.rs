@@ -32,7 +32,7 @@ impl CpuId {
 }
 
 /// One shared cell of type `T`, always accessed at its own size.
-pub trait Atomic<T: Copy + Eq>: Send + Sync {
+pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
     /// A cell holding `value`.
     fn new(value: T) -> Self;
     /// Reads the cell.

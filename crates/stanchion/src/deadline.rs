@@ -23,6 +23,9 @@ pub struct Deadline {
 const SECOND: u32 = 1_000_000_000;
 
 impl Deadline {
+    /// A moment that is long over.
+    pub const EPOCH: Self = Self { clock: Clock::Realtime, secs: 0, nanos: 0 };
+
     /// The moment at which `clock` shows `secs` seconds and `nanos` nanoseconds; `None` if `nanos` make a second or more.
     pub fn at(clock: Clock, secs: i64, nanos: i64) -> Option<Self> {
         let nanos = u32::try_from(nanos).ok().filter(|&nanos| nanos < SECOND)?;

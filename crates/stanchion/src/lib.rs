@@ -29,6 +29,8 @@ pub mod diagnose;
 #[cfg(feature = "std")]
 pub mod events;
 #[cfg(feature = "std")]
+pub mod futex;
+#[cfg(feature = "std")]
 pub mod lock;
 #[cfg(feature = "std")]
 pub mod native;

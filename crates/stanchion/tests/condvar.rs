@@ -217,7 +217,7 @@ fn a_relay_wakes_one_waiter_a_release() {
 fn a_poke_makes_a_waiter_look_around_and_takes_no_notification() {
     let queue = WaitQueue::new();
     let waiter = Waiter::new();
-    waiter.poke(); // one that does not wait: nothing happens
+    waiter.poke(); // one that does not wait yet: it looks around as soon as it does
     let asked = AtomicUsize::new(0);
     thread::scope(|scope| {
         let sleeper = scope.spawn(|| {

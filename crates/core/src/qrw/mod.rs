@@ -145,18 +145,11 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     }
 
     fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
-        loop {
-            // ord: J2 alone: a guess, the compare-exchange decides
-            let seen = self.count.load(Relaxed);
-            if !Want::ReadAgain.can_go(seen) {
-                P::count(Event::RwReadSlow);
-                self.wait_or_yield(|count| Want::ReadAgain.can_go(count));
-            } else if Want::ReadAgain.is_too_many(seen, Self::MOST_READERS) {
-                return Err(TooManyReaders);
-            } else if self.go(seen, Want::ReadAgain.gone(seen)) {
-                return Ok(());
-            }
+        while !self.try_acquire_read_again()? {
+            P::count(Event::RwReadSlow);
+            self.wait_or_yield(|count| Want::ReadAgain.can_go(count));
         }
+        Ok(())
     }
 
     #[inline]
@@ -216,6 +209,26 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 }
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+    /// Takes a read lock if no writer is in, whoever waits; whether it did. A context that already holds one gets another.
+    ///
+    /// A writer may wait for ever while readers keep coming this way.
+    #[inline]
+    pub fn try_acquire_read_again(&self) -> Result<bool, TooManyReaders> {
+        loop {
+            // ord: J2 alone: a guess, the compare-exchange decides
+            let seen = self.count.load(Relaxed);
+            if !Want::ReadAgain.can_go(seen) {
+                return Ok(false);
+            }
+            if Want::ReadAgain.is_too_many(seen, Self::MOST_READERS) {
+                return Err(TooManyReaders);
+            }
+            if self.go(seen, Want::ReadAgain.gone(seen)) {
+                return Ok(true);
+            }
+        }
+    }
+
     /// Goes in, if the word is still `seen`.
     #[inline(always)]
     fn go(&self, seen: u32, gone: u32) -> bool {

@@ -8,6 +8,7 @@
 //! | waiting, poked | chosen | a notifier, which takes it off the list |
 //! | chosen | told | the notifier; or the one who releases the mutex that the waiter was relayed to ([`Relay`](super::Relay)) |
 //! | waiting | poked | somebody who wants it to look around (a cancellation) |
+//! | idle | reminded | the same, before it waits: it is poked as soon as it does |
 //! | waiting, poked | leaving | the waiter, which then takes itself off the list |
 //! | told, leaving | idle | the waiter, when it is done |
 //!
@@ -26,6 +27,7 @@
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
 use super::guard::Guard;
 use crate::deadline::{Clock, Deadline};
+use crate::futex::wake_one;
 use core::cell::Cell;
 use core::num::NonZeroU32;
 use core::ptr::{self, NonNull};
@@ -39,6 +41,7 @@ const POKED: u32 = 2;
 const CHOSEN: u32 = 3;
 const TOLD: u32 = 4;
 const LEAVING: u32 = 5;
+const REMINDED: u32 = 6;
 
 /// What one thread needs to wait for a condition. All-zero is a valid one.
 pub struct Waiter {
@@ -74,11 +77,18 @@ impl Waiter {
         }
     }
 
-    /// Makes the waiter look around, if it waits; harmless if it does not.
+    /// Makes the waiter look around: now if it waits, or else as soon as it does.
     pub fn poke(&self) {
-        // ord: L12 pairs L13: what the poke is about was there before
-        if self.state.compare_exchange(WAITING, POKED, Ordering::Release, Ordering::Relaxed).is_ok() {
-            self.wake();
+        let mut state = WAITING;
+        loop {
+            let poked = if state == WAITING { POKED } else { REMINDED };
+            // ord: L12 pairs L13, L17: what the poke is about was there before
+            match self.state.compare_exchange(state, poked, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) if poked == POKED => return self.wake(),
+                Err(now @ (WAITING | IDLE)) => state = now,
+                // It is reminded, or was poked before, or is on its way out.
+                Ok(_) | Err(_) => return,
+            }
         }
     }
 
@@ -99,11 +109,11 @@ impl Waiter {
         // ord: L3 pairs L1: what we did comes before what the waiter does next
         let before = state.swap(TOLD, Ordering::Release);
         debug_assert_eq!(before, CHOSEN, "told a waiter that was not chosen");
-        wake_address(address);
+        wake_one(address);
     }
 
     fn wake(&self) {
-        wake_address(&raw const self.state);
+        wake_one(&raw const self.state);
     }
 
     /// Takes the waiter for a notifier; whether it did.
@@ -117,15 +127,6 @@ impl Waiter {
                 Err(_) => return false,
             }
         }
-    }
-}
-
-/// Wakes whoever sleeps at `address`, which may be gone by now: then it wakes nobody, or somebody for nothing, which is what everybody who
-/// sleeps at a futex has to expect.
-fn wake_address(address: *const AtomicU32) {
-    // SAFETY: the system call takes the address as a number and reads nothing there; the memory may be gone.
-    unsafe {
-        libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
     }
 }
 
@@ -156,8 +157,10 @@ impl WaitQueue {
     pub unsafe fn list(&self, waiter: &Waiter, mutex: *const ()) {
         waiter.mutex.set(mutex);
         self.guard.acquire();
-        // ord: L5 alone: the guard publishes it (L11)
-        waiter.state.store(WAITING, Ordering::Relaxed);
+        // ord: L17 pairs L12: as far as a reminder is concerned; the guard publishes the change (L11)
+        if waiter.state.swap(WAITING, Ordering::Acquire) == REMINDED {
+            waiter.poke();
+        }
         // SAFETY: the guard is held (L1), and the caller promises that the waiter is in no list and stays.
         unsafe { ring::push(&self.last, waiter) };
         self.guard.release();
@@ -178,7 +181,7 @@ impl WaitQueue {
             let state = waiter.state.load(Ordering::Acquire);
             let ending = match state {
                 TOLD => {
-                    // ord: L6 alone: nobody else looks at one that was told (L4)
+                    // ord: L6 alone: nobody changes one that was told (L4)
                     waiter.state.store(IDLE, Ordering::Relaxed);
                     return Ending::Notified;
                 }
@@ -368,7 +371,7 @@ pub(super) mod ring {
         if end.is_null() {
             return;
         }
-        // SAFETY: waiters in the ring exist; the next one is read before `visit` may take this one out.
+        // SAFETY: the caller has the ring to itself, and waiters in it exist; the next one is read before `visit` may take this one out.
         unsafe {
             let mut at = (*end).next.get();
             loop {

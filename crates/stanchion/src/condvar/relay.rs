@@ -54,6 +54,7 @@ impl Relay {
     /// # Safety
     ///
     /// The calling thread must hold the mutex that the relay belongs to, or know that nobody does.
+    #[inline(always)]
     pub unsafe fn is_empty(&self) -> bool {
         self.last.get().is_null()
     }

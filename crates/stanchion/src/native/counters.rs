@@ -7,7 +7,8 @@ use stanchion_core::Event;
 use stanchion_core::heads::Heads;
 use stanchion_core::spots::Spots;
 
-/// Whether a native platform counts lock events. Implemented by [`Silent`] and [`Counted`] only.
+/// Whether a native platform counts lock events, and what it may do to a lock that it has released. Implemented by [`Silent`], [`Counted`],
+/// [`Departing`] and [`CountedDeparting`] only.
 pub trait Counting: sealed::Sealed {}
 
 /// Lock events are not counted and cost nothing.
@@ -18,61 +19,75 @@ pub enum Silent {}
 #[derive(Debug)]
 pub enum Counted {}
 
+/// As [`Silent`], and a lock's memory may be gone as soon as it is released: `pv-qspin` does not even read it then.
+///
+/// Locks that do not release through [`Platform::store_then_load`](stanchion_core::Platform::store_then_load) with two neighbouring bytes are what
+/// they are anyway.
+#[derive(Debug)]
+pub enum Departing {}
+
+/// As [`Departing`], and lock events are counted.
+#[derive(Debug)]
+pub enum CountedDeparting {}
+
 impl<C: sealed::Sealed> Counting for C {}
 
 pub(super) mod sealed {
     use super::{Event, Heads, Native, ROWS, Spots};
 
-    /// What differs between the two; each has its own storage because storage is typed by platform.
+    /// What differs between them; each has its own storage because storage is typed by platform.
     pub trait Sealed: Sized + 'static {
         /// Whether it counts.
         const COUNTS: bool;
+        /// Whether a lock may be gone once it was released.
+        const DEPARTS: bool;
         fn count(event: Event, times: u32);
         fn spots() -> &'static [Spots<Native<Self>>; ROWS];
         fn heads() -> &'static Heads<Native<Self>>;
     }
 }
 
-impl sealed::Sealed for Silent {
-    const COUNTS: bool = false;
+macro_rules! kinds {
+    ($($kind:ident: counts $counts:literal with $count:ident, departs $departs:literal;)*) => {$(
+        impl sealed::Sealed for $kind {
+            const COUNTS: bool = $counts;
+            const DEPARTS: bool = $departs;
 
-    #[inline(always)]
-    fn count(_event: Event, _times: u32) {}
+            #[inline(always)]
+            fn count(event: Event, times: u32) {
+                $count(event, times);
+            }
 
-    #[inline(always)]
-    fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
-        static SPOTS: [Spots<Native<Silent>>; ROWS] = [const { Spots::NEW }; ROWS];
-        &SPOTS
-    }
+            #[inline(always)]
+            fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
+                static SPOTS: [Spots<Native<$kind>>; ROWS] = [const { Spots::NEW }; ROWS];
+                &SPOTS
+            }
 
-    #[inline(always)]
-    fn heads() -> &'static Heads<Native<Self>> {
-        static HEADS: Heads<Native<Silent>> = Heads::NEW;
-        &HEADS
-    }
+            #[inline(always)]
+            fn heads() -> &'static Heads<Native<Self>> {
+                static HEADS: Heads<Native<$kind>> = Heads::NEW;
+                &HEADS
+            }
+        }
+    )*};
 }
 
-impl sealed::Sealed for Counted {
-    const COUNTS: bool = true;
+kinds! {
+    Silent: counts false with ignore, departs false;
+    Counted: counts true with count, departs false;
+    Departing: counts false with ignore, departs true;
+    CountedDeparting: counts true with count, departs true;
+}
 
-    fn count(event: Event, times: u32) {
-        let counters = slots::this_cpu().and_then(|cpu| COUNTERS.get_or_map(usize::from(cpu.index())));
-        let counter = &counters.unwrap_or(&NUMBERLESS).0[event as usize];
-        // ord: N40 alone: a statistic orders nothing
-        counter.fetch_add(times.into(), Ordering::Relaxed);
-    }
+#[inline(always)]
+fn ignore(_event: Event, _times: u32) {}
 
-    #[inline(always)]
-    fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
-        static SPOTS: [Spots<Native<Counted>>; ROWS] = [const { Spots::NEW }; ROWS];
-        &SPOTS
-    }
-
-    #[inline(always)]
-    fn heads() -> &'static Heads<Native<Self>> {
-        static HEADS: Heads<Native<Counted>> = Heads::NEW;
-        &HEADS
-    }
+fn count(event: Event, times: u32) {
+    let counters = slots::this_cpu().and_then(|cpu| COUNTERS.get_or_map(usize::from(cpu.index())));
+    let counter = &counters.unwrap_or(&NUMBERLESS).0[event as usize];
+    // ord: N40 alone: a statistic orders nothing
+    counter.fetch_add(times.into(), Ordering::Relaxed);
 }
 
 #[repr(align(128))]

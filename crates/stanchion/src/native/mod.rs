@@ -3,6 +3,7 @@ mod atomics;
 mod barrier;
 mod chunks;
 mod counters;
+mod departing;
 mod line;
 mod parker;
 mod readers;
@@ -12,7 +13,7 @@ mod topology;
 mod tuned;
 
 pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
-pub use counters::{Counted, Counting, Silent};
+pub use counters::{Counted, CountedDeparting, Counting, Departing, Silent};
 pub use readers::Class;
 
 use core::cell::Cell;
@@ -152,10 +153,18 @@ impl<C: Counting> Platform for Native<C> {
         value: T,
         then: &impl Atomic<U>,
     ) -> U {
+        if C::DEPARTS
+            && let Some(found) = departing::release(first, value, then)
+        {
+            return found;
+        }
         barrier::store_then_load(first, value, then)
     }
 
     fn heavy_barrier() -> bool {
+        if C::DEPARTS && departing::uses_sequences() {
+            return departing::heavy_barrier();
+        }
         barrier::heavy_barrier()
     }
 
@@ -241,6 +250,8 @@ fn nanos() -> u32 {
 pub struct Facts {
     /// Releases pay for a compiler barrier only, because `membarrier` works.
     pub asymmetric_release: bool,
+    /// Releases of [`Departing`] locks cost two stores, because restartable sequences and `membarrier` for them work.
+    pub restartable_release: bool,
     /// The kernel keeps the CPU number of each thread in its restartable-sequences area.
     pub rseq: bool,
     /// Bytes of storage for each thread that ever waited, rounded up to whole slots.
@@ -251,6 +262,7 @@ pub struct Facts {
 pub fn facts() -> Facts {
     Facts {
         asymmetric_release: barrier::is_asymmetric(),
+        restartable_release: departing::uses_sequences(),
         rseq: running::has_rseq(),
         bytes_per_thread: size_of::<slots::Slot>(),
     }

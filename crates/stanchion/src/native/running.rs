@@ -44,6 +44,13 @@ pub(super) fn has_rseq() -> bool {
     RSEQ_OFFSET.load(Ordering::Relaxed) != ABSENT
 }
 
+/// The offset of the area from the thread pointer, if [`has_rseq`].
+#[inline(always)]
+pub(super) fn rseq_offset() -> isize {
+    // ord: N73 alone: the offset is the same for the whole process
+    RSEQ_OFFSET.load(Ordering::Relaxed)
+}
+
 /// The offset that glibc 2.35 and later announce, if the kernel took the registration.
 fn find_rseq() -> Option<isize> {
     // SAFETY: both names are NUL-terminated, and the default handle searches what is loaded already.

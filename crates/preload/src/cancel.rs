@@ -1,0 +1,115 @@
+//! Cancellation. A wait for a condition is a cancellation point: the thread must leave it with the mutex held.
+//!
+//! libc cancels a thread inside a wait by a signal whose handler unwinds from the middle of a system call. Ours does without: whoever
+//! cancels a thread also pokes its waiter. A waiter that is poked takes itself off the list, acquires the mutex, and only then asks libc
+//! whether it is cancelled, which unwinds from there.
+//!
+//! The waiter of another thread is found by its distance from the thread pointer, which is what `pthread_t` is: a library that is loaded with
+//! the program has its thread-local storage in the same block as the thread's control block, at the same distance in each.
+use crate::condition::WAITER;
+use crate::libc_own::{Own, own};
+use crate::object::me;
+use core::ffi::c_int;
+use core::ptr;
+use libc::pthread_t;
+use stanchion::condvar::Waiter;
+
+mod libc_s {
+    //! libc's own.
+    use super::{own, pthread_t};
+
+    own! {
+        fn pthread_cancel(thread: pthread_t);
+        fn pthread_setcanceltype(kind: i32, before: *mut i32);
+        fn pthread_setcancelstate(state: i32, before: *mut i32);
+    }
+}
+
+const PTHREAD_CANCEL_DEFERRED: c_int = 0;
+const PTHREAD_CANCEL_ENABLE: c_int = 0;
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
+    // The request first: whoever is poked asks for it.
+    // SAFETY: POSIX: a thread that was not joined; its control block, and our storage beside it, are there.
+    unsafe {
+        // A thread that cancels itself asynchronously does not come back.
+        let waiter = waiter_of(thread);
+        let answer = libc_s::pthread_cancel(thread);
+        if answer == 0 && thread as usize != me() {
+            (*waiter).poke();
+        }
+        answer
+    }
+}
+
+fn waiter_of(thread: pthread_t) -> *const Waiter {
+    WAITER.with(|mine| {
+        let distance = ptr::from_ref(mine).addr().wrapping_sub(me());
+        ptr::with_exposed_provenance((thread as usize).wrapping_add(distance))
+    })
+}
+
+/// Whether the calling thread may be cancelled at a cancellation point.
+pub(crate) fn is_enabled() -> bool {
+    let mut state = PTHREAD_CANCEL_DISABLE;
+    // SAFETY: the state has a place; it is put back as it was. Disabling does not act on a request; nor does enabling by itself in a
+    // thread whose type is deferred, which it is while it waits.
+    unsafe {
+        libc_s::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &raw mut state);
+        if state == PTHREAD_CANCEL_ENABLE {
+            libc_s::pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, ptr::null_mut());
+        }
+    }
+    state == PTHREAD_CANCEL_ENABLE
+}
+
+/// Acts on a cancellation that was asked for: does not return then.
+///
+/// # Safety
+///
+/// No frame up to the program's may need to drop anything.
+pub(crate) unsafe fn test() {
+    static OWN: Own = Own::new(c"pthread_testcancel");
+    // SAFETY: the type is the one that POSIX gives the name; the caller says that unwinding is harmless.
+    unsafe {
+        if let Some(test) = OWN.get::<unsafe extern "C-unwind" fn()>() {
+            test();
+        }
+    }
+}
+
+/// The cancellation type that the thread had.
+pub(crate) struct Type(c_int);
+
+impl Type {
+    /// From now on the thread is cancelled at cancellation points only.
+    pub(crate) fn deferred() -> Self {
+        let mut before = PTHREAD_CANCEL_DEFERRED;
+        // SAFETY: the former type has a place.
+        unsafe { libc_s::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &raw mut before) };
+        Self(before)
+    }
+
+    /// Back to what it was; which may act on a cancellation at once.
+    ///
+    /// # Safety
+    ///
+    /// As for [`test`].
+    pub(crate) unsafe fn restore(&self) {
+        if self.0 != PTHREAD_CANCEL_DEFERRED {
+            // SAFETY: the type is one that the thread had; the caller says that unwinding is harmless.
+            unsafe { libc_s::pthread_setcanceltype(self.0, ptr::null_mut()) };
+        }
+    }
+}
+
+/// Ends the process with one line on standard error.
+pub(crate) fn die(line: &[u8]) -> ! {
+    // SAFETY: the bytes are there; `abort` has no preconditions.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+        libc::abort()
+    }
+}

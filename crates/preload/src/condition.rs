@@ -1,0 +1,327 @@
+//! `pthread_cond_*`.
+//!
+//! Waiters stand in line in the condition itself (`stanchion::condvar`). One that is notified by the holder of its mutex is left with the
+//! mutex, and woken when that is released.
+//!
+//! Who owns what, as both objects say:
+//!
+//! | condition | mutex | who waits |
+//! |---|---|---|
+//! | ours | ours | we |
+//! | ours | libc's | we; the mutex is released and acquired by libc |
+//! | libc's (shared) | libc's | libc |
+//! | libc's (shared) | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
+use crate::cancel::{self, Type};
+use crate::config;
+use crate::libc_own::own;
+use crate::mutex;
+use crate::object::{Condition, Kind, Mutex};
+use crate::time;
+use core::cell::Cell;
+use core::ffi::c_int;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use libc::{
+    EBUSY, EPERM, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec,
+};
+use stanchion::condvar::{Ending, Waiter};
+use stanchion::deadline::{Clock, Deadline};
+
+mod libc_s {
+    //! libc's own, for its own objects. Conditions have an older version, of another layout.
+    use super::{clockid_t, own, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec};
+
+    own! {
+        #["GLIBC_2.3.2"] fn pthread_cond_init(condition: *mut pthread_cond_t, attributes: *const pthread_condattr_t);
+        #["GLIBC_2.3.2"] fn pthread_cond_destroy(condition: *mut pthread_cond_t);
+        #["GLIBC_2.3.2"] fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t);
+        #["GLIBC_2.3.2"] fn pthread_cond_timedwait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, time: *const timespec);
+        fn pthread_cond_clockwait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, time: *const timespec);
+        #["GLIBC_2.3.2"] fn pthread_cond_signal(condition: *mut pthread_cond_t);
+        #["GLIBC_2.3.2"] fn pthread_cond_broadcast(condition: *mut pthread_cond_t);
+        fn pthread_condattr_init(attributes: *mut pthread_condattr_t);
+        fn pthread_condattr_setpshared(attributes: *mut pthread_condattr_t, shared: i32);
+        fn pthread_condattr_getpshared(attributes: *const pthread_condattr_t, shared: *mut i32);
+        fn pthread_condattr_getclock(attributes: *const pthread_condattr_t, clock: *mut clockid_t);
+    }
+}
+
+thread_local! {
+    /// What the thread waits with. Constant and without a destructor, at the same distance from each thread's pointer (`cancel.rs`).
+    pub(crate) static WAITER: Waiter = const { Waiter::new() };
+}
+
+/// Where libc notes that a condition is shared: byte and bit, plus one; 0 is "not looked up yet".
+static SHARED_AT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the condition is libc's.
+#[inline(always)]
+unsafe fn is_libcs(condition: *mut pthread_cond_t) -> bool {
+    // ord: M29 alone: every thread finds the same place
+    let place = match SHARED_AT.load(Ordering::Relaxed) {
+        0 => find_shared(),
+        place => place,
+    } - 1;
+    // SAFETY: the caller's object has that many bytes. libc sets the bit when it initialises one; ours does not use that byte.
+    let byte = unsafe { condition.cast::<u8>().add(place / 8).read_volatile() };
+    byte & (1 << (place % 8)) != 0 || config::choice().is_none()
+}
+
+/// Has libc initialise a shared condition and one that is not, and looks for the one bit in which they differ. If there is no such bit,
+/// where ours are zero, everything about conditions is better left to libc; that has not been met, so the process ends.
+#[cold]
+fn find_shared() -> usize {
+    // SAFETY: all-zero is a valid initial value for both types, which are then initialised by libc.
+    let bytes = unsafe {
+        let mut attributes: pthread_condattr_t = core::mem::zeroed();
+        let mut conditions: [pthread_cond_t; 2] = core::mem::zeroed();
+        libc_s::pthread_condattr_init(&raw mut attributes);
+        libc_s::pthread_cond_init(&raw mut conditions[0], &raw const attributes);
+        libc_s::pthread_condattr_setpshared(&raw mut attributes, libc::PTHREAD_PROCESS_SHARED);
+        libc_s::pthread_cond_init(&raw mut conditions[1], &raw const attributes);
+        core::mem::transmute::<[pthread_cond_t; 2], [[u8; size_of::<pthread_cond_t>()]; 2]>(conditions)
+    };
+    let mut found =
+        bytes[0].iter().zip(&bytes[1]).enumerate().filter(|(_, (private, shared))| private != shared);
+    let place = match (found.next(), found.next()) {
+        (Some((at, (0, bit))), None) if at >= OURS_UP_TO && bit.is_power_of_two() => {
+            at * 8 + bit.trailing_zeros() as usize
+        }
+        _ => cancel::die(
+            b"stanchion: this libc's condition variables look like none we know; run without the library\n",
+        ),
+    };
+    // ord: M30 alone: every thread finds the same place
+    SHARED_AT.store(place + 1, Ordering::Relaxed);
+    place + 1
+}
+
+/// So many bytes of a condition are used by us.
+const OURS_UP_TO: usize = core::mem::offset_of!(Condition, clock) + 4;
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_cond_init(
+    condition: *mut pthread_cond_t,
+    attributes: *const pthread_condattr_t,
+) -> c_int {
+    let (mut shared, mut clock) = (0, libc::CLOCK_REALTIME);
+    // SAFETY: POSIX: the object may be written, the attributes are null or initialised.
+    unsafe {
+        let failures = if attributes.is_null() {
+            0
+        } else {
+            libc_s::pthread_condattr_getpshared(attributes, &raw mut shared)
+                | libc_s::pthread_condattr_getclock(attributes, &raw mut clock)
+        };
+        if failures != 0 || shared != 0 || config::choice().is_none() {
+            return libc_s::pthread_cond_init(condition, attributes);
+        }
+        condition.write_bytes(0, 1);
+        // ord: M31 alone: the program orders its use of what it initialised
+        Condition::at(condition).clock.store(clock, Ordering::Relaxed);
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: POSIX: an initialised condition, for which nobody waits.
+    unsafe {
+        if is_libcs(condition) {
+            return libc_s::pthread_cond_destroy(condition);
+        }
+        if Condition::at(condition).queue.is_quiet() { 0 } else { EBUSY }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: POSIX: an initialised condition.
+    unsafe { if is_libcs(condition) { libc_s::pthread_cond_signal(condition) } else { notify(condition, 1) } }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
+    // SAFETY: POSIX: an initialised condition.
+    unsafe {
+        if is_libcs(condition) {
+            libc_s::pthread_cond_broadcast(condition)
+        } else {
+            notify(condition, usize::MAX)
+        }
+    }
+}
+
+/// # Safety
+///
+/// `condition` must be ours.
+pub(crate) unsafe fn notify(condition: *mut pthread_cond_t, most: usize) -> c_int {
+    let relay = |waiter: NonNull<Waiter>| {
+        // SAFETY: `notify` chose the waiter, which exists until it is told, and so does its mutex.
+        unsafe {
+            let address = waiter.as_ref().mutex().cast_mut().cast::<pthread_mutex_t>();
+            let mutex = Mutex::at(address);
+            let is_held = mutex::ours(mutex).is_some() && mutex.is_mine();
+            if is_held {
+                mutex.relay.take(waiter);
+            }
+            is_held
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { Condition::at(condition) }.queue.notify(most, relay);
+    0
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_wait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+) -> c_int {
+    // SAFETY: POSIX: initialised objects, and the mutex is held.
+    unsafe { wait_for(condition, mutex, Until::Notified) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_timedwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    time: *const timespec,
+) -> c_int {
+    // SAFETY: POSIX: initialised objects, the mutex is held, and a time.
+    unsafe { wait_for(condition, mutex, Until::Time(time)) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_clockwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    time: *const timespec,
+) -> c_int {
+    // SAFETY: POSIX: initialised objects, the mutex is held, and a time.
+    unsafe { wait_for(condition, mutex, Until::ClockTime(clock, time)) }
+}
+
+/// How long to wait, as the caller said it.
+#[derive(Clone, Copy)]
+pub(crate) enum Until {
+    Notified,
+    /// On the condition's clock.
+    Time(*const timespec),
+    ClockTime(clockid_t, *const timespec),
+}
+
+/// Waits. A cancellation leaves through here by unwinding, so nothing in this frame and below it may need to be dropped (and all that is
+/// called with `C-unwind` is called last or with nothing alive).
+///
+/// # Safety
+///
+/// As `pthread_cond_clockwait`.
+pub(crate) unsafe fn wait_for(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    until: Until,
+) -> c_int {
+    // SAFETY: the caller's promise, as far as libc's functions go.
+    unsafe {
+        let this = Mutex::at(mutex);
+        let ours = mutex::ours(this);
+        if is_libcs(condition) && ours.is_none() {
+            return match until {
+                Until::Notified => libc_s::pthread_cond_wait(condition, mutex),
+                Until::Time(time) => libc_s::pthread_cond_timedwait(condition, mutex, time),
+                Until::ClockTime(clock, time) => {
+                    libc_s::pthread_cond_clockwait(condition, mutex, clock, time)
+                }
+            };
+        }
+        let deadline = match deadline(condition, until) {
+            Ok(deadline) => deadline,
+            Err(error) => return error,
+        };
+        match ours {
+            Some((_, Kind::Checking | Kind::Recursive)) if !this.is_mine() => return EPERM,
+            _ => {}
+        }
+        // The waiter stands in a list: a thread that may be cancelled at any moment must not leave it there.
+        let kept = Type::deferred();
+        cancel::test();
+        let ending = if is_libcs(condition) {
+            nap(mutex, deadline.as_ref())
+        } else {
+            wait_in_line(condition, mutex, deadline.as_ref())
+        };
+        if let Ok(Ending::Interrupted) = ending {
+            // Does not return, unless the cancellation was not for us.
+            cancel::test();
+        }
+        kept.restore();
+        match ending {
+            Ok(Ending::TimedOut) => ETIMEDOUT,
+            Ok(_) => 0,
+            Err(error) => error,
+        }
+    }
+}
+
+unsafe fn deadline(condition: *mut pthread_cond_t, until: Until) -> Result<Option<Deadline>, c_int> {
+    // SAFETY: the caller's objects and time. A shared condition is libc's, whose clock we do not know; its naps end soon on any.
+    unsafe {
+        let (clock, time) = match until {
+            Until::Notified => return Ok(None),
+            Until::ClockTime(clock, time) => (time::clock(clock)?, time),
+            Until::Time(time) if is_libcs(condition) => (Clock::Realtime, time),
+            // ord: M32 alone: set when it was initialised, which the program orders
+            Until::Time(time) => (time::clock(Condition::at(condition).clock.load(Ordering::Relaxed))?, time),
+        };
+        time::deadline(clock, time).map(Some)
+    }
+}
+
+/// Stands in line until it is notified. The error is that of acquiring the mutex again.
+unsafe fn wait_in_line(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    deadline: Option<&Deadline>,
+) -> Result<Ending, c_int> {
+    WAITER.with(|waiter| {
+        // SAFETY: the mutex is held, the waiter is the thread's own and stands still; a thread waits for one condition at a time, as a
+        // handler must not wait for any.
+        unsafe {
+            let queue = &Condition::at(condition).queue;
+            queue.list(waiter, mutex.cast_const().cast());
+            let released = mutex::unlock(mutex);
+            if released != 0 {
+                // It was not held. The wait is over before it began, as if it had been notified: nobody waits for the waiter.
+                queue.sleep(waiter, Some(&Deadline::EPOCH), || false);
+                return Err(released);
+            }
+            let ending = queue.sleep(waiter, deadline, cancel::is_enabled);
+            let acquired = mutex::lock(mutex);
+            if acquired == 0 { Ok(ending) } else { Err(acquired) }
+        }
+    })
+}
+
+/// The longest a wait lasts that cannot be notified.
+const NAP: Duration = Duration::from_millis(1);
+
+/// Our mutex with libc's condition: a short sleep, and a return for no reason.
+unsafe fn nap(mutex: *mut pthread_mutex_t, deadline: Option<&Deadline>) -> Result<Ending, c_int> {
+    // SAFETY: the mutex is held, and ours.
+    unsafe {
+        let released = mutex::unlock(mutex);
+        if released != 0 {
+            return Err(released);
+        }
+        let over = Cell::new(false);
+        if !deadline.is_some_and(Deadline::has_passed) {
+            stanchion::deadline::acquire_until(&Deadline::after(NAP), || over.replace(true));
+        }
+        mutex::lock(mutex);
+        let is_over = deadline.is_some_and(Deadline::has_passed);
+        Ok(if is_over { Ending::TimedOut } else { Ending::Notified })
+    }
+}

@@ -1,0 +1,122 @@
+//! The environment word `STANCHION`: which lock, and how.
+//!
+//! `lock=NAME`, `nopv`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
+//! libc, with one line on standard error that says why.
+use crate::locks::{ALGORITHMS, Choice, zero_is_free};
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicU8, Ordering};
+use stanchion::tunables;
+use stanchion_core::Tunable;
+
+/// Everything is left to libc.
+const LIBC: u8 = u8::MAX;
+/// Nobody has asked yet.
+const UNKNOWN: u8 = u8::MAX - 1;
+
+/// The lock of the process.
+static CHOICE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// The lock of the process; `None` if everything is left to libc.
+#[inline(always)]
+pub(crate) fn choice() -> Option<Choice> {
+    // ord: M4 alone: a choice is final, and a constant hangs on it
+    match CHOICE.load(Ordering::Relaxed) {
+        LIBC => None,
+        UNKNOWN => settle(),
+        choice => Some(Choice(choice)),
+    }
+}
+
+/// Whether it is known that the process has the default lock.
+#[inline(always)]
+pub(crate) fn is_default() -> bool {
+    // ord: M34 alone: as M4, a choice is final
+    CHOICE.load(Ordering::Relaxed) == Choice::DEFAULT.0
+}
+
+#[cold]
+#[inline(never)]
+fn settle() -> Option<Choice> {
+    let words = words();
+    let chosen = match read(words) {
+        Ok(Some(choice)) if zero_is_free(choice) => choice.0,
+        Ok(_) => LIBC,
+        Err(Refused { word, why }) => {
+            complain(word, why);
+            LIBC
+        }
+    };
+    // ord: M5 alone: whoever loses takes the winner's answer, which is the same
+    let _ = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Relaxed, Ordering::Relaxed);
+    choice()
+}
+
+fn words() -> &'static [u8] {
+    // SAFETY: the name is NUL-terminated; the result is null or a NUL-terminated string, which stays as long as nobody changes the
+    // environment; it is read once, at the first use of a lock, and a program that changes its environment then has a race already.
+    unsafe {
+        let value: *const c_char = libc::getenv(c"STANCHION".as_ptr());
+        if value.is_null() { b"" } else { CStr::from_ptr(value).to_bytes() }
+    }
+}
+
+struct Refused {
+    word: &'static [u8],
+    why: &'static str,
+}
+
+/// The lock that the words ask for, `None` for libc's. Tunables are set on the way.
+fn read(words: &'static [u8]) -> Result<Option<Choice>, Refused> {
+    let mut choice = Some(Choice::DEFAULT);
+    for word in words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+        let mut parts = word.splitn(2, |&byte| byte == b'=');
+        let (name, value) = (parts.next().unwrap_or(b""), parts.next());
+        match (name, value) {
+            (b"", None) => {}
+            (b"nopv", None) => tunables::set_paravirt(false),
+            (b"lock", Some(b"libc")) => choice = None,
+            (b"lock", Some(value)) => {
+                let found = ALGORITHMS.iter().position(|algorithm| algorithm.name.as_bytes() == value);
+                let Some(found) = found else { return Err(Refused { word, why: "no such lock" }) };
+                choice = Some(Choice(found as u8));
+            }
+            (_, Some(value)) => match (tunable(name), number(value)) {
+                (Some(tunable), Some(number)) => tunables::set(tunable, number),
+                (Some(_), None) => return Err(Refused { word, why: "not a number" }),
+                (None, _) => return Err(Refused { word, why: "not understood" }),
+            },
+            (_, None) => return Err(Refused { word, why: "not understood" }),
+        }
+    }
+    Ok(choice)
+}
+
+fn tunable(name: &[u8]) -> Option<Tunable> {
+    Tunable::ALL.iter().copied().find(|tunable| tunable.name().as_bytes() == name)
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    core::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// One line on standard error, written at once.
+fn complain(word: &[u8], why: &str) {
+    let mut line = [0_u8; 512];
+    let mut length = 0;
+    let names = ALGORITHMS.iter().flat_map(|algorithm| [b" ", algorithm.name.as_bytes()]);
+    let text = [b"stanchion: STANCHION: `".as_slice(), word, b"`: ", why.as_bytes()]
+        .into_iter()
+        .chain([b"; the program runs with libc's own locks (lock= takes libc".as_slice()])
+        .chain(names)
+        .chain([b")\n".as_slice()]);
+    for piece in text {
+        let end = (length + piece.len()).min(line.len());
+        line[length..end].copy_from_slice(&piece[..end - length]);
+        length = end;
+    }
+    line[length - 1] = b'\n';
+    // SAFETY: the bytes are there. Nothing can be done if they cannot be written.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), length);
+    }
+}

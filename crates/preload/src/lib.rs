@@ -1,0 +1,33 @@
+//! `libstanchion_preload.so`: replaces the mutexes, reader-writer locks, spin locks and condition variables of an unmodified program.
+//!
+//! ```sh
+//! STANCHION=lock=pv-qspin LD_PRELOAD=/path/to/libstanchion_preload.so program
+//! ```
+//!
+//! A lock of ours lives in the program's own object (`object.rs` has the layouts): there is no table, nothing is allocated, and nothing is
+//! left behind. What we cannot do faithfully (process-shared, robust, priority-inheriting or -protecting objects) is libc's from its
+//! initialisation to its destruction; the decision is read from the object itself at each call, so that no object is ever half ours.
+//!
+//! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
+//! - `locks.rs`: the locks that a mutex can be made of.
+//! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
+//! - `libc_own.rs`: libc's functions, for what is left to it.
+//!
+//! Invariants:
+//! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
+//! - **W2** Between a lock and its unlock nothing changes what an object is: kinds are set when it is initialised, the lock of the process at
+//!   its first use.
+//! - **W3** After a release the object is not touched.
+#![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+
+mod c11;
+mod cancel;
+mod condition;
+mod config;
+mod libc_own;
+mod locks;
+mod mutex;
+mod object;
+mod rwlock;
+mod spin;
+mod time;

@@ -1,0 +1,143 @@
+//! The locks that a mutex can be made of: those of the family whose free word is zero, and that do not touch their word once they have
+//! released it (W3). That leaves out `xen-pv`, `pv-ticket` and `pv-qspin-pointer`, which do; and `ticket`, whose waiters a child of `fork` could
+//! not forget.
+use core::sync::atomic::{AtomicU32, Ordering};
+use stanchion::Excludes;
+use stanchion::native::{Departing, Native};
+use stanchion_core::{
+    ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
+    UnfairQueuedLock, pv_qspin,
+};
+
+/// The world of locks in foreign memory.
+pub(crate) type World = Native<Departing>;
+
+/// The default lock, which is called directly.
+pub(crate) type Default = PvQSpinLock<World>;
+
+/// One lock, for all the others.
+pub(crate) struct Algorithm {
+    pub(crate) name: &'static str,
+    acquire: unsafe fn(*const AtomicU32),
+    try_acquire: unsafe fn(*const AtomicU32) -> bool,
+    release: unsafe fn(*const AtomicU32),
+    is_held: unsafe fn(*const AtomicU32) -> bool,
+}
+
+/// The word as a lock of type `L`.
+///
+/// # Safety
+///
+/// The word must be zero or have been used as this type of lock only, and outlive `'a`.
+unsafe fn lock_at<'a, L>(word: *const AtomicU32) -> &'a L {
+    const { assert!(size_of::<L>() == 4 && align_of::<L>() <= 4) };
+    // SAFETY: `L` is four bytes of atomic cells, of which zero is a free lock (a test looks at the bytes of each); the caller's promise.
+    unsafe { &*word.cast::<L>() }
+}
+
+const fn algorithm<L: Excludes + ConstLock>() -> Algorithm {
+    Algorithm {
+        name: L::NAME,
+        // SAFETY: the word belongs to a mutex of ours, whose words are used as the one type of lock that the process has (W2).
+        acquire: |word| unsafe { lock_at::<L>(word).acquire() },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        try_acquire: |word| unsafe { lock_at::<L>(word).try_acquire() },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        release: |word| unsafe { lock_at::<L>(word).release() },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
+    }
+}
+
+/// All of them. The first is the default.
+pub(crate) static ALGORITHMS: &[Algorithm] = &[
+    algorithm::<Default>(),
+    algorithm::<ByteLock<World>>(),
+    algorithm::<QSpinLock<World>>(),
+    algorithm::<CnaLock<World>>(),
+    algorithm::<UnfairQueuedLock<World>>(),
+    algorithm::<OwnerYieldLock<World>>(),
+    algorithm::<OwnerQueuedLock<World>>(),
+    algorithm::<PvQSpinLock<World, pv_qspin::Unlimited>>(),
+    algorithm::<PvQSpinLock<World, pv_qspin::KickAtUnlock>>(),
+];
+
+/// The lock that a process chose; a number so that it fits into an atomic.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Choice(pub(crate) u8);
+
+impl Choice {
+    pub(crate) const DEFAULT: Self = Self(0);
+
+    fn algorithm(self) -> &'static Algorithm {
+        &ALGORITHMS[usize::from(self.0)]
+    }
+
+    /// # Safety
+    ///
+    /// `word` must be that of a mutex of ours.
+    #[inline(always)]
+    pub(crate) unsafe fn acquire(self, word: *const AtomicU32) {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                lock_at::<Default>(word).acquire();
+            } else {
+                (self.algorithm().acquire)(word);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub(crate) unsafe fn try_acquire(self, word: *const AtomicU32) -> bool {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                lock_at::<Default>(word).try_acquire()
+            } else {
+                (self.algorithm().try_acquire)(word)
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire); and the calling thread must hold it, or have been given it by who does.
+    #[inline(always)]
+    pub(crate) unsafe fn release(self, word: *const AtomicU32) {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                lock_at::<Default>(word).release();
+            } else {
+                (self.algorithm().release)(word);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub(crate) unsafe fn is_held(self, word: *const AtomicU32) -> bool {
+        // SAFETY: the caller's promise, and W2.
+        unsafe { (self.algorithm().is_held)(word) }
+    }
+}
+
+/// Makes sure that nothing is free but zero: called when the lock is chosen, once.
+pub(crate) fn zero_is_free(choice: Choice) -> bool {
+    let word = AtomicU32::new(0);
+    // SAFETY: a word of our own, used as this one type.
+    unsafe {
+        let held = choice.is_held(&raw const word);
+        let taken = choice.try_acquire(&raw const word);
+        if taken {
+            choice.release(&raw const word);
+        }
+        // ord: M3 alone: nobody else knows the word
+        !held && taken && word.load(Ordering::Relaxed) == 0
+    }
+}

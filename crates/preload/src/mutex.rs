@@ -1,0 +1,323 @@
+//! `pthread_mutex_*`.
+//!
+//! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is `EBUSY`, a destroyed one is
+//! `EINVAL`, a timed form looks at its time only if it has to wait.
+use crate::config;
+use crate::libc_own::own;
+use crate::locks::Choice;
+use crate::object::{Kind, Mutex, me};
+use crate::time;
+use core::ffi::c_int;
+use core::sync::atomic::Ordering;
+use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
+use stanchion::deadline::{Clock, Deadline, acquire_until};
+
+pub(crate) mod libc_s {
+    //! libc's own, for its own objects.
+    use super::{clockid_t, own, pthread_mutex_t, pthread_mutexattr_t, timespec};
+
+    own! {
+        fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t);
+        fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t);
+        fn pthread_mutex_lock(mutex: *mut pthread_mutex_t);
+        fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t);
+        fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, time: *const timespec);
+        fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, time: *const timespec);
+        fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t);
+        fn pthread_mutexattr_gettype(attributes: *const pthread_mutexattr_t, kind: *mut i32);
+        fn pthread_mutexattr_getpshared(attributes: *const pthread_mutexattr_t, shared: *mut i32);
+        fn pthread_mutexattr_getprotocol(attributes: *const pthread_mutexattr_t, protocol: *mut i32);
+        fn pthread_mutexattr_getrobust(attributes: *const pthread_mutexattr_t, robust: *mut i32);
+    }
+}
+
+/// The most a recursive mutex counts.
+const MOST: u32 = u32::MAX - 1;
+
+/// The lock and the kind of a mutex that is ours.
+#[inline(always)]
+pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
+    Some((config::choice()?, mutex.kind()?))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_init(
+    mutex: *mut pthread_mutex_t,
+    attributes: *const pthread_mutexattr_t,
+) -> c_int {
+    // SAFETY: POSIX: the object may be written, the attributes are null or initialised.
+    unsafe {
+        let kind = if attributes.is_null() { Some(0) } else { plain_kind(attributes) };
+        match kind {
+            Some(kind) if config::choice().is_some() => {
+                mutex.write_bytes(0, 1);
+                // ord: M13 alone: the program orders its use of what it initialised
+                Mutex::at(mutex).kind.store(kind, Ordering::Relaxed);
+                0
+            }
+            _ => libc_s::pthread_mutex_init(mutex, attributes),
+        }
+    }
+}
+
+/// The kind that the attributes ask for; `None` if they ask for what only libc can do.
+unsafe fn plain_kind(attributes: *const pthread_mutexattr_t) -> Option<c_int> {
+    let (mut kind, mut shared, mut protocol, mut robust) = (0, 0, 0, 0);
+    // SAFETY: the attributes are initialised, and the results have places.
+    let failures = unsafe {
+        libc_s::pthread_mutexattr_gettype(attributes, &raw mut kind)
+            | libc_s::pthread_mutexattr_getpshared(attributes, &raw mut shared)
+            | libc_s::pthread_mutexattr_getprotocol(attributes, &raw mut protocol)
+            | libc_s::pthread_mutexattr_getrobust(attributes, &raw mut robust)
+    };
+    let plain = failures == 0 && shared == 0 && protocol == 0 && robust == 0 && (0..=3).contains(&kind);
+    plain.then_some(kind)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: POSIX: an initialised mutex, which nobody uses any more.
+    unsafe {
+        let this = Mutex::at(mutex);
+        let Some((choice, _)) = ours(this) else { return libc_s::pthread_mutex_destroy(mutex) };
+        if choice.is_held(&raw const this.word) || !this.relay.is_empty() {
+            return EBUSY;
+        }
+        // ord: M14 alone: the program orders its use of what it destroys
+        this.kind.store(-1, Ordering::Relaxed);
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: POSIX: an initialised mutex.
+    unsafe { lock(mutex) }
+}
+
+/// # Safety
+///
+/// As `pthread_mutex_lock`.
+#[inline(always)]
+pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's promise; a plain one is ours, with the default lock.
+    unsafe {
+        let this = Mutex::at(mutex);
+        if !is_plain(this) {
+            return lock_other(mutex);
+        }
+        Choice::DEFAULT.acquire(&raw const this.word);
+        this.set_owner(me());
+        0
+    }
+}
+
+/// Whether the mutex is a normal one that is ours, in a process with the default lock: the case to be fast in.
+#[inline(always)]
+fn is_plain(this: &Mutex) -> bool {
+    config::is_default() && this.is_normal()
+}
+
+#[inline(never)]
+unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.
+    unsafe {
+        let this = Mutex::at(mutex);
+        let Some((choice, kind)) = ours(this) else { return libc_s::pthread_mutex_lock(mutex) };
+        if kind != Kind::Normal
+            && let Some(answer) = again(this, kind)
+        {
+            return answer;
+        }
+        choice.acquire(&raw const this.word);
+        this.set_owner(me());
+        0
+    }
+}
+
+/// What a thread gets that holds the mutex already.
+#[cold]
+fn again(this: &Mutex, kind: Kind) -> Option<c_int> {
+    if !this.is_mine() {
+        return None;
+    }
+    match kind {
+        Kind::Normal => None,
+        Kind::Checking => Some(EDEADLK),
+        Kind::Recursive => {
+            // ord: M15 alone: touched by the holder only
+            let count = this.count.load(Ordering::Relaxed);
+            if count == MOST {
+                return Some(libc::EAGAIN);
+            }
+            // ord: M16 alone: touched by the holder only
+            this.count.store(count + 1, Ordering::Relaxed);
+            Some(0)
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: POSIX: an initialised mutex.
+    unsafe { try_lock(mutex) }
+}
+
+/// # Safety
+///
+/// As `pthread_mutex_trylock`.
+pub(crate) unsafe fn try_lock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.
+    unsafe {
+        let this = Mutex::at(mutex);
+        let Some((choice, kind)) = ours(this) else { return libc_s::pthread_mutex_trylock(mutex) };
+        if kind == Kind::Recursive
+            && let Some(answer) = again(this, kind)
+        {
+            return answer;
+        }
+        if !choice.try_acquire(&raw const this.word) {
+            return EBUSY;
+        }
+        this.set_owner(me());
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_timedlock(
+    mutex: *mut pthread_mutex_t,
+    time: *const timespec,
+) -> c_int {
+    // SAFETY: POSIX: an initialised mutex and a time.
+    unsafe {
+        if ours(Mutex::at(mutex)).is_none() {
+            return libc_s::pthread_mutex_timedlock(mutex, time);
+        }
+        lock_until(mutex, Clock::Realtime, time)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_clocklock(
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    time: *const timespec,
+) -> c_int {
+    // SAFETY: POSIX: an initialised mutex and a time.
+    unsafe {
+        if ours(Mutex::at(mutex)).is_none() {
+            return libc_s::pthread_mutex_clocklock(mutex, clock, time);
+        }
+        match time::clock(clock) {
+            Ok(clock) => lock_until(mutex, clock, time),
+            Err(error) => error,
+        }
+    }
+}
+
+/// # Safety
+///
+/// `mutex` must be ours, and `time` readable.
+pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time: *const timespec) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match try_lock(mutex) {
+            EBUSY => {}
+            answer => return answer,
+        }
+        let this = Mutex::at(mutex);
+        if this.kind() == Some(Kind::Checking) && this.is_mine() {
+            return EDEADLK;
+        }
+        let deadline: Deadline = match time::deadline(clock, time) {
+            Ok(deadline) => deadline,
+            Err(error) => return error,
+        };
+        if acquire_until(&deadline, || try_lock(mutex) == 0) { 0 } else { ETIMEDOUT }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: POSIX: an initialised mutex, which a normal one's caller holds.
+    unsafe { unlock(mutex) }
+}
+
+/// # Safety
+///
+/// As `pthread_mutex_unlock`.
+#[inline(always)]
+pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's promise; a plain one is ours, with the default lock.
+    unsafe {
+        let this = Mutex::at(mutex);
+        if !is_plain(this) || !this.relay.is_empty() {
+            return unlock_other(mutex);
+        }
+        this.set_owner(0);
+        Choice::DEFAULT.release(&raw const this.word);
+        // From here on the mutex may be gone (W3).
+        0
+    }
+}
+
+#[inline(never)]
+unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.
+    unsafe {
+        let this = Mutex::at(mutex);
+        let Some((choice, kind)) = ours(this) else { return libc_s::pthread_mutex_unlock(mutex) };
+        if kind != Kind::Normal
+            && let Some(answer) = not_yet(this, kind)
+        {
+            return answer;
+        }
+        this.set_owner(0);
+        let next = this.relay.next();
+        choice.release(&raw const this.word);
+        // From here on the mutex may be gone (W3).
+        if let Some(next) = next {
+            next.wake();
+        }
+        0
+    }
+}
+
+/// What a thread gets whose unlock releases nothing.
+#[cold]
+fn not_yet(this: &Mutex, kind: Kind) -> Option<c_int> {
+    if !this.is_mine() {
+        return Some(EPERM);
+    }
+    if kind == Kind::Recursive {
+        // ord: M17 alone: touched by the holder only
+        let count = this.count.load(Ordering::Relaxed);
+        if count > 0 {
+            // ord: M18 alone: touched by the holder only
+            this.count.store(count - 1, Ordering::Relaxed);
+            return Some(0);
+        }
+    }
+    None
+}
+
+/// libc has some of these functions by a second name each, which a few libraries use.
+macro_rules! by_second_name {
+    ($($second:ident($($argument:ident: $type:ty),*) = $first:path;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $second($($argument: $type),*) -> core::ffi::c_int {
+            // SAFETY: the same function by another name.
+            unsafe { $first($($argument),*) }
+        }
+    )*};
+}
+pub(crate) use by_second_name;
+
+by_second_name! {
+    __pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) = pthread_mutex_init;
+    __pthread_mutex_destroy(mutex: *mut pthread_mutex_t) = pthread_mutex_destroy;
+    __pthread_mutex_lock(mutex: *mut pthread_mutex_t) = pthread_mutex_lock;
+    __pthread_mutex_trylock(mutex: *mut pthread_mutex_t) = pthread_mutex_trylock;
+    __pthread_mutex_unlock(mutex: *mut pthread_mutex_t) = pthread_mutex_unlock;
+}

@@ -1,0 +1,193 @@
+//! What our objects look like inside libc's types, and how an object says whose it is.
+//!
+//! `pthread_mutex_t`, 40 bytes. The kind stands where libc has it, so that static initialisers and libc's own objects are what they are:
+//!
+//! | bytes | here | in libc |
+//! |---|---|---|
+//! | 0–3 | the lock's word | its lock's word |
+//! | 4–7 | how often a recursive one is held, less one | the same |
+//! | 8–15 | owner: its thread pointer | owner's number, users |
+//! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
+//! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
+//!
+//! `pthread_rwlock_t`, 56 bytes:
+//!
+//! | bytes | here | in libc |
+//! |---|---|---|
+//! | 0–7 | `qrw` | counts |
+//! | 8–15 | the writer: its thread pointer | futex words |
+//! | 28–31 | **shared** | **shared** |
+//! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
+//!
+//! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock. Whether one is shared between processes libc notes at a place of
+//! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
+//!
+//! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
+use crate::locks::World;
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
+use stanchion::condvar::{Relay, WaitQueue};
+use stanchion_core::QueuedRwLock;
+
+/// Our mutex.
+#[repr(C)]
+pub(crate) struct Mutex {
+    pub(crate) word: AtomicU32,
+    pub(crate) count: AtomicU32,
+    pub(crate) owner: AtomicUsize,
+    pub(crate) kind: AtomicI32,
+    _unused: u32,
+    pub(crate) relay: Relay,
+    _rest: u64,
+}
+
+const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
+const _: () = assert!(size_of::<Mutex>() == size_of::<pthread_mutex_t>());
+
+/// What a mutex of ours is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// And adaptive ones, which spin anyway.
+    Normal,
+    Recursive,
+    Checking,
+}
+
+pub(crate) const RECURSIVE: i32 = 1;
+pub(crate) const CHECKING: i32 = 2;
+const ADAPTIVE: i32 = 3;
+/// Marks for lock elision, which libc sets on some machines; they say nothing about what a mutex does.
+const ELISION: i32 = 256 | 512;
+
+impl Mutex {
+    /// # Safety
+    ///
+    /// `mutex` must point to an object that is or was initialised, and lives.
+    #[inline(always)]
+    pub(crate) unsafe fn at<'a>(mutex: *mut pthread_mutex_t) -> &'a Self {
+        // SAFETY: the same size, aligned to 8 bytes; every field is atomic, or is touched by the holder only.
+        unsafe { &*mutex.cast::<Self>() }
+    }
+
+    /// What it is; `None` if it is libc's, or destroyed.
+    #[inline(always)]
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        // ord: M6 alone: set when it was initialised, which the program orders (W2)
+        match self.kind.load(Ordering::Relaxed) & !ELISION {
+            0 | ADAPTIVE => Some(Kind::Normal),
+            RECURSIVE => Some(Kind::Recursive),
+            CHECKING => Some(Kind::Checking),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a normal one, and neither libc's nor destroyed.
+    #[inline(always)]
+    pub(crate) fn is_normal(&self) -> bool {
+        // ord: M35 alone: as M6, set when it was initialised
+        self.kind.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the calling thread holds it. For mutexes of any kind: the owner is noted in all of them.
+    #[inline(always)]
+    pub(crate) fn is_mine(&self) -> bool {
+        // ord: M7 alone: it is ours only if this thread wrote it
+        self.owner.load(Ordering::Relaxed) == me()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_owner(&self, owner: usize) {
+        // ord: M8 alone: see M7, others only learn that it is not them
+        self.owner.store(owner, Ordering::Relaxed);
+    }
+}
+
+/// The calling thread, as its thread pointer: no other living thread has it, and the child of a `fork` keeps its parent's.
+#[inline(always)]
+pub(crate) fn me() -> usize {
+    let pointer: usize;
+    // SAFETY: on x86-64 Linux the first word of the thread control block, at `fs:0`, is its own address.
+    unsafe {
+        core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, preserves_flags, readonly, pure));
+    }
+    pointer
+}
+
+/// Our reader-writer lock.
+#[repr(C)]
+pub(crate) struct RwLock {
+    pub(crate) lock: QueuedRwLock<World>,
+    pub(crate) writer: AtomicUsize,
+    _futexes: [u32; 3],
+    pub(crate) shared: AtomicU32,
+    _elision: [u64; 2],
+    pub(crate) preference: AtomicU32,
+    _rest: u32,
+}
+
+const _: () = assert!(size_of::<RwLock>() == 56 && core::mem::offset_of!(RwLock, shared) == 28);
+const _: () = assert!(core::mem::offset_of!(RwLock, preference) == 48);
+const _: () = assert!(size_of::<RwLock>() == size_of::<pthread_rwlock_t>());
+
+/// Writers go first, and the program promises not to read what it reads.
+pub(crate) const WRITERS_FIRST: u32 = 2;
+
+impl RwLock {
+    /// # Safety
+    ///
+    /// `lock` must point to an object that is or was initialised, and lives.
+    #[inline(always)]
+    pub(crate) unsafe fn at<'a>(lock: *mut pthread_rwlock_t) -> &'a Self {
+        // SAFETY: the same size, aligned to 8 bytes; every field is atomic.
+        unsafe { &*lock.cast::<Self>() }
+    }
+
+    /// Whether it is ours and not libc's.
+    #[inline(always)]
+    pub(crate) fn is_ours(&self) -> bool {
+        // ord: M9 alone: set when it was initialised, which the program orders (W2)
+        self.shared.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the calling thread writes.
+    #[inline(always)]
+    pub(crate) fn is_mine(&self) -> bool {
+        // ord: M10 alone: it is ours only if this thread wrote it
+        self.writer.load(Ordering::Relaxed) == me()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_writer(&self, writer: usize) {
+        // ord: M11 alone: see M10, others only learn that it is not them
+        self.writer.store(writer, Ordering::Relaxed);
+    }
+
+    /// Whether readers pass writers that wait, which is libc's default: a thread may read what it reads already.
+    #[inline(always)]
+    pub(crate) fn prefers_readers(&self) -> bool {
+        // ord: M12 alone: set when it was initialised, which the program orders (W2)
+        self.preference.load(Ordering::Relaxed) != WRITERS_FIRST
+    }
+}
+
+/// Our condition variable.
+#[repr(C)]
+pub(crate) struct Condition {
+    pub(crate) queue: WaitQueue,
+    /// The clock of timed waits, as POSIX numbers them.
+    pub(crate) clock: AtomicI32,
+    _rest: [u32; 7],
+}
+
+const _: () = assert!(size_of::<Condition>() == size_of::<pthread_cond_t>());
+
+impl Condition {
+    /// # Safety
+    ///
+    /// `condition` must point to an object that is or was initialised, and lives.
+    #[inline(always)]
+    pub(crate) unsafe fn at<'a>(condition: *mut pthread_cond_t) -> &'a Self {
+        // SAFETY: the same size, aligned to 8 bytes; every field is atomic, or guarded by the queue itself.
+        unsafe { &*condition.cast::<Self>() }
+    }
+}

@@ -1,0 +1,248 @@
+//! `pthread_rwlock_*`, on `qrw` whose waiters sleep.
+//!
+//! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers pass writers that wait. A reader
+//! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order.
+use crate::config;
+use crate::libc_own::own;
+use crate::mutex::by_second_name;
+use crate::object::{RwLock, me};
+use crate::time;
+use core::ffi::c_int;
+use core::sync::atomic::Ordering;
+use libc::{EAGAIN, EBUSY, EDEADLK, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
+use stanchion::deadline::{Clock, acquire_until};
+use stanchion_core::RawRwLock;
+
+mod libc_s {
+    //! libc's own, for its own objects.
+    use super::{clockid_t, own, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
+
+    own! {
+        fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const pthread_rwlockattr_t);
+        fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t);
+        fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t);
+        fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t);
+        fn pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t, time: *const timespec);
+        fn pthread_rwlock_clockrdlock(lock: *mut pthread_rwlock_t, clock: clockid_t, time: *const timespec);
+        fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t);
+        fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t);
+        fn pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t, time: *const timespec);
+        fn pthread_rwlock_clockwrlock(lock: *mut pthread_rwlock_t, clock: clockid_t, time: *const timespec);
+        fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t);
+        fn pthread_rwlockattr_getpshared(attributes: *const pthread_rwlockattr_t, shared: *mut i32);
+        fn pthread_rwlockattr_getkind_np(attributes: *const pthread_rwlockattr_t, kind: *mut i32);
+    }
+}
+
+/// Whether the lock is ours.
+#[inline(always)]
+fn is_ours(this: &RwLock) -> bool {
+    config::choice().is_some() && this.is_ours()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_init(
+    lock: *mut pthread_rwlock_t,
+    attributes: *const pthread_rwlockattr_t,
+) -> c_int {
+    let (mut shared, mut kind) = (0, 0);
+    // SAFETY: POSIX: the object may be written, the attributes are null or initialised.
+    unsafe {
+        let failures = if attributes.is_null() {
+            0
+        } else {
+            libc_s::pthread_rwlockattr_getpshared(attributes, &raw mut shared)
+                | libc_s::pthread_rwlockattr_getkind_np(attributes, &raw mut kind)
+        };
+        if failures != 0 || shared != 0 || config::choice().is_none() {
+            return libc_s::pthread_rwlock_init(lock, attributes);
+        }
+        lock.write_bytes(0, 1);
+        // ord: M19 alone: the program orders its use of what it initialised
+        RwLock::at(lock).preference.store(kind as u32, Ordering::Relaxed);
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
+    // SAFETY: POSIX: an initialised lock, which nobody uses any more.
+    unsafe { if is_ours(RwLock::at(lock)) { 0 } else { libc_s::pthread_rwlock_destroy(lock) } }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
+    // SAFETY: POSIX: an initialised lock.
+    unsafe {
+        let this = RwLock::at(lock);
+        if is_ours(this) { read(this) } else { libc_s::pthread_rwlock_rdlock(lock) }
+    }
+}
+
+#[inline(always)]
+fn read(this: &RwLock) -> c_int {
+    if this.is_mine() {
+        return EDEADLK;
+    }
+    if this.prefers_readers() {
+        match this.lock.try_acquire_read_again() {
+            Ok(true) => return 0,
+            Ok(false) => {}
+            Err(_) => return EAGAIN,
+        }
+    }
+    if this.lock.acquire_read().is_ok() { 0 } else { EAGAIN }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
+    // SAFETY: POSIX: an initialised lock.
+    unsafe {
+        let this = RwLock::at(lock);
+        if is_ours(this) { try_read(this) } else { libc_s::pthread_rwlock_tryrdlock(lock) }
+    }
+}
+
+fn try_read(this: &RwLock) -> c_int {
+    if !this.prefers_readers() {
+        return if this.lock.try_acquire_read() { 0 } else { EBUSY };
+    }
+    match this.lock.try_acquire_read_again() {
+        Ok(true) => 0,
+        Ok(false) => EBUSY,
+        Err(_) => EAGAIN,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
+    // SAFETY: POSIX: an initialised lock.
+    unsafe {
+        let this = RwLock::at(lock);
+        if !is_ours(this) {
+            return libc_s::pthread_rwlock_wrlock(lock);
+        }
+        if this.is_mine() {
+            return EDEADLK;
+        }
+        this.lock.acquire_write();
+        this.set_writer(me());
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
+    // SAFETY: POSIX: an initialised lock.
+    unsafe {
+        let this = RwLock::at(lock);
+        if is_ours(this) { try_write(this) } else { libc_s::pthread_rwlock_trywrlock(lock) }
+    }
+}
+
+fn try_write(this: &RwLock) -> c_int {
+    if !this.lock.try_acquire_write() {
+        return EBUSY;
+    }
+    this.set_writer(me());
+    0
+}
+
+/// Tries until the time has come, as POSIX asks: the time matters only if there is something to wait for.
+///
+/// # Safety
+///
+/// `time` must be readable.
+unsafe fn until(
+    this: &RwLock,
+    clock: Clock,
+    time: *const timespec,
+    attempt: impl Fn(&RwLock) -> c_int,
+) -> c_int {
+    if this.is_mine() {
+        return EDEADLK;
+    }
+    match attempt(this) {
+        EBUSY => {}
+        answer => return answer,
+    }
+    // SAFETY: the caller's promise.
+    let deadline = match unsafe { time::deadline(clock, time) } {
+        Ok(deadline) => deadline,
+        Err(error) => return error,
+    };
+    let mut answer = ETIMEDOUT;
+    acquire_until(&deadline, || match attempt(this) {
+        EBUSY => false,
+        other => {
+            answer = other;
+            true
+        }
+    });
+    answer
+}
+
+/// The timed forms: by time of day, and by a clock that is named.
+macro_rules! timed {
+    ($($timed:ident, $clocked:ident, $attempt:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $timed(lock: *mut pthread_rwlock_t, time: *const timespec) -> c_int {
+            // SAFETY: POSIX: an initialised lock and a time.
+            unsafe {
+                let this = RwLock::at(lock);
+                if !is_ours(this) {
+                    return libc_s::$timed(lock, time);
+                }
+                until(this, Clock::Realtime, time, $attempt)
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $clocked(lock: *mut pthread_rwlock_t, clock: clockid_t, time: *const timespec) -> c_int {
+            // SAFETY: POSIX: an initialised lock and a time.
+            unsafe {
+                let this = RwLock::at(lock);
+                if !is_ours(this) {
+                    return libc_s::$clocked(lock, clock, time);
+                }
+                match time::clock(clock) {
+                    Ok(clock) => until(this, clock, time, $attempt),
+                    Err(error) => error,
+                }
+            }
+        }
+    )*};
+}
+
+timed! {
+    pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock, try_read;
+    pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, try_write;
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
+    // SAFETY: POSIX: an initialised lock, which the caller holds; if it is not the writer, it reads.
+    unsafe {
+        let this = RwLock::at(lock);
+        if !is_ours(this) {
+            return libc_s::pthread_rwlock_unlock(lock);
+        }
+        if this.is_mine() {
+            this.set_writer(0);
+            this.lock.release_write();
+        } else {
+            this.lock.release_read();
+        }
+        0
+    }
+}
+
+by_second_name! {
+    __pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const pthread_rwlockattr_t) = pthread_rwlock_init;
+    __pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) = pthread_rwlock_destroy;
+    __pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_rdlock;
+    __pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_tryrdlock;
+    __pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_wrlock;
+    __pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_trywrlock;
+    __pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_unlock;
+}

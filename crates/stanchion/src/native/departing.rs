@@ -1,0 +1,239 @@
+//! Releases after which the lock is not touched any more, not even read: for locks whose memory may be gone by then.
+//!
+//! POSIX allows it: who acquires a mutex last may destroy it and give its memory back while the thread that released it before is still on
+//! its way out of `pthread_mutex_unlock`. So the mark that a sleeper leaves in a lock's second byte must be read *before* the lock is
+//! released, and yet no mark may be overlooked that comes in between. Two ways:
+//!
+//! - A *restartable sequence*: look at the mark, and if there is none, store 0. The kernel starts it over if the thread is interrupted in
+//!   between, and the heavy barrier (`membarrier` for such sequences) makes it start over on every CPU. This costs two plain stores.
+//! - One read-modify-write of both bytes, where the former cannot be had, and where there is a mark.
+//!
+//! Invariants:
+//! - **A3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked at the mark before it was
+//!   there has stored its 0 before the barrier returns, or starts over and finds the mark.
+//! - **A4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as A1 and A2 of `barrier.rs`.
+use super::atomics::Cell8;
+use super::running;
+use core::any::TypeId;
+use core::sync::atomic::{AtomicU8, Ordering, fence};
+use rustix::thread::{MembarrierCommand, membarrier};
+use stanchion_core::Atomic;
+
+const UNKNOWN: u8 = 0;
+const SEQUENCES: u8 = 1;
+const TOGETHER: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Releases the lock at `first` and returns the mark at `then`, if these are the two neighbouring bytes of a lock.
+#[inline(always)]
+pub(super) fn release<T, U>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> Option<U>
+where
+    T: Copy + Eq,
+    U: Copy + Eq,
+{
+    let (lock, mark) = (core::ptr::from_ref(first).cast::<u8>(), core::ptr::from_ref(then).cast::<u8>());
+    if !(is_byte(first) && is_byte(then) && mark == lock.wrapping_add(1)) {
+        return None;
+    }
+    // SAFETY: only `Cell8` is a byte here, which is an `Atomic<u8>` and nothing else; so `T` is `u8`.
+    if unsafe { core::mem::transmute_copy::<T, u8>(&value) } != 0 {
+        return None;
+    }
+    // SAFETY: the two are native cells, so they are two bytes side by side that may be written through shared references.
+    let found = unsafe { release_bytes::<0>(lock.cast_mut()) };
+    // SAFETY: as for `T`, `U` is `u8`.
+    Some(unsafe { core::mem::transmute_copy::<u8, U>(&found) })
+}
+
+#[inline(always)]
+fn is_byte<A: 'static>(_: &A) -> bool {
+    TypeId::of::<A>() == TypeId::of::<Cell8>()
+}
+
+/// `PAUSES` spin hints stand between the look at the mark and the release, for a test of A3; none elsewhere.
+///
+/// # Safety
+///
+/// `lock` and the byte after it must be cells of a lock that the calling thread holds: the first holds 1.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
+    // ord: N71 alone: the other way is right in any state (A4)
+    if STATE.load(Ordering::Relaxed) == SEQUENCES {
+        let mark: u32;
+        // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel takes it away when it
+        // interrupts the thread elsewhere, so it is there from last time more often than not: the sequence begins with a look whether it is,
+        // and ends with the store. When it is started over, it is from the beginning.
+        //
+        // SAFETY: the caller's promise. The area is there (A4: `settle` asked for it), and the descriptor follows the kernel's interface:
+        // version and flags, start, length, where to go on; in front of which stands the signature that glibc registers with. The store is a
+        // release on this architecture, and A3 is what orders it against the mark.
+        unsafe {
+            core::arch::asm!(
+                ".pushsection __rseq_cs, \"aw\"",
+                ".balign 32",
+                "3:",
+                ".long 0, 0",
+                ".quad 4f, 5f - 4f, 6f",
+                ".popsection",
+                "7:",
+                "lea {scratch}, [rip + 3b]",
+                "4:",
+                "cmp qword ptr fs:[{area} + 8], {scratch}",
+                "jne 8f",
+                "movzx {mark:e}, byte ptr [{lock} + 1]",
+                "test {mark:e}, {mark:e}",
+                "jnz 5f",
+                ".rept {pauses}",
+                "pause",
+                ".endr",
+                "mov byte ptr [{lock}], 0",
+                "5:",
+                ".pushsection __rseq_failure, \"ax\"",
+                ".byte 0x0f, 0xb9, 0x3d",
+                ".long 0x53053053",
+                "6:",
+                "jmp 7b",
+                "8:",
+                "mov qword ptr fs:[{area} + 8], {scratch}",
+                "jmp 4b",
+                ".popsection",
+                lock = in(reg) lock,
+                area = in(reg) running::rseq_offset(),
+                scratch = out(reg) _,
+                mark = out(reg) mark,
+                pauses = const PAUSES,
+                options(nostack),
+            );
+        }
+        if mark == 0 {
+            return 0;
+        }
+    }
+    let before: u16;
+    // SAFETY: the caller's promise: the first byte holds 1, so taking 1 off both together changes that byte only. A locked instruction is a
+    // full barrier, and reads the mark at the moment of the release.
+    unsafe {
+        core::arch::asm!(
+            "lock xadd word ptr [{lock}], {change:x}",
+            lock = in(reg) lock,
+            change = inout(reg) 0xffff_u16 => before,
+            options(nostack),
+        );
+    }
+    debug_assert_eq!(before & 0xff, 1, "released a lock that nobody holds");
+    (before >> 8) as u8
+}
+
+/// # Safety
+///
+/// As for x86-64.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
+    use core::sync::atomic::AtomicU16;
+    // SAFETY: the caller's promise; a lock is aligned to four bytes. The machine has no trouble with accesses of several sizes, which the
+    // language does not describe; this is the one place of the native world that needs them.
+    let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
+    let held = u16::from_ne_bytes([1, 0]);
+    // ord: N72 alone: one read-modify-write of both bytes; a mark is in it or comes after it, and then the fence of `barrier.rs` shows us gone
+    let before = both.fetch_sub(held, Ordering::SeqCst);
+    before.to_ne_bytes()[1]
+}
+
+/// The heavy side, if releases are sequences. If they are not, the one of `barrier.rs` is right: a release by read-modify-write has the mark,
+/// or the fence shows us that release. To the pairs of `barrier.rs` this one is as good as theirs.
+pub(super) fn heavy_barrier() -> bool {
+    // ord: N74 alone: between our mark and our look as far as this thread is concerned; the others' part is membarrier's
+    fence(Ordering::SeqCst);
+    // Every running thread passes a full barrier, and starts its sequence over if it is in one (A3).
+    membarrier(MembarrierCommand::PrivateExpeditedRseq).is_ok()
+        // A process may have lost its registration (a fork whose kernel does not inherit it).
+        || (register() && membarrier(MembarrierCommand::PrivateExpeditedRseq).is_ok())
+}
+
+fn register() -> bool {
+    membarrier(MembarrierCommand::RegisterPrivateExpeditedRseq).is_ok()
+}
+
+/// Which way releases go, settled if it was not.
+pub(super) fn settle() -> u8 {
+    // ord: N75 alone: a state other than UNKNOWN stays true (A4)
+    let state = STATE.load(Ordering::Relaxed);
+    if state != UNKNOWN {
+        return state;
+    }
+    let can = cfg!(target_arch = "x86_64") && running::has_rseq() && register();
+    let settled = if can { SEQUENCES } else { TOGETHER };
+    // ord: N76 alone: whoever loses takes the winner's answer, which the process as a whole gave
+    STATE.compare_exchange(UNKNOWN, settled, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(settled)
+}
+
+/// Whether releases are restartable sequences.
+pub(super) fn uses_sequences() -> bool {
+    settle() == SEQUENCES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicBool;
+    use stanchion_core::order::{Acquire, Relaxed, Release};
+    use std::thread;
+
+    #[repr(C, align(4))]
+    struct Lock(Cell8, Cell8);
+
+    /// Ends the other thread's loop, also when a check fails.
+    struct Over<'a>(&'a AtomicBool);
+
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A barrier that did not start sequences over would come between the look and the store in most rounds here.
+    #[test]
+    fn a_release_that_has_looked_starts_over_when_a_mark_comes() {
+        const ROUNDS: u32 = 3_000;
+        let lock = Lock(Cell8::new(0), Cell8::new(0));
+        let over = AtomicBool::new(false);
+        let mut both = 0;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    if lock.0.load(Acquire) == 1 {
+                        // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody else releases it.
+                        let mark =
+                            unsafe { release_bytes::<200>((&raw const lock.0).cast::<u8>().cast_mut()) };
+                        lock.1.store(if mark == 0 { 2 } else { 3 }, Release);
+                    } else {
+                        core::hint::spin_loop();
+                    }
+                }
+            });
+            let _over = Over(&over);
+            for round in 0..ROUNDS {
+                lock.1.store(0, Relaxed);
+                lock.0.store(1, Release);
+                for _ in 0..round % 256 {
+                    core::hint::spin_loop();
+                }
+                // The mark comes late in some rounds: the release is over.
+                if lock.1.compare_exchange(0, 1, Relaxed, Relaxed).is_ok() {
+                    assert!(settle() == TOGETHER || heavy_barrier(), "the barrier can be had");
+                    fence(Ordering::SeqCst);
+                    let held = lock.0.load(Relaxed) == 1;
+                    let saw = lock.1.wait_until(Acquire, |word| word >= 2) == 3;
+                    assert!(saw || !held, "round {round}: neither saw the other; a sleeper would sleep on");
+                    both += u32::from(saw);
+                } else {
+                    lock.1.wait_until(Acquire, |word| word >= 2);
+                }
+            }
+        });
+        assert!(both > 0, "a mark was seen now and then");
+    }
+}
