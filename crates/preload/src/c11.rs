@@ -1,5 +1,6 @@
 //! `mtx_*` and `cnd_*`, which are the POSIX objects by other names, as in libc: plain and timed mutexes are normal ones.
 use crate::condition::{self, Until};
+use crate::fork;
 use crate::mutex;
 use crate::object::{Mutex, RECURSIVE};
 use core::ffi::c_int;
@@ -26,6 +27,9 @@ fn thrd(error: c_int) -> c_int {
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {
     if kind & !(MTX_RECURSIVE | MTX_TIMED) != 0 {
@@ -38,6 +42,9 @@ unsafe extern "C" fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int
             // ord: M33 alone: the program orders its use of what it initialised
             Mutex::at(mutex).kind.store(RECURSIVE, Ordering::Relaxed);
         }
+        // libc has no use for these bytes.
+        // ord: M51 alone: as M33
+        Mutex::at(mutex).generation.store(fork::generation(), Ordering::Relaxed);
     }
     THRD_SUCCESS
 }

@@ -29,6 +29,9 @@ const PTHREAD_CANCEL_DEFERRED: c_int = 0;
 const PTHREAD_CANCEL_ENABLE: c_int = 0;
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
     // The request first: whoever is poked asks for it.

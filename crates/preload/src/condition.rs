@@ -13,11 +13,11 @@
 //! | libc's (shared) | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
 use crate::cancel::{self, Type};
 use crate::config;
+use crate::fork;
 use crate::libc_own::own;
 use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
 use crate::time;
-use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -55,7 +55,11 @@ thread_local! {
 /// Where libc notes that a condition is shared: byte and bit, plus one; 0 is "not looked up yet".
 static SHARED_AT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the condition is libc's.
+/// Whether the condition is libc's. If it is ours, it is fit to be used (W4).
+///
+/// # Safety
+///
+/// `condition` must point to an object that is or was initialised, and lives.
 #[inline(always)]
 unsafe fn is_libcs(condition: *mut pthread_cond_t) -> bool {
     // ord: M29 alone: every thread finds the same place
@@ -65,7 +69,12 @@ unsafe fn is_libcs(condition: *mut pthread_cond_t) -> bool {
     } - 1;
     // SAFETY: the caller's object has that many bytes. libc sets the bit when it initialises one; ours does not use that byte.
     let byte = unsafe { condition.cast::<u8>().add(place / 8).read_volatile() };
-    byte & (1 << (place % 8)) != 0 || config::choice().is_none()
+    let is_libcs = byte & (1 << (place % 8)) != 0 || config::choice().is_none();
+    if !is_libcs {
+        // SAFETY: the condition is ours.
+        unsafe { Condition::at(condition) }.adopt();
+    }
+    is_libcs
 }
 
 /// Has libc initialise a shared condition and one that is not, and looks for the one bit in which they differ. If there is no such bit,
@@ -98,8 +107,11 @@ fn find_shared() -> usize {
 }
 
 /// So many bytes of a condition are used by us.
-const OURS_UP_TO: usize = core::mem::offset_of!(Condition, clock) + 4;
+const OURS_UP_TO: usize = core::mem::offset_of!(Condition, generation) + 4;
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_init(
     condition: *mut pthread_cond_t,
@@ -120,10 +132,15 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
         condition.write_bytes(0, 1);
         // ord: M31 alone: the program orders its use of what it initialised
         Condition::at(condition).clock.store(clock, Ordering::Relaxed);
+        // ord: M50 alone: as M31
+        Condition::at(condition).generation.store(fork::generation(), Ordering::Relaxed);
         0
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition, for which nobody waits.
@@ -135,12 +152,18 @@ pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_con
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
     unsafe { if is_libcs(condition) { libc_s::pthread_cond_signal(condition) } else { notify(condition, 1) } }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
@@ -169,11 +192,14 @@ pub(crate) unsafe fn notify(condition: *mut pthread_cond_t, most: usize) -> c_in
             is_held
         }
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller says that it is ours.
     unsafe { Condition::at(condition) }.queue.notify(most, relay);
     0
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn pthread_cond_wait(
     condition: *mut pthread_cond_t,
@@ -183,6 +209,9 @@ pub(crate) unsafe extern "C-unwind" fn pthread_cond_wait(
     unsafe { wait_for(condition, mutex, Until::Notified) }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: *mut pthread_cond_t,
@@ -193,6 +222,9 @@ pub(crate) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     unsafe { wait_for(condition, mutex, Until::Time(time)) }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn pthread_cond_clockwait(
     condition: *mut pthread_cond_t,
@@ -266,6 +298,9 @@ pub(crate) unsafe fn wait_for(
     }
 }
 
+/// # Safety
+///
+/// As [`wait_for`].
 unsafe fn deadline(condition: *mut pthread_cond_t, until: Until) -> Result<Option<Deadline>, c_int> {
     // SAFETY: the caller's objects and time. A shared condition is libc's, whose clock we do not know; its naps end soon on any.
     unsafe {
@@ -281,6 +316,10 @@ unsafe fn deadline(condition: *mut pthread_cond_t, until: Until) -> Result<Optio
 }
 
 /// Stands in line until it is notified. The error is that of acquiring the mutex again.
+///
+/// # Safety
+///
+/// As [`wait_for`]; the condition is ours.
 unsafe fn wait_in_line(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
@@ -309,6 +348,10 @@ unsafe fn wait_in_line(
 const NAP: Duration = Duration::from_millis(1);
 
 /// Our mutex with libc's condition: a short sleep, and a return for no reason.
+///
+/// # Safety
+///
+/// The mutex must be ours, and held by the calling thread.
 unsafe fn nap(mutex: *mut pthread_mutex_t, deadline: Option<&Deadline>) -> Result<Ending, c_int> {
     // SAFETY: the mutex is held, and ours.
     unsafe {
@@ -316,9 +359,8 @@ unsafe fn nap(mutex: *mut pthread_mutex_t, deadline: Option<&Deadline>) -> Resul
         if released != 0 {
             return Err(released);
         }
-        let over = Cell::new(false);
         if !deadline.is_some_and(Deadline::has_passed) {
-            stanchion::deadline::acquire_until(&Deadline::after(NAP), || over.replace(true));
+            stanchion::deadline::sleep(NAP);
         }
         mutex::lock(mutex);
         let is_over = deadline.is_some_and(Deadline::has_passed);

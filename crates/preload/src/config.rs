@@ -2,9 +2,10 @@
 //!
 //! `lock=NAME`, `nopv`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
 //! libc, with one line on standard error that says why.
+use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use stanchion::tunables;
 use stanchion_core::Tunable;
 
@@ -27,11 +28,20 @@ pub(crate) fn choice() -> Option<Choice> {
     }
 }
 
-/// Whether it is known that the process has the default lock.
+/// Whether plain mutexes go the shortest way: the process has the default lock, and never forked.
+static IS_PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// See [`IS_PLAIN`].
 #[inline(always)]
-pub(crate) fn is_default() -> bool {
-    // ord: M34 alone: as M4, a choice is final
-    CHOICE.load(Ordering::Relaxed) == Choice::DEFAULT.0
+pub(crate) fn is_plain() -> bool {
+    // ord: M34 alone: the other way is right in any case
+    IS_PLAIN.load(Ordering::Relaxed)
+}
+
+/// The process is the child of a fork, and has one thread.
+pub(crate) fn forked() {
+    // ord: M45 alone: the process has one thread
+    IS_PLAIN.store(false, Ordering::Relaxed);
 }
 
 #[cold]
@@ -48,6 +58,10 @@ fn settle() -> Option<Choice> {
     };
     // ord: M5 alone: whoever loses takes the winner's answer, which is the same
     let _ = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Relaxed, Ordering::Relaxed);
+    if chosen == Choice::DEFAULT.0 && fork::generation() == 0 {
+        // ord: M46 alone: the other way is right in any case
+        IS_PLAIN.store(true, Ordering::Relaxed);
+    }
     choice()
 }
 

@@ -11,6 +11,7 @@
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
+//! - `fork.rs`: what the child of a `fork` forgets.
 //! - `libc_own.rs`: libc's functions, for what is left to it.
 //!
 //! Invariants:
@@ -24,6 +25,7 @@ mod c11;
 mod cancel;
 mod condition;
 mod config;
+mod fork;
 mod libc_own;
 mod locks;
 mod mutex;

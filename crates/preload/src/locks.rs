@@ -22,6 +22,8 @@ pub(crate) struct Algorithm {
     try_acquire: unsafe fn(*const AtomicU32) -> bool,
     release: unsafe fn(*const AtomicU32),
     is_held: unsafe fn(*const AtomicU32) -> bool,
+    /// The bits of the word that say who holds it, and nothing of who waits.
+    holder: u32,
 }
 
 /// The word as a lock of type `L`.
@@ -35,7 +37,7 @@ unsafe fn lock_at<'a, L>(word: *const AtomicU32) -> &'a L {
     unsafe { &*word.cast::<L>() }
 }
 
-const fn algorithm<L: Excludes + ConstLock>() -> Algorithm {
+const fn algorithm<L: Excludes + ConstLock>(holder: u32) -> Algorithm {
     Algorithm {
         name: L::NAME,
         // SAFETY: the word belongs to a mutex of ours, whose words are used as the one type of lock that the process has (W2).
@@ -46,20 +48,24 @@ const fn algorithm<L: Excludes + ConstLock>() -> Algorithm {
         release: |word| unsafe { lock_at::<L>(word).release() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
+        holder,
     }
 }
 
+/// The holder's part of the word, where that is its first byte.
+const BYTE: u32 = 0xff;
+
 /// All of them. The first is the default.
 pub(crate) static ALGORITHMS: &[Algorithm] = &[
-    algorithm::<Default>(),
-    algorithm::<ByteLock<World>>(),
-    algorithm::<QSpinLock<World>>(),
-    algorithm::<CnaLock<World>>(),
-    algorithm::<UnfairQueuedLock<World>>(),
-    algorithm::<OwnerYieldLock<World>>(),
-    algorithm::<OwnerQueuedLock<World>>(),
-    algorithm::<PvQSpinLock<World, pv_qspin::Unlimited>>(),
-    algorithm::<PvQSpinLock<World, pv_qspin::KickAtUnlock>>(),
+    algorithm::<Default>(BYTE),
+    algorithm::<ByteLock<World>>(BYTE),
+    algorithm::<QSpinLock<World>>(BYTE),
+    algorithm::<CnaLock<World>>(BYTE),
+    algorithm::<UnfairQueuedLock<World>>(BYTE),
+    algorithm::<OwnerYieldLock<World>>(u32::MAX),
+    algorithm::<OwnerQueuedLock<World>>(0xffff),
+    algorithm::<PvQSpinLock<World, pv_qspin::Unlimited>>(BYTE),
+    algorithm::<PvQSpinLock<World, pv_qspin::KickAtUnlock>>(BYTE),
 ];
 
 /// The lock that a process chose; a number so that it fits into an atomic.
@@ -116,6 +122,16 @@ impl Choice {
                 (self.algorithm().release)(word);
             }
         }
+    }
+
+    /// Leaves who holds it, and forgets who waits.
+    ///
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire); and nobody may use it meanwhile.
+    pub(crate) unsafe fn forget_waiters(self, word: &AtomicU32) {
+        // ord: M47 alone: nobody uses it meanwhile
+        word.fetch_and(self.algorithm().holder, Ordering::Relaxed);
     }
 
     /// # Safety

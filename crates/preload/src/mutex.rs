@@ -3,6 +3,7 @@
 //! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is `EBUSY`, a destroyed one is
 //! `EINVAL`, a timed form looks at its time only if it has to wait.
 use crate::config;
+use crate::fork;
 use crate::libc_own::own;
 use crate::locks::Choice;
 use crate::object::{Kind, Mutex, me};
@@ -34,12 +35,17 @@ pub(crate) mod libc_s {
 /// The most a recursive mutex counts.
 const MOST: u32 = u32::MAX - 1;
 
-/// The lock and the kind of a mutex that is ours.
+/// The lock and the kind of a mutex that is ours, and fit to be used (W4).
 #[inline(always)]
 pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
-    Some((config::choice()?, mutex.kind()?))
+    let found = (config::choice()?, mutex.kind()?);
+    mutex.adopt(found.0);
+    Some(found)
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_init(
     mutex: *mut pthread_mutex_t,
@@ -53,6 +59,8 @@ pub(crate) unsafe extern "C" fn pthread_mutex_init(
                 mutex.write_bytes(0, 1);
                 // ord: M13 alone: the program orders its use of what it initialised
                 Mutex::at(mutex).kind.store(kind, Ordering::Relaxed);
+                // ord: M48 alone: as M13
+                Mutex::at(mutex).generation.store(fork::generation(), Ordering::Relaxed);
                 0
             }
             _ => libc_s::pthread_mutex_init(mutex, attributes),
@@ -61,6 +69,10 @@ pub(crate) unsafe extern "C" fn pthread_mutex_init(
 }
 
 /// The kind that the attributes ask for; `None` if they ask for what only libc can do.
+///
+/// # Safety
+///
+/// The attributes must be initialised.
 unsafe fn plain_kind(attributes: *const pthread_mutexattr_t) -> Option<c_int> {
     let (mut kind, mut shared, mut protocol, mut robust) = (0, 0, 0, 0);
     // SAFETY: the attributes are initialised, and the results have places.
@@ -74,6 +86,9 @@ unsafe fn plain_kind(attributes: *const pthread_mutexattr_t) -> Option<c_int> {
     plain.then_some(kind)
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex, which nobody uses any more.
@@ -89,6 +104,9 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex.
@@ -112,12 +130,15 @@ pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
     }
 }
 
-/// Whether the mutex is a normal one that is ours, in a process with the default lock: the case to be fast in.
+/// Whether the mutex is a normal one that is ours, in a process with the default lock that never forked: the case to be fast in.
 #[inline(always)]
 fn is_plain(this: &Mutex) -> bool {
-    config::is_default() && this.is_normal()
+    config::is_plain() && this.is_normal()
 }
 
+/// # Safety
+///
+/// As `pthread_mutex_lock`.
 #[inline(never)]
 unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.
@@ -157,6 +178,9 @@ fn again(this: &Mutex, kind: Kind) -> Option<c_int> {
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex.
@@ -184,6 +208,9 @@ pub(crate) unsafe fn try_lock(mutex: *mut pthread_mutex_t) -> c_int {
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_timedlock(
     mutex: *mut pthread_mutex_t,
@@ -198,6 +225,9 @@ pub(crate) unsafe extern "C" fn pthread_mutex_timedlock(
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_clocklock(
     mutex: *mut pthread_mutex_t,
@@ -220,7 +250,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_clocklock(
 ///
 /// `mutex` must be ours, and `time` readable.
 pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time: *const timespec) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's mutex and time, as it promises.
     unsafe {
         match try_lock(mutex) {
             EBUSY => {}
@@ -238,6 +268,9 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex, which a normal one's caller holds.
@@ -262,6 +295,9 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
     }
 }
 
+/// # Safety
+///
+/// As `pthread_mutex_unlock`.
 #[inline(never)]
 unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.

@@ -8,6 +8,7 @@
 //! | 4–7 | how often a recursive one is held, less one | the same |
 //! | 8–15 | owner: its thread pointer | owner's number, users |
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
+//! | 20–23 | generation (`fork.rs`) | spins, elision |
 //! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
 //!
 //! `pthread_rwlock_t`, 56 bytes:
@@ -16,14 +17,17 @@
 //! |---|---|---|
 //! | 0–7 | `qrw` | counts |
 //! | 8–15 | the writer: its thread pointer | futex words |
+//! | 16–19 | generation | unused |
 //! | 28–31 | **shared** | **shared** |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
 //!
-//! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock. Whether one is shared between processes libc notes at a place of
+//! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–23 the generation. Whether one is shared between processes libc notes at a place of
 //! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
-use crate::locks::World;
+use crate::fork::adopt;
+use crate::locks::{Choice, World};
+use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue};
@@ -36,7 +40,7 @@ pub(crate) struct Mutex {
     pub(crate) count: AtomicU32,
     pub(crate) owner: AtomicUsize,
     pub(crate) kind: AtomicI32,
-    _unused: u32,
+    pub(crate) generation: AtomicU32,
     pub(crate) relay: Relay,
     _rest: u64,
 }
@@ -95,6 +99,17 @@ impl Mutex {
         self.owner.load(Ordering::Relaxed) == me()
     }
 
+    /// See [`adopt`].
+    #[inline(always)]
+    pub(crate) fn adopt(&self, choice: Choice) {
+        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (W4): those who waited are gone, and whoever holds it
+        // changes nothing of it before it has come through here, too.
+        adopt(&self.generation, || unsafe {
+            choice.forget_waiters(&self.word);
+            self.relay.forget();
+        });
+    }
+
     #[inline(always)]
     pub(crate) fn set_owner(&self, owner: usize) {
         // ord: M8 alone: see M7, others only learn that it is not them
@@ -116,9 +131,10 @@ pub(crate) fn me() -> usize {
 /// Our reader-writer lock.
 #[repr(C)]
 pub(crate) struct RwLock {
-    pub(crate) lock: QueuedRwLock<World>,
+    lock: UnsafeCell<QueuedRwLock<World>>,
     pub(crate) writer: AtomicUsize,
-    _futexes: [u32; 3],
+    pub(crate) generation: AtomicU32,
+    _futexes: [u32; 2],
     pub(crate) shared: AtomicU32,
     _elision: [u64; 2],
     pub(crate) preference: AtomicU32,
@@ -142,11 +158,26 @@ impl RwLock {
         unsafe { &*lock.cast::<Self>() }
     }
 
+    /// The lock itself.
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> &QueuedRwLock<World> {
+        // SAFETY: it is shared, but for the moment at which it is cleaned up, when nobody uses it (W4).
+        unsafe { &*self.lock.get() }
+    }
+
     /// Whether it is ours and not libc's.
     #[inline(always)]
     pub(crate) fn is_ours(&self) -> bool {
         // ord: M9 alone: set when it was initialised, which the program orders (W2)
         self.shared.load(Ordering::Relaxed) == 0
+    }
+
+    /// See [`adopt`].
+    #[inline(always)]
+    pub(crate) fn adopt(&self) {
+        let lock = self.lock.get();
+        // SAFETY: those who waited are gone, and nobody of this process uses the lock before it is clean (W4).
+        adopt(&self.generation, || unsafe { (*lock).forget_waiters() });
     }
 
     /// Whether the calling thread writes.
@@ -176,7 +207,8 @@ pub(crate) struct Condition {
     pub(crate) queue: WaitQueue,
     /// The clock of timed waits, as POSIX numbers them.
     pub(crate) clock: AtomicI32,
-    _rest: [u32; 7],
+    pub(crate) generation: AtomicU32,
+    _rest: [u32; 6],
 }
 
 const _: () = assert!(size_of::<Condition>() == size_of::<pthread_cond_t>());
@@ -189,5 +221,12 @@ impl Condition {
     pub(crate) unsafe fn at<'a>(condition: *mut pthread_cond_t) -> &'a Self {
         // SAFETY: the same size, aligned to 8 bytes; every field is atomic, or guarded by the queue itself.
         unsafe { &*condition.cast::<Self>() }
+    }
+
+    /// See [`adopt`].
+    #[inline(always)]
+    pub(crate) fn adopt(&self) {
+        // SAFETY: those who waited are gone, and nobody of this process uses the condition before it is clean (W4).
+        adopt(&self.generation, || unsafe { self.queue.forget() });
     }
 }

@@ -3,6 +3,7 @@
 //! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers pass writers that wait. A reader
 //! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order.
 use crate::config;
+use crate::fork;
 use crate::libc_own::own;
 use crate::mutex::by_second_name;
 use crate::object::{RwLock, me};
@@ -34,12 +35,19 @@ mod libc_s {
     }
 }
 
-/// Whether the lock is ours.
+/// Whether the lock is ours; if so, it is fit to be used (W4).
 #[inline(always)]
 fn is_ours(this: &RwLock) -> bool {
-    config::choice().is_some() && this.is_ours()
+    let is_ours = config::choice().is_some() && this.is_ours();
+    if is_ours {
+        this.adopt();
+    }
+    is_ours
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_init(
     lock: *mut pthread_rwlock_t,
@@ -60,16 +68,24 @@ unsafe extern "C" fn pthread_rwlock_init(
         lock.write_bytes(0, 1);
         // ord: M19 alone: the program orders its use of what it initialised
         RwLock::at(lock).preference.store(kind as u32, Ordering::Relaxed);
+        // ord: M49 alone: as M19
+        RwLock::at(lock).generation.store(fork::generation(), Ordering::Relaxed);
         0
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock, which nobody uses any more.
     unsafe { if is_ours(RwLock::at(lock)) { 0 } else { libc_s::pthread_rwlock_destroy(lock) } }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -85,15 +101,18 @@ fn read(this: &RwLock) -> c_int {
         return EDEADLK;
     }
     if this.prefers_readers() {
-        match this.lock.try_acquire_read_again() {
+        match this.lock().try_acquire_read_again() {
             Ok(true) => return 0,
             Ok(false) => {}
             Err(_) => return EAGAIN,
         }
     }
-    if this.lock.acquire_read().is_ok() { 0 } else { EAGAIN }
+    if this.lock().acquire_read().is_ok() { 0 } else { EAGAIN }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -105,15 +124,18 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_
 
 fn try_read(this: &RwLock) -> c_int {
     if !this.prefers_readers() {
-        return if this.lock.try_acquire_read() { 0 } else { EBUSY };
+        return if this.lock().try_acquire_read() { 0 } else { EBUSY };
     }
-    match this.lock.try_acquire_read_again() {
+    match this.lock().try_acquire_read_again() {
         Ok(true) => 0,
         Ok(false) => EBUSY,
         Err(_) => EAGAIN,
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -125,12 +147,15 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
         if this.is_mine() {
             return EDEADLK;
         }
-        this.lock.acquire_write();
+        this.lock().acquire_write();
         this.set_writer(me());
         0
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -141,7 +166,7 @@ unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_
 }
 
 fn try_write(this: &RwLock) -> c_int {
-    if !this.lock.try_acquire_write() {
+    if !this.lock().try_acquire_write() {
         return EBUSY;
     }
     this.set_writer(me());
@@ -166,7 +191,7 @@ unsafe fn until(
         EBUSY => {}
         answer => return answer,
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that it is readable.
     let deadline = match unsafe { time::deadline(clock, time) } {
         Ok(deadline) => deadline,
         Err(error) => return error,
@@ -219,6 +244,9 @@ timed! {
     pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, try_write;
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock, which the caller holds; if it is not the writer, it reads.
@@ -229,9 +257,9 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
         }
         if this.is_mine() {
             this.set_writer(0);
-            this.lock.release_write();
+            this.lock().release_write();
         } else {
-            this.lock.release_read();
+            this.lock().release_read();
         }
         0
     }

@@ -57,6 +57,9 @@ fn is_ours(word: u32) -> bool {
     word & (0xff << 24) == OURS
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, shared: c_int) -> c_int {
     // SAFETY: POSIX: the object may be written.
@@ -70,6 +73,9 @@ unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, shared: c_int) -> c_int 
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_destroy(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock, which nobody uses any more.
@@ -79,6 +85,9 @@ unsafe extern "C" fn pthread_spin_destroy(lock: *mut Spin) -> c_int {
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_lock(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -115,6 +124,9 @@ fn wait(word: &AtomicU32) {
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_trylock(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -128,6 +140,9 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut Spin) -> c_int {
     }
 }
 
+/// # Safety
+///
+/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_unlock(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock, which the caller holds.

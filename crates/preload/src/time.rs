@@ -9,7 +9,7 @@ use stanchion::deadline::{Clock, Deadline};
 ///
 /// `time` must be readable.
 pub(crate) unsafe fn deadline(clock: Clock, time: *const timespec) -> Result<Deadline, c_int> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that it is readable.
     let time = unsafe { &*time };
     Deadline::at(clock, time.tv_sec, time.tv_nsec).ok_or(libc::EINVAL)
 }

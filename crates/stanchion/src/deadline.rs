@@ -74,6 +74,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 /// So many tries come first, with a spin hint between them.
 const POLLS: u32 = 128;
 
+/// Sleeps for `pause`, or less if a signal comes. No cancellation point, and leaves `errno` alone.
+pub fn sleep(pause: Duration) {
+    let (tv_sec, tv_nsec) = (pause.as_secs().try_into().unwrap_or(i64::MAX), pause.subsec_nanos().into());
+    let _ = nanosleep(&Timespec { tv_sec, tv_nsec });
+}
+
 /// Tries `attempt` until it succeeds, which is `true`, or the deadline has passed. It tries at least once.
 ///
 /// This is how locks that queue are acquired for a limited time: a place in such a queue cannot be given up. Between the tries the thread
@@ -90,8 +96,7 @@ pub fn acquire_until(deadline: &Deadline, mut attempt: impl FnMut() -> bool) -> 
     }
     let mut pause = FIRST_PAUSE;
     while !deadline.has_passed() {
-        // EINTR only makes the sleep shorter.
-        let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: pause.as_nanos() as i64 });
+        sleep(pause);
         if attempt() {
             return true;
         }

@@ -229,6 +229,16 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
+    /// Leaves who holds the lock, and forgets who waits: for a child of a process whose contexts it does not have. Nobody may use
+    /// the lock meanwhile.
+    pub fn forget_waiters(&mut self) {
+        // ord: J17 alone: nobody uses it meanwhile
+        let holders = self.count.load(Relaxed) & !(WAITING | SLEEPER);
+        // ord: J18 alone: as J17, nobody uses it meanwhile
+        self.count.store(holders, Relaxed);
+        self.queue = L::new();
+    }
+
     /// Goes in, if the word is still `seen`.
     #[inline(always)]
     fn go(&self, seen: u32, gone: u32) -> bool {

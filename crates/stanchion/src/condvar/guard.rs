@@ -43,6 +43,12 @@ impl Guard {
         }
     }
 
+    /// Frees it, whoever holds it: for a holder that does not exist.
+    pub(super) fn forget(&self) {
+        // ord: L18 alone: nobody uses it meanwhile
+        self.0.store(FREE, Ordering::Relaxed);
+    }
+
     #[inline]
     pub(super) fn release(&self) {
         // ord: L11 pairs L10, L16: our section comes before the next holder's

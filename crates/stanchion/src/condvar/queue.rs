@@ -244,6 +244,16 @@ impl WaitQueue {
         count
     }
 
+    /// Forgets who waits: they will not be notified.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may use the queue meanwhile, and those who waited must not exist: in the child of a `fork` the parent's other threads do not.
+    pub unsafe fn forget(&self) {
+        self.guard.forget();
+        self.last.set(ptr::null());
+    }
+
     /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the queue.
     pub fn is_quiet(&self) -> bool {
         loop {
@@ -313,7 +323,7 @@ pub(super) mod ring {
                 let first = end.next.get();
                 waiter.next.set(first);
                 waiter.previous.set(end);
-                // SAFETY: as above.
+                // SAFETY: waiters in the ring exist, also its first.
                 unsafe { (*first).previous.set(new) };
                 end.next.set(new);
             }

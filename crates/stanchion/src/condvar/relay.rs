@@ -49,6 +49,15 @@ impl Relay {
         unsafe { ring::pop(&self.last) }.map(Relayed)
     }
 
+    /// Forgets who stands there.
+    ///
+    /// # Safety
+    ///
+    /// As for [`WaitQueue::forget`](super::WaitQueue::forget).
+    pub unsafe fn forget(&self) {
+        self.last.set(ptr::null());
+    }
+
     /// Whether nobody stands there.
     ///
     /// # Safety

@@ -1,0 +1,82 @@
+//! The child of a `fork` has one thread, and objects in which threads wait that it does not have.
+//!
+//! Who holds an object still does if it is the thread that forked. Who waited is forgotten: each object has the number of the process's last
+//! fork in it, and the first who uses one with an older number cleans it up. A process that never forked, and one that called `exec`, looks at
+//! no such number.
+//!
+//! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
+use crate::config;
+use crate::libc_own::own;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering};
+use stanchion::futex;
+
+/// How many forks lie between this process and the one that was started.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// 0 free, 1 held, 2 held and slept on: the lock of those who clean up.
+static BROOM: AtomicU32 = AtomicU32::new(0);
+
+/// The generation of objects that are initialised now.
+#[inline(always)]
+pub(crate) fn generation() -> u32 {
+    // ord: M36 alone: changes while the process has one thread
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Sees to it that nobody waits at an object whom this process does not have. `clean` forgets who waits there.
+#[inline(always)]
+pub(crate) fn adopt(of_object: &AtomicU32, clean: impl FnOnce()) {
+    // ord: M37 pairs M38: if it is ours, it was cleaned before
+    if of_object.load(Ordering::Acquire) != generation() {
+        adopt_slow(of_object, clean);
+    }
+}
+
+#[cold]
+fn adopt_slow(of_object: &AtomicU32, clean: impl FnOnce()) {
+    // ord: M39 pairs M41: the last cleaner's work comes before ours
+    if BROOM.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        // ord: M40 pairs M41: the last cleaner's work comes before ours
+        while BROOM.swap(2, Ordering::Acquire) != 0 {
+            futex::wait_while(&BROOM, 2);
+        }
+    }
+    // ord: M42 alone: changed under the broom only
+    if of_object.load(Ordering::Relaxed) != generation() {
+        clean();
+        // ord: M38 pairs M37: whoever finds the number finds it clean
+        of_object.store(generation(), Ordering::Release);
+    }
+    // ord: M41 pairs M39, M40: our work comes before the next cleaner's
+    if BROOM.swap(0, Ordering::Release) == 2 {
+        futex::wake_one(&raw const BROOM);
+    }
+}
+
+extern "C" fn in_child() {
+    // ord: M43 alone: the process has one thread
+    GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
+    // ord: M44 alone: the process has one thread; whoever held it does not exist
+    BROOM.store(0, Ordering::Relaxed);
+    config::forked();
+}
+
+own! {
+    fn __register_atfork(prepare: *const (), parent: *const (), child: extern "C" fn(), handle: *const ());
+}
+
+/// Asks libc to tell us of forks, before any constructor of the program can fork.
+// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention; what is called
+// needs nothing that is set up later than that.
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static AT_LOAD: extern "C" fn() = {
+    extern "C" fn at_load() {
+        // SAFETY: `pthread_atfork` is this function with a handle of null for "never unloaded"; the handler stays where it is.
+        let _: c_int =
+            unsafe { __register_atfork(core::ptr::null(), core::ptr::null(), in_child, core::ptr::null()) };
+        let _ = config::choice();
+    }
+    at_load
+};
