@@ -232,9 +232,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Leaves who holds the lock, and forgets who waits: for a child of a process whose contexts it does not have. Nobody may use
     /// the lock meanwhile.
     pub fn forget_waiters(&mut self) {
-        // ord: J17 alone: nobody uses it meanwhile
+        // ord: J30 alone: nobody uses it meanwhile
         let holders = self.count.load(Relaxed) & !(WAITING | SLEEPER);
-        // ord: J18 alone: as J17, nobody uses it meanwhile
+        // ord: J31 alone: as J30, nobody uses it meanwhile
         self.count.store(holders, Relaxed);
         self.queue = L::new();
     }
