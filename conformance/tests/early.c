@@ -1,5 +1,6 @@
 /* Locks before main, after main, in libraries that are linked, preloaded or opened at run time, and across exec.
- * link: uses_locks */
+ * link: uses_locks
+ */
 #define GROUP "early"
 #include "../check.h"
 #include <dlfcn.h>
@@ -105,6 +106,7 @@ static void at_exit(void) {
 
 TEST(lock_in_an_atexit_function) {
     atexit(at_exit);
+    passed();
     exit(0);
 }
 
@@ -122,6 +124,7 @@ TEST(exit_while_a_thread_waits) {
     START(waits_for_ever, NULL);
     AWAIT(READ(&waiting));
     settle();
+    passed();
     exit(0);
 }
 

@@ -11,7 +11,9 @@ static void *counts(void *unused) {
     (void)unused;
     for (int i = 0; i < 20000; i++) {
         pthread_mutex_lock(&M);
-        counter++;
+        long seen = counter;
+        if (i % 256 == 0) sched_yield(); /* so that threads meet, on any number of CPUs */
+        counter = seen + 1;
         pthread_mutex_unlock(&M);
     }
     return NULL;
@@ -150,7 +152,9 @@ TEST(process_shared) {
     pid_t child = fork();
     for (int i = 0; i < 50000; i++) {
         pthread_mutex_lock(&common->mutex);
-        common->counter++;
+        long seen = common->counter;
+        if (i % 256 == 0) sched_yield();
+        common->counter = seen + 1;
         pthread_mutex_unlock(&common->mutex);
     }
     if (child == 0) _exit(0);
