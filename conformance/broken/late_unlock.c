@@ -1,5 +1,5 @@
 /* Broken: unlock looks at the mutex again after it is free, when the next owner may have given its memory back.
- * caught by: mutex_gone.last_user_unmaps_it_stirred/static-normal mutex_gone.waiter_unmaps_it/recursive
+ * caught by: mutex_gone.last_user_unmaps_it/static-normal mutex_gone.waiter_unmaps_it/recursive
  * passes: mutex.excludes/normal probe.counter_of_4_threads probe.timed_lock
  */
 #include "real.h"

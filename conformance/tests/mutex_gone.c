@@ -4,7 +4,7 @@
 #include "../kinds.h"
 #include "../stir.h"
 
-enum { THREADS = 4, OBJECTS = 500 };
+enum { THREADS = 3, OBJECTS = 1500 };
 
 struct object {
     pthread_mutex_t mutex;
@@ -19,11 +19,11 @@ static const struct kind PLAIN[] = {
     ALL_TYPES("shared-", BY_ATTRIBUTES, 0, PTHREAD_PRIO_NONE, 1),
 };
 
-static int stirred, arrived;
+static int arrived;
 
 static void *drops_all(void *unused) {
     (void)unused;
-    if (stirred) stir();
+    stir();
     for (int i = 0; i < OBJECTS; i++) {
         struct object *object = objects[i];
         ADD(&arrived, 1);
@@ -40,21 +40,15 @@ static void *drops_all(void *unused) {
     return NULL;
 }
 
-static void last_user_unmaps(const struct kind *kind) {
+TEST_EACH(last_user_unmaps_it, PLAIN) {
     pthread_t threads[THREADS];
     for (int i = 0; i < OBJECTS; i++) {
         objects[i] = ANY(struct object, own_page());
-        make_mutex(&objects[i]->mutex, kind);
+        make_mutex(&objects[i]->mutex, &PLAIN[row]);
         objects[i]->users = THREADS;
     }
     for (int i = 0; i < THREADS; i++) threads[i] = START(drops_all, NULL);
     for (int i = 0; i < THREADS; i++) END(threads[i]);
-}
-
-TEST_EACH(last_user_unmaps_it, PLAIN) { last_user_unmaps(&PLAIN[row]); }
-TEST_EACH(last_user_unmaps_it_stirred, PLAIN) {
-    stirred = 1;
-    last_user_unmaps(&PLAIN[row]);
 }
 
 /* Two threads only: one waits for the mutex, gets it, and takes it away while the other leaves its unlock. */
