@@ -137,6 +137,14 @@ UNUSED static void sleep_us(long us) {
     }
 }
 
+/* True for three seconds from the first call: a test that looks for a race does its rounds as long as that, and fewer of them on
+ * a machine that is busy with other things. */
+UNUSED static int time_left(void) {
+    static struct timespec end;
+    if (end.tv_sec == 0) end = in_ms(CLOCK_MONOTONIC, 3000);
+    return !reached(CLOCK_MONOTONIC, &end);
+}
+
 /* Lets others do what they must not do. One that is slower than this goes unnoticed; none is blamed wrongly. */
 UNUSED static void settle(void) { sleep_us(40000); }
 

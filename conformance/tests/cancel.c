@@ -209,7 +209,7 @@ static int read_under_mutex(const int *cell) {
 }
 
 TEST_EACH(no_signal_is_lost_with_a_cancelled_waiter, WAYS) {
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < 120 && time_left(); round++) {
         make(row);
         in_wait = came_out = 0;
         pthread_t first = START(waits_once, NULL), second = START(waits_once, NULL);

@@ -101,7 +101,7 @@ static const way WAYS[] = {
 };
 
 TEST_EACH(destructors_run_with_the_mutex_held, WAYS) {
-    for (int round = 1; round <= 20; round++) {
+    for (int round = 1; round <= 20 && time_left(); round++) {
         PUT(&waiting, 0);
         pthread_t thread = START(WAYS[row].body, nullptr);
         AWAIT(READ(&waiting));

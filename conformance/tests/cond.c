@@ -109,7 +109,7 @@ static void *waits_once(void *unused) {
 TEST_EACH(later_waiter_steals_no_signal, MIXTURES) {
     const struct mixture *mixture = &MIXTURES[row];
     make_both(&C, &M, mixture);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 200 && time_left(); round++) {
         waiting = woken = 0;
         pthread_t earlier = START(waits_once, NULL);
         await_waiting(1);
@@ -178,7 +178,7 @@ static void *passes_on(void *argument) {
 
 TEST_EACH(ring, MIXTURES) {
     pthread_t threads[8];
-    laps = 1000;
+    laps = 250;
     make_both(&C, &M, &MIXTURES[row]);
     for (int i = 0; i < 8; i++) make_cond(&turn_of[i], &MIXTURES[row]);
     for (size_t i = 0; i < 8; i++) threads[i] = START(passes_on, (void *)i);

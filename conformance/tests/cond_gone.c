@@ -4,7 +4,7 @@
 #include "../conds.h"
 #include "../stir.h"
 
-enum { WAITERS = 5, ROUNDS = 150 };
+enum { WAITERS = 5, ROUNDS = 150, LAST = 1000000 };
 
 static pthread_mutex_t M;
 static struct page {
@@ -17,8 +17,9 @@ static int left;
 static void *waits(void *unused) {
     (void)unused;
     if (stirred) stir();
-    for (int round = 1; round <= ROUNDS; round++) {
-        while (READ(&round_now) != round) sched_yield();
+    for (int round = 1;; round++) {
+        while (READ(&round_now) != round && READ(&round_now) != LAST) sched_yield();
+        if (READ(&round_now) == LAST) return NULL;
         GIVES(pthread_mutex_lock(&M), 0);
         struct page *mine = page;
         struct timespec later = in_ms(CLOCK_REALTIME, 3600 * 1000);
@@ -30,7 +31,6 @@ static void *waits(void *unused) {
         GIVES(pthread_mutex_unlock(&M), 0);
         ADD(&left, 1);
     }
-    return NULL;
 }
 
 static int all_wait(void) {
@@ -46,7 +46,7 @@ static void unmap_after_broadcast(const struct mixture *mixture, int destroy_whi
     make_both(&mine->cond, &M, mixture);
     give_back(mine);
     for (int i = 0; i < WAITERS; i++) threads[i] = START(waits, NULL);
-    for (int round = 1; round <= ROUNDS; round++) {
+    for (int round = 1; round <= ROUNDS && time_left(); round++) {
         GIVES(pthread_mutex_lock(&M), 0);
         mine = ANY(struct page, own_page());
         make_cond(&mine->cond, mixture);
@@ -65,6 +65,7 @@ static void unmap_after_broadcast(const struct mixture *mixture, int destroy_whi
         if (destroy_while_held) GIVES(pthread_mutex_unlock(&M), 0);
         AWAIT(READ(&left) == WAITERS);
     }
+    PUT(&round_now, LAST);
     for (int i = 0; i < WAITERS; i++) END(threads[i]);
 }
 
@@ -95,7 +96,7 @@ static void *waits_for_go(void *argument) {
 TEST_EACH(made_again_in_the_same_place, MIXTURES) {
     struct page *mine = ANY(struct page, own_page());
     make_both(&mine->cond, &M, &MIXTURES[row]);
-    for (int round = 1; round <= 50; round++) {
+    for (int round = 1; round <= 50 && time_left(); round++) {
         pthread_t threads[WAITERS];
         make_cond(&mine->cond, &MIXTURES[row]);
         waiting = served = mine->go = 0;

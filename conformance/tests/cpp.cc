@@ -227,7 +227,7 @@ TEST(short_lived_objects) {
         std::condition_variable changed;
         int left = 3;
     };
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 300 && time_left(); round++) {
         auto latch = std::make_shared<Latch>();
         std::vector<std::thread> threads;
         for (int i = 0; i < 3; i++) threads.emplace_back([latch] {

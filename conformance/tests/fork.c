@@ -64,7 +64,7 @@ TEST_EACH(locks_held_across_fork, OWNERLESS) {
     make_mutex(&OTHER, &OWNERLESS[row]);
     GIVES(pthread_atfork(before, after, after), 0);
     for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < 15 && time_left(); round++) {
         pid_t child = fork();
         if (child == 0) child_uses_locks();
         END_CHILD(child);
@@ -79,7 +79,7 @@ TEST(rwlock_held_across_fork) {
     pthread_t threads[THREADS];
     use_rwlock = 1;
     for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 10 && time_left(); round++) {
         before();
         pid_t child = fork();
         if (child == 0) {
@@ -101,7 +101,7 @@ TEST(contended_before_fork) {
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < 15 && time_left(); round++) {
         GIVES(pthread_mutex_lock(&M), 0);
         GIVES(pthread_mutex_lock(&OTHER), 0);
         pid_t child = fork();

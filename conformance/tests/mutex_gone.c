@@ -19,15 +19,18 @@ static const struct kind PLAIN[] = {
     ALL_TYPES("shared-", BY_ATTRIBUTES, 0, PTHREAD_PRIO_NONE, 1),
 };
 
-static int arrived;
+/* In round `limit` they stop. */
+static int arrived, limit = OBJECTS;
 
-static void *drops_all(void *unused) {
-    (void)unused;
+static void *drops_all(void *argument) {
+    int decides = argument != NULL;
     stir();
     for (int i = 0; i < OBJECTS; i++) {
         struct object *object = objects[i];
-        ADD(&arrived, 1);
-        while (READ(&arrived) < (i + 1) * THREADS) sched_yield(); /* all at once */
+        if (decides && !time_left()) PUT(&limit, i); /* the others can not have begun this round */
+        else ADD(&arrived, 1);
+        while (READ(&arrived) < (i + 1) * THREADS && i < READ(&limit)) sched_yield(); /* all at once */
+        if (i >= READ(&limit)) break;
         GIVES(pthread_mutex_lock(&object->mutex), 0);
         int last = --object->users == 0;
         if (i % 2 == 0) sched_yield(); /* so that some have to wait */
@@ -47,17 +50,21 @@ TEST_EACH(last_user_unmaps_it, PLAIN) {
         make_mutex(&objects[i]->mutex, &PLAIN[row]);
         objects[i]->users = THREADS;
     }
-    for (int i = 0; i < THREADS; i++) threads[i] = START(drops_all, NULL);
+    for (int i = 0; i < THREADS; i++) threads[i] = START(drops_all, i == 0 ? &limit : NULL);
     for (int i = 0; i < THREADS; i++) END(threads[i]);
 }
 
 /* Two threads only: one waits for the mutex, gets it, and takes it away while the other leaves its unlock. */
+enum { LAST = 1000000 };
 static struct object *one;
 static int round_of_waiter;
 
-static void *takes_away(void *rounds) {
-    for (int i = 1; i <= *ANY(int, rounds); i++) {
-        while (READ(&round_of_waiter) != i) sched_yield();
+static void *takes_away(void *unused) {
+    (void)unused;
+    for (int i = 1;; i++) {
+        int round;
+        while ((round = READ(&round_of_waiter)) != i && round != LAST) sched_yield();
+        if (round == LAST) return NULL;
         struct object *object = one;
         GIVES(pthread_mutex_lock(&object->mutex), 0);
         GIVES(pthread_mutex_unlock(&object->mutex), 0);
@@ -65,14 +72,12 @@ static void *takes_away(void *rounds) {
         give_back(object);
         PUT(&round_of_waiter, -i);
     }
-    return NULL;
 }
 
 TEST_EACH(waiter_unmaps_it, PLAIN) {
-    int rounds = 1500;
-    pthread_t waiter = START(takes_away, &rounds);
+    pthread_t waiter = START(takes_away, NULL);
     stir();
-    for (int i = 1; i <= rounds; i++) {
+    for (int i = 1; i <= 1500 && time_left(); i++) {
         struct object *object = ANY(struct object, own_page());
         make_mutex(&object->mutex, &PLAIN[row]);
         GIVES(pthread_mutex_lock(&object->mutex), 0);
@@ -83,5 +88,6 @@ TEST_EACH(waiter_unmaps_it, PLAIN) {
         GIVES(pthread_mutex_unlock(&object->mutex), 0);
         while (READ(&round_of_waiter) != -i) sched_yield();
     }
+    PUT(&round_of_waiter, LAST);
     END(waiter);
 }

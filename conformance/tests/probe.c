@@ -112,7 +112,7 @@ static int turn;
 static void *passes_on(void *argument) {
     int me = (int)(size_t)argument;
     pthread_mutex_lock(&M);
-    for (int lap = 0; lap < 1000; lap++) {
+    for (int lap = 0; lap < 250; lap++) {
         while (turn != me) pthread_cond_wait(&turns[me], &M);
         turn = (me + 1) % 8;
         pthread_cond_signal(&turns[turn]);
