@@ -61,7 +61,7 @@ static void *counts(void *unused) {
     for (int i = 0; i < rounds; i++) {
         GIVES(pthread_mutex_lock(&M), 0);
         long seen = counter;
-        if (i % 64 == 0) sched_yield();
+        if (i % 256 == 0) sched_yield();
         counter = seen + 1;
         GIVES(pthread_mutex_unlock(&M), 0);
     }

@@ -80,8 +80,6 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
     let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)));
     if request.self_test {
-        // Most of these tests only wait for what does not come.
-        let jobs = request.jobs.unwrap_or(jobs * 4).max(1);
         return broken::run(root, &programs, &build::broken(root)?, jobs, timeout);
     }
     let cases = select(&programs, &request.only)?;
@@ -221,9 +219,9 @@ fn run_cases(
     fs::create_dir_all(&said)?;
     let queue = Mutex::new(cases.iter().enumerate());
     let verdicts = Mutex::new(vec![Verdict::Ok; cases.len()]);
-    let work = |worker: usize| -> io::Result<()> {
-        // Two runs at a time of this command must not share the file.
-        let said = said.join(format!("{}-{worker}", std::process::id()));
+    let work = || -> io::Result<()> {
+        // Nobody else may have the file, neither another worker nor another run of this command.
+        let said = said.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((index, case)) = next else { break };
@@ -235,7 +233,7 @@ fn run_cases(
             .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|worker| scope.spawn(move || work(worker))).collect();
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))
         })
