@@ -12,12 +12,14 @@ struct way {
     const struct mixture mixture;
 };
 static const struct way WAYS[] = {
-    {"wait", 0, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0}},
-    {"wait-recursive", 0, {"", 0, 0, PTHREAD_MUTEX_RECURSIVE, 0, 0}},
-    {"wait-errorcheck", 0, {"", 0, 0, PTHREAD_MUTEX_ERRORCHECK, 0, 0}},
-    {"wait-shared", 0, {"", 1, 1, PTHREAD_MUTEX_NORMAL, 0, 0}},
-    {"timedwait", 1, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0}},
-    {"clockwait", 2, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0}},
+    {"wait", 0, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0, 0, 0}},
+    {"wait-recursive", 0, {"", 0, 0, PTHREAD_MUTEX_RECURSIVE, 0, 0, 0, 0}},
+    {"wait-errorcheck", 0, {"", 0, 0, PTHREAD_MUTEX_ERRORCHECK, 0, 0, 0, 0}},
+    {"wait-shared", 0, {"", 1, 1, PTHREAD_MUTEX_NORMAL, 0, 0, 0, 0}},
+    {"wait-robust", 0, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0, 1, PTHREAD_PRIO_NONE}},
+    {"wait-inherit", 0, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0, 0, PTHREAD_PRIO_INHERIT}},
+    {"timedwait", 1, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0, 0, 0}},
+    {"clockwait", 2, {"", 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0, 0, 0}},
 };
 static const struct way *way;
 

@@ -3,10 +3,10 @@
 #include "../conds.h"
 
 static const struct mixture SHARED[] = {
-    {"normal", 1, 1, PTHREAD_MUTEX_NORMAL, 0, 0},
-    {"recursive", 1, 1, PTHREAD_MUTEX_RECURSIVE, 0, 0},
-    {"errorcheck", 1, 1, PTHREAD_MUTEX_ERRORCHECK, 0, 0},
-    {"monotonic", 1, 1, PTHREAD_MUTEX_NORMAL, 1, 0},
+    {"normal", 1, 1, PTHREAD_MUTEX_NORMAL, 0, 0, 0, 0},
+    {"recursive", 1, 1, PTHREAD_MUTEX_RECURSIVE, 0, 0, 0, 0},
+    {"errorcheck", 1, 1, PTHREAD_MUTEX_ERRORCHECK, 0, 0, 0, 0},
+    {"monotonic", 1, 1, PTHREAD_MUTEX_NORMAL, 1, 0, 0, 0},
 };
 
 struct common {

@@ -29,7 +29,7 @@ static const struct way WAYS[] = {
 };
 
 static const struct way *make(size_t row, int type) {
-    struct mixture mixture = {"", 0, 0, 0, 0, 0};
+    struct mixture mixture = {"", 0, 0, 0, 0, 0, 0, 0};
     mixture.type = type;
     mixture.monotonic = WAYS[row].monotonic_attribute;
     make_both(&C, &M, &mixture);
