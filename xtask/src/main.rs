@@ -1,8 +1,9 @@
-//! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, CI.
+//! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
 mod ci;
 mod comments;
+mod conform;
 mod fastpath;
 mod finding;
 mod mutants;
@@ -92,6 +93,8 @@ enum Task {
         #[arg(long, requires = "docs")]
         check: bool,
     },
+    /// Run the POSIX tests of conformance/ against libc, or against a library that is preloaded
+    Conform(conform::Request),
     /// Run the jobs of CI in order and sum up
     Ci {
         /// Run only these jobs, separated by commas
@@ -122,6 +125,7 @@ fn main() -> ExitCode {
         Task::Mutants { only, detector, jobs, .. } => {
             mutants::run(&root, &mutants::Request { only, detector, jobs })
         }
+        Task::Conform(request) => conform::run(&root, &request),
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)

@@ -245,6 +245,15 @@ pub(crate) const JOBS: &[Job] = &[
         ..PLAIN
     },
     Job {
+        name: "conform",
+        shows: "libc passes the POSIX tests, and each broken library is caught by those named for it",
+        steps: &[
+            Run(&["cargo", "xtask", "conform", "--self-test"]),
+            Run(&["cargo", "xtask", "conform", "--preload", "libc"]),
+        ],
+        ..PLAIN
+    },
+    Job {
         name: "explore-nightly",
         shows: "no lock fails in five million schedules",
         steps: &[lab!["explore", "--schedules", "5000000", "--seed", "1000000000"]],

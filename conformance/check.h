@@ -1,0 +1,286 @@
+/*
+ * Helpers of the conformance tests, for C11 and C++17.
+ *
+ * A test program defines GROUP, includes this file and writes tests:
+ *
+ *     TEST(unlock_frees) { GIVES(pthread_mutex_unlock(&mutex), 0); }
+ *     TEST_EACH(relock, KINDS) { const struct kind *kind = &KINDS[row]; ... }
+ *
+ * `program --list` prints the names (`GROUP.unlock_frees`, `GROUP.relock/recursive`), `program NAME` runs one test.
+ * A test ends with 0 after a line `PASS` on stderr, with 1 after `FAIL ...`, with 77 after `SKIP ...`. That `PASS` is asked for
+ * because a library might end the process with 0 before the test is over.
+ * Nothing is printed on stdout by a test.
+ *
+ * No test asserts that something is fast. What must happen has PATIENCE seconds to happen: 20, or $CONFORM_PATIENCE.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds that something may take before the test says that it does not happen. */
+static int patience(void) {
+    const char *told = getenv("CONFORM_PATIENCE");
+    int seconds = told ? atoi(told) : 0;
+    return seconds > 0 ? seconds : 20;
+}
+#define PATIENCE patience()
+
+#define UNUSED __attribute__((unused))
+/* C++ has no implicit conversion from void *, and C no need of one. */
+#define ANY(type, pointer) ((type *)(pointer))
+
+/* ---- Verdicts --------------------------------------------------------------------------------- */
+
+static const char *error_name(int code) {
+    switch (code) {
+    case 0: return "0";
+    case EAGAIN: return "EAGAIN";
+    case EBUSY: return "EBUSY";
+    case EDEADLK: return "EDEADLK";
+    case EINTR: return "EINTR";
+    case EINVAL: return "EINVAL";
+    case ENOMEM: return "ENOMEM";
+    case ENOTRECOVERABLE: return "ENOTRECOVERABLE";
+    case ENOTSUP: return "ENOTSUP";
+    case EOWNERDEAD: return "EOWNERDEAD";
+    case EPERM: return "EPERM";
+    case ETIMEDOUT: return "ETIMEDOUT";
+    default: return "another code";
+    }
+}
+
+__attribute__((noreturn, format(printf, 3, 4))) UNUSED static void fail_at(const char *file, int line, const char *format,
+                                                                          ...) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char *slash = strrchr(file, '/');
+    dprintf(2, "FAIL %s:%d: %s\n", slash ? slash + 1 : file, line, text);
+    _exit(1);
+}
+
+#define FAIL(...) fail_at(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(condition, ...)                                                                                                  \
+    do {                                                                                                                       \
+        if (!(condition)) FAIL(__VA_ARGS__);                                                                                   \
+    } while (0)
+/* The call must give this code. */
+#define GIVES(call, want)                                                                                                      \
+    do {                                                                                                                       \
+        int given = (call);                                                                                                    \
+        int wanted = (want);                                                                                                   \
+        if (given != wanted)                                                                                                   \
+            FAIL("%s gives %s (%d), not %s", #call, error_name(given), given, error_name(wanted));                             \
+    } while (0)
+/* What is set up around a test must work. */
+#define SETUP(condition) CHECK(condition, "the test can not be set up: %s: %s", #condition, strerror(errno))
+/* The test is over and has passed. `main` says it; a test that ends the process itself does so just before. */
+UNUSED static void passed(void) { (void)!write(2, "PASS\n", 5); }
+/* Says why a test does not apply here. */
+#define SKIP(...)                                                                                                              \
+    do {                                                                                                                       \
+        dprintf(2, "SKIP " __VA_ARGS__);                                                                                       \
+        dprintf(2, "\n");                                                                                                      \
+        _exit(77);                                                                                                             \
+    } while (0)
+
+/* ---- Time ------------------------------------------------------------------------------------- */
+
+UNUSED static struct timespec now(clockid_t clock) {
+    struct timespec at;
+    clock_gettime(clock, &at);
+    return at;
+}
+
+/* So many milliseconds from now; a negative number is in the past. */
+UNUSED static struct timespec in_ms(clockid_t clock, long ms) {
+    struct timespec at = now(clock);
+    long long nanos = at.tv_nsec + ms % 1000 * 1000000LL;
+    at.tv_sec += ms / 1000;
+    if (nanos < 0) {
+        at.tv_sec -= 1;
+        nanos += 1000000000LL;
+    } else if (nanos >= 1000000000LL) {
+        at.tv_sec += 1;
+        nanos -= 1000000000LL;
+    }
+    at.tv_nsec = (long)nanos;
+    return at;
+}
+
+UNUSED static int reached(clockid_t clock, const struct timespec *deadline) {
+    struct timespec at = now(clock);
+    return at.tv_sec > deadline->tv_sec || (at.tv_sec == deadline->tv_sec && at.tv_nsec >= deadline->tv_nsec);
+}
+
+UNUSED static void sleep_us(long us) {
+    struct timespec rest = {us / 1000000, us % 1000000 * 1000};
+    while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+    }
+}
+
+/* True for three seconds from the first call: a test that looks for a race does its rounds as long as that, and fewer of them on
+ * a machine that is busy with other things. */
+UNUSED static int time_left(void) {
+    static struct timespec end;
+    if (end.tv_sec == 0) end = in_ms(CLOCK_MONOTONIC, 3000);
+    return !reached(CLOCK_MONOTONIC, &end);
+}
+
+/* Lets others do what they must not do. One that is slower than this goes unnoticed; none is blamed wrongly. */
+UNUSED static void settle(void) { sleep_us(40000); }
+
+/* ---- Flags and threads ------------------------------------------------------------------------ */
+
+#define UP(flag) __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST)
+#define PUT(cell, value) __atomic_store_n(cell, value, __ATOMIC_SEQ_CST)
+#define READ(cell) __atomic_load_n(cell, __ATOMIC_SEQ_CST)
+#define ADD(cell, n) __atomic_add_fetch(cell, n, __ATOMIC_SEQ_CST)
+
+/* Waits until the condition holds, or fails. */
+#define AWAIT(condition)                                                                                                       \
+    do {                                                                                                                       \
+        struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);                                                    \
+        while (!(condition)) {                                                                                                 \
+            if (reached(CLOCK_MONOTONIC, &give_up)) FAIL("this did not happen within %d s: %s", PATIENCE, #condition);         \
+            sleep_us(200);                                                                                                     \
+        }                                                                                                                      \
+    } while (0)
+
+UNUSED static pthread_t start_thread(void *(*body)(void *), void *argument, const char *file, int line) {
+    pthread_t thread;
+    int code = pthread_create(&thread, NULL, body, argument);
+    if (code != 0) fail_at(file, line, "pthread_create gives %s (%d)", error_name(code), code);
+    return thread;
+}
+
+UNUSED static void *end_of_thread(pthread_t thread, const char *file, int line) {
+    void *result = NULL;
+    struct timespec give_up = in_ms(CLOCK_REALTIME, PATIENCE * 1000L);
+    int code = pthread_timedjoin_np(thread, &result, &give_up);
+    if (code == ETIMEDOUT) fail_at(file, line, "a thread still waits after %d s", PATIENCE);
+    if (code != 0) fail_at(file, line, "pthread_join gives %s (%d)", error_name(code), code);
+    return result;
+}
+
+#define START(body, argument) start_thread(body, argument, __FILE__, __LINE__)
+/* Waits for the end of a thread, or fails. */
+#define END(thread) end_of_thread(thread, __FILE__, __LINE__)
+
+struct errand {
+    int (*call)(void *);
+    void *object;
+    int code;
+};
+
+static void *run_errand(void *argument) {
+    struct errand *errand = ANY(struct errand, argument);
+    errand->code = errand->call(errand->object);
+    return NULL;
+}
+
+/* What the call gives in another thread, which then ends. */
+UNUSED static int elsewhere_at(int (*call)(void *), void *object, const char *file, int line) {
+    struct errand errand = {call, object, -1};
+    end_of_thread(start_thread(run_errand, &errand, file, line), file, line);
+    return errand.code;
+}
+#define ELSEWHERE(call, object) elsewhere_at(call, object, __FILE__, __LINE__)
+
+/* ---- Processes and memory --------------------------------------------------------------------- */
+
+/* Memory that a process shares with the children that it forks, zeroed. */
+UNUSED static void *shared_memory(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    SETUP(memory != MAP_FAILED);
+    return memory;
+}
+
+/* Waits for a child, which must exit with 0. A child that fails has said why. */
+UNUSED static void end_of_child(pid_t child, const char *file, int line) {
+    int status = 0;
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (reached(CLOCK_MONOTONIC, &give_up)) {
+            kill(child, SIGKILL);
+            fail_at(file, line, "the child still runs after %d s", PATIENCE);
+        }
+        sleep_us(200);
+    }
+    if (WIFSIGNALED(status)) fail_at(file, line, "the child died of signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0) fail_at(file, line, "the child exited with %d", WEXITSTATUS(status));
+}
+#define END_CHILD(child) end_of_child(child, __FILE__, __LINE__)
+
+/* ---- The list of tests ------------------------------------------------------------------------ */
+
+struct test {
+    char name[120];
+    void (*plain)(void);
+    void (*each)(size_t);
+    size_t row;
+};
+
+static struct test tests[400];
+static size_t tests_known;
+
+UNUSED static void add_test(const char *name, const char *row_name, void (*plain)(void), void (*each)(size_t), size_t row) {
+    if (tests_known == sizeof tests / sizeof tests[0]) abort();
+    struct test *test = &tests[tests_known++];
+    snprintf(test->name, sizeof test->name, "%s.%s%s%s", GROUP, name, row_name ? "/" : "", row_name ? row_name : "");
+    test->plain = plain;
+    test->each = each;
+    test->row = row;
+}
+
+#define TEST(ident)                                                                                                            \
+    static void ident(void);                                                                                                   \
+    __attribute__((constructor)) static void add_##ident(void) { add_test(#ident, NULL, ident, NULL, 0); }                     \
+    static void ident(void)
+
+#define ROWS(table) (sizeof(table) / sizeof((table)[0]))
+
+#define TEST_EACH(ident, table)                                                                                                \
+    static void ident(size_t row);                                                                                             \
+    __attribute__((constructor)) static void add_##ident(void) {                                                               \
+        for (size_t row = 0; row < ROWS(table); row++) add_test(#ident, (table)[row].name, NULL, ident, row);                  \
+    }                                                                                                                          \
+    static void ident(size_t row)
+
+int main(int count, char **words) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing is left behind when the one who runs the tests is gone */
+    if (count == 2 && strcmp(words[1], "--list") == 0) {
+        for (size_t i = 0; i < tests_known; i++) printf("%s\n", tests[i].name);
+        return 0;
+    }
+    for (size_t i = 0; count == 2 && i < tests_known; i++) {
+        if (strcmp(words[1], tests[i].name) == 0) {
+            if (tests[i].plain) tests[i].plain();
+            else tests[i].each(tests[i].row);
+            passed();
+            return 0;
+        }
+    }
+    fprintf(stderr, "usage: %s --list | NAME\n", words[0]);
+    return 2;
+}
+
+#endif

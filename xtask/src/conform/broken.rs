@@ -1,0 +1,124 @@
+//! `cargo xtask conform --self-test`: libraries that are broken on purpose, and the tests that must catch each.
+//!
+//! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`. The latter show that it
+//! was the fault that was caught, not a library that breaks everything.
+use super::build::{Program, stem};
+use super::runner::{Setting, Verdict};
+use super::{Case, Column, TIMEOUT, find, run_cases};
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io, thread};
+
+/// What a broken library says of itself.
+#[derive(Debug, PartialEq, Eq)]
+struct Promise {
+    caught_by: Vec<String>,
+    passes: Vec<String>,
+}
+
+/// How many libraries are tried at a time: most of the tests only wait for what does not come.
+const AT_ONCE: usize = 4;
+/// How often a test is run until it catches a fault. Some faults are races, which a busy machine makes rare.
+const TRIES: u32 = 5;
+
+/// Runs each broken library under the tests that it names. 1 when a fault went unnoticed.
+pub(super) fn run(
+    root: &Path,
+    programs: &[Program],
+    libraries: &[(PathBuf, PathBuf)],
+    jobs: usize,
+    timeout: Duration,
+) -> io::Result<ExitCode> {
+    let mut wrong = 0;
+    for some in libraries.chunks(AT_ONCE) {
+        let tried = thread::scope(|scope| {
+            let tries: Vec<_> = some
+                .iter()
+                .map(|(source, library)| {
+                    scope.spawn(|| try_one(root, programs, source, library, jobs, timeout))
+                })
+                .collect();
+            let ended = tries.into_iter().map(thread::ScopedJoinHandle::join);
+            ended.map(|ended| ended.unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))).collect()
+        });
+        let tried: io::Result<Vec<(String, usize)>> = tried;
+        for (lines, findings) in tried? {
+            print!("{lines}");
+            wrong += findings;
+        }
+    }
+    println!("conform --self-test: {} broken libraries, {wrong} findings", libraries.len());
+    Ok(if wrong == 0 && !libraries.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The lines about one library, and how many of its promises it does not keep.
+fn try_one(
+    root: &Path,
+    programs: &[Program],
+    source: &Path,
+    library: &Path,
+    jobs: usize,
+    timeout: Duration,
+) -> io::Result<(String, usize)> {
+    let named = |why: String| io::Error::other(format!("{}: {why}", source.display()));
+    let promise = read(&fs::read_to_string(source)?).map_err(named)?;
+    let name = stem(source);
+    let (mut lines, mut wrong) = (String::new(), 0);
+    // What must pass may take as long as on any other day.
+    for (tests, tries, timeout, [right, not_right]) in [
+        (&promise.caught_by, TRIES, timeout, ["caught", "NOT CAUGHT"]),
+        (&promise.passes, 1, timeout.max(TIMEOUT), ["passes", "MUST PASS"]),
+    ] {
+        let setting = Setting { preload: Some(library.to_owned()), env: Vec::new(), timeout };
+        let column = Column { name: name.clone(), setting };
+        let known = |test: &String| find(programs, test).ok_or_else(|| named(format!("no test `{test}`")));
+        let cases = tests.iter().map(known).collect::<io::Result<Vec<Case>>>()?;
+        let verdicts = run_cases(root, &cases, &column, tries, jobs, &|_, _| Ok(()))?;
+        for (test, verdict) in tests.iter().zip(&verdicts) {
+            let kept = if tries > 1 { !verdict.is_fine() } else { *verdict == Verdict::Ok };
+            wrong += usize::from(!kept);
+            let word = if kept { right } else { not_right };
+            let line = format!("{name:<16} {word:<10} {test}  {} {}", verdict.word(), verdict.what());
+            lines.push_str(line.trim_end());
+            lines.push('\n');
+        }
+    }
+    Ok((lines, wrong))
+}
+
+/// Reads the promise out of the first comment.
+fn read(text: &str) -> Result<Promise, String> {
+    let comment = text.split("*/").next().unwrap_or_default();
+    let named = |key: &str| -> Vec<String> {
+        let lines =
+            comment.lines().filter_map(|line| line.trim_start_matches([' ', '*', '/']).strip_prefix(key));
+        lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+    };
+    let promise = Promise { caught_by: named("caught by:"), passes: named("passes:") };
+    if promise.caught_by.is_empty() || promise.passes.is_empty() {
+        return Err("the first comment must have lines `caught by: TEST` and `passes: TEST`".to_owned());
+    }
+    Ok(promise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_are_read() {
+        let text = "/* Broken: so.\n * caught by: a.b a.c/d\n * caught by: e.f\n * passes: g.h\n */\n/* passes: x.y */";
+        let words = |all: &[&str]| all.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        assert_eq!(
+            read(text),
+            Ok(Promise { caught_by: words(&["a.b", "a.c/d", "e.f"]), passes: words(&["g.h"]) })
+        );
+    }
+
+    #[test]
+    fn a_fault_that_nothing_catches_is_no_fault() {
+        assert!(read("/* Broken: so. */").is_err());
+        assert!(read("/* caught by: a.b */").is_err());
+    }
+}

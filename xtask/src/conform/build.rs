@@ -1,0 +1,143 @@
+//! Builds the test programs, the libraries they use, and the broken libraries, with the machine's C and C++ compilers.
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+use std::{env, fs, io};
+
+/// Where the sources are, below the workspace.
+pub(super) const SOURCES: &str = "conformance";
+/// With the usual warnings, which are printed and no errors: a compiler that is not ours may have others.
+const COMMON: &[&str] = &["-O1", "-g", "-Wall", "-Wextra", "-pthread"];
+const C: &[&str] = &["-std=c11", "-pedantic"];
+const CPP: &[&str] = &["-std=c++17", "-pedantic"];
+
+/// A test program and the names of its tests.
+pub(super) struct Program {
+    pub(super) path: PathBuf,
+    pub(super) tests: Vec<String>,
+}
+
+/// Where what is built goes.
+pub(super) fn directory(root: &Path) -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    root.join(target).join("conform")
+}
+
+/// Builds what is not current and asks each program for its tests.
+pub(super) fn suite(root: &Path) -> io::Result<Vec<Program>> {
+    let (sources, out) = (root.join(SOURCES), directory(root));
+    fs::create_dir_all(&out)?;
+    for part in files(&sources.join("parts"))? {
+        library(&sources, &part, &out.join(format!("lib{}.so", stem(&part))))?;
+    }
+    let mut programs = Vec::new();
+    for source in files(&sources.join("tests"))? {
+        let path = out.join(stem(&source));
+        let mut command = compiler(&source);
+        command.arg("-o").arg(&path).arg(&source).arg("-L").arg(&out).arg("-Wl,-rpath,$ORIGIN");
+        command.args(linked(&fs::read_to_string(&source)?)).arg("-ldl");
+        build(&sources, &source, &path, command)?;
+        let listed = Command::new(&path).arg("--list").env_remove("LD_PRELOAD").output()?;
+        if !listed.status.success() {
+            return Err(io::Error::other(format!("{} --list failed: {}", path.display(), listed.status)));
+        }
+        let tests = String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect();
+        programs.push(Program { path, tests });
+    }
+    Ok(programs)
+}
+
+/// Builds the broken libraries: the source and the library of each.
+pub(super) fn broken(root: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    let (sources, out) = (root.join(SOURCES), directory(root).join("broken"));
+    fs::create_dir_all(&out)?;
+    let mut built = Vec::new();
+    for source in files(&sources.join("broken"))? {
+        let path = out.join(format!("{}.so", stem(&source)));
+        library(&sources, &source, &path)?;
+        built.push((source, path));
+    }
+    Ok(built)
+}
+
+fn library(sources: &Path, source: &Path, path: &Path) -> io::Result<()> {
+    let mut command = compiler(source);
+    command.args(["-shared", "-fPIC", "-o"]).arg(path).arg(source).arg("-ldl");
+    build(sources, source, path, command)
+}
+
+/// `$CC` and `$CXX`, or the machine's own.
+fn compiler(source: &Path) -> Command {
+    let cpp = source.extension().is_some_and(|extension| extension == "cc");
+    let (variable, usual) = if cpp { ("CXX", "c++") } else { ("CC", "cc") };
+    let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| usual.into()));
+    command.args(if cpp { CPP } else { C }).args(COMMON);
+    command
+}
+
+/// The libraries of ours that a program says it is linked with: `link: NAME` in its first comment.
+fn linked(text: &str) -> Vec<String> {
+    let words = text.lines().find_map(|line| line.trim_start_matches([' ', '*', '/']).strip_prefix("link: "));
+    words.map_or_else(Vec::new, |words| words.split_whitespace().map(|word| format!("-l{word}")).collect())
+}
+
+fn build(sources: &Path, source: &Path, path: &Path, mut command: Command) -> io::Result<()> {
+    if !stale(sources, source, path)? {
+        return Ok(());
+    }
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| {
+        io::Error::other(format!(
+            "the compiler `{program}` does not run ({error}); install gcc and g++, or set CC and CXX"
+        ))
+    })?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        eprint!("{said}");
+        return Ok(());
+    }
+    Err(io::Error::other(format!("{} does not compile:\n{}", source.display(), said.trim_end())))
+}
+
+/// Whether the source, or any header, is younger than what was built from it.
+fn stale(sources: &Path, source: &Path, path: &Path) -> io::Result<bool> {
+    let Ok(built) = fs::metadata(path).and_then(|data| data.modified()) else { return Ok(true) };
+    let mut newest: SystemTime = fs::metadata(source)?.modified()?;
+    for entry in fs::read_dir(sources)? {
+        let entry = entry?;
+        if entry.path().extension().is_some_and(|extension| extension == "h") {
+            newest = newest.max(entry.metadata()?.modified()?);
+        }
+    }
+    Ok(newest >= built)
+}
+
+/// The C and C++ files of a directory, in the order of their names.
+fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let named = |error| io::Error::other(format!("{}: {error}", directory.display()));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(named)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c" || extension == "cc") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The name of a file without its ending.
+pub(super) fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_say_what_they_are_linked_with() {
+        assert_eq!(linked("/* Early.\n * link: uses_locks other\n */\n"), ["-luses_locks", "-lother"]);
+        assert!(linked("/* Nothing. */\n").is_empty());
+    }
+}
