@@ -33,6 +33,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     family::ALL.iter().chain(OTHERS)
 }
 
+/// Stanchion's own.
+pub(crate) fn family() -> impl Iterator<Item = &'static Entry> {
+    family::ALL.iter()
+}
+
 /// The lock of that name.
 pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.name == name)
