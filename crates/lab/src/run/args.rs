@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// How long a run of a comparison may take unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 /// The longest timeout, in seconds: ten days.
 const SECONDS_MOST: f64 = 864_000.0;
 /// The most runs of a comparison that anybody can mean.

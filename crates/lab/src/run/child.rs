@@ -43,11 +43,13 @@ pub(crate) struct Limits<'a> {
 pub(crate) struct Running {
     pid: Pid,
     start: Instant,
+    /// Reaped by us and not through it, for the sake of what the program used.
+    _child: Child,
 }
 
 impl Running {
-    pub(crate) fn new(child: &Child, start: Instant) -> Self {
-        Self { pid: Pid::from_child(child), start }
+    pub(crate) fn new(child: Child, start: Instant) -> Self {
+        Self { pid: Pid::from_child(&child), start, _child: child }
     }
 
     pub(crate) fn pid(&self) -> Pid {
@@ -122,7 +124,7 @@ mod tests {
         let start = Instant::now();
         let child = Command::new("sh").args(["-c", script]).process_group(0).spawn().expect("a shell");
         let limits = Limits { timeout, stop: &move || stop };
-        Running::new(&child, start).wait(Some(&limits), || ()).expect("waited for")
+        Running::new(child, start).wait(Some(&limits), || ()).expect("waited for")
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn supervise(single: &Single) -> io::Result<(ExitStatus, End)> {
     }
     let start = Instant::now();
     let child = command.spawn()?;
-    let running = Running::new(&child, start);
+    let running = Running::new(child, start);
     let passing = caught.pass_to(running.pid(), leads);
     let limits = Limits { timeout: single.timeout, stop: &|| false };
     let gone = running.wait(leads.then_some(&limits), || passing.end())?;

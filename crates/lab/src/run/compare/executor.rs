@@ -53,14 +53,16 @@ impl<'a> ProgramExecutor<'a> {
         let child = command.spawn()?;
         let timeout = Some(Duration::from_secs_f64(self.setting.timeout_s));
         let limits = Limits { timeout, stop: &interrupt::requested };
-        let gone = Running::new(&child, start).wait(Some(&limits), || ())?;
+        let gone = Running::new(child, start).wait(Some(&limits), || ())?;
         Ok((gone, stdout, stderr))
     }
 
     fn picked(&self, outputs: [&mut Captured; 2]) -> Result<Option<f64>, TrialError> {
         let Some(picker) = &self.picker else { return Ok(None) };
         for output in outputs {
-            match pick(picker, output.read().map_err(unreadable)?).map_err(unreadable)? {
+            match pick(picker, output.read().map_err(|error| unreadable(&error))?)
+                .map_err(|error| unreadable(&error))?
+            {
                 Some(Ok(number)) => return Ok(Some(number)),
                 Some(Err(reason)) => return Err(TrialError::Failed(format!("--metric: {reason}"))),
                 None => {}
@@ -87,7 +89,7 @@ impl Executor for ProgramExecutor<'_> {
         let (gone, stdout, mut stderr) =
             self.start(trial).map_err(|error| TrialError::Failed(format!("could not be run: {error}")))?;
         // Without a need for it, an empty one stands for the output that went nowhere.
-        let mut stdout = stdout.map_or_else(Captured::new, Ok).map_err(unreadable)?;
+        let mut stdout = stdout.map_or_else(Captured::new, Ok).map_err(|error| unreadable(&error))?;
         if self.setting.show_output {
             // A terminal that has gone away is no failure of the run.
             let _ = self.show(&self.setting.locks[trial.lock], [&mut stdout, &mut stderr]);
@@ -106,7 +108,7 @@ impl Executor for ProgramExecutor<'_> {
             match &mut self.first {
                 None => self.first = Some((self.setting.locks[trial.lock].clone(), stdout)),
                 Some((lock, first)) => {
-                    if let Some(place) = first.difference(&mut stdout).map_err(unreadable)? {
+                    if let Some(place) = first.difference(&mut stdout).map_err(|error| unreadable(&error))? {
                         let reason = format!(
                             "it printed something else than the first run, under {lock}, from byte {place} on"
                         );
@@ -124,7 +126,7 @@ impl Executor for ProgramExecutor<'_> {
     }
 }
 
-fn unreadable(error: io::Error) -> TrialError {
+fn unreadable(error: &io::Error) -> TrialError {
     TrialError::Failed(format!("what it printed cannot be read: {error}"))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::process::Stdio;
 
 /// How much of the end is searched for the last words.
-const LAST_WORDS: i64 = 4096;
+const LAST_WORDS: u64 = 4096;
 
 /// A file for one output of a program.
 pub(crate) struct Captured(File);
@@ -28,7 +28,7 @@ impl Captured {
     /// The last line that is not empty.
     pub(crate) fn last_words(&mut self) -> io::Result<Option<String>> {
         let length = self.0.seek(io::SeekFrom::End(0))?;
-        self.0.seek(io::SeekFrom::End(-LAST_WORDS.min(length as i64)))?;
+        self.0.seek(io::SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
         let mut bytes = Vec::new();
         (&self.0).read_to_end(&mut bytes)?;
         let text = String::from_utf8_lossy(&bytes);

@@ -71,7 +71,6 @@ impl Verdict {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
 mod tests {
     use super::*;
 

@@ -168,7 +168,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
     fn only_rounds_in_which_both_went_well_are_paired() {
         let mut report = report(&["a", "b"]);
         report.locks[0].runs = vec![run(0, 1.0), run(1, 2.0), run(2, 4.0)];

@@ -1,5 +1,4 @@
 //! A library that takes the interposer's place in tests: it says in the environment that it is there, and knows one bad word.
-#![allow(dead_code, clippy::allow_attributes, reason = "each test takes what it needs")]
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,33 +16,33 @@ __attribute__((constructor)) static void loaded(void) {
 "#;
 
 /// The library, and a directory for whatever a test makes.
-pub struct Preload {
+pub(crate) struct Preload {
     dir: TempDir,
 }
 
 impl Preload {
     /// None where there is no C compiler.
-    pub fn build() -> Option<Self> {
+    pub(crate) fn build() -> Option<Self> {
         Command::new("cc").arg("--version").output().ok()?;
         let preload = Self { dir: tempfile::tempdir().expect("a temporary directory") };
         preload.try_program("library.so", SOURCE, &["-shared", "-fPIC"]).expect("a correct library compiles");
         Some(preload)
     }
 
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    pub fn library(&self) -> PathBuf {
+    pub(crate) fn library(&self) -> PathBuf {
         self.dir.path().join("library.so")
     }
 
-    pub fn program(&self, name: &str, source: &str) -> PathBuf {
+    pub(crate) fn program(&self, name: &str, source: &str) -> PathBuf {
         self.try_program(name, source, &["-pthread"]).expect("a correct program compiles")
     }
 
     /// None if the machine lacks what the flags ask for.
-    pub fn try_program(&self, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    pub(crate) fn try_program(&self, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
         let (from, to) = (self.dir.path().join(format!("{name}.c")), self.dir.path().join(name));
         fs::write(&from, source).expect("written");
         let output = Command::new("cc").arg("-o").args([&to, &from]).args(flags).output();
@@ -51,32 +50,32 @@ impl Preload {
     }
 
     /// `stanchion run` with the library.
-    pub fn run(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Command {
         let mut command = stanchion(&["run"]);
         command.args(arguments).env("STANCHION_PRELOAD", self.library()).env_remove("LD_PRELOAD");
         command
     }
 }
 
-pub fn stanchion(arguments: &[&str]) -> Command {
+pub(crate) fn stanchion(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
     command.args(arguments).env_remove("STANCHION");
     command
 }
 
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The one line on standard error.
-pub fn line(output: &Output) -> String {
+pub(crate) fn line(output: &Output) -> String {
     let error = text(&output.stderr);
     assert_eq!(error.lines().count(), 1, "{error}");
     error.trim_end().to_owned()
 }
 
 /// Runs what must be refused, and returns the line that says why.
-pub fn refused(command: &mut Command) -> String {
+pub(crate) fn refused(command: &mut Command) -> String {
     let output = command.output().expect("the program starts");
     let line = line(&output);
     assert_eq!(output.status.code(), Some(2), "{line}");

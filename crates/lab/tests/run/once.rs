@@ -1,7 +1,5 @@
 //! `stanchion run` through the real program, with a library of the test's own in place of the interposer.
-mod preloaded;
-
-use preloaded::{Preload, line, refused, text};
+use crate::preloaded::{Preload, line, refused, text};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -73,6 +71,8 @@ fn signalled(preload: &Preload, options: &[&str], trap: &str, signal: Signal) ->
         // A group of its own, so that the test can be interrupted without it.
         .process_group(0)
         .stdout(Stdio::piped())
+        // Where a shell says which signal ended its children.
+        .stderr(Stdio::null())
         .spawn()
         .expect("the program starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -162,6 +162,6 @@ fn statistics_and_records_are_asked_of_the_library() {
     let file = said.strip_prefix("stanchion: --stats: 8 bytes in ").expect(&said);
     assert_eq!(fs::read_to_string(file).expect("kept"), "figures\n");
     fs::remove_file(file).expect("ours");
-    let again = refused(preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
+    let again = refused(&mut preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
     assert!(again.contains("exists already"), "{again}");
 }
