@@ -1,6 +1,6 @@
 //! What came of a comparison: every run, and what they say together.
 use super::metric::{Figures, Metric};
-use super::ratio::{Ratio, Verdict};
+use super::ratio::{PAIRS_ENOUGH, Ratio, Verdict};
 use super::setting::Setting;
 use crate::bench::stats::Summary;
 use crate::provenance::Provenance;
@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
 pub(crate) const SCHEMA: u32 = 1;
-/// With fewer runs the interval is narrower than it says: the range of five medians covers 94 %.
-const RUNS_ENOUGH: usize = 5;
 /// The deviation of the runs, relative to their median, from which on they are called noisy.
 const NOISY: f64 = 0.05;
 /// A median distance from the median, times this, estimates the standard deviation.
@@ -149,9 +147,9 @@ impl Report {
             }
         }
         let fewest = self.locks.iter().map(|row| row.counted().count()).min().unwrap_or(0);
-        if fewest < RUNS_ENOUGH {
+        if fewest < PAIRS_ENOUGH {
             doubts.push(format!(
-                "too few runs: {fewest} of a lock; with under {RUNS_ENOUGH} the intervals are narrower than they say"
+                "too few runs: {fewest} of a lock; under {PAIRS_ENOUGH} show no difference, and their intervals are too narrow"
             ));
         }
         doubts
@@ -175,7 +173,7 @@ mod tests {
         report.refresh(&[]);
         let ratio = report.locks[1].ratio.expect("two pairs");
         assert_eq!((ratio.median, ratio.pairs), (0.5, 2));
-        assert_eq!(report.locks[1].verdict, Some(Verdict::Better));
+        assert_eq!(report.locks[1].verdict, Some(Verdict::Unclear), "of two pairs");
         assert_eq!(report.locks[1].summary.as_ref().map(|summary| summary.median), Some(2.0));
         assert_eq!(report.locks[0].ratio, None);
     }

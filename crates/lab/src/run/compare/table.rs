@@ -1,7 +1,6 @@
 //! The result as a table for a terminal of a hundred columns.
 use super::report::{Report, Row};
 use crate::export::grid::{align_right, plain_table, trimmed};
-use crate::units::three_figures;
 use core::fmt::Write;
 
 /// Everything, for the terminal.
@@ -18,7 +17,7 @@ pub(crate) fn render(report: &Report) -> String {
     let _ = writeln!(text, "{}", trimmed(&table));
     let _ = writeln!(
         text,
-        "ratio: median over the rounds, with a bootstrap interval; unclear: the interval has 1 in it"
+        "ratio: median over rounds, with a bootstrap interval; unclear: 1 is in it, or fewer than 5 rounds"
     );
     text
 }
@@ -27,8 +26,8 @@ fn cells(row: &Row) -> [String; 6] {
     let counted = row.counted().count();
     let tried = counted + row.failures.iter().filter(|failure| !failure.warmup).count();
     let (median, range) = row.summary.as_ref().map_or(("-".to_owned(), "-".to_owned()), |summary| {
-        let range = format!("{} .. {}", three_figures(summary.min), three_figures(summary.max));
-        (three_figures(summary.median), range)
+        let range = format!("{} .. {}", four_figures(summary.min), four_figures(summary.max));
+        (four_figures(summary.median), range)
     });
     let ratio = row
         .ratio
@@ -45,11 +44,23 @@ fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
+/// About four figures: repeated runs often differ in the third only.
+fn four_figures(value: f64) -> String {
+    let places = if value == 0.0 { 0.0 } else { (3.0 - value.abs().log10().floor()).clamp(0.0, 6.0) };
+    format!("{value:.*}", places as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::report::{Failure, Run};
     use super::*;
     use crate::run::compare::testing::{figures, report};
+
+    #[test]
+    fn figures_are_short_and_tell_runs_apart() {
+        let shown = [0.0, 0.012_345_6, 0.501_234, 1.5, 99.987_6, 1234.56, 9_876_543.2].map(four_figures);
+        assert_eq!(shown, ["0", "0.01235", "0.5012", "1.500", "99.99", "1235", "9876543"]);
+    }
 
     #[test]
     fn a_table_fits_a_terminal_and_says_what_counts() {
