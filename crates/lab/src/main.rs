@@ -57,7 +57,9 @@ enum Command {
 
 fn main() -> ExitCode {
     // Not a command of the parser's, so that neither help nor completions offer it.
-    bench::work(std::env::args().skip(1));
+    let words = || std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    bench::work(words());
+    run::work(words());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),

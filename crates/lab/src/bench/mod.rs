@@ -80,6 +80,11 @@ pub(crate) fn family() -> impl Iterator<Item = (&'static str, &'static str)> {
     contenders::family().map(|entry| (entry.name, entry.about))
 }
 
+/// Takes a pthread mutex once.
+pub(crate) fn take_pthread_mutex() {
+    contenders::take_pthread_mutex();
+}
+
 /// What `run` would refuse, in one line, without running anything.
 pub(crate) fn check(args: &Args) -> Result<(), String> {
     config::Config::resolve(args, available_cpus()).map(drop)

@@ -14,6 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// How long a run of a comparison may take unless told otherwise.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -148,8 +149,9 @@ impl Args {
         let environment = |lock: &str, words: &[OsString]| {
             Environment::new(lock, library.as_deref().filter(|_| needs(lock)), words, &outer)
         };
+        let tried = self.words_to_try(&words)?;
         for lock in chosen.iter().filter(|lock| needs(lock)) {
-            probe::probe(&environment(lock, &words)).map_err(|error| format!("--lock {lock}: {error}"))?;
+            probe::probe(&environment(lock, &tried.0)).map_err(|error| format!("--lock {lock}: {error}"))?;
         }
         let quiet = self.quiet || library.is_none();
         let warning = if quiet { None } else { imports::warning(&target.program) };
@@ -207,6 +209,21 @@ impl Args {
             }
         }
         Ok(self.set.iter().map(OsString::from).collect())
+    }
+
+    /// The words with files that nobody keeps, for as long as the directory is there.
+    fn words_to_try(&self, words: &[OsString]) -> Result<(Vec<OsString>, Option<TempDir>), String> {
+        let wanted = [("stats", self.stats), ("record", self.record.is_some())];
+        let mut words = words.to_vec();
+        if !wanted.iter().any(|(_, wanted)| *wanted) {
+            return Ok((words, None));
+        }
+        let dir =
+            tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
+        for (key, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
+            words.push(word_of(key, &format!("--{key}"), &dir.path().join(key))?);
+        }
+        Ok((words, Some(dir)))
     }
 
     fn setting(&self, chosen: &[String], timeout: Duration) -> Result<Setting, String> {

@@ -23,6 +23,7 @@ mod testing;
 use crate::output::{REFUSED, print};
 pub(crate) use args::Args;
 use args::Request;
+pub(crate) use probe::work;
 use program::Program;
 use std::ffi::OsString;
 use std::process::ExitCode;

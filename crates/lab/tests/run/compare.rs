@@ -48,9 +48,18 @@ fn numbers_of_the_output_are_compared_and_written() {
 fn runs_that_fail_hang_or_print_something_else_are_told_by_lock() {
     let Some(preload) = Preload::build() else { return };
     let script = "case $STANCHION in *lock=qspin*) echo ouch >&2; exit 3;; *lock=byte*) sleep 500;; \
-                  *lock=ticket*) echo wrong;; *) echo right;; esac";
+                  *lock=ppc-simple*) echo wrong;; *) echo right;; esac";
     let output = preload
-        .run(&["--compare", "-q", "--lock", "libc,qspin,byte,ticket,cna", "--runs", "3", "--timeout", "1"])
+        .run(&[
+            "--compare",
+            "-q",
+            "--lock",
+            "libc,qspin,byte,ppc-simple,cna",
+            "--runs",
+            "3",
+            "--timeout",
+            "1",
+        ])
         .args(["--check-output", "--", "sh", "-c", script])
         .output()
         .expect("the program starts");
@@ -59,7 +68,8 @@ fn runs_that_fail_hang_or_print_something_else_are_told_by_lock() {
     assert!(error.contains("qspin: 3 of 3 runs failed and do not count: exit code 3: ouch"), "{error}");
     assert!(error.contains("byte: 2 of 2 runs failed") && error.contains("not run any more"), "{error}");
     assert!(
-        error.contains("ticket: 3 of 3") && error.contains("something else than the first run, under libc"),
+        error.contains("ppc-simple: 3 of 3")
+            && error.contains("something else than the first run, under libc"),
         "{error}"
     );
     assert!(!error.contains("cna:") || error.contains("cna: noisy"), "{error}");

@@ -67,6 +67,13 @@ fn a_library_that_cannot_be_loaded_is_found_out_before() {
 }
 
 #[test]
+fn arguments_need_not_be_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let odd = std::ffi::OsStr::from_bytes(b"/no/such/\xff");
+    assert!(refused(stanchion(&["run"]).arg(odd)).contains("no such program"));
+}
+
+#[test]
 fn slips_are_answered_with_the_nearest() {
     let slip = |words: &[&str]| refused(&mut stanchion(words));
     assert!(slip(&["run", "--lock", "unfairq", "true"]).contains("unfair-q"));

@@ -1,17 +1,25 @@
-//! A library that takes the interposer's place in tests: it says in the environment that it is there, and knows one bad word.
+//! A library that takes the interposer's place in tests: it says in the environment that it is there, and knows one
+//! bad word, of which it complains at the first lock.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
 const SOURCE: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-__attribute__((constructor)) static void loaded(void) {
+__attribute__((constructor)) static void loaded(void) { setenv("LOADED", "yes", 1); }
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    static int asked;
     const char *words = getenv("STANCHION");
-    setenv("LOADED", "yes", 1);
-    if (words && strstr(words, "bogus")) fputs("stanchion-preload: unknown word bogus; libc's locks it is\n", stderr);
+    if (!asked++ && words && strstr(words, "bogus"))
+        fputs("stanchion: unknown word bogus; libc's locks it is\n", stderr);
+    int (*libcs)(pthread_mutex_t *) = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    return libcs(mutex);
 }
 "#;
 
@@ -25,7 +33,9 @@ impl Preload {
     pub(crate) fn build() -> Option<Self> {
         Command::new("cc").arg("--version").output().ok()?;
         let preload = Self { dir: tempfile::tempdir().expect("a temporary directory") };
-        preload.try_program("library.so", SOURCE, &["-shared", "-fPIC"]).expect("a correct library compiles");
+        preload
+            .try_program("library.so", SOURCE, &["-shared", "-fPIC", "-ldl"])
+            .expect("a correct library compiles");
         Some(preload)
     }
 

@@ -2,7 +2,7 @@
 mod family;
 mod ours;
 
-use super::contender::Entry;
+use super::contender::{Contender, Entry};
 
 /// Declares the modules and the list from one row each, so that neither can be forgotten.
 macro_rules! contenders {
@@ -36,6 +36,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
 /// Stanchion's own.
 pub(crate) fn family() -> impl Iterator<Item = &'static Entry> {
     family::ALL.iter()
+}
+
+/// Takes a pthread mutex once, at an address where it stays.
+pub(crate) fn take_pthread_mutex() {
+    let mutex = Box::new(pthread::Pthread::new());
+    mutex.settle();
+    mutex.with(|| ());
 }
 
 /// The lock of that name.
