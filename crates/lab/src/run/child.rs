@@ -160,8 +160,12 @@ mod tests {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
             stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
         };
-        while alive() {
-            std::thread::sleep(Duration::from_millis(5));
+        for _ in 0..1000 {
+            if !alive() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
+        panic!("process {} lives on", pid.trim());
     }
 }

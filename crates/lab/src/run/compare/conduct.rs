@@ -14,12 +14,14 @@ use core::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fs;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Compares, and prints what came of it.
 pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
     interrupt::install();
-    let before: Vec<String> = comparison.warning.take().into_iter().collect();
+    let mut before: Vec<String> = comparison.warning.take().into_iter().collect();
+    before.extend(comparison.library.as_deref().and_then(unoptimised));
     let mut report = blank_report(&comparison);
     report.refresh(&before);
     if !comparison.quiet {
@@ -40,6 +42,17 @@ pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
         driver.exports.abandon();
     }
     finish(&driver, &report, ended)
+}
+
+/// A warning if the library lies where Cargo puts what it builds without optimisation.
+fn unoptimised(library: &Path) -> Option<String> {
+    let debug = library.parent().and_then(Path::file_name).is_some_and(|dir| dir == "debug");
+    debug.then(|| {
+        format!(
+            "{}: a debug build, whose figures say nothing; cargo build --release -p stanchion-preload",
+            library.display()
+        )
+    })
 }
 
 /// What is known before the first run.
@@ -97,7 +110,7 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
         Ended::Complete => ExitCode::SUCCESS,
     };
     let code = print(&text, code);
-    // Those from before the start have been said.
+    // Those from before the start have been said, or were not to be.
     for warning in report.warnings.iter().skip(driver.before.len()) {
         eprintln!("warning: {warning}");
     }
@@ -161,6 +174,14 @@ fn own_peak(status: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_debug_build_is_warned_of() {
+        assert!(
+            unoptimised(Path::new("/w/target/debug/lib.so")).is_some_and(|text| text.contains("--release"))
+        );
+        assert_eq!(unoptimised(Path::new("/w/debug/release/lib.so")), None);
+    }
 
     #[test]
     fn our_own_peak_is_read_from_the_status() {
