@@ -10,6 +10,7 @@ mod names;
 mod output;
 mod provenance;
 mod reproduce;
+mod run;
 mod seed;
 mod sim;
 mod threads;
@@ -45,6 +46,8 @@ enum Command {
     Explore(Box<explore::Args>),
     /// Measure this machine for the simulator, or compare the simulator with it
     Calibrate(Box<calibrate::Args>),
+    /// Run a program with its pthread locks replaced, or compare it under several locks
+    Run(Box<run::Args>),
     /// Print shell completions
     Completions {
         /// The shell to print them for
@@ -54,7 +57,9 @@ enum Command {
 
 fn main() -> ExitCode {
     // Not a command of the parser's, so that neither help nor completions offer it.
-    bench::work(std::env::args().skip(1));
+    let words = || std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    bench::work(words());
+    run::work(words());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
@@ -67,6 +72,7 @@ fn main() -> ExitCode {
         Command::Torture(args) => torture::run(args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Explore(args) => explore::run(*args),
+        Command::Run(args) => run::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut std::io::stdout());
             ExitCode::SUCCESS

@@ -21,7 +21,7 @@ mod progress;
 mod report;
 mod run;
 mod rw;
-mod stats;
+pub(crate) mod stats;
 mod study;
 mod summary;
 mod table;
@@ -73,6 +73,16 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
             _ => {}
         }
     }
+}
+
+/// Stanchion's own mutexes: name, and what it is in a line.
+pub(crate) fn family() -> impl Iterator<Item = (&'static str, &'static str)> {
+    contenders::family().map(|entry| (entry.name, entry.about))
+}
+
+/// Takes a pthread mutex once.
+pub(crate) fn take_pthread_mutex() {
+    contenders::take_pthread_mutex();
 }
 
 /// What `run` would refuse, in one line, without running anything.

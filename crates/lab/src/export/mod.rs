@@ -57,6 +57,11 @@ impl<R> Exports<R> {
         let single: [(Option<&Path>, Writer<R>); 3] =
             [(wanted.json, formats.json), (wanted.csv, formats.csv), (wanted.html, formats.html)];
         paths.extend(single.into_iter().filter_map(|(path, writer)| Some((path?.to_owned(), writer))));
+        Self::open_files(paths, wanted.force)
+    }
+
+    /// The same for single files, each with its own writer.
+    pub(crate) fn open_files(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
         for (index, (path, _)) in paths.iter().enumerate() {
             if paths[..index].iter().any(|(other, _)| other == path) {
                 return Err(format!("{} is named twice as output", path.display()));
@@ -68,7 +73,7 @@ impl<R> Exports<R> {
             if path.is_dir() {
                 return Err(format!("{} is a directory, not a file to write", path.display()));
             }
-            if !wanted.force && path.symlink_metadata().is_ok() {
+            if !force && path.symlink_metadata().is_ok() {
                 return Err(format!("{} exists already; use --force to replace it", path.display()));
             }
         }

@@ -2,7 +2,7 @@
 mod family;
 mod ours;
 
-use super::contender::Entry;
+use super::contender::{Contender, Entry};
 
 /// Declares the modules and the list from one row each, so that neither can be forgotten.
 macro_rules! contenders {
@@ -31,6 +31,18 @@ contenders! {
 /// The registry, in the order of tables and legends: ours first, then what people use today.
 pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     family::ALL.iter().chain(OTHERS)
+}
+
+/// Stanchion's own.
+pub(crate) fn family() -> impl Iterator<Item = &'static Entry> {
+    family::ALL.iter()
+}
+
+/// Takes a pthread mutex once, at an address where it stays.
+pub(crate) fn take_pthread_mutex() {
+    let mutex = Box::new(pthread::Pthread::new());
+    mutex.settle();
+    mutex.with(|| ());
 }
 
 /// The lock of that name.

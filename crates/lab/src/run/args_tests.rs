@@ -1,0 +1,108 @@
+//! Arguments and what they mean; what needs a program or a library stands in the integration tests.
+use super::*;
+use crate::run::compare::Metric;
+use clap::Parser;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn parsed(words: &[&str]) -> Args {
+    Cli::try_parse_from(["run"].iter().chain(words)).unwrap_or_else(|error| panic!("{words:?}: {error}")).args
+}
+
+fn refused(words: &[&str]) -> String {
+    let line = parsed(words).resolve().expect_err("refused");
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+#[test]
+fn everything_behind_the_program_is_the_programs() {
+    for words in [
+        &["--quiet", "--", "prog", "--compare", "-x", "--", "y"][..],
+        &["--quiet", "prog", "--compare", "-x", "--", "y"],
+    ] {
+        let args = parsed(words);
+        assert!(!args.compare && args.quiet);
+        assert_eq!(args.program, ["prog", "--compare", "-x", "--", "y"]);
+    }
+    assert!(Cli::try_parse_from(["run", "--comprae", "prog"]).is_err(), "a slip is no program");
+    assert_eq!(parsed(&["--", "--odd"]).program, ["--odd"]);
+}
+
+#[test]
+fn flags_of_a_comparison_need_one() {
+    for words in [
+        &["--runs", "3", "x"][..],
+        &["--json", "f", "x"],
+        &["--check-output", "x"],
+        &["--metric", "cpu", "x"],
+    ] {
+        assert!(Cli::try_parse_from(["run"].iter().chain(words)).is_err(), "{words:?}");
+    }
+    for words in [&["--compare", "--stats", "x"][..], &["--compare", "--record", "f", "x"]] {
+        assert!(Cli::try_parse_from(["run"].iter().chain(words)).is_err(), "{words:?}");
+    }
+}
+
+#[test]
+fn locks_are_checked_before_anything_else() {
+    assert!(refused(&["--lock", "pvqspin", "/no/such"]).contains("nearest: pv-qspin"));
+    assert!(refused(&["--lock", "qspin,byte", "/no/such"]).contains("names 2 locks"));
+    assert!(refused(&["--compare", "--lock", "qspin", "/no/such"]).contains("nothing to compare qspin with"));
+    assert!(refused(&["--compare", "--lock", "qspin,libc,qspin", "/no/such"]).contains("qspin twice"));
+    assert_eq!(parsed(&["x"]).locks(), Ok(vec!["pv-qspin".to_owned()]));
+    assert_eq!(parsed(&["--compare", "x"]).locks(), Ok(vec!["libc".to_owned(), "pv-qspin".to_owned()]));
+}
+
+#[test]
+fn absurd_numbers_and_words_are_refused() {
+    for timeout in ["0", "-1", "NaN", "inf", "1e9"] {
+        assert!(refused(&[&format!("--timeout={timeout}"), "/no/such"]).contains("--timeout"), "{timeout}");
+    }
+    for runs in ["0", "100000"] {
+        assert!(refused(&["--compare", "--runs", runs, "/no/such"]).contains("--runs"));
+    }
+    assert!(refused(&["--compare", "--metric", "wal", "/no/such"]).contains("--metric"));
+    assert!(refused(&["--set", "lock=byte", "/no/such"]).contains("use --lock"));
+    assert!(refused(&["--set", "nopv,,spin=1", "/no/such"]).contains("--set"));
+    assert!(refused(&[]).contains("no program"));
+}
+
+#[test]
+fn a_setting_is_what_was_typed_or_the_default() {
+    let setting = |words: &[&str]| {
+        let args = parsed(words);
+        args.setting(&args.locks().expect("sound"), PATIENCE).expect("sound")
+    };
+    let usual = setting(&["--compare", "x"]);
+    assert_eq!((usual.runs, usual.warmup, usual.order, usual.metric), (5, 0, Order::Rotated, Metric::Wall));
+    let typed =
+        setting(&["--compare", "--runs", "9", "--warmup", "2", "--seed", "7", "--metric", "cpu", "x"]);
+    assert_eq!((typed.runs, typed.warmup, typed.order, typed.seed), (9, 2, Order::Shuffled, 7));
+}
+
+#[test]
+fn a_word_of_the_library_holds_no_comma() {
+    assert_eq!(word_of("record", "--record", Path::new("/a b")), Ok("record=/a b".into()));
+    assert!(word_of("record", "--record", Path::new("/a,b")).expect_err("a comma").contains("comma"));
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    assert!(parsed(&["x"]).new_record(&dir.path().join("a,b")).is_err());
+    assert_eq!(
+        std::fs::read_dir(dir.path()).expect("readable").count(),
+        0,
+        "a refusal leaves nothing behind"
+    );
+}
+
+#[test]
+fn a_record_replaces_nothing_without_force() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("trace");
+    assert!(parsed(&["x"]).new_record(&file).is_ok() && file.exists());
+    assert!(parsed(&["x"]).new_record(&file).expect_err("exists").contains("--force"));
+    assert!(parsed(&["--force", "x"]).new_record(&file).is_ok());
+}

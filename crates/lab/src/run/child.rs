@@ -1,0 +1,171 @@
+//! A program while it runs: waited for, and ended when its time is over.
+use super::reap::{Usage, reap};
+use core::time::Duration;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::io;
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Instant;
+
+/// How often it is looked whether the program shall stop; rare enough not to disturb it.
+const GLANCE: Duration = Duration::from_millis(50);
+/// How long a program may take to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Who ended a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Itself, or somebody else.
+    Own,
+    /// We, because its time was over.
+    TimedOut,
+    /// We, because the user asked for it.
+    Stopped,
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Gone {
+    pub status: ExitStatus,
+    pub wall: Duration,
+    pub usage: Usage,
+    pub end: End,
+}
+
+/// When a program is to be ended. Both need it to be the leader of a process group of its own.
+pub(crate) struct Limits<'a> {
+    pub timeout: Option<Duration>,
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A program that was started at a known time.
+pub(crate) struct Running {
+    pid: Pid,
+    start: Instant,
+    /// Reaped by us and not through it, for the sake of what the program used.
+    _child: Child,
+}
+
+impl Running {
+    pub(crate) fn new(child: Child, start: Instant) -> Self {
+        Self { pid: Pid::from_child(&child), start, _child: child }
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Waits until the program is over, and lets `last` know before its number can belong to another.
+    pub(crate) fn wait(&self, limits: Option<&Limits>, last: impl FnOnce()) -> io::Result<Gone> {
+        let (waited, end) = std::thread::scope(|scope| {
+            let (here, over) = channel::<()>();
+            let keeper = limits.map(|limits| scope.spawn(move || self.keep(limits, &over)));
+            let waited = self.gone();
+            let wall = self.start.elapsed();
+            drop(here);
+            let end = keeper.map_or(End::Own, |keeper| keeper.join().unwrap_or(End::Own));
+            (waited.map(|()| wall), end)
+        });
+        last();
+        if limits.is_some() {
+            // What it left behind would disturb whatever is run next. Its group lives as long as it is not reaped.
+            let _ = kill_process_group(self.pid, Signal::KILL);
+        }
+        let wall = waited?;
+        let (status, usage) = reap(self.pid)?;
+        Ok(Gone { status, wall, usage, end })
+    }
+
+    /// Waits for the end without reaping.
+    fn gone(&self) -> io::Result<()> {
+        loop {
+            match waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+                Err(Errno::INTR) => {}
+                other => return Ok(other.map(drop)?),
+            }
+        }
+    }
+
+    /// Ends the program if it must be, and returns when it has ended.
+    fn keep(&self, limits: &Limits, over: &Receiver<()>) -> End {
+        loop {
+            let left = limits.timeout.map(|timeout| timeout.saturating_sub(self.start.elapsed()));
+            if over.recv_timeout(left.map_or(GLANCE, |left| left.min(GLANCE)))
+                != Err(RecvTimeoutError::Timeout)
+            {
+                return End::Own;
+            }
+            let end = match limits.timeout {
+                Some(timeout) if self.start.elapsed() >= timeout => End::TimedOut,
+                _ if (limits.stop)() => End::Stopped,
+                _ => continue,
+            };
+            // Asked first, so that it can tidy up; a group that is gone already needs neither.
+            let _ = kill_process_group(self.pid, Signal::TERM);
+            // One that is stopped would not hear it.
+            let _ = kill_process_group(self.pid, Signal::CONT);
+            if over.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
+                let _ = kill_process_group(self.pid, Signal::KILL);
+                let _ = over.recv();
+            }
+            return end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::Command;
+
+    fn run(script: &str, timeout: Option<Duration>, stop: bool) -> Gone {
+        let start = Instant::now();
+        let child = Command::new("sh").args(["-c", script]).process_group(0).spawn().expect("a shell");
+        let limits = Limits { timeout, stop: &move || stop };
+        Running::new(child, start).wait(Some(&limits), || ()).expect("waited for")
+    }
+
+    #[test]
+    fn an_end_of_its_own_tells_code_and_use() {
+        let gone = run("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exit 7", None, false);
+        assert_eq!((gone.status.code(), gone.end), (Some(7), End::Own));
+        assert!(gone.usage.cpu > Duration::ZERO && gone.usage.max_rss_kib > 100, "{gone:?}");
+        assert!(gone.wall > Duration::ZERO);
+    }
+
+    #[test]
+    fn what_takes_too_long_is_asked_and_then_killed_with_its_children() {
+        let gone = run("sleep 600", Some(Duration::from_millis(100)), false);
+        assert_eq!((gone.status.signal(), gone.end), (Some(15), End::TimedOut));
+        let gone = run("trap '' TERM; sleep 600 & sleep 600", Some(Duration::from_millis(100)), false);
+        assert_eq!((gone.status.signal(), gone.end), (Some(9), End::TimedOut));
+    }
+
+    #[test]
+    fn a_user_who_wants_to_stop_is_heard() {
+        assert_eq!(run("sleep 600", Some(Duration::from_secs(500)), true).end, End::Stopped);
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_does_not_live_on() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("pid");
+        let script = format!("sleep 600 & echo $! > {}", file.display());
+        assert_eq!(run(&script, None, false).end, End::Own);
+        let pid = std::fs::read_to_string(file).expect("written");
+        // A moment for the kernel to carry the signal out, then it is gone or a zombie of whoever adopts it.
+        let alive = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+            stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
+        };
+        for _ in 0..1000 {
+            if !alive() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("process {} lives on", pid.trim());
+    }
+}

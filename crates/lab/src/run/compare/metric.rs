@@ -1,0 +1,150 @@
+//! What is compared: what the kernel measures, or a number in what the program prints.
+use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, BufReader, Read};
+
+/// The longest line in which a number is looked for; the rest of a longer one is taken for the next.
+const LINE_MOST: u64 = 1 << 20;
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "lowercase")]
+pub(crate) enum Metric {
+    /// Seconds from start to end.
+    Wall,
+    /// CPU seconds of the program and of the children that it waited for.
+    Cpu,
+    /// The most memory that was resident, in KiB.
+    Rss,
+    /// The number in the group of a regular expression, of the last line that matches.
+    Output { pattern: String, higher_is_better: bool },
+}
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    pub wall_s: f64,
+    pub cpu_s: f64,
+    pub max_rss_kib: u64,
+    /// The number picked from the output.
+    pub picked: Option<f64>,
+}
+
+impl Metric {
+    /// By its name, or a regular expression; the error is one line.
+    pub(crate) fn parse(text: &str, higher_is_better: bool) -> Result<Self, String> {
+        let metric = match text {
+            "wall" => Self::Wall,
+            "cpu" => Self::Cpu,
+            "rss" => Self::Rss,
+            pattern => {
+                let regex = compiled(pattern)?;
+                if regex.captures_len() != 2 {
+                    return Err(format!(
+                        "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {} groups in \
+                         parentheses; one must pick the number",
+                        regex.captures_len() - 1
+                    ));
+                }
+                Self::Output { pattern: pattern.to_owned(), higher_is_better }
+            }
+        };
+        if higher_is_better && !metric.higher_is_better() {
+            return Err(format!("--higher-is-better: not for {text}, which is better if it is lower"));
+        }
+        Ok(metric)
+    }
+
+    pub(crate) fn higher_is_better(&self) -> bool {
+        matches!(self, Self::Output { higher_is_better: true, .. })
+    }
+
+    /// What picks the number, if one is picked.
+    pub(crate) fn picker(&self) -> Option<Regex> {
+        match self {
+            Self::Output { pattern, .. } => compiled(pattern).ok(),
+            _ => None,
+        }
+    }
+
+    /// The figure that is compared.
+    pub(crate) fn of(&self, figures: &Figures) -> f64 {
+        match self {
+            Self::Wall => figures.wall_s,
+            Self::Cpu => figures.cpu_s,
+            Self::Rss => figures.max_rss_kib as f64,
+            Self::Output { .. } => figures.picked.unwrap_or(0.0),
+        }
+    }
+
+    /// What it is, and which way is better, for headings.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::Wall => "wall time, s; lower is better".to_owned(),
+            Self::Cpu => "CPU time of the program and its children, s; lower is better".to_owned(),
+            Self::Rss => "most resident memory, KiB; lower is better".to_owned(),
+            Self::Output { pattern, higher_is_better } => {
+                format!("'{pattern}'; {} is better", if *higher_is_better { "higher" } else { "lower" })
+            }
+        }
+    }
+}
+
+fn compiled(pattern: &str) -> Result<Regex, String> {
+    Regex::new(pattern).map_err(|error| {
+        // The last line of the many says what is wrong.
+        let text = error.to_string();
+        let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        format!("--metric '{pattern}': not a regular expression: {reason}")
+    })
+}
+
+/// The number in the last line that matches; none if none does. A group that is no number is told.
+pub(crate) fn pick(regex: &Regex, text: impl Read) -> io::Result<Option<Result<f64, String>>> {
+    let mut reader = BufReader::new(text);
+    let (mut line, mut found) = (Vec::new(), None);
+    loop {
+        line.clear();
+        if reader.by_ref().take(LINE_MOST).read_until(b'\n', &mut line)? == 0 {
+            return Ok(found);
+        }
+        if let Some(group) =
+            regex.captures_iter(line.trim_ascii_end()).last().and_then(|captures| captures.get(1))
+        {
+            let text = String::from_utf8_lossy(group.as_bytes());
+            let number = text.replace([',', '_'], "").parse::<f64>().ok().filter(|number| number.is_finite());
+            found = Some(number.ok_or_else(|| format!("'{text}' is no number")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picked(pattern: &str, text: &str) -> Option<Result<f64, String>> {
+        pick(&compiled(pattern).expect("a pattern"), text.as_bytes()).expect("readable")
+    }
+
+    #[test]
+    fn the_last_number_that_matches_counts() {
+        let pattern = r"ops/sec: ([0-9.,]+)";
+        assert_eq!(picked(pattern, "ops/sec: 1\nops/sec: 2.5\nend"), Some(Ok(2.5)));
+        assert_eq!(picked(pattern, "ops/sec: 1 ops/sec: 1,234,567.5\r\n"), Some(Ok(1_234_567.5)));
+        assert_eq!(picked(pattern, "nothing\n"), None);
+        assert_eq!(picked(r"x=(\S+)", "x=fast"), Some(Err("'fast' is no number".into())));
+        assert_eq!(picked(r"x=(\S+)", "x=inf"), Some(Err("'inf' is no number".into())));
+        assert_eq!(picked("^n ([0-9]+)$", "n 1\nn 2\n"), Some(Ok(2.0)), "a line at a time");
+    }
+
+    #[test]
+    fn names_and_expressions_are_told_apart() {
+        assert_eq!(Metric::parse("cpu", false), Ok(Metric::Cpu));
+        assert!(Metric::parse("x([0-9]+)", true).is_ok_and(|metric| metric.higher_is_better()));
+        assert!(Metric::parse("wal", false).expect_err("a slip").contains("0 groups"));
+        assert!(Metric::parse("(a)(b)", false).expect_err("two").contains("2 groups"));
+        let error = Metric::parse("(a", false).expect_err("no expression");
+        assert!(error.contains("unclosed group") && !error.contains('\n'), "{error}");
+        assert!(Metric::parse("rss", true).expect_err("lower is better").contains("lower"));
+    }
+}

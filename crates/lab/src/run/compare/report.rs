@@ -1,0 +1,213 @@
+//! What came of a comparison: every run, and what they say together.
+use super::metric::{Figures, Metric};
+use super::ratio::{PAIRS_ENOUGH, Ratio, Verdict};
+use super::setting::Setting;
+use crate::bench::stats::Summary;
+use crate::provenance::Provenance;
+use crate::units::percent;
+use serde::{Deserialize, Serialize};
+
+/// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
+pub(crate) const SCHEMA: u32 = 1;
+/// The deviation of the runs, relative to their median, from which on they are called noisy.
+const NOISY: f64 = 0.05;
+/// A median distance from the median, times this, estimates the standard deviation.
+const MAD_TO_DEVIATION: f64 = 1.4826;
+
+/// A run that counts, or would if it were no warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    pub round: usize,
+    pub warmup: bool,
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// A run that does not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub round: usize,
+    pub warmup: bool,
+    pub reason: String,
+}
+
+/// One lock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub lock: String,
+    pub runs: Vec<Run>,
+    pub failures: Vec<Failure>,
+    /// Not run any more, because it took too long again and again.
+    pub given_up: bool,
+    /// What is compared, over the runs that count.
+    pub summary: Option<Summary>,
+    /// To the first lock, which has none.
+    pub ratio: Option<Ratio>,
+    pub verdict: Option<Verdict>,
+}
+
+/// The whole of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub schema: u32,
+    /// False while the comparison goes on, and for ever if it was interrupted.
+    pub complete: bool,
+    pub provenance: Provenance,
+    /// The file, and the program as it was typed.
+    pub file: String,
+    pub program: Vec<String>,
+    pub library: Option<String>,
+    /// More words for the library.
+    pub words: Vec<String>,
+    pub setting: Setting,
+    /// The kernel counts what the process had before it became the program, which is as much as we have.
+    pub rss_floor_kib: u64,
+    pub locks: Vec<Row>,
+    pub warnings: Vec<String>,
+}
+
+impl Row {
+    pub(crate) fn new(lock: &str) -> Self {
+        Self {
+            lock: lock.to_owned(),
+            runs: Vec::new(),
+            failures: Vec::new(),
+            given_up: false,
+            summary: None,
+            ratio: None,
+            verdict: None,
+        }
+    }
+
+    /// The runs that count.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| !run.warmup)
+    }
+}
+
+impl Report {
+    /// Whether anything went wrong that must not pass silently.
+    pub(crate) fn failed(&self) -> bool {
+        self.locks.iter().any(|row| !row.failures.is_empty())
+    }
+
+    /// Works out anew what the runs say together. Warnings that were there before the first run stay in front.
+    pub(crate) fn refresh(&mut self, before: &[String]) {
+        let metric = &self.setting.metric;
+        let figures = |row: &Row| -> Vec<(usize, f64)> {
+            row.counted().map(|run| (run.round, metric.of(&run.figures))).collect()
+        };
+        let first = self.locks.first().map(figures).unwrap_or_default();
+        for (index, row) in self.locks.iter_mut().enumerate() {
+            let own = figures(row);
+            let pairs: Vec<(f64, f64)> = own
+                .iter()
+                .filter_map(|(round, value)| {
+                    Some((*value, first.iter().find(|(other, _)| other == round)?.1))
+                })
+                .collect();
+            row.summary =
+                (!own.is_empty()).then(|| Summary::of(own.into_iter().map(|(_, value)| value).collect()));
+            row.ratio = if index == 0 { None } else { Ratio::of(&pairs, self.setting.seed) };
+            row.verdict = row.ratio.map(|ratio| ratio.verdict(metric.higher_is_better()));
+        }
+        self.warnings = before.to_vec();
+        let doubts = self.doubts();
+        self.warnings.extend(doubts);
+    }
+
+    /// What the figures themselves give reason to doubt.
+    fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for row in &self.locks {
+            if let Some(last) = row.failures.last() {
+                let of = row.failures.len() + row.runs.len();
+                let up = if row.given_up { "; not run any more" } else { "" };
+                doubts.push(format!(
+                    "{}: {} of {of} runs failed and do not count: {}{up}",
+                    row.lock,
+                    row.failures.len(),
+                    last.reason
+                ));
+            }
+            let Some(summary) = &row.summary else { continue };
+            let noise = summary.mad * MAD_TO_DEVIATION / summary.median.max(f64::MIN_POSITIVE);
+            if noise > NOISY {
+                doubts.push(format!(
+                    "{}: noisy, runs deviate from their median by {}; more --runs, or a quieter machine",
+                    row.lock,
+                    percent(noise)
+                ));
+            }
+            if self.setting.metric == Metric::Rss && summary.median <= self.rss_floor_kib as f64 {
+                doubts.push(format!(
+                    "{}: at most {} KiB, which is what this command has before it becomes the program; it takes less",
+                    row.lock, self.rss_floor_kib
+                ));
+            }
+        }
+        let fewest = self.locks.iter().map(|row| row.counted().count()).min().unwrap_or(0);
+        if fewest < PAIRS_ENOUGH {
+            doubts.push(format!(
+                "too few runs: {fewest} of a lock; under {PAIRS_ENOUGH} show no difference, and their intervals are too narrow"
+            ));
+        }
+        doubts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::compare::testing::{figures, report};
+
+    fn run(round: usize, wall_s: f64) -> Run {
+        Run { round, warmup: false, figures: figures(wall_s) }
+    }
+
+    #[test]
+    fn only_rounds_in_which_both_went_well_are_paired() {
+        let mut report = report(&["a", "b"]);
+        report.locks[0].runs = vec![run(0, 1.0), run(1, 2.0), run(2, 4.0)];
+        report.locks[1].runs = vec![run(1, 1.0), run(2, 2.0), run(3, 100.0)];
+        report.refresh(&[]);
+        let ratio = report.locks[1].ratio.expect("two pairs");
+        assert_eq!((ratio.median, ratio.pairs), (0.5, 2));
+        assert_eq!(report.locks[1].verdict, Some(Verdict::Unclear), "of two pairs");
+        assert_eq!(report.locks[1].summary.as_ref().map(|summary| summary.median), Some(2.0));
+        assert_eq!(report.locks[0].ratio, None);
+    }
+
+    #[test]
+    fn warmups_do_not_count() {
+        let mut report = report(&["a", "b"]);
+        report.locks[0].runs = vec![Run { warmup: true, ..run(0, 9.0) }];
+        report.refresh(&[]);
+        assert_eq!(report.locks[0].summary, None);
+    }
+
+    #[test]
+    fn doubts_name_their_lock() {
+        let mut report = report(&["calm", "wild"]);
+        report.locks[0].runs = (0..5).map(|round| run(round, 1.0)).collect();
+        report.locks[1].runs = (0..5).map(|round| run(round, 1.0 + round as f64)).collect();
+        report.refresh(&["before".into()]);
+        assert_eq!(report.warnings.len(), 2, "{:?}", report.warnings);
+        assert!(report.warnings[0] == "before" && report.warnings[1].starts_with("wild: noisy"));
+        assert!(!report.warnings.iter().any(|warning| warning.contains("KiB")));
+        report.setting.metric = Metric::Rss;
+        for (floor, doubted) in [(999, 0), (1000, 2)] {
+            report.rss_floor_kib = floor;
+            report.refresh(&[]);
+            assert_eq!(report.warnings.iter().filter(|warning| warning.contains("KiB")).count(), doubted);
+        }
+        report.setting.metric = Metric::Wall;
+        report.locks[1].failures.push(Failure { round: 5, warmup: false, reason: "exit code 3".into() });
+        report.locks[1].runs.pop();
+        report.refresh(&[]);
+        assert!(report.warnings[0].contains("wild: 1 of 5 runs failed and do not count: exit code 3"));
+        assert!(
+            report.warnings.last().is_some_and(|last| last.contains("too few runs: 4")) && report.failed()
+        );
+    }
+}

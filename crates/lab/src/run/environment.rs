@@ -1,0 +1,126 @@
+//! What the program's environment has more than ours: `LD_PRELOAD` and `STANCHION`.
+use super::library::FILE;
+use super::locks::{LIBC, LIBC_THROUGH};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// Both variables as they are outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outer {
+    pub preload: Option<OsString>,
+    pub words: Option<OsString>,
+}
+
+impl Outer {
+    /// Those of this process.
+    pub(crate) fn here() -> Self {
+        Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
+    }
+}
+
+/// What to set, and what to take away, for a program that runs under a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Environment(pub Vec<(&'static str, Option<OsString>)>);
+
+impl Environment {
+    /// `library` in front of what is preloaded already; `lock` and `words` for it, with the words outside that they do not
+    /// contradict. Without a library, the program as it is without us.
+    pub(crate) fn new(lock: &str, library: Option<&Path>, words: &[OsString], outer: &Outer) -> Self {
+        let others = outer.preload.as_deref().unwrap_or_default().as_bytes();
+        let mut preloaded: Vec<&[u8]> = library.iter().map(|path| path.as_os_str().as_bytes()).collect();
+        // The same library twice would be asked twice, and a comparison with libc must not have it at all.
+        let ours = |path: &[u8]| Path::new(OsStr::from_bytes(path)).file_name() == Some(OsStr::new(FILE));
+        preloaded.extend(
+            others.split(|byte| b": \t\n".contains(byte)).filter(|path| !path.is_empty() && !ours(path)),
+        );
+        let joined = preloaded.join(&b':');
+        let preload = (!joined.is_empty()).then(|| OsString::from_vec(joined));
+        let mut variables = vec![("LD_PRELOAD", preload)];
+        if library.is_some() {
+            variables.push(("STANCHION", Some(all_words(lock, words, outer))));
+        }
+        Self(variables)
+    }
+
+    /// Puts it into a command.
+    pub(crate) fn apply(&self, command: &mut std::process::Command) {
+        for (name, value) in &self.0 {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
+}
+
+fn all_words(lock: &str, words: &[OsString], outer: &Outer) -> OsString {
+    let lock = format!("lock={}", if lock == LIBC_THROUGH { LIBC } else { lock });
+    let mut all: Vec<&[u8]> = vec![lock.as_bytes()];
+    all.extend(words.iter().map(|word| word.as_bytes()));
+    let kept: Vec<&[u8]> = outer
+        .words
+        .as_deref()
+        .unwrap_or_default()
+        .as_bytes()
+        .split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|word| !word.is_empty() && all.iter().all(|ours| key(ours) != key(word)))
+        .collect();
+    all.extend(kept);
+    OsString::from_vec(all.join(&b','))
+}
+
+/// What a word is about: `spin` in `spin=200`.
+fn key(word: &[u8]) -> &[u8] {
+    word.split(|&byte| byte == b'=').next().unwrap_or(word).trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(
+        lock: &str,
+        library: Option<&str>,
+        words: &[&str],
+        preload: &str,
+        outer: &str,
+    ) -> Vec<String> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let outer = Outer { preload: Some(preload.into()), words: Some(outer.into()) };
+        let Environment(all) = Environment::new(lock, library.map(Path::new), &words, &outer);
+        all.into_iter()
+            .map(|(name, value)| {
+                format!(
+                    "{name}={}",
+                    value.map_or_else(|| "-".into(), |value| value.to_string_lossy().into_owned())
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_library_comes_before_what_is_preloaded_already() {
+        let set = environment("qspin", Some("/l/x.so"), &[], "", "");
+        assert_eq!(set, ["LD_PRELOAD=/l/x.so", "STANCHION=lock=qspin"]);
+        let set = environment("qspin", Some("/l/x.so"), &[], "/a.so /b.so:/c.so", "");
+        assert_eq!(set[0], "LD_PRELOAD=/l/x.so:/a.so:/b.so:/c.so");
+        let set = environment("qspin", Some("/l/x.so"), &[], &format!("/a.so:/old/{FILE}"), "");
+        assert_eq!(set[0], "LD_PRELOAD=/l/x.so:/a.so", "not two of ours");
+    }
+
+    #[test]
+    fn words_outside_are_kept_unless_they_contradict() {
+        let set = environment("qspin", Some("/x.so"), &["spin=5"], "", "nopv, lock=byte,spin=9,,threshold=3");
+        assert_eq!(set[1], "STANCHION=lock=qspin,spin=5,nopv,threshold=3");
+    }
+
+    #[test]
+    fn libc_runs_without_the_library_or_through_it() {
+        let outer = format!("/old/{FILE}");
+        assert_eq!(environment("libc", None, &[], &outer, "nopv"), ["LD_PRELOAD=-"]);
+        assert_eq!(environment("libc", None, &[], "/jemalloc.so", ""), ["LD_PRELOAD=/jemalloc.so"]);
+        assert_eq!(environment("libc-through", Some("/x.so"), &[], "", "")[1], "STANCHION=lock=libc");
+    }
+}

@@ -1,0 +1,121 @@
+//! Where the interposer is found, and whether it is one.
+use super::elf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The name of its file.
+pub(crate) const FILE: &str = "libstanchion_preload.so";
+
+/// Where it may be said to be.
+pub(crate) struct Places<'a> {
+    /// By `--library`.
+    pub flag: Option<&'a Path>,
+    /// By `STANCHION_PRELOAD`.
+    pub variable: Option<&'a OsStr>,
+    /// The running command.
+    pub executable: Option<&'a Path>,
+}
+
+/// The library, by a path from the root because the program may run elsewhere; the error is one line.
+pub(crate) fn find(places: &Places) -> Result<PathBuf, String> {
+    let named = places.flag.map(|path| ("--library", path)).or_else(|| {
+        let variable = places.variable.filter(|value| !value.is_empty())?;
+        Some(("STANCHION_PRELOAD", Path::new(variable)))
+    });
+    let path = match named {
+        Some((_, path)) => path.to_owned(),
+        None => usual(places.executable).into_iter().find(|path| path.is_file()).ok_or_else(|| {
+            format!(
+                "{FILE} not found beside this command; build it with 'cargo build --release -p stanchion-preload', or say \
+                 where it is by --library or STANCHION_PRELOAD"
+            )
+        })?,
+    };
+    let whence = named.map(|(whence, _)| format!("{whence} ")).unwrap_or_default();
+    let said = |reason: &str| format!("{whence}{}: {reason}", path.display());
+    let whole = path.canonicalize().map_err(|error| said(&error.to_string()))?;
+    if !whole.is_file() {
+        return Err(said("is no file; give the library itself"));
+    }
+    elf::image(&whole).map_err(|reason| said(&reason))?;
+    if whole.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
+        return Err(said("LD_PRELOAD cannot hold a path with a blank or a colon; put the library elsewhere"));
+    }
+    Ok(whole)
+}
+
+/// Beside the command, in `lib` beside its directory, and in a build's directories.
+fn usual(executable: Option<&Path>) -> Vec<PathBuf> {
+    let Some(dir) = executable.and_then(Path::parent) else { return Vec::new() };
+    let over = dir.parent().unwrap_or(dir);
+    let target =
+        if over.join("debug").is_dir() || over.join("release").is_dir() { over } else { &dir.join("target") };
+    [dir.to_owned(), over.join("lib"), target.join("release"), target.join("debug")]
+        .map(|dir| dir.join(FILE))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::testing::header32;
+    use std::fs;
+
+    /// A directory that looks like an installation, with a library (this test, for want of another) at `at`.
+    fn installed(at: &str) -> (tempfile::TempDir, Result<PathBuf, String>) {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let library = dir.path().join(at);
+        fs::create_dir_all(library.parent().expect("a directory")).expect("created");
+        fs::create_dir_all(dir.path().join("bin")).expect("created");
+        fs::copy(std::env::current_exe().expect("this test is a file"), &library).expect("copied");
+        let executable = dir.path().join("bin/stanchion");
+        let found = find(&Places { flag: None, variable: None, executable: Some(&executable) });
+        (dir, found)
+    }
+
+    #[test]
+    fn it_is_found_beside_the_command_and_in_the_places_of_builds() {
+        for at in ["bin", "lib", "release", "debug", "bin/target/release"] {
+            let (dir, found) = installed(&format!("{at}/{FILE}"));
+            let expected = dir.path().canonicalize().expect("exists").join(at).join(FILE);
+            assert_eq!(found, Ok(expected), "{at}");
+        }
+        let (_, found) = installed("elsewhere/lib.so");
+        assert!(found.expect_err("not there").contains("cargo build --release -p stanchion-preload"));
+    }
+
+    #[test]
+    fn the_flag_comes_before_the_variable_and_both_before_the_usual_places() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let exe = std::env::current_exe().expect("this test is a file");
+        let [flag, variable] = ["flag.so", "variable.so"].map(|name| {
+            let path = dir.path().join(name);
+            fs::copy(&exe, &path).expect("copied");
+            path.canonicalize().expect("exists")
+        });
+        let find = |flag, variable| find(&Places { flag, variable, executable: Some(&exe) });
+        assert_eq!(find(Some(flag.as_path()), Some(variable.as_os_str())), Ok(flag.clone()));
+        assert_eq!(find(None, Some(variable.as_os_str())), Ok(variable.clone()));
+        assert!(
+            find(None, Some(OsStr::new("/none/x.so")))
+                .expect_err("missing")
+                .starts_with("STANCHION_PRELOAD /none")
+        );
+    }
+
+    #[test]
+    fn what_the_loader_would_not_load_is_refused() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let refused = |path: &Path| {
+            find(&Places { flag: Some(path), variable: None, executable: None }).expect_err("refused")
+        };
+        let old = dir.path().join("old.so");
+        fs::write(&old, header32(3)).expect("written");
+        assert!(refused(&old).contains("32-bit"));
+        assert!(refused(dir.path()).contains("is no file"));
+        let blank = dir.path().join("a b.so");
+        fs::copy(std::env::current_exe().expect("this test is a file"), &blank).expect("copied");
+        assert!(refused(&blank).contains("blank or a colon"));
+    }
+}

@@ -1,0 +1,69 @@
+//! The locks by which a program can be run.
+use crate::bench;
+use crate::names::nearest;
+use core::fmt::Write;
+
+/// The program as it is, with no library of ours.
+pub(crate) const LIBC: &str = "libc";
+/// libc's locks, called through the library: what interposing alone costs.
+pub(crate) const LIBC_THROUGH: &str = "libc-through";
+/// The lock unless told otherwise.
+pub(crate) const DEFAULT: &str = "pv-qspin";
+
+/// Those of the family that can stand in a pthread mutex: four bytes, free when zero, and not touched after their release.
+const TAKEN: [&str; 9] = [
+    DEFAULT,
+    "byte",
+    "qspin",
+    "cna",
+    "unfair-q",
+    "ppc-simple",
+    "owner-qspin",
+    "pv-qspin-kick-at-unlock",
+    "pv-qspin-4.15",
+];
+
+/// Names with what they are, in the order of the list.
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let libc = [
+        (LIBC, "the program without the library, unless --stats or --record need it"),
+        (LIBC_THROUGH, "libc's locks, through the library: what interposing alone costs"),
+    ];
+    bench::family().filter(|(name, _)| TAKEN.contains(name)).chain(libc)
+}
+
+/// Makes sure of a name; the error is one line.
+pub(crate) fn check(name: &str) -> Result<(), String> {
+    if all().any(|(known, _)| known == name) {
+        return Ok(());
+    }
+    let near = nearest(name, all().map(|(known, _)| known)).join(", ");
+    Err(format!("unknown lock '{name}'; nearest: {near}"))
+}
+
+/// The list for `--list`.
+pub(crate) fn list() -> String {
+    let mut text = String::from("locks:\n");
+    for (name, about) in all() {
+        let _ = writeln!(text, "  {name:28} {about}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_and_libc_are_known_and_peers_of_the_benchmark_are_not() {
+        assert_eq!(all().count(), TAKEN.len() + 2, "each is one of the family");
+        for name in TAKEN.into_iter().chain([LIBC, LIBC_THROUGH]) {
+            assert_eq!(check(name), Ok(()), "{name}");
+        }
+        for name in ["parking_lot", "pv-qspin-fenced", "xen-pv"] {
+            assert!(check(name).is_err(), "{name}");
+        }
+        assert!(check("pvqspin").expect_err("unknown").contains("nearest: pv-qspin"));
+        assert!(list().lines().all(|line| line.len() <= 100), "{}", list());
+    }
+}

@@ -1,0 +1,100 @@
+//! One run of a program under one lock, as if it had been started without us.
+use super::child::{End, Limits, Running};
+use super::environment::Environment;
+use super::signals::Caught;
+use super::{NOT_STARTED, Target, stats};
+use core::time::Duration;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::time::Instant;
+
+/// The exit code of a program that took too long.
+pub(crate) const TIMED_OUT: u8 = 124;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) struct Single {
+    pub target: Target,
+    pub environment: Environment,
+    pub timeout: Option<Duration>,
+    /// Where the library writes its statistics.
+    pub stats: Option<PathBuf>,
+    /// To be said before the start.
+    pub warning: Option<String>,
+}
+
+/// Runs it, and returns the program's own exit code.
+pub(crate) fn run(single: &Single) -> ExitCode {
+    if let Some(warning) = &single.warning {
+        eprintln!("stanchion: warning: {warning}");
+    }
+    let code = match supervise(single) {
+        Ok((status, end)) => {
+            if let (End::TimedOut, Some(timeout)) = (end, single.timeout) {
+                eprintln!("stanchion: ended the program after --timeout {} s", timeout.as_secs_f64());
+                TIMED_OUT
+            } else {
+                code_of(status)
+            }
+        }
+        Err(error) => {
+            eprintln!("stanchion: {}: {error}", single.target.program.path.display());
+            NOT_STARTED
+        }
+    };
+    if let Some(path) = &single.stats {
+        eprintln!("stanchion: {}", stats::told(path));
+    }
+    ExitCode::from(code)
+}
+
+/// As a shell tells it.
+fn code_of(status: ExitStatus) -> u8 {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => (128 + signal) as u8,
+        (None, None) => u8::MAX,
+    }
+}
+
+fn supervise(single: &Single) -> io::Result<(ExitStatus, End)> {
+    let caught = Caught::install()?;
+    let mut command = single.target.command();
+    single.environment.apply(&mut command);
+    // Only a group of its own can be ended as a whole. Without need it stays in ours, where the terminal's keys reach it and
+    // a shell can stop and continue both.
+    let leads = single.timeout.is_some();
+    if leads {
+        command.process_group(0);
+    }
+    let start = Instant::now();
+    let child = command.spawn()?;
+    let running = Running::new(child, start);
+    let passing = caught.pass_to(running.pid(), leads);
+    let limits = Limits { timeout: single.timeout, stop: &|| false };
+    let gone = running.wait(leads.then_some(&limits), || passing.end())?;
+    Ok((gone.status, gone.end))
+}
+
+impl Target {
+    /// The program with its arguments, by the name that was typed.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program.path);
+        command.arg0(&self.words[0]).args(&self.words[1..]);
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_a_shells() {
+        assert_eq!(code_of(ExitStatus::from_raw(7 << 8)), 7);
+        assert_eq!(code_of(ExitStatus::from_raw(15)), 143);
+        assert_eq!(code_of(ExitStatus::from_raw(0)), 0);
+    }
+}

@@ -1,0 +1,65 @@
+//! What tests of this command share: headers made by hand, and programs compiled by the C compiler where there is one.
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// An ELF header of a 64-bit program without segments and sections. `order` is 1 for little-endian, 2 for big-endian.
+pub(crate) fn header64(machine: u16, kind: u16, order: u8) -> Vec<u8> {
+    let two = |value: u16| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
+    let four = |value: u32| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
+    let mut bytes = vec![0x7f, b'E', b'L', b'F', 2, order, 1, 0];
+    bytes.resize(16, 0);
+    bytes.extend(two(kind));
+    bytes.extend(two(machine));
+    bytes.extend(four(1));
+    // Entry and offsets of the two tables, then flags.
+    bytes.resize(52, 0);
+    bytes.extend(two(64));
+    bytes.resize(64, 0);
+    bytes
+}
+
+/// The same of a 32-bit, little-endian program.
+pub(crate) fn header32(machine: u16) -> Vec<u8> {
+    let mut bytes = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0];
+    bytes.resize(16, 0);
+    bytes.extend(2_u16.to_le_bytes());
+    bytes.extend(machine.to_le_bytes());
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.resize(40, 0);
+    bytes.extend(52_u16.to_le_bytes());
+    bytes.resize(52, 0);
+    bytes
+}
+
+/// The C compiler and a directory for what it makes.
+pub(crate) struct Compiler {
+    dir: TempDir,
+}
+
+impl Compiler {
+    /// None where no compiler is installed.
+    pub(crate) fn find() -> Option<Self> {
+        Command::new("cc").arg("--version").output().ok()?;
+        Some(Self { dir: tempfile::tempdir().expect("a temporary directory") })
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Compiles `source` to the program `name`.
+    pub(crate) fn program(&self, name: &str, source: &str, flags: &[&str]) -> PathBuf {
+        self.try_program(name, source, flags).expect("a correct program compiles")
+    }
+
+    /// The same, or none where a library is missing, such as the static libc.
+    pub(crate) fn try_program(&self, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+        let (from, to) = (self.dir.path().join(format!("{name}.c")), self.dir.path().join(name));
+        fs::write(&from, source).expect("written");
+        let output =
+            Command::new("cc").args(["-o".as_ref(), to.as_os_str(), from.as_os_str()]).args(flags).output();
+        output.expect("the compiler starts").status.success().then_some(to)
+    }
+}

@@ -1,0 +1,5 @@
+//! `stanchion run`, through the real program.
+mod compare;
+mod input;
+mod once;
+mod preloaded;

@@ -1,0 +1,167 @@
+//! `stanchion run` through the real program, with a library of the test's own in place of the interposer.
+use crate::preloaded::{Preload, line, refused, text};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+#[test]
+fn a_program_is_its_own_but_for_the_library_in_front() {
+    let Some(preload) = Preload::build() else { return };
+    let script = "read line; echo \"$line, $LOADED, $STANCHION\"; echo complaint >&2; exit 7";
+    let mut child = preload
+        .run(&["--quiet", "--lock", "unfair-q", "--set", "spin=5", "--", "sh", "-c", script])
+        .env("STANCHION", "nopv,lock=byte,spin=9")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), b"input\n").expect("written");
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(text(&output.stdout), "input, yes, lock=unfair-q,spin=5,nopv\n");
+    assert_eq!(text(&output.stderr), "complaint\n");
+}
+
+#[test]
+fn the_default_lock_and_libc() {
+    let Some(preload) = Preload::build() else { return };
+    let script = "echo \"${LOADED-no} ${STANCHION-nothing} ${LD_PRELOAD-none}\"";
+    let said = |arguments: &[&str]| {
+        let output =
+            preload.run(arguments).args(["-q", "sh", "-c", script]).output().expect("the program starts");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let library = preload.library().canonicalize().expect("exists").display().to_string();
+    assert_eq!(said(&[]), format!("yes lock=pv-qspin {library}\n"));
+    assert_eq!(said(&["--lock", "libc"]), "no nothing none\n");
+    assert_eq!(said(&["--lock", "libc-through"]), format!("yes lock=libc {library}\n"));
+}
+
+#[test]
+fn libc_without_a_library_needs_none() {
+    let output = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args(["run", "--lock", "libc", "--", "sh", "-c", "exit 3"])
+        .env("STANCHION_PRELOAD", "/no/such/library.so")
+        .output()
+        .expect("the program starts");
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), String::new()));
+}
+
+#[test]
+fn an_end_by_a_signal_is_128_and_its_number() {
+    let Some(preload) = Preload::build() else { return };
+    for (signal, code) in [("TERM", 143), ("KILL", 137), ("SEGV", 139)] {
+        let status =
+            preload.run(&["-q", "sh", "-c", &format!("kill -{signal} $$")]).status().expect("starts");
+        assert_eq!(status.code(), Some(code), "{signal}");
+    }
+}
+
+/// Starts a script that says `ready` and then sleeps, sends `signal` to us, and returns what it said then and our exit code.
+fn signalled(preload: &Preload, options: &[&str], trap: &str, signal: Signal) -> (String, Option<i32>) {
+    let script =
+        format!("{trap} echo ready; i=0; while [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); done; echo never");
+    let mut child = preload
+        .run(options)
+        .args(["-q", "sh", "-c", &script])
+        // A group of its own, so that the test can be interrupted without it.
+        .process_group(0)
+        .stdout(Stdio::piped())
+        // Where a shell says which signal ended its children.
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut ready = String::new();
+    lines.read_line(&mut ready).expect("readable");
+    assert_eq!(ready, "ready\n");
+    kill_process(Pid::from_child(&child), signal).expect("it is there");
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).expect("readable");
+    (rest, child.wait().expect("ends").code())
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let Some(preload) = Preload::build() else { return };
+    for options in [&[][..], &["--timeout", "100"]] {
+        for (signal, name) in
+            [(Signal::INT, "INT"), (Signal::TERM, "TERM"), (Signal::HUP, "HUP"), (Signal::USR2, "USR2")]
+        {
+            let trap = format!("trap 'echo got {name}; exit 9' {name};");
+            let (said, code) = signalled(&preload, options, &trap, signal);
+            assert_eq!((said.as_str(), code), (format!("got {name}\n").as_str(), Some(9)), "{options:?}");
+        }
+        // What the program does not handle ends it, and us with its code.
+        assert_eq!(signalled(&preload, options, "", Signal::TERM), (String::new(), Some(143)), "{options:?}");
+    }
+}
+
+#[test]
+fn what_is_ignored_outside_is_ignored_by_the_program() {
+    let Some(preload) = Preload::build() else { return };
+    let command = format!(
+        "trap '' HUP; {} run -q -- sh -c 'kill -HUP $$; kill -HUP $PPID; sleep 0.1; echo alive'",
+        env!("CARGO_BIN_EXE_stanchion")
+    );
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .env("STANCHION_PRELOAD", preload.library())
+        .output()
+        .expect("a shell");
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("alive\n", Some(0)));
+}
+
+#[test]
+fn a_timeout_ends_the_program_with_all_that_it_started() {
+    let Some(preload) = Preload::build() else { return };
+    // The pipe closes only when the last of them is gone: that this test ends is what it shows.
+    let script = "trap '' TERM; sleep 500 & sleep 500; sleep 500";
+    let output = preload
+        .run(&["-q", "--timeout", "0.2", "--", "sh", "-c", script])
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(124));
+    assert_eq!(line(&output), "stanchion: ended the program after --timeout 0.2 s");
+    let quick = preload.run(&["-q", "--timeout", "100", "sh", "-c", "exit 4"]).status().expect("starts");
+    assert_eq!(quick.code(), Some(4));
+}
+
+#[test]
+fn a_program_without_locks_is_warned_of_and_runs() {
+    let Some(preload) = Preload::build() else { return };
+    let plain = preload.program("plain", "int main(void) { return 5; }");
+    let output = preload.run(&[]).arg(&plain).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(5));
+    assert!(line(&output).contains("warning") && line(&output).contains("nothing to replace"));
+    let locks = "#include <pthread.h>\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+                 int main(void) { return pthread_mutex_lock(&m); }";
+    let output = preload.run(&[]).arg(preload.program("locks", locks)).output().expect("the program starts");
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[test]
+fn statistics_and_records_are_asked_of_the_library() {
+    let Some(preload) = Preload::build() else { return };
+    let record = preload.dir().join("trace");
+    let script = "echo $STANCHION; echo figures > \"${STANCHION##*stats=}\"";
+    let output = preload
+        .run(&["-q", "--stats", "--record", "trace", "--", "sh", "-c", script])
+        .current_dir(preload.dir())
+        .output()
+        .expect("the program starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let words = text(&output.stdout);
+    let expected = format!("lock=pv-qspin,record={},stats=/", record.display());
+    assert!(words.starts_with(&expected) && record.exists(), "{words}");
+    let said = line(&output);
+    let file = said.strip_prefix("stanchion: --stats: 8 bytes in ").expect(&said);
+    assert_eq!(fs::read_to_string(file).expect("kept"), "figures\n");
+    fs::remove_file(file).expect("ours");
+    let again = refused(&mut preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
+    assert!(again.contains("exists already"), "{again}");
+}
