@@ -8,6 +8,7 @@ mod finding;
 mod mutants;
 mod names;
 mod orderings;
+mod programs;
 mod source;
 mod statements;
 mod tidy;
@@ -92,6 +93,8 @@ enum Task {
         #[arg(long, requires = "docs")]
         check: bool,
     },
+    /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
+    Programs(programs::Request),
     /// Run the jobs of CI in order and sum up
     Ci {
         /// Run only these jobs, separated by commas
@@ -122,6 +125,7 @@ fn main() -> ExitCode {
         Task::Mutants { only, detector, jobs, .. } => {
             mutants::run(&root, &mutants::Request { only, detector, jobs })
         }
+        Task::Programs(request) => programs::run(&root, &request),
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)
