@@ -99,7 +99,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     let effort = if request.mode.measure { Effort::Measure } else { Effort::Check };
     let mut kit = Kit::new(root, effort)?;
     let code = if request.mode.self_test {
-        selftest::run(&mut kit, &here)?
+        selftest::run(&mut kit, &here, request.only.is_empty())?
     } else {
         let locks = locks(root, request)?;
         for lock in &locks {

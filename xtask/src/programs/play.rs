@@ -211,7 +211,8 @@ impl Play<'_> {
             }
             // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
             Ended::Exited(1) if complaints.contains("WRONG: ") || who == "cmp" => {
-                Verdict::Wrong(last_line(&format!("{said}\n{complaints}")))
+                let line = last_line(&format!("{said}\n{complaints}"));
+                Verdict::Wrong(line.trim_start_matches("WRONG: ").to_owned())
             }
             ended => Verdict::Died(format!(
                 "{who} {}: {}",

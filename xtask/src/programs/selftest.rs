@@ -8,15 +8,17 @@ use std::io;
 use std::process::ExitCode;
 
 /// The broken libraries, in tests/programs/preload.
-pub(crate) const BROKEN: [&str; 2] = ["no_exclusion", "lost_wakeups"];
+pub(crate) const BROKEN: [&str; 3] = ["no_exclusion", "gives_up", "lost_wakeups"];
 /// Chance decides whether two threads meet in a lock that excludes nobody; so many runs must be enough.
 const TRIES: usize = 5;
 /// A hang is no end within so many times what the program takes under libc.
 const PATIENCE: f64 = 4.0;
-const LEAST_PATIENCE: Duration = Duration::from_secs(5);
+const LEAST_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Runs each program under libc and under each library that it is to notice.
-pub(crate) fn run(kit: &mut Kit, programs: &[Program]) -> io::Result<ExitCode> {
+///
+/// Of `all` programs one at least has to notice by its output, with nothing that crashed or hung.
+pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<ExitCode> {
     let libc = Lock { name: "libc".to_owned(), env: Vec::new(), slow: false };
     let progress = Progress::new(programs.iter().map(|program| program.notices.len()).sum());
     let (mut noticed, mut failed, mut by_output) = (0, 0, 0);
@@ -59,7 +61,11 @@ pub(crate) fn run(kit: &mut Kit, programs: &[Program]) -> io::Result<ExitCode> {
         }
     }
     println!("self-test: {noticed} noticed ({by_output} by their output alone), {failed} failed");
-    Ok(if failed == 0 && noticed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if failed == 0 && noticed > 0 && (by_output > 0 || !all) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn once(kit: &Kit, program: &Program, lock: &Lock, limit: Option<Duration>) -> io::Result<Option<Played>> {
