@@ -55,6 +55,12 @@ impl Kit {
         Ok(())
     }
 
+    /// The programs that run under the lock.
+    pub(crate) fn under_lock(&self, program: &Program) -> Vec<String> {
+        let values = self.values(program);
+        program.under_lock().map(|words| fill(&words[0], &values)).collect()
+    }
+
     /// Compiles one of the small interposers in tests/programs/preload.
     pub(crate) fn compile_preload(&self, name: &str) -> io::Result<PathBuf> {
         let library = self.work.join("built").join(format!("{name}.so"));
@@ -144,17 +150,17 @@ fn work(amount: Amount, overcommit: usize, threads: u64, slow: bool) -> Vec<(&'s
     ]
 }
 
+/// Where a program is that is named as one would in a shell, or a file by its absolute name.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let here = |path: &PathBuf| if name.starts_with('/') { path.exists() } else { path.is_file() };
+    // Joined with an absolute name, a directory does not count.
+    env::split_paths(&path).map(|dir| dir.join(name)).find(here)
+}
+
 /// What the program needs and is not on this machine.
 pub(crate) fn missing(program: &Program) -> Vec<&str> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let is_here = |need: &&String| {
-        if need.starts_with('/') {
-            Path::new(need).exists()
-        } else {
-            env::split_paths(&path).any(|dir| dir.join(need).is_file())
-        }
-    };
-    program.needs.iter().filter(|need| !is_here(need)).map(String::as_str).collect()
+    program.needs.iter().map(String::as_str).filter(|need| find(need).is_none()).collect()
 }
 
 /// A text that compresses about as well as prose: words of a made-up language, some of them often. The same each time.

@@ -2,7 +2,7 @@
 use super::kit::Kit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
-use super::{Progress, Request, kit, levels, process, report, row};
+use super::{Progress, Request, get_ready, kit, levels, process, report, row};
 use serde::Serialize;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -69,7 +69,7 @@ pub(super) fn run(
     let progress = Progress::new(programs.len() * 2 * locks.len() * request.runs as usize);
     for program in programs {
         progress.at(&format!("making ready {}", program.name));
-        kit.get_ready(program)?;
+        get_ready(kit, program, locks)?;
     }
     'all: for repetition in 0..request.runs {
         for program in programs {

@@ -1,11 +1,12 @@
 //! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked or their speed compared.
 //!
 //! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`play`] runs one and judges what
-//! it printed, [`process`] is one command with a limit. `--check` is here, `--self-test` in [`selftest`], `--measure` in
+//! it printed, [`process`] is one command with a limit, [`probe`] sees that a library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in
 //! [`measure`] and its tables in [`report`].
 mod kit;
 mod measure;
 mod play;
+mod probe;
 mod process;
 mod report;
 mod selftest;
@@ -103,7 +104,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     } else {
         let locks = locks(root, request)?;
         for lock in &locks {
-            probe(lock)?;
+            probe::lock(lock)?;
         }
         if request.mode.measure {
             measure::run(root, &mut kit, &here, &absent, &locks, request)?
@@ -177,27 +178,12 @@ fn preloaded(name: &str, library: &Path, slow: bool) -> Lock {
     Lock { name: name.to_owned(), env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(), slow }
 }
 
-/// Sees that programs really get the library, and that it takes the name of the lock.
-fn probe(lock: &Lock) -> io::Result<()> {
-    let Some((_, library)) = lock.env.first() else { return Ok(()) };
-    let output = Command::new("grep")
-        .args(["-cF", library, "/proc/self/maps"])
-        .envs(lock.env.iter().cloned())
-        .output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() && said.is_empty() {
-        return Ok(());
-    }
-    let why = said.lines().next().unwrap_or("it is not mapped into a program that preloads it").to_owned();
-    Err(io::Error::other(format!("{library} does not do for `{}`: {why}", lock.name)))
-}
-
 /// `--check`: every program once with each lock, at one thread a CPU and at many.
 fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> io::Result<ExitCode> {
     let progress = Progress::new(programs.len() * locks.len() * 2);
     let (mut right, mut wrong) = (0, 0);
     'all: for program in programs {
-        kit.get_ready(program)?;
+        get_ready(kit, program, locks)?;
         for (overcommit, lock) in
             levels(program).into_iter().flat_map(|o| locks.iter().map(move |lock| (o, lock)))
         {
@@ -221,6 +207,15 @@ fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> io::Result<Exit
     println!("programs: {}, runs: {right} right, {wrong} not", programs.len());
     let whole = !process::interrupted() && wrong == 0 && right > 0;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Makes what a program needs, and sees that it takes the library.
+fn get_ready(kit: &mut Kit, program: &Program, locks: &[Lock]) -> io::Result<()> {
+    kit.get_ready(program)?;
+    for command in kit.under_lock(program) {
+        locks.iter().try_for_each(|lock| probe::program(&command, lock))?;
+    }
+    Ok(())
 }
 
 fn row(program: &str, overcommit: usize, lock: &str, verdict: &Verdict, seconds: f64) -> String {
@@ -283,13 +278,5 @@ mod tests {
         let chosen: Vec<_> = programs.iter().filter(|program| program.name.starts_with("rocksdb")).collect();
         assert!(chosen.len() > 1);
         assert_eq!(packages(chosen), "rocksdb-tools");
-    }
-
-    #[test]
-    fn a_library_that_is_not_there_is_no_lock() {
-        let lock = preloaded("pv-qspin", Path::new("/nowhere/libstanchion_preload.so"), false);
-        let error = probe(&lock).expect_err("it can not be loaded").to_string();
-        assert!(error.contains("/nowhere") && error.contains("pv-qspin"), "{error}");
-        assert!(probe(&Lock { name: "libc".to_owned(), env: Vec::new(), slow: false }).is_ok());
     }
 }

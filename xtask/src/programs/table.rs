@@ -133,6 +133,12 @@ impl Program {
         self.package.split_whitespace()
     }
 
+    /// The commands that run under the lock.
+    pub(crate) fn under_lock(&self) -> impl Iterator<Item = &Words> {
+        let server = self.server.iter().map(|server| &server.run);
+        server.chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
+    }
+
     /// All words and patterns with placeholders.
     fn texts(&self) -> impl Iterator<Item = &str> {
         let commands = self.fixture.iter().chain(&self.before).chain(&self.build);
@@ -181,7 +187,7 @@ impl Program {
         if self.steps.iter().any(|step| step.run.is_some() == step.plain.is_some()) {
             return refuse("a step has either `run` or `plain`".to_owned());
         }
-        if self.server.is_none() && self.steps.iter().all(|step| step.run.is_none()) {
+        if self.under_lock().next().is_none() {
             return refuse("nothing runs under the lock".to_owned());
         }
         let looks = |step: &Step| !(step.expect.is_empty() && step.same.is_empty());
