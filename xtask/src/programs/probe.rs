@@ -26,7 +26,9 @@ pub(super) fn program(command: &str, lock: &Lock) -> io::Result<()> {
         return Err(io::Error::other(format!("{command} is not on the path")));
     };
     let output = Command::new("ldd").arg(path).envs(lock.env.iter().cloned()).output()?;
-    if String::from_utf8_lossy(&output.stdout).lines().any(|line| line.contains(library.as_str())) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    // A complaint names the library too, and goes the same way.
+    if said.lines().any(|line| line.contains(library.as_str()) && !line.starts_with("ERROR")) {
         return Ok(());
     }
     Err(io::Error::other(format!(
