@@ -21,6 +21,8 @@ pub(crate) struct Run {
     /// Of the program's own kind, a second; more is better.
     pub(crate) rate: Option<f64>,
     pub(crate) seconds: f64,
+    /// The most memory that a command under the lock was seen to have.
+    pub(crate) peak_kib: u64,
 }
 
 /// Everything that is known about a measurement.
@@ -104,6 +106,7 @@ pub(super) fn run(
                         verdict: played.verdict,
                         rate: played.rate,
                         seconds: played.seconds,
+                        peak_kib: played.peak_kib,
                     });
                     write(&out, &results, programs)?;
                 }

@@ -1,6 +1,7 @@
 //! One run of one program under one lock: started, watched, and its output judged.
 use super::process::{self, Ended};
 use super::table::{Program, Rate, Step, Words, fill, pattern};
+use core::cell::Cell;
 use core::fmt;
 use core::net::Ipv4Addr;
 use core::time::Duration;
@@ -55,6 +56,8 @@ pub(crate) struct Played {
     /// More is better.
     pub(crate) rate: Option<f64>,
     pub(crate) seconds: f64,
+    /// The most memory that a command under the lock was seen to have.
+    pub(crate) peak_kib: u64,
 }
 
 /// Where a run happens.
@@ -73,16 +76,17 @@ pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> io::Result<
     if program.server.is_some() {
         values.push(("port", free_port()?.to_string()));
     }
-    let play = Play { program, lock, stage, values };
+    let play = Play { program, lock, stage, values, peak_kib: Cell::new(0) };
     for words in &program.before {
         prepare(&play.fill_all(words), &stage.dir)?;
     }
     let started = Instant::now();
     let result = play.perform();
     let seconds = started.elapsed().as_secs_f64();
+    let peak_kib = play.peak_kib.get();
     match result {
-        Ok(rate) => Ok(Some(Played { verdict: Verdict::Right, rate, seconds })),
-        Err(Stop::Judged(verdict)) => Ok(Some(Played { verdict, rate: None, seconds })),
+        Ok(rate) => Ok(Some(Played { verdict: Verdict::Right, rate, seconds, peak_kib })),
+        Err(Stop::Judged(verdict)) => Ok(Some(Played { verdict, rate: None, seconds, peak_kib })),
         Err(Stop::Interrupted) => Ok(None),
         Err(Stop::Harness(error)) => Err(error),
     }
@@ -116,6 +120,7 @@ struct Play<'a> {
     lock: &'a Lock,
     stage: &'a Stage,
     values: Vec<(&'static str, String)>,
+    peak_kib: Cell<u64>,
 }
 
 impl Play<'_> {
@@ -150,6 +155,7 @@ impl Play<'_> {
             }
         }
         let result = self.steps();
+        self.peak_kib.set(running.peak_kib());
         // A client fails when its server dies: that is what there is to tell.
         if running.has_ended_within(Duration::ZERO)? {
             let (ended, _) = running.wait(Duration::ZERO)?;
@@ -194,6 +200,9 @@ impl Play<'_> {
         let err = dir.join(format!("{index}.err"));
         let mut running = process::start(&words, &self.env(under_lock), dir, &out, &err)?;
         let (ended, took) = running.wait(self.stage.limit)?;
+        if under_lock {
+            self.peak_kib.set(self.peak_kib.get().max(running.peak_kib()));
+        }
         let said = if step.keep.is_some() { String::new() } else { read(&out) };
         let complaints = read(&err);
         let who = words[0].rsplit('/').next().unwrap_or_default();

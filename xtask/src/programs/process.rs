@@ -4,7 +4,7 @@ use core::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -49,7 +49,11 @@ pub(crate) struct Running {
     group: Pid,
     exit: OwnedFd,
     started: Instant,
+    peak_kib: u64,
 }
+
+/// How often a running command is looked at.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Starts a command: no input, output into these files, a process group of its own.
 pub(crate) fn start(
@@ -68,7 +72,7 @@ pub(crate) fn start(
         .map_err(|error| io::Error::new(error.kind(), format!("{} can not be started: {error}", words[0])))?;
     let group = Pid::from_child(&child);
     let exit = pidfd_open(group, PidfdFlags::empty())?;
-    Ok(Running { child, group, exit, started })
+    Ok(Running { child, group, exit, started, peak_kib: 0 })
 }
 
 impl Running {
@@ -79,8 +83,9 @@ impl Running {
             if interrupted() {
                 break Some(Ended::Interrupted);
             }
+            self.peak_kib();
             let left = until.saturating_duration_since(Instant::now());
-            if self.has_ended_within(left.min(Duration::from_millis(200)))? {
+            if self.has_ended_within(left.min(TICK))? {
                 break None;
             }
             if left.is_zero() {
@@ -91,6 +96,14 @@ impl Running {
         self.kill();
         let status = self.child.wait()?;
         Ok((ended.unwrap_or_else(|| Ended::from_status(status)), took))
+    }
+
+    /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing, and what its children took is.
+    pub(crate) fn peak_kib(&mut self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let now = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        self.peak_kib = now.and_then(|now| now.parse().ok()).unwrap_or(0).max(self.peak_kib);
+        self.peak_kib
     }
 
     /// Whether it ends in so much time.
@@ -132,7 +145,6 @@ impl Drop for Running {
 mod tests {
     use super::*;
     use std::env::temp_dir;
-    use std::fs;
 
     fn run(script: &str, limit: Duration) -> (Ended, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
@@ -154,6 +166,20 @@ mod tests {
         assert_eq!(run("exit 3", long).0, Ended::Exited(3));
         assert_eq!(run("kill -SEGV $$", long).0, Ended::Signalled(11));
         assert_eq!(run("sleep 1000", Duration::from_millis(50)).0, Ended::TimedOut);
+    }
+
+    #[test]
+    fn memory_is_seen_while_it_is_there() {
+        let dir = temp_dir();
+        let hold = "import time; held = b'x' * (100 << 20); time.sleep(1000)";
+        let words = ["python3", "-c", hold].map(str::to_owned);
+        let null = Path::new("/dev/null");
+        let mut running = start(&words, &[], &dir, null, null).expect("it starts");
+        let until = Instant::now() + Duration::from_mins(1);
+        while running.peak_kib() < 90_000 && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        assert!(running.peak_kib() >= 90_000, "{} KiB", running.peak_kib());
     }
 
     #[test]

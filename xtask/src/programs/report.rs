@@ -33,6 +33,8 @@ struct Ratio {
     libc: f64,
     lock: f64,
     pairs: usize,
+    /// Memory relative to libc's run, the median.
+    memory: f64,
 }
 
 /// All tables.
@@ -48,7 +50,7 @@ pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     let _ = writeln!(
         out,
         "Rates are per second and of each program's own kind; a ratio is the median of those of neighbouring runs, then the least and the \
-         most. Every run's output was verified; one that was not right fails its row."
+         most; memory is the peak seen, relative to libc's. Every run's output was verified; one that was not right fails its row."
     );
     let mut locks: Vec<&str> = Vec::new();
     for run in &results.runs {
@@ -72,7 +74,7 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
         out,
         "| program | threads | libc /s | {lock} /s | ratio | spread | runs | bar | best peer | |"
     );
-    let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|");
+    let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|---|");
     let (mut met, mut missed, mut failed, mut hot) = (0, 0, 0, Vec::new());
     let rows = programs.iter().flat_map(|program| levels(program).map(|overcommit| (program, overcommit)));
     for (program, overcommit) in rows {
@@ -90,24 +92,25 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
                 }
                 let _ = writeln!(
                     out,
-                    " {} | {} | {:.2} | {:.2} to {:.2} | {} | {bar:.2} | {peer} | {verdict} |",
+                    " {} | {} | {:.2} | {:.2} to {:.2} | {} | {:.2} | {bar:.2} | {peer} | {verdict} |",
                     short(ratio.libc),
                     short(ratio.lock),
                     ratio.median,
                     ratio.least,
                     ratio.most,
-                    ratio.pairs
+                    ratio.pairs,
+                    ratio.memory
                 );
             }
             Cell::Nothing => {
-                let _ = writeln!(out, " | | | | 0 | {bar:.2} | {peer} | not run |");
+                let _ = writeln!(out, " | | | | 0 | | {bar:.2} | {peer} | not run |");
             }
             Cell::NoBaseline(why) => {
-                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | libc fails: {} |", escape(&why));
+                let _ = writeln!(out, " | | | | | | {bar:.2} | {peer} | libc fails: {} |", escape(&why));
             }
             Cell::Failed(why) => {
                 failed += 1;
-                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | **FAIL** {} |", escape(&why));
+                let _ = writeln!(out, " | | | | | | {bar:.2} | {peer} | **FAIL** {} |", escape(&why));
             }
         }
     }
@@ -147,12 +150,12 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
     if let Some(why) = failure("libc") {
         return Cell::NoBaseline(why);
     }
-    let pairs: Vec<(f64, f64)> = of(lock)
-        .filter_map(|run| {
-            let libc = of("libc").find(|other| other.repetition == run.repetition)?;
-            Some((libc.rate?, run.rate?))
-        })
+    let both: Vec<(&Run, &Run)> = of(lock)
+        .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
         .collect();
+    let pairs: Vec<(f64, f64)> =
+        both.iter().filter_map(|(libc, run)| Some((libc.rate?, run.rate?))).collect();
+    let memory = sorted(both.iter().map(|(libc, run)| run.peak_kib as f64 / libc.peak_kib as f64));
     if pairs.is_empty() {
         return Cell::Nothing;
     }
@@ -164,6 +167,7 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
         libc: median(&sorted(pairs.iter().map(|pair| pair.0))),
         lock: median(&sorted(pairs.iter().map(|pair| pair.1))),
         pairs: pairs.len(),
+        memory: median(&memory),
     })
 }
 
@@ -203,7 +207,16 @@ mod tests {
     fn run(lock: &str, repetition: u64, rate: f64) -> Run {
         let verdict = Verdict::Right;
         let (program, lock) = ("pigz".to_owned(), lock.to_owned());
-        Run { program, overcommit: 8, lock, repetition, verdict, rate: Some(rate), seconds: 1.0 }
+        Run {
+            program,
+            overcommit: 8,
+            lock,
+            repetition,
+            verdict,
+            rate: Some(rate),
+            seconds: 1.0,
+            peak_kib: 100 + repetition,
+        }
     }
 
     fn results(runs: Vec<Run>) -> Results {
@@ -255,10 +268,11 @@ mod tests {
         let pigz: Vec<Program> = programs.into_iter().filter(|program| program.name == "pigz").collect();
         let met = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 97.5)]), &pigz);
         assert!(
-            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 |") && met.contains("1 bars met, 0 missed"),
+            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 | 0.97 to 0.97 | 1 | 1.00 | 0.97 |")
+                && met.contains("1 bars met, 0 missed"),
             "{met}"
         );
-        assert!(met.contains("| pigz | 2 (1x) | | | | | 0 | 0.98 |  | not run |"), "{met}");
+        assert!(met.contains("| pigz | 2 (1x) | | | | | 0 | | 0.98 |  | not run |"), "{met}");
         assert!(met.contains("not shown: node"));
         let missed = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 90.0)]), &pigz);
         assert!(missed.contains("0 bars met, 1 missed"), "{missed}");
