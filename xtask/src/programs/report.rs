@@ -72,7 +72,7 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
     let _ = writeln!(out, "\n## {lock}\n");
     let _ = writeln!(
         out,
-        "| program | threads | libc /s | {lock} /s | ratio | spread | runs | bar | best peer | |"
+        "| program | threads | libc /s | {lock} /s | ratio | spread | runs | memory | bar | best peer | |"
     );
     let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|---|");
     let (mut met, mut missed, mut failed, mut hot) = (0, 0, 0, Vec::new());
@@ -273,6 +273,9 @@ mod tests {
             "{met}"
         );
         assert!(met.contains("| pigz | 2 (1x) | | | | | 0 | | 0.98 |  | not run |"), "{met}");
+        let cells: Vec<usize> =
+            met.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
+        assert!(cells.len() == 4 && cells.iter().all(|&count| count == 12), "{met}");
         assert!(met.contains("not shown: node"));
         let missed = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 90.0)]), &pigz);
         assert!(missed.contains("0 bars met, 1 missed"), "{missed}");
