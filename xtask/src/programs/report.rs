@@ -37,6 +37,18 @@ struct Ratio {
     memory: f64,
 }
 
+impl Ratio {
+    /// A spread that crosses the bar says that another measurement may say otherwise.
+    fn verdict(&self, bar: f64) -> &'static str {
+        match (self.median >= bar, self.least < bar && self.most >= bar) {
+            (true, false) => "met",
+            (true, true) => "met, the spread crosses it",
+            (false, false) => "**missed**",
+            (false, true) => "**missed**, the spread crosses it",
+        }
+    }
+}
+
 /// All tables.
 pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     let mut out = String::from("# Real programs\n\n");
@@ -85,7 +97,7 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
         let peer = program.best_peer.filter(|_| is_hot).map_or_else(String::new, |peer| format!("{peer:.1}"));
         match cell(&results.runs, &program.name, overcommit, lock) {
             Cell::Ratio(ratio) => {
-                let verdict = if ratio.median >= bar { "met" } else { "**missed**" };
+                let verdict = ratio.verdict(bar);
                 *if ratio.median >= bar { &mut met } else { &mut missed } += 1;
                 if is_hot {
                     hot.push(ratio.median);
@@ -251,6 +263,17 @@ mod tests {
         runs[2].verdict = Verdict::Wrong("x".to_owned());
         runs[3].verdict = Verdict::Right;
         assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::NoBaseline("WRONG: x".to_owned()));
+    }
+
+    #[test]
+    fn a_spread_that_crosses_the_bar_is_told() {
+        let verdict = |least, median, most| {
+            Ratio { median, least, most, libc: 1.0, lock: 1.0, pairs: 3, memory: 1.0 }.verdict(0.97)
+        };
+        assert_eq!(verdict(0.98, 1.0, 1.1), "met");
+        assert_eq!(verdict(0.9, 1.0, 1.1), "met, the spread crosses it");
+        assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, the spread crosses it");
+        assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
     }
 
     #[test]
