@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::{env, process, thread};
 
 /// A lock that takes a time slice for each hand-over gets so much less to do.
-const LESS_FOR_SLOW: u64 = 20;
+const LESS_FOR_SLOW: u64 = 100;
+/// ... and so many times as long.
+const LONGER_FOR_SLOW: u64 = 3;
 
 /// How much a run does and how long it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +90,7 @@ impl Kit {
             Effort::Check => program.limit,
             Effort::Measure => program.limit * 3,
         };
+        let limit = if lock.slow && overcommit > 1 { limit * LONGER_FOR_SLOW } else { limit };
         Ok(Stage { dir, values, limit: Duration::from_secs(limit) })
     }
 
@@ -211,7 +214,7 @@ mod tests {
         assert_eq!((value(&one, "size"), value(&one, "total"), value(&one, "share")), (1000, 2000, 500));
         let many = work(amount, 8, 16, false);
         assert_eq!((value(&many, "size"), value(&many, "total"), value(&many, "share")), (400, 6400, 25));
-        assert_eq!(value(&work(amount, 8, 16, true), "size"), 20);
+        assert_eq!(value(&work(amount, 8, 16, true), "size"), 4);
         assert_eq!(value(&work(amount, 8, 16, true), "share"), 1);
     }
 
