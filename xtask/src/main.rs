@@ -9,6 +9,7 @@ mod finding;
 mod mutants;
 mod names;
 mod orderings;
+mod programs;
 mod source;
 mod statements;
 mod tidy;
@@ -95,6 +96,8 @@ enum Task {
     },
     /// Run the POSIX tests of conformance/ against libc, or against a library that is preloaded
     Conform(conform::Request),
+    /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
+    Programs(programs::Request),
     /// Run the jobs of CI in order and sum up
     Ci {
         /// Run only these jobs, separated by commas
@@ -126,6 +129,7 @@ fn main() -> ExitCode {
             mutants::run(&root, &mutants::Request { only, detector, jobs })
         }
         Task::Conform(request) => conform::run(&root, &request),
+        Task::Programs(request) => programs::run(&root, &request),
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)

@@ -282,6 +282,15 @@ pub(crate) const JOBS: &[Job] = &[
         ..PLAIN
     },
     Job {
+        name: "programs",
+        shows: "real programs run right under libc's own locks, and their checks notice broken ones",
+        steps: &[
+            Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc"]),
+            Run(&["cargo", "xtask", "programs", "--self-test"]),
+        ],
+        ..PLAIN
+    },
+    Job {
         name: "determinism",
         shows: "a release build simulates what a debug build does, to the last bit",
         steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],
