@@ -6,6 +6,7 @@ mod comments;
 mod conform;
 mod fastpath;
 mod finding;
+mod interposer;
 mod mutants;
 mod names;
 mod orderings;

@@ -246,10 +246,10 @@ pub(crate) const JOBS: &[Job] = &[
     },
     Job {
         name: "conform",
-        shows: "libc passes the POSIX tests, and each broken library is caught by those named for it",
+        shows: "libc and the interposer pass the POSIX tests, and each broken library is caught by those named for it",
         steps: &[
             Run(&["cargo", "xtask", "conform", "--self-test"]),
-            Run(&["cargo", "xtask", "conform", "--preload", "libc"]),
+            Run(&["cargo", "xtask", "conform", "--preload", "libc", "--preload", "ours"]),
         ],
         ..PLAIN
     },
@@ -283,12 +283,33 @@ pub(crate) const JOBS: &[Job] = &[
     },
     Job {
         name: "programs",
-        shows: "real programs run right under libc's own locks, and their checks notice broken ones",
-        steps: &[
-            Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc"]),
-            Run(&["cargo", "xtask", "programs", "--self-test"]),
-        ],
+        shows: "real programs run right under libc's own locks and under the interposer's",
+        steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,pv-qspin,unfair-q,qspin"])],
         ..PLAIN
+    },
+    Job {
+        name: "programs-nightly",
+        shows: "the checks of real programs notice broken locks",
+        steps: &[Run(&["cargo", "xtask", "programs", "--self-test"])],
+        ..LONG
+    },
+    Job {
+        name: "conform-nightly",
+        shows: "the POSIX tests pass with every lock of the interposer that does not only spin",
+        steps: &[Run(&[
+            "cargo",
+            "xtask",
+            "conform",
+            "--preload",
+            "ours:unfair-q",
+            "--preload",
+            "ours:pv-qspin-4.15",
+            "--preload",
+            "ours:ppc-simple",
+            "--preload",
+            "ours:owner-qspin",
+        ])],
+        ..LONG
     },
     Job {
         name: "determinism",

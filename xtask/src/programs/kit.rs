@@ -32,7 +32,7 @@ pub(crate) struct Kit {
 
 impl Kit {
     pub(crate) fn new(root: &Path, effort: Effort) -> io::Result<Self> {
-        let scratch = target(root).join("programs");
+        let scratch = crate::interposer::target(root).join("programs");
         let work = scratch.join(format!("work-{}", process::id()));
         fs::create_dir_all(work.join("built"))?;
         let cpus = thread::available_parallelism()?.get();
@@ -134,11 +134,6 @@ impl Drop for Kit {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.work);
     }
-}
-
-/// Where cargo builds.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
 }
 
 /// Values that tell how much to do.

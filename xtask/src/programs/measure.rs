@@ -2,7 +2,7 @@
 use super::kit::Kit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
-use super::{Progress, Request, get_ready, kit, levels, process, report, row};
+use super::{Progress, Request, get_ready, levels, process, report, row};
 use serde::Serialize;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -47,7 +47,8 @@ pub(super) fn run(
     locks: &[Lock],
     request: &Request,
 ) -> io::Result<ExitCode> {
-    let out = request.out.clone().unwrap_or_else(|| kit::target(root).join("programs/measured"));
+    let out =
+        request.out.clone().unwrap_or_else(|| crate::interposer::target(root).join("programs/measured"));
     if out.join("programs.json").exists() && !request.force {
         let what = format!("{} has results already; --force writes over them", out.display());
         return Err(io::Error::other(what));

@@ -12,13 +12,14 @@ mod report;
 mod selftest;
 mod table;
 
+use crate::interposer;
 use crate::names::nearest;
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::{Effort, Kit};
 use play::{Lock, Verdict, play};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::{fs, io};
 use table::Program;
 
@@ -143,7 +144,7 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
     if !request.locks.iter().all(|name| libc(name)) {
         interposer = match &request.preload {
             Some(path) => path.clone(),
-            None => build_interposer(root)?,
+            None => interposer::build(root)?,
         };
         interposer = fs::canonicalize(&interposer)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", interposer.display())))?;
@@ -156,20 +157,6 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
         }
     };
     Ok(request.locks.iter().map(lock).collect())
-}
-
-fn build_interposer(root: &Path) -> io::Result<PathBuf> {
-    if !root.join("crates/preload").exists() {
-        return Err(io::Error::other("there is no interposer to build; name one with --preload FILE"));
-    }
-    let status = Command::new("cargo")
-        .args(["build", "--quiet", "--release", "-p", "stanchion-preload"])
-        .current_dir(root)
-        .status()?;
-    if !status.success() {
-        return Err(io::Error::other("the interposer does not build"));
-    }
-    Ok(kit::target(root).join("release/libstanchion_preload.so"))
 }
 
 /// A lock of an interposing library.
