@@ -38,6 +38,9 @@ pub(crate) struct Request {
     /// Set a variable for the tests
     #[arg(long, value_name = "K=V")]
     env: Vec<String>,
+    /// Run each test by this command, such as `valgrind -q --error-exitcode=99`; a library goes into it, too
+    #[arg(long, value_name = "COMMAND")]
+    wrapper: Option<String>,
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
@@ -134,6 +137,8 @@ fn columns(root: &Path, request: &Request, timeout: Duration) -> io::Result<Vec<
             .ok_or_else(|| io::Error::other(format!("--env {pair}: write it as NAME=VALUE")))?;
         env.push((name.to_owned(), value.to_owned()));
     }
+    let words = request.wrapper.as_deref().unwrap_or_default();
+    let wrapper: Vec<String> = words.split_whitespace().map(ToOwned::to_owned).collect();
     let libc = [PathBuf::from(LIBC)];
     let wanted = if request.preload.is_empty() { &libc[..] } else { &request.preload };
     let mut columns: Vec<Column> = Vec::new();
@@ -152,7 +157,7 @@ fn columns(root: &Path, request: &Request, timeout: Duration) -> io::Result<Vec<
         };
         let taken = columns.iter().any(|column| column.name == short);
         let name = if taken { library.display().to_string() } else { short };
-        columns.push(Column { name, setting: Setting { preload, env, timeout } });
+        columns.push(Column { name, setting: Setting { preload, wrapper: wrapper.clone(), env, timeout } });
     }
     Ok(columns)
 }
