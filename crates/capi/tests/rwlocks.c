@@ -206,14 +206,16 @@ struct pair {
     const struct rwlock *lock;
     volatile long one, other;
     long differed;
+    pthread_barrier_t all_are_here;
 };
 
 static void *write_pairs(void *argument) {
     struct pair *pair = argument;
+    pthread_barrier_wait(&pair->all_are_here);
     for (int round = 0; round < ROUNDS; round++) {
         pair->lock->wrlock(pair->lock->object);
         pair->one = pair->one + 1;
-        if (round % 16 == 0) {
+        if (round % 8 == 0) {
             sched_yield(); /* let others see the half of it, if they can */
         }
         pair->other = pair->other + 1;
@@ -233,6 +235,7 @@ static void *write_pairs(void *argument) {
 
 static void *read_pairs(void *argument) {
     struct pair *pair = argument;
+    pthread_barrier_wait(&pair->all_are_here);
     for (int round = 0; round < ROUNDS; round++) {
         pair->lock->rdlock(pair->lock->object);
         if (pair->one != pair->other) {
@@ -244,14 +247,16 @@ static void *read_pairs(void *argument) {
 }
 
 static void check_exclusion(const struct rwlock *lock) {
-    struct pair pair = {lock, 0, 0, 0};
+    struct pair pair = {.lock = lock};
     pthread_t threads[WRITERS + READERS];
+    pthread_barrier_init(&pair.all_are_here, NULL, WRITERS + READERS);
     for (int at = 0; at < WRITERS + READERS; at++) {
         start(&threads[at], at < WRITERS ? write_pairs : read_pairs, &pair);
     }
     for (int at = 0; at < WRITERS + READERS; at++) {
         pthread_join(threads[at], NULL);
     }
+    pthread_barrier_destroy(&pair.all_are_here);
     expect(lock->name, "how often a reader saw a writer's half", pair.differed, 0);
     expect(lock->name, "what all writers wrote", pair.one, (long)WRITERS * ROUNDS);
 }
