@@ -99,6 +99,18 @@ pub(crate) const JOBS: &[Job] = &[
         ],
         ..PLAIN
     },
+    Job {
+        name: "header",
+        shows: "stanchion.h is what the C interface says",
+        steps: &[Run(&["cargo", "xtask", "header", "--check"])],
+        ..PLAIN
+    },
+    Job {
+        name: "capi",
+        shows: "programs in C and C++ build without warnings and run with the installed library, and notice its faults",
+        steps: &[Run(&["cargo", "xtask", "capi"])],
+        ..PLAIN
+    },
     Job { name: "tidy", shows: "the rules of the tree hold", steps: &[Tidy], ..PLAIN },
     Job { name: "fastpath", shows: "lock events cost nothing when off", steps: &[Fastpath], ..PLAIN },
     Job { name: "msrv", shows: "the oldest promised toolchain is enough", steps: &[Msrv], ..PLAIN },
