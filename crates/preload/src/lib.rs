@@ -12,7 +12,7 @@
 //! - `locks.rs`: the locks that a mutex can be made of.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
 //! - `fork.rs`: what the child of a `fork` forgets.
-//! - `libc_own.rs`: libc's functions, for what is left to it.
+//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
 //!
 //! Invariants:
 //! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
@@ -27,9 +27,11 @@ mod condition;
 mod config;
 mod fork;
 mod libc_own;
+mod load;
 mod locks;
 mod mutex;
 mod object;
 mod rwlock;
 mod spin;
+mod thread;
 mod time;
