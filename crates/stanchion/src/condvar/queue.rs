@@ -122,7 +122,7 @@ impl Waiter {
     }
 }
 
-/// The list of those who wait for one condition; see the [module](self). All-zero is a valid one.
+/// The list of those who wait for one condition. All-zero is a valid one.
 #[repr(C)]
 pub struct WaitQueue {
     guard: Guard,
