@@ -1,6 +1,6 @@
 //! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked or their speed compared.
 //!
-//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`play`] runs one and judges what
+//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`] runs one and judges what
 //! it printed, [`process`] is one command with a limit, [`probe`] sees that a library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in
 //! [`measure`] and its tables in [`report`].
 mod kit;
