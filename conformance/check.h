@@ -230,6 +230,16 @@ UNUSED static void end_of_child(pid_t child, const char *file, int line) {
 }
 #define END_CHILD(child) end_of_child(child, __FILE__, __LINE__)
 
+/* Where the libraries beside this program are. */
+UNUSED static const char *beside(const char *name) {
+    static char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 100);
+    SETUP(length > 0);
+    path[length] = 0;
+    strcpy(strrchr(path, '/') + 1, name);
+    return path;
+}
+
 /* ---- The list of tests ------------------------------------------------------------------------ */
 
 struct test {

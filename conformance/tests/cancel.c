@@ -246,3 +246,33 @@ TEST_EACH(half_of_many, WAYS) {
     GIVES(pthread_cond_destroy(&C), 0);
     GIVES(pthread_mutex_destroy(&M), 0);
 }
+
+/* The thread that is cancelled may end, and be joined by another, while `pthread_cancel` still runs: the call must not touch it any
+ * more once it has been asked to end. Its stack is larger than those that are kept for the next thread, and is unmapped. */
+static void *waits_for_its_end(void *unused) {
+    (void)unused;
+    ADD(&waiting, 1);
+    for (;;) pause();
+    return NULL;
+}
+
+static void *joins(void *thread) {
+    CHECK(END(*ANY(pthread_t, thread)) == PTHREAD_CANCELED, "the thread was not cancelled");
+    return NULL;
+}
+
+TEST(joined_before_the_call_returns) {
+    pthread_attr_t attributes;
+    GIVES(pthread_attr_init(&attributes), 0);
+    GIVES(pthread_attr_setstacksize(&attributes, (size_t)64 << 20), 0);
+    for (int round = 1; round <= 3000 && time_left(); round++) {
+        pthread_t victim, copy;
+        GIVES(pthread_create(&victim, &attributes, waits_for_its_end, NULL), 0);
+        copy = victim;
+        while (READ(&waiting) != round) sched_yield();
+        pthread_t joiner = START(joins, &copy);
+        sleep_us(50);
+        GIVES(pthread_cancel(victim), 0);
+        END(joiner);
+    }
+}

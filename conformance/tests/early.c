@@ -25,16 +25,6 @@ TEST(constructor_of_a_linked_library) {
     GIVES(part_uses_locks(), 0);
 }
 
-/* Where the libraries beside this program are. */
-static const char *beside(const char *name) {
-    static char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 100);
-    SETUP(length > 0);
-    path[length] = 0;
-    strcpy(strrchr(path, '/') + 1, name);
-    return path;
-}
-
 /* Runs a test of this program with another LD_PRELOAD, or none; its stdout must be what is said. */
 static void run_again(const char *preload, const char *test, const char *want) {
     int ends[2];

@@ -194,3 +194,29 @@ TEST_EACH(some_give_up_and_some_get_it, KINDS) {
     CHECK(counter == got, "%d times in, but counted %ld", got, counter);
     GIVES(pthread_mutex_trylock(&M), 0);
 }
+
+static void *hammers(void *unused) {
+    (void)unused;
+    while (!READ(&stop)) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        for (int i = 0; i < 200; i++) counter++;
+        GIVES(pthread_mutex_unlock(&M), 0);
+    }
+    return NULL;
+}
+
+/* Threads that lock again as soon as they have unlocked keep nobody with a far deadline out for all that time. */
+TEST_EACH(among_hammering_lockers, TIMED_WAYS) {
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    GIVES(pthread_mutex_init(&M, NULL), 0);
+    for (int i = 0; i < THREADS; i++) threads[i] = START(hammers, NULL);
+    for (int round = 0; round < 10; round++) {
+        struct timespec later = in_ms(TIMED_WAYS[row].clock, PATIENCE * 1000L);
+        GIVES(TIMED_WAYS[row].call(&M, &later), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        sleep_us(3000);
+    }
+    UP(&stop);
+    for (int i = 0; i < THREADS; i++) END(threads[i]);
+}

@@ -240,3 +240,45 @@ TEST(processes_exclude) {
     long want = 4 * ((4000 + 2) / 3);
     CHECK(common->first_half == want, "counted to %ld, not %ld", common->first_half, want);
 }
+
+/* ---- Readers that overlap ---------------------------------------------------------------------- */
+
+static int stop_reading, entries;
+
+/* Stays until another is in, so that the lock is never free as long as readers are let in. Once a writer holds them up, the last one
+ * leaves after a while. */
+static void *overlaps(void *unused) {
+    (void)unused;
+    while (!READ(&stop_reading)) {
+        GIVES(pthread_rwlock_rdlock(&L), 0);
+        int mine = ADD(&entries, 1);
+        struct timespec leave = in_ms(CLOCK_MONOTONIC, 20);
+        while (READ(&entries) < mine + 2 && !reached(CLOCK_MONOTONIC, &leave)) sleep_us(100);
+        GIVES(pthread_rwlock_unlock(&L), 0);
+    }
+    return NULL;
+}
+
+/* The nonrecursive kind makes new readers wait for a writer, also for one with a deadline. */
+TEST_EACH(writer_among_overlapping_readers, WAYS) {
+    enum { READERS = 4 };
+    pthread_t threads[READERS];
+    pthread_rwlockattr_t attributes;
+    if (WAYS[row].reads) SKIP("a way to read");
+    GIVES(pthread_rwlockattr_init(&attributes), 0);
+    GIVES(pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP), 0);
+    GIVES(pthread_rwlock_init(&L, &attributes), 0);
+    for (int i = 0; i < READERS; i++) threads[i] = START(overlaps, NULL);
+    AWAIT(READ(&entries) > 20);
+    for (int round = 0; round < 5; round++) {
+        struct timespec later = in_ms(WAYS[row].clock, PATIENCE * 1000L);
+        GIVES(WAYS[row].call(&L, &later), 0);
+        int seen = READ(&entries);
+        settle();
+        CHECK(READ(&entries) == seen, "readers got in beside a writer");
+        GIVES(pthread_rwlock_unlock(&L), 0);
+        AWAIT(READ(&entries) > seen + 20);
+    }
+    UP(&stop_reading);
+    for (int i = 0; i < READERS; i++) END(threads[i]);
+}
