@@ -39,25 +39,6 @@ TEST_EACH(unlock_of_a_free_one, OWNERLESS) {
     END(START(still_works, NULL));
 }
 
-static void *unlocks_twice(void *unused) {
-    (void)unused;
-    for (int i = 0; i < 20000; i++) {
-        GIVES(pthread_mutex_lock(&M), 0);
-        GIVES(pthread_mutex_unlock(&M), 0);
-        GIVES(pthread_mutex_unlock(&M), 0); /* may let somebody in beside another, and nothing worse */
-    }
-    return NULL;
-}
-
-TEST_EACH(unlocked_twice_by_many, OWNERLESS) {
-    enum { THREADS = 4 };
-    pthread_t threads[THREADS];
-    make_mutex(&M, &OWNERLESS[row]);
-    for (int i = 0; i < THREADS; i++) threads[i] = START(unlocks_twice, NULL);
-    for (int i = 0; i < THREADS; i++) END(threads[i]);
-    END(START(still_works, NULL));
-}
-
 /* ---- Unlocked by another ---------------------------------------------------------------------- */
 
 static pthread_cond_t C = PTHREAD_COND_INITIALIZER;
