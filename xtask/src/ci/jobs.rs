@@ -306,6 +306,25 @@ pub(crate) const JOBS: &[Job] = &[
         ..LONG
     },
     Job {
+        name: "conform-valgrind",
+        shows: "valgrind finds nothing wrong with the interposer in the POSIX tests",
+        needs: Some(&["valgrind", "--version"]),
+        steps: &[Run(&[
+            "cargo",
+            "xtask",
+            "conform",
+            "--preload",
+            "ours",
+            "--wrapper",
+            "valgrind -q --error-exitcode=99 --fair-sched=yes",
+            "--only",
+            "mutex,rwlock.,cond.,cond_timed,spin,cancel,c11,cpp,sloppy",
+            "--timeout",
+            "120",
+        ])],
+        ..LONG
+    },
+    Job {
         name: "conform-nightly",
         shows: "the POSIX tests pass with every lock of the interposer that does not only spin",
         steps: &[Run(&[
