@@ -76,6 +76,35 @@ TEST_EACH(unlocks_too_many_between_crowds, OWNERLESS) {
     END(START(still_works, NULL));
 }
 
+static int turn, ended;
+
+static void *locks_at_each_turn(void *unused) {
+    (void)unused;
+    for (int round = 1; round <= 1000; round++) {
+        while (READ(&turn) != round) sched_yield();
+        GIVES(pthread_mutex_lock(&M), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        PUT(&ended, round);
+    }
+    return NULL;
+}
+
+/* One waits; the second unlock may come before it is in, while it is, or after. */
+TEST_EACH(unlocked_twice_before_a_waiter, OWNERLESS) {
+    make_mutex(&M, &OWNERLESS[row]);
+    pthread_t waiter = START(locks_at_each_turn, NULL);
+    for (int round = 1; round <= 1000; round++) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        PUT(&turn, round);
+        sleep_us(round % 4 * 100);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        AWAIT(READ(&ended) == round);
+    }
+    END(waiter);
+    END(START(still_works, NULL));
+}
+
 /* ---- Unlocked by another ---------------------------------------------------------------------- */
 
 static pthread_cond_t C = PTHREAD_COND_INITIALIZER;
