@@ -1,5 +1,5 @@
-/* A library whose constructor waits for a thread that uses a condition variable. The dynamic loader is in the middle of its work then, and
- * that thread must not need it. Opened by the tests of late.c, which use none before. */
+/* A library whose constructor waits for a thread that uses a condition variable. The dynamic loader is in the middle of its work then,
+ * and that thread must not need it. Opened by the tests of late.c, which use none before. */
 #include <pthread.h>
 #include <stddef.h>
 

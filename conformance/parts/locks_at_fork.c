@@ -1,5 +1,5 @@
-/* A library that holds its mutex across forks, as allocators do. Its handlers are registered in its constructor, before those of a program
- * and, perhaps, of a library that is preloaded. Linked by the tests of late.c. */
+/* A library that holds its mutex across forks, as allocators do. Its handlers are registered in its constructor, before those of a
+ * program and, perhaps, of a library that is preloaded. Linked by the tests of late.c. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* What POSIX leaves open, and programs do all the same: a mutex that is unlocked once too often, or by another thread than its locker;
- * locks of threads that are gone; a private lock that two processes use. With glibc each of them goes well. */
+/* What POSIX leaves open, and programs do all the same: a mutex that is unlocked once too often, or not by its locker; locks of threads that are gone; a private lock that two processes use. With glibc each of them goes well. */
 #define GROUP "sloppy"
 #include "../kinds.h"
 
@@ -36,6 +35,73 @@ TEST_EACH(unlock_of_a_free_one, OWNERLESS) {
     END(START(still_works, NULL));
     GIVES(pthread_mutex_unlock(&M), 0);
     GIVES(ELSEWHERE(unlock, &M), 0);
+    END(START(still_works, NULL));
+}
+
+static long counter;
+
+static void *counts(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 500; i++) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        long seen = counter;
+        if (i % 16 == 0) sched_yield(); /* so that others wait */
+        counter = seen + 1;
+        GIVES(pthread_mutex_unlock(&M), 0);
+    }
+    return NULL;
+}
+
+static void *unlocks_too_often(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 100; i++) GIVES(pthread_mutex_unlock(&M), 0);
+    return NULL;
+}
+
+static void all_do(void *(*body)(void *)) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) threads[i] = START(body, NULL);
+    for (int i = 0; i < 4; i++) END(threads[i]);
+}
+
+/* The same after and before many wait for it. Not at the same time: there glibc may end the process, since its lockers assert that nobody
+ * else unlocks. */
+TEST_EACH(unlocks_too_many_between_crowds, OWNERLESS) {
+    make_mutex(&M, &OWNERLESS[row]);
+    for (int round = 1; round <= 20; round++) {
+        all_do(counts);
+        CHECK(counter == 2000L * round, "counted to %ld, not to %ld", counter, 2000L * round);
+        all_do(unlocks_too_often);
+    }
+    END(START(still_works, NULL));
+}
+
+static int turn, ended;
+
+static void *locks_at_each_turn(void *unused) {
+    (void)unused;
+    for (int round = 1; round <= 1000; round++) {
+        while (READ(&turn) != round) sched_yield();
+        GIVES(pthread_mutex_lock(&M), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        PUT(&ended, round);
+    }
+    return NULL;
+}
+
+/* One waits; the second unlock may come before it is in, while it is, or after. */
+TEST_EACH(unlocked_twice_before_a_waiter, OWNERLESS) {
+    make_mutex(&M, &OWNERLESS[row]);
+    pthread_t waiter = START(locks_at_each_turn, NULL);
+    for (int round = 1; round <= 1000; round++) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        PUT(&turn, round);
+        sleep_us(round % 4 * 100);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        AWAIT(READ(&ended) == round);
+    }
+    END(waiter);
     END(START(still_works, NULL));
 }
 

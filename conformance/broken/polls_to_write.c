@@ -1,0 +1,19 @@
+/* Broken: a writer with a deadline only tries again and again, and no reader knows of it.
+ * caught by: rwlock_timed.writer_among_overlapping_readers/timedwrlock
+ * passes: rwlock_timed.while_write_held/timedwrlock rwlock_timed.writer_among_overlapping_readers/clockwrlock-realtime
+ */
+#include "real.h"
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *deadline) {
+    REAL(pthread_rwlock_timedwrlock, pthread_rwlock_t *, const struct timespec *);
+    struct timespec now, little = {0, 200000};
+    for (;;) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        if (now.tv_sec > deadline->tv_sec || (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec))
+            return real(lock, deadline);
+        if (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000) return EINVAL;
+        int code = pthread_rwlock_trywrlock(lock);
+        if (code != EBUSY) return code;
+        nanosleep(&little, NULL);
+    }
+}
