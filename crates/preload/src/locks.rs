@@ -3,14 +3,14 @@
 //! not forget.
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
-use stanchion::native::{Departing, Native};
+use stanchion::native::{Native, Watched};
 use stanchion_core::{
     ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
     UnfairQueuedLock, pv_qspin,
 };
 
-/// The world of locks in foreign memory.
-pub(crate) type World = Native<Departing>;
+/// The world of locks in foreign memory, in which `stats` can see what happens.
+pub(crate) type World = Native<Watched>;
 
 /// The default lock, which is called directly.
 pub(crate) type Default = PvQSpinLock<World>;
@@ -22,6 +22,7 @@ pub(crate) struct Algorithm {
     try_acquire: unsafe fn(*const AtomicU32) -> bool,
     release: unsafe fn(*const AtomicU32),
     is_held: unsafe fn(*const AtomicU32) -> bool,
+    is_busy: unsafe fn(*const AtomicU32) -> bool,
     /// The bits of the word that say who holds it, and nothing of who waits.
     holder: u32,
 }
@@ -48,8 +49,16 @@ const fn algorithm<L: Excludes + ConstLock>(holder: u32) -> Algorithm {
         release: |word| unsafe { lock_at::<L>(word).release() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        is_busy: |word| unsafe { is_busy(lock_at::<L>(word)) },
         holder,
     }
+}
+
+/// Whether somebody holds it, or waits.
+fn is_busy(lock: &impl RawLock) -> bool {
+    let word = lock.word();
+    word.locked != 0 || word.tail != 0
 }
 
 /// The holder's part of the word, where that is its first byte.
@@ -140,6 +149,25 @@ impl Choice {
     pub(crate) unsafe fn is_held(self, word: *const AtomicU32) -> bool {
         // SAFETY: the caller's promise, and W2.
         unsafe { (self.algorithm().is_held)(word) }
+    }
+}
+
+impl Choice {
+    /// Whether somebody holds it, or waits; a guess.
+    ///
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub(crate) unsafe fn is_busy(self, word: *const AtomicU32) -> bool {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                is_busy(lock_at::<Default>(word))
+            } else {
+                (self.algorithm().is_busy)(word)
+            }
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
 //! | 20–23 | generation (`fork.rs`) | spins, elision |
 //! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
+//! | 32–39 | its record in `stats`, and whether its hold is timed | list of robust ones |
 //!
 //! `pthread_rwlock_t`, 56 bytes:
 //!
@@ -18,8 +19,10 @@
 //! | 0–7 | `qrw` | counts |
 //! | 8–15 | the writer: its thread pointer | futex words |
 //! | 16–19 | generation | unused |
+//! | 20–27 | the records of readers and writers in `stats` | futex words |
 //! | 28–31 | **shared** | **shared** |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
+//! | 52–55 | whether the hold is timed for `stats` | unused |
 //!
 //! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–23 the generation. Whether one is shared between processes libc notes at a place of
 //! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
@@ -42,7 +45,10 @@ pub(crate) struct Mutex {
     pub(crate) kind: AtomicI32,
     pub(crate) generation: AtomicU32,
     pub(crate) relay: Relay,
-    _rest: u64,
+    /// `stats/records.rs`
+    pub(crate) record: AtomicU32,
+    /// Whether the hold is timed for `stats`.
+    pub(crate) timed: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
@@ -134,11 +140,14 @@ pub(crate) struct RwLock {
     lock: UnsafeCell<QueuedRwLock<World>>,
     pub(crate) writer: AtomicUsize,
     pub(crate) generation: AtomicU32,
-    _futexes: [u32; 2],
+    /// `stats/records.rs`
+    pub(crate) read_record: AtomicU32,
+    pub(crate) write_record: AtomicU32,
     pub(crate) shared: AtomicU32,
     _elision: [u64; 2],
     pub(crate) preference: AtomicU32,
-    _rest: u32,
+    /// Whether the writer's hold is timed for `stats`.
+    pub(crate) timed: AtomicU32,
 }
 
 const _: () = assert!(size_of::<RwLock>() == 56 && core::mem::offset_of!(RwLock, shared) == 28);

@@ -7,6 +7,7 @@ use crate::fork;
 use crate::libc_own::own;
 use crate::mutex::by_second_name;
 use crate::object::{RwLock, me};
+use crate::stats::{self, Left, rw};
 use crate::time;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
@@ -62,6 +63,9 @@ unsafe extern "C" fn pthread_rwlock_init(
             libc_s::pthread_rwlockattr_getpshared(attributes, &raw mut shared)
                 | libc_s::pthread_rwlockattr_getkind_np(attributes, &raw mut kind)
         };
+        if shared != 0 {
+            stats::left_to_libc(Left::SharedRwLock);
+        }
         if failures != 0 || shared != 0 || config::choice().is_none() {
             return libc_s::pthread_rwlock_init(lock, attributes);
         }
@@ -100,6 +104,16 @@ fn read(this: &RwLock) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
+    let comer = rw::come(this, false, true);
+    let answer = read_uncounted(this);
+    if answer == 0 {
+        comer.enter(this, false);
+    }
+    answer
+}
+
+#[inline(always)]
+fn read_uncounted(this: &RwLock) -> c_int {
     if this.prefers_readers() {
         match this.lock().try_acquire_read_again() {
             Ok(true) => return 0,
@@ -118,7 +132,7 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
-        if is_ours(this) { try_read(this) } else { libc_s::pthread_rwlock_tryrdlock(lock) }
+        if is_ours(this) { once(this, false, try_read) } else { libc_s::pthread_rwlock_tryrdlock(lock) }
     }
 }
 
@@ -147,8 +161,10 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
         if this.is_mine() {
             return EDEADLK;
         }
+        let comer = rw::come(this, true, true);
         this.lock().acquire_write();
         this.set_writer(me());
+        comer.enter(this, true);
         0
     }
 }
@@ -161,7 +177,7 @@ unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
-        if is_ours(this) { try_write(this) } else { libc_s::pthread_rwlock_trywrlock(lock) }
+        if is_ours(this) { once(this, true, try_write) } else { libc_s::pthread_rwlock_trywrlock(lock) }
     }
 }
 
@@ -173,6 +189,22 @@ fn try_write(this: &RwLock) -> c_int {
     0
 }
 
+/// A try form.
+#[inline(always)]
+fn once(this: &RwLock, write: bool, attempt: impl Fn(&RwLock) -> c_int) -> c_int {
+    let comer = rw::come(this, write, false);
+    match attempt(this) {
+        0 => {
+            comer.enter(this, write);
+            0
+        }
+        answer => {
+            comer.fail();
+            answer
+        }
+    }
+}
+
 /// Tries until the time has come, as POSIX asks: the time matters only if there is something to wait for.
 ///
 /// # Safety
@@ -182,13 +214,19 @@ unsafe fn until(
     this: &RwLock,
     clock: Clock,
     time: *const timespec,
+    write: bool,
     attempt: impl Fn(&RwLock) -> c_int,
 ) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
+    let mut comer = rw::come(this, write, false);
     match attempt(this) {
-        EBUSY => {}
+        EBUSY => comer.waits(),
+        0 => {
+            comer.enter(this, write);
+            return 0;
+        }
         answer => return answer,
     }
     // SAFETY: the caller promises that it is readable.
@@ -204,12 +242,16 @@ unsafe fn until(
             true
         }
     });
+    match answer {
+        0 => comer.enter(this, write),
+        _ => comer.fail(),
+    }
     answer
 }
 
 /// The timed forms: by time of day, and by a clock that is named.
 macro_rules! timed {
-    ($($timed:ident, $clocked:ident, $attempt:ident;)*) => {$(
+    ($($timed:ident, $clocked:ident, $write:literal, $attempt:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $timed(lock: *mut pthread_rwlock_t, time: *const timespec) -> c_int {
             // SAFETY: POSIX: an initialised lock and a time.
@@ -218,7 +260,7 @@ macro_rules! timed {
                 if !is_ours(this) {
                     return libc_s::$timed(lock, time);
                 }
-                until(this, Clock::Realtime, time, $attempt)
+                until(this, Clock::Realtime, time, $write, $attempt)
             }
         }
 
@@ -231,7 +273,7 @@ macro_rules! timed {
                     return libc_s::$clocked(lock, clock, time);
                 }
                 match time::clock(clock) {
-                    Ok(clock) => until(this, clock, time, $attempt),
+                    Ok(clock) => until(this, clock, time, $write, $attempt),
                     Err(error) => error,
                 }
             }
@@ -240,8 +282,8 @@ macro_rules! timed {
 }
 
 timed! {
-    pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock, try_read;
-    pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, try_write;
+    pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock, false, try_read;
+    pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, true, try_write;
 }
 
 /// # Safety
@@ -256,10 +298,12 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
             return libc_s::pthread_rwlock_unlock(lock);
         }
         if this.is_mine() {
-            this.set_writer(0);
-            this.lock().release_write();
+            rw::leave(this, true, || {
+                this.set_writer(0);
+                this.lock().release_write();
+            });
         } else {
-            this.lock().release_read();
+            rw::leave(this, false, || this.lock().release_read());
         }
         0
     }

@@ -1,0 +1,96 @@
+//! Reader-writer locks: a record for each side.
+//!
+//! Readers are several, so a read hold is timed by who reads: a thread notes the first of its reads that is to be timed, and no other until
+//! that one is over.
+use super::count::{Arrival, now};
+use super::records::{self, Found};
+use super::{READ, RwLock, WRITE, begin_hold, end_hold, is_on};
+use core::cell::Cell;
+use core::ptr;
+use stanchion::native::watch::{Seen, seen};
+use stanchion_core::RawRwLock;
+
+thread_local! {
+    /// The read lock whose hold is timed, and since when.
+    static READING: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// Somebody who came for a side of a lock, if it is counted.
+pub(crate) struct Comer(Option<(Found, Arrival, Seen)>);
+
+fn side(this: &RwLock, write: bool) -> Option<Found> {
+    let (index, kind) = if write { (&this.write_record, WRITE) } else { (&this.read_record, READ) };
+    records::of(index, ptr::from_ref(this).addr(), kind)
+}
+
+/// Before a side is asked for. `waits` says whether the caller would wait.
+#[inline(always)]
+pub(crate) fn come(this: &RwLock, write: bool, waits: bool) -> Comer {
+    Comer(if is_on() { come_counted(this, write, waits) } else { None })
+}
+
+#[inline(never)]
+fn come_counted(this: &RwLock, write: bool, waits: bool) -> Option<(Found, Arrival, Seen)> {
+    let found = side(this, write)?;
+    let word = this.lock().word();
+    // The queue's mark, without the sleeper and the upgradable holder.
+    let stands = word.locked != 0 || word.pending & 2 != 0 && !this.prefers_readers();
+    let busy = waits && if write { stands || word.locked != 0 || word.tail != 0 } else { stands };
+    Some((found, found.arrive(busy), seen()))
+}
+
+impl Comer {
+    /// It had to wait after all, in a timed form: the clock runs from here.
+    pub(crate) fn waits(&mut self) {
+        if let Some((found, arrival, _)) = &mut self.0 {
+            *arrival = found.arrive(true);
+        }
+    }
+
+    /// It got in.
+    #[inline(always)]
+    pub(crate) fn enter(self, this: &RwLock, write: bool) {
+        if let Some((found, arrival, before)) = self.0 {
+            enter_counted(this, write, found, arrival, before);
+        }
+    }
+
+    /// It did not.
+    #[inline(always)]
+    pub(crate) fn fail(self) {
+        if let Some((found, ..)) = self.0 {
+            found.fail();
+        }
+    }
+}
+
+#[inline(never)]
+fn enter_counted(this: &RwLock, write: bool, found: Found, arrival: Arrival, before: Seen) {
+    if !found.enter(arrival, seen().since(before), write) {
+    } else if write {
+        begin_hold(&this.timed, &found.record.held_since);
+    } else if READING.get().0 == 0 {
+        READING.set((ptr::from_ref(this).addr(), now()));
+    }
+}
+
+/// Calls `release`, after which the lock may be gone (W3).
+#[inline(always)]
+pub(crate) fn leave(this: &RwLock, write: bool, release: impl FnOnce()) {
+    if !is_on() {
+        return release();
+    }
+    let (index, kind) = if write { (&this.write_record, WRITE) } else { (&this.read_record, READ) };
+    let address = ptr::from_ref(this).addr();
+    let Some(found) = records::again(index, address, kind) else { return release() };
+    if write {
+        if let Some(since) = end_hold(&this.timed, &found.record.held_since) {
+            found.held_since(since, true);
+        }
+    } else if READING.get().0 == address {
+        found.held_since(READING.replace((0, 0)).1, false);
+    }
+    let before = seen();
+    release();
+    found.kicked(seen().since(before));
+}
