@@ -32,9 +32,9 @@ impl Descriptor {
         usize::try_from(unsafe { syscall(libc::SYS_lseek, self.0, 0, libc::SEEK_END) }).ok()
     }
 
-    fn lock(&self) {
-        // SAFETY: plain call on a descriptor of ours, which unlocks when it is closed.
-        unsafe { syscall(libc::SYS_flock, self.0, libc::LOCK_EX) };
+    fn lock(&self, how: i32) {
+        // SAFETY: plain call on a descriptor of ours.
+        unsafe { syscall(libc::SYS_flock, self.0, how) };
     }
 }
 
@@ -49,7 +49,14 @@ impl Drop for Descriptor {
 pub(super) fn map(path: &[u8]) -> Result<&'static File, &'static str> {
     let file = Descriptor::open(path, libc::O_RDWR | libc::O_CREAT).ok_or("the file cannot be opened")?;
     // Of several programs that begin at once, one makes it.
-    file.lock();
+    file.lock(libc::LOCK_EX);
+    let mapped = map_locked(&file);
+    // The mapping keeps the file open, so that closing the descriptor does not unlock it.
+    file.lock(libc::LOCK_UN);
+    mapped
+}
+
+fn map_locked(file: &Descriptor) -> Result<&'static File, &'static str> {
     let length = file.length().ok_or("the file is none that can be mapped")?;
     if length != 0 && length != size_of::<File>() {
         return Err("the file is none of ours, or of another version");
