@@ -1,6 +1,6 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `nopv`, `stats=PATH`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
+//! `lock=NAME`, `nopv`, `stats=PATH` or `stats`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
 //! libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
@@ -95,7 +95,7 @@ fn read(words: &'static [u8], counts: &mut Option<&'static [u8]>) -> Result<Opti
         match (name, value) {
             (b"", None) => {}
             (b"nopv", None) => tunables::set_paravirt(false),
-            (b"stats", path @ Some(_)) => *counts = path,
+            (b"stats", path) => *counts = Some(path.unwrap_or(b"")),
             (b"lock", Some(b"libc")) => choice = None,
             (b"lock", Some(value)) => {
                 let found = ALGORITHMS.iter().position(|algorithm| algorithm.name.as_bytes() == value);

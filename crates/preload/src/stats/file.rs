@@ -66,22 +66,7 @@ fn map_locked(file: &Descriptor) -> Result<&'static File, &'static str> {
     if length == 0 && unsafe { syscall(libc::SYS_fallocate, file.0, 0, 0_i64, size_of::<File>()) } != 0 {
         return Err("there is no room for the file");
     }
-    // SAFETY: a mapping of its own of a file that is as long as it; the result is looked at before it is used.
-    let mapped = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            size_of::<File>(),
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED,
-            file.0 as i32,
-            0,
-        )
-    };
-    if mapped == libc::MAP_FAILED {
-        return Err("the file cannot be mapped");
-    }
-    // SAFETY: it is mapped for good, aligned to a page, and made of integers that are accessed atomically only.
-    let whole = unsafe { &*mapped.cast::<File>() };
+    let whole = map_shared(file.0 as i32, 0)?;
     let header = &whole.header;
     let is = [
         (&header.version, VERSION),
@@ -102,4 +87,23 @@ fn map_locked(file: &Descriptor) -> Result<&'static File, &'static str> {
     let fits = header.magic.load(Ordering::Relaxed) == MAGIC
         && is.iter().all(|(field, value)| field.load(Ordering::Relaxed) == *value);
     if fits { Ok(whole) } else { Err("the file is none of ours, or of another version") }
+}
+
+/// Memory in place of a file, all zero.
+pub(super) fn map_nothing() -> Result<&'static File, &'static str> {
+    map_shared(-1, libc::MAP_ANONYMOUS)
+}
+
+/// Maps a file that is long enough, or memory.
+fn map_shared(descriptor: i32, flags: i32) -> Result<&'static File, &'static str> {
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a mapping of its own; the result is looked at before it is used.
+    let mapped = unsafe {
+        libc::mmap(ptr::null_mut(), size_of::<File>(), rights, libc::MAP_SHARED | flags, descriptor, 0)
+    };
+    if mapped == libc::MAP_FAILED {
+        return Err("the file cannot be mapped");
+    }
+    // SAFETY: it is mapped for good, aligned to a page, and made of integers that are accessed atomically only.
+    Ok(unsafe { &*mapped.cast::<File>() })
 }
