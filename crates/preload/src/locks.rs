@@ -22,7 +22,7 @@ pub(crate) struct Algorithm {
     try_acquire: unsafe fn(*const AtomicU32) -> bool,
     release: unsafe fn(*const AtomicU32),
     is_held: unsafe fn(*const AtomicU32) -> bool,
-    is_busy: unsafe fn(*const AtomicU32) -> bool,
+    meets: unsafe fn(*const AtomicU32) -> Meets,
     /// The bits of the word that say who holds it, and nothing of who waits.
     holder: u32,
 }
@@ -50,15 +50,28 @@ const fn algorithm<L: Excludes + ConstLock>(holder: u32) -> Algorithm {
         // SAFETY: as for `acquire`, the word is a lock of this type.
         is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
         // SAFETY: as for `acquire`, the word is a lock of this type.
-        is_busy: |word| unsafe { is_busy(lock_at::<L>(word)) },
+        meets: |word| unsafe { meets(lock_at::<L>(word)) },
         holder,
     }
 }
 
-/// Whether somebody holds it, or waits.
-fn is_busy(lock: &impl RawLock) -> bool {
+/// What somebody meets who comes for a lock; a guess.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meets {
+    Nobody,
+    /// The lock is free, and others wait for it.
+    Waiters,
+    Holder,
+}
+
+#[inline(always)]
+fn meets(lock: &impl RawLock) -> Meets {
     let word = lock.word();
-    word.locked != 0 || word.tail != 0
+    match (word.locked, word.tail) {
+        (0, 0) => Meets::Nobody,
+        (0, _) => Meets::Waiters,
+        _ => Meets::Holder,
+    }
 }
 
 /// The holder's part of the word, where that is its first byte.
@@ -133,6 +146,21 @@ impl Choice {
         }
     }
 
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub(crate) unsafe fn meets(self, word: *const AtomicU32) -> Meets {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                meets(lock_at::<Default>(word))
+            } else {
+                (self.algorithm().meets)(word)
+            }
+        }
+    }
+
     /// Leaves who holds it, and forgets who waits.
     ///
     /// # Safety
@@ -149,25 +177,6 @@ impl Choice {
     pub(crate) unsafe fn is_held(self, word: *const AtomicU32) -> bool {
         // SAFETY: the caller's promise, and W2.
         unsafe { (self.algorithm().is_held)(word) }
-    }
-}
-
-impl Choice {
-    /// Whether somebody holds it, or waits; a guess.
-    ///
-    /// # Safety
-    ///
-    /// As for [`acquire`](Self::acquire).
-    #[inline(always)]
-    pub(crate) unsafe fn is_busy(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise, and W2.
-        unsafe {
-            if self == Self::DEFAULT {
-                is_busy(lock_at::<Default>(word))
-            } else {
-                (self.algorithm().is_busy)(word)
-            }
-        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is counted at a record, and when the clock is read.
 //!
-//! Every acquisition is counted. Timed are: waits that found the lock held or others waiting, the first 256 at each lock and one in eight
-//! from there on; and one hold in 64, at irregular distances. A wait of an acquisition that found the lock free, but was overtaken, is
-//! not timed.
+//! Every acquisition is counted. One is contended if it found the lock held, or free with others waiting and did not get ahead of them. Timed
+//! are: contended ones, the first 256 at each lock and one in eight from there on; and one hold in 64, at irregular distances. An acquisition
+//! that found the lock free and nobody waiting, but was overtaken, counts as uncontended.
 use super::layout::{Times, bucket};
 use super::records::Found;
+use crate::locks::Meets;
 use crate::object::me;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
@@ -20,9 +21,11 @@ const ONE_HOLD_IN: u64 = 64;
 #[derive(Clone, Copy)]
 pub(crate) enum Arrival {
     Free,
-    Busy,
-    /// And when that was.
-    BusySince(u64),
+    /// `since` is when that was, if it is timed.
+    Busy {
+        met: Meets,
+        since: Option<u64>,
+    },
 }
 
 /// Nanoseconds.
@@ -66,17 +69,17 @@ impl Times {
 }
 
 impl Found {
-    /// Somebody came who will wait if the lock is `busy`.
+    /// Somebody came, and will wait if there is reason to.
     #[inline(always)]
-    pub(super) fn arrive(self, busy: bool) -> Arrival {
-        if !busy {
+    pub(super) fn arrive(self, met: Meets) -> Arrival {
+        if met == Meets::Nobody {
             return Arrival::Free;
         }
         // ord: F38 alone: any number will do to choose by
         let number = self.record.contended.load(Ordering::Relaxed);
         // Threads that take turns must not be told apart by it.
         let chosen = number < ALL_WAITS || (number + (me() as u64 >> 12)).is_multiple_of(ONE_WAIT_IN);
-        if chosen { Arrival::BusySince(now()) } else { Arrival::Busy }
+        Arrival::Busy { met, since: chosen.then(now) }
     }
 
     /// The lock was taken; whether this hold is to be timed. `excludes` says that no other holder is there.
@@ -84,8 +87,10 @@ impl Found {
     pub(super) fn enter(self, arrival: Arrival, seen: Seen, excludes: bool) -> bool {
         let (record, alone) = (self.record, excludes && self.is_own);
         let before = add(&record.acquisitions, 1, alone);
-        if !matches!(arrival, Arrival::Free) {
-            if let Arrival::BusySince(since) = arrival {
+        if let Arrival::Busy { met, since } = arrival
+            && (met == Meets::Holder || seen.steals == 0)
+        {
+            if let Some(since) = since {
                 record.waits.add(now().saturating_sub(since), alone);
             }
             add(&record.contended, 1, alone);

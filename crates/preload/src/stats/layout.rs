@@ -84,7 +84,7 @@ pub(super) struct Record {
     pub(super) lives: AtomicU64,
 
     pub(super) acquisitions: AtomicU64,
-    /// Those that found the lock held, or others waiting.
+    /// `count.rs` says which are.
     pub(super) contended: AtomicU64,
     /// The number of acquisitions at which the next hold is timed.
     pub(super) next_sample: AtomicU64,

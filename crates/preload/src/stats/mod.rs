@@ -17,7 +17,7 @@ mod records;
 pub(crate) mod rw;
 mod whence;
 
-use crate::locks::Choice;
+use crate::locks::{Choice, Meets};
 use crate::object::{Mutex, RwLock};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -103,7 +103,7 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
             None => choice.acquire(&raw const this.word),
             Some(found) => {
                 let before = seen();
-                let arrival = found.arrive(choice.is_busy(&raw const this.word));
+                let arrival = found.arrive(choice.meets(&raw const this.word));
                 choice.acquire(&raw const this.word);
                 if found.enter(arrival, seen().since(before), true) {
                     begin_hold(&this.timed, &found.record.held_since);
@@ -142,7 +142,7 @@ pub(crate) unsafe fn try_acquire(this: &Mutex, choice: Choice, attempt: Attempt)
 /// Somebody begins to wait in a timed form.
 pub(crate) fn arrive(this: &Mutex) -> Arrival {
     records::of(&this.record, ptr::from_ref(this).addr(), MUTEX)
-        .map_or(Arrival::Free, |found| found.arrive(true))
+        .map_or(Arrival::Free, |found| found.arrive(Meets::Holder))
 }
 
 /// A timed form's time came.

@@ -5,6 +5,7 @@
 use super::count::{Arrival, now};
 use super::records::{self, Found};
 use super::{READ, RwLock, WRITE, begin_hold, end_hold, is_on};
+use crate::locks::Meets;
 use core::cell::Cell;
 use core::ptr;
 use stanchion::native::watch::{Seen, seen};
@@ -33,17 +34,18 @@ pub(crate) fn come(this: &RwLock, write: bool, waits: bool) -> Comer {
 fn come_counted(this: &RwLock, write: bool, waits: bool) -> Option<(Found, Arrival, Seen)> {
     let found = side(this, write)?;
     let word = this.lock().word();
-    // The queue's mark, without the sleeper and the upgradable holder.
-    let stands = word.locked != 0 || word.pending & 2 != 0 && !this.prefers_readers();
-    let busy = waits && if write { stands || word.locked != 0 || word.tail != 0 } else { stands };
-    Some((found, found.arrive(busy), seen()))
+    // Readers meet a writer, or a queue that lets nobody pass (2, as the word is told) unless they go past it.
+    let held = word.locked != 0
+        || if write { word.tail != 0 } else { word.pending & 2 != 0 && !this.prefers_readers() };
+    let met = if waits && held { Meets::Holder } else { Meets::Nobody };
+    Some((found, found.arrive(met), seen()))
 }
 
 impl Comer {
     /// It had to wait after all, in a timed form: the clock runs from here.
     pub(crate) fn waits(&mut self) {
         if let Some((found, arrival, _)) = &mut self.0 {
-            *arrival = found.arrive(true);
+            *arrival = found.arrive(Meets::Holder);
         }
     }
 

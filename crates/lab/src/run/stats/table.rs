@@ -138,8 +138,9 @@ impl Report {
         }
         if !self.locks.is_empty() {
             text.push_str(
-                "Every acquisition is counted. Timed are the first 256 contended ones of a lock and one in 8 from there on, and one hold \
-                 in about 64;\na time includes a reading of the clock. What counting costs: --compare --lock pv-qspin,pv-qspin+stats\n",
+                "Every acquisition is counted; timed are the first 256 contended ones of a lock, one in 8 after that, and one\n\
+                 hold in about 64. A time includes a reading of the clock. What counting costs this program:\n\
+                 stanchion run --compare --lock pv-qspin,pv-qspin+stats -- PROGRAM\n",
             );
         }
         text
@@ -159,10 +160,6 @@ impl Report {
             "hold p50",
             "p99",
             "max",
-            "steals",
-            "parks",
-            "kicks",
-            "failed",
         ]);
         for (number, row) in self.locks.iter().take(top).enumerate() {
             let kind = match row.kind {
@@ -175,7 +172,6 @@ impl Report {
             cells.push(format_ns(row.waited_ns));
             cells.extend(row.wait.cells());
             cells.extend(row.hold.cells());
-            cells.extend([row.steals, row.parks, row.kicks, row.failed].map(|count| count.to_string()));
             table.add_row(cells);
         }
         for column in table.column_iter_mut().skip(2) {
@@ -192,8 +188,15 @@ impl Report {
             }
             let shown: Vec<&str> = row.first_taken.iter().take(SHOWN).map(String::as_str).collect();
             let _ = write!(text, "{}", if shown.is_empty() { "?".to_owned() } else { shown.join(" < ") });
-            if row.lives > 1 {
-                let _ = write!(text, "; {} locks one after another", row.lives);
+            let counts = [
+                (row.steals, "steals"),
+                (row.parks, "parks"),
+                (row.kicks, "kicks"),
+                (row.failed, "failed tries"),
+                (if row.lives > 1 { row.lives } else { 0 }, "locks one after another"),
+            ];
+            for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+                let _ = write!(text, "; {count} {what}");
             }
             text.push('\n');
         }
