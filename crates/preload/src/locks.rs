@@ -23,6 +23,7 @@ pub(crate) struct Algorithm {
     release: unsafe fn(*const AtomicU32),
     is_held: unsafe fn(*const AtomicU32) -> bool,
     meets: unsafe fn(*const AtomicU32) -> Meets,
+    is_waited_for: unsafe fn(*const AtomicU32) -> bool,
     /// The bits of the word that say who holds it, and nothing of who waits.
     holder: u32,
 }
@@ -51,6 +52,8 @@ const fn algorithm<L: Excludes + ConstLock>(holder: u32) -> Algorithm {
         is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         meets: |word| unsafe { meets(lock_at::<L>(word)) },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        is_waited_for: |word| unsafe { is_waited_for(lock_at::<L>(word)) },
         holder,
     }
 }
@@ -72,6 +75,12 @@ fn meets(lock: &impl RawLock) -> Meets {
         (0, _) => Meets::Waiters,
         _ => Meets::Holder,
     }
+}
+
+#[inline(always)]
+fn is_waited_for(lock: &impl RawLock) -> bool {
+    let word = lock.word();
+    word.tail != 0 || word.pending != 0
 }
 
 /// The holder's part of the word, where that is its first byte.
@@ -157,6 +166,23 @@ impl Choice {
                 meets(lock_at::<Default>(word))
             } else {
                 (self.algorithm().meets)(word)
+            }
+        }
+    }
+
+    /// Whether somebody waits; a guess, for the holder. Whoever sleeps has left a mark in the second byte or stands in the queue.
+    ///
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub(crate) unsafe fn is_waited_for(self, word: *const AtomicU32) -> bool {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                is_waited_for(lock_at::<Default>(word))
+            } else {
+                (self.algorithm().is_waited_for)(word)
             }
         }
     }

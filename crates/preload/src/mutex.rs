@@ -104,6 +104,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
         if choice.is_held(&raw const this.word) || !this.relay.is_empty() {
             return EBUSY;
         }
+        stats::destroyed(this);
         // ord: M14 alone: the program orders its use of what it destroys
         this.kind.store(-1, Ordering::Relaxed);
         0

@@ -10,7 +10,7 @@
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
 //! | 20–23 | generation (`fork.rs`) | spins, elision |
 //! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
-//! | 32–39 | its record in `stats`, and whether its hold is timed | list of robust ones |
+//! | 32–39 | its record in `stats`, and what is to be added to that | list of robust ones |
 //!
 //! `pthread_rwlock_t`, 56 bytes:
 //!
@@ -47,8 +47,8 @@ pub(crate) struct Mutex {
     pub(crate) relay: Relay,
     /// `stats/records.rs`
     pub(crate) record: AtomicU32,
-    /// Whether the hold is timed for `stats`.
-    pub(crate) timed: AtomicU32,
+    /// The holder's, for `stats`: what is to be added to the record, and whether the hold is timed (`stats/tally.rs`).
+    pub(crate) tally: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);

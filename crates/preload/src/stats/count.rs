@@ -2,7 +2,7 @@
 //!
 //! Every acquisition is counted. One is contended if it found the lock held, or free with others waiting and did not get ahead of them. Timed
 //! are: contended ones, the first 256 at each lock and one in eight from there on; and one hold in 64, at irregular distances. An acquisition
-//! that found the lock free and nobody waiting, but was overtaken, counts as uncontended.
+//! that found the lock free and nobody waiting, but was overtaken and did not sleep, counts as uncontended.
 use super::layout::{Times, bucket};
 use super::records::Found;
 use crate::locks::Meets;
@@ -14,6 +14,8 @@ use stanchion::native::watch::Seen;
 const ALL_WAITS: u64 = 256;
 /// From there on one in so many.
 const ONE_WAIT_IN: u64 = 8;
+/// As many acquisitions of a mutex are added to its record one by one.
+const EACH: u64 = 1024;
 /// Holds are timed at distances of half of this to one and a half.
 const ONE_HOLD_IN: u64 = 64;
 
@@ -26,6 +28,14 @@ pub(crate) enum Arrival {
         met: Meets,
         since: Option<u64>,
     },
+}
+
+impl Arrival {
+    /// Whether it had to wait, by what it met and what it did.
+    #[inline(always)]
+    pub(super) fn waited(self, seen: Seen) -> bool {
+        matches!(self, Self::Busy { met, .. } if met == Meets::Holder || seen.steals == 0)
+    }
 }
 
 /// Nanoseconds.
@@ -82,15 +92,12 @@ impl Found {
         Arrival::Busy { met, since: chosen.then(now) }
     }
 
-    /// The lock was taken; whether this hold is to be timed. `excludes` says that no other holder is there.
-    #[inline(always)]
-    pub(super) fn enter(self, arrival: Arrival, seen: Seen, excludes: bool) -> bool {
+    /// The lock was taken, once and as often as `more` says; whether this hold is to be timed. `excludes` says that no other holder is there.
+    pub(super) fn enter(self, arrival: Arrival, seen: Seen, more: u32, excludes: bool) -> bool {
         let (record, alone) = (self.record, excludes && self.is_own);
-        let before = add(&record.acquisitions, 1, alone);
-        if let Arrival::Busy { met, since } = arrival
-            && (met == Meets::Holder || seen.steals == 0)
-        {
-            if let Some(since) = since {
+        let before = add(&record.acquisitions, u64::from(more) + 1, alone) + u64::from(more);
+        if arrival.waited(seen) {
+            if let Arrival::Busy { since: Some(since), .. } = arrival {
                 record.waits.add(now().saturating_sub(since), alone);
             }
             add(&record.contended, 1, alone);
@@ -105,8 +112,13 @@ impl Found {
         let due = self.is_own && before >= record.next_sample.load(Ordering::Relaxed);
         if due {
             let jitter = (before ^ before >> 5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+            let distance = ONE_HOLD_IN / 2 + jitter;
             // ord: F40 alone: a statistic orders nothing
-            record.next_sample.store(before + ONE_HOLD_IN / 2 + jitter, Ordering::Relaxed);
+            record.next_sample.store(before + distance, Ordering::Relaxed);
+            if before >= EACH {
+                // ord: F50 alone: a statistic orders nothing
+                record.limit.store(distance as u32, Ordering::Relaxed);
+            }
         }
         due
     }

@@ -81,7 +81,9 @@ pub(super) struct Record {
     pub(super) kind: AtomicU32,
     pub(super) frames: [AtomicU64; FRAMES],
     /// Objects that were at this address one after another, and first used from the same place.
-    pub(super) lives: AtomicU64,
+    pub(super) lives: AtomicU32,
+    /// How many acquisitions of a mutex are added at once (`tally.rs`).
+    pub(super) limit: AtomicU32,
 
     pub(super) acquisitions: AtomicU64,
     /// `count.rs` says which are.

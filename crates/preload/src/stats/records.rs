@@ -32,6 +32,8 @@ pub(super) fn forked() {
 pub(super) struct Found {
     pub(super) record: &'static Record,
     pub(super) is_own: bool,
+    /// The object has it from now on.
+    pub(super) is_new: bool,
 }
 
 /// The record of the object at `address`, whose index is in `index`. None if nothing is counted.
@@ -43,7 +45,7 @@ pub(super) fn of(index: &AtomicU32, address: usize, kind: u32) -> Option<Found> 
     if known > 1 && known <= RECORDS {
         let record = &file.records[known - 1];
         if is(record, address, kind) {
-            return Some(Found { record, is_own: true });
+            return Some(Found { record, is_own: true, is_new: false });
         }
     }
     find(file, index, address, kind)
@@ -56,7 +58,7 @@ pub(super) fn again(index: &AtomicU32, address: usize, kind: u32) -> Option<Foun
     // ord: F16 alone: what hangs on it is compared below
     let known = index.load(Ordering::Relaxed) as usize;
     let record = file.records.get(known.checked_sub(1)?)?;
-    (known == 1 || is(record, address, kind)).then_some(Found { record, is_own: known != 1 })
+    (known == 1 || is(record, address, kind)).then_some(Found { record, is_own: known != 1, is_new: false })
 }
 
 #[inline(always)]
@@ -72,7 +74,7 @@ fn is(record: &Record, address: usize, kind: u32) -> bool {
 fn find(file: &'static File, index: &AtomicU32, address: usize, kind: u32) -> Option<Found> {
     // ord: F18 alone: a hint that is compared
     let before = index.load(Ordering::Relaxed);
-    let others = Found { record: &file.records[0], is_own: false };
+    let others = Found { record: &file.records[0], is_own: false, is_new: false };
     if before == 1 || INSIDE.get() {
         return Some(others);
     }
@@ -90,13 +92,13 @@ fn find(file: &'static File, index: &AtomicU32, address: usize, kind: u32) -> Op
         // Two came at once; there is one record for both.
         // ord: F20 pairs F19: as it says
         Err(now) if now > 1 && (now as usize) <= RECORDS => {
-            Some(Found { record: &file.records[now as usize - 1], is_own: true })
+            Some(Found { record: &file.records[now as usize - 1], is_own: true, is_new: false })
         }
         Ok(_) if number > 1 => {
             let record = &file.records[number as usize - 1];
             // ord: F21 alone: a statistic orders nothing
             record.lives.fetch_add(1, Ordering::Relaxed);
-            Some(Found { record, is_own: true })
+            Some(Found { record, is_own: true, is_new: true })
         }
         _ => Some(others),
     }

@@ -4,10 +4,11 @@
 //! that one is over.
 use super::count::{Arrival, now};
 use super::records::{self, Found};
-use super::{READ, RwLock, WRITE, begin_hold, end_hold, is_on};
+use super::{READ, RwLock, WRITE, is_on};
 use crate::locks::Meets;
 use core::cell::Cell;
 use core::ptr;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::{Seen, seen};
 use stanchion_core::RawRwLock;
 
@@ -68,7 +69,7 @@ impl Comer {
 
 #[inline(never)]
 fn enter_counted(this: &RwLock, write: bool, found: Found, arrival: Arrival, before: Seen) {
-    if !found.enter(arrival, seen().since(before), write) {
+    if !found.enter(arrival, seen().since(before), 0, write) {
     } else if write {
         begin_hold(&this.timed, &found.record.held_since);
     } else if READING.get().0 == 0 {
@@ -95,4 +96,25 @@ pub(crate) fn leave(this: &RwLock, write: bool, release: impl FnOnce()) {
     let before = seen();
     release();
     found.kicked(seen().since(before));
+}
+
+/// A write hold is timed from here on.
+#[cold]
+fn begin_hold(timed: &AtomicU32, held_since: &AtomicU64) {
+    // ord: F45 alone: the holder's own
+    held_since.store(now(), Ordering::Relaxed);
+    // ord: F46 alone: the holder's own
+    timed.store(1, Ordering::Relaxed);
+}
+
+#[inline(always)]
+fn end_hold(timed: &AtomicU32, held_since: &AtomicU64) -> Option<u64> {
+    // ord: F47 alone: the holder's own
+    if timed.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    // ord: F48 alone: the holder's own
+    timed.store(0, Ordering::Relaxed);
+    // ord: F49 alone: the holder's own
+    Some(held_since.load(Ordering::Relaxed))
 }

@@ -130,7 +130,7 @@ impl<'a> Bytes<'a> {
             address: self.u64(at),
             kind,
             frames: (0..depth).map(|frame| self.u64(at + 16 + 8 * frame)).collect(),
-            lives: self.u64(at + 56),
+            lives: self.u32(at + 56).into(),
             acquisitions: self.u64(at + 64),
             contended: self.u64(at + 72),
             failed: self.u64(at + 96),

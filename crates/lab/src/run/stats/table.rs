@@ -138,9 +138,9 @@ impl Report {
         }
         if !self.locks.is_empty() {
             text.push_str(
-                "Every acquisition is counted; timed are the first 256 contended ones of a lock, one in 8 after that, and one\n\
-                 hold in about 64. A time includes a reading of the clock. What counting costs this program:\n\
-                 stanchion run --compare --lock pv-qspin,pv-qspin+stats -- PROGRAM\n",
+                "Counted is every acquisition, but for the last 95 at most of a mutex with more than a thousand. Timed are the\n\
+                 first 256 contended ones of a lock, one in 8 after that, and one hold in about 64; a time includes a\n\
+                 reading of the clock. What counting costs: stanchion run --compare --lock pv-qspin,pv-qspin+stats\n",
             );
         }
         text
