@@ -18,12 +18,12 @@ pub(crate) mod rw;
 mod tally;
 mod whence;
 
-use crate::object::RwLock;
+use crate::object::{RwLock, me};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use layout::File;
 pub(crate) use layout::Left;
-use stanchion::native::watch;
+use stanchion::native::watch::{self, Seen};
 pub(crate) use tally::{Attempt, acquire, arrive, destroyed, gave_up, release, try_acquire};
 
 const MUTEX: u32 = 1;
@@ -52,6 +52,18 @@ fn turn_off() {
     FILE.store(ptr::null_mut(), Ordering::Relaxed);
 }
 
+/// The distance of what a thread has seen from its thread pointer; the same in all threads (`cancel.rs`).
+static SEEN_AT: AtomicUsize = AtomicUsize::new(0);
+
+/// What the calling thread has done in slow paths so far.
+#[inline(always)]
+fn seen() -> Seen {
+    // ord: F62 alone: who counts has found the file, by F41
+    let place = me().wrapping_add(SEEN_AT.load(Ordering::Relaxed));
+    // SAFETY: the thread's own storage, which lies there as long as it runs, and which no other touches.
+    unsafe { ptr::with_exposed_provenance::<Seen>(place).read() }
+}
+
 /// The longest path.
 const LONGEST: usize = 1024;
 
@@ -64,6 +76,8 @@ pub(crate) fn start(path: &[u8]) -> Result<(), &'static str> {
     terminated[..path.len()].copy_from_slice(path);
     let file = if path.is_empty() { file::map_nothing() } else { file::map(&terminated[..=path.len()]) }?;
     watch::start();
+    // ord: F61 alone: published by F42
+    SEEN_AT.store(watch::place().expose_provenance().wrapping_sub(me()), Ordering::Relaxed);
     // ord: F42 pairs F41: mapped before anybody finds it
     FILE.store(ptr::from_ref(file).cast_mut(), Ordering::Release);
     Ok(())

@@ -4,12 +4,12 @@
 //! that one is over.
 use super::count::{Arrival, now};
 use super::records::{self, Found};
-use super::{READ, RwLock, WRITE, is_on};
+use super::{READ, RwLock, WRITE, is_on, seen};
 use crate::locks::Meets;
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use stanchion::native::watch::{Seen, seen};
+use stanchion::native::watch::Seen;
 use stanchion_core::RawRwLock;
 
 thread_local! {

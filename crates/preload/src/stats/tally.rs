@@ -11,13 +11,13 @@
 //! | 8–15 | acquisitions to be added |
 //! | 16–23 | steals to be added |
 use super::count::{Arrival, add, now};
-use super::{MUTEX, is_on, records};
+use super::{MUTEX, is_on, records, seen};
 use crate::locks::{Choice, Meets};
 use crate::object::Mutex;
 use core::ptr;
 use core::sync::atomic::Ordering;
 use records::Found;
-use stanchion::native::watch::{Seen, seen};
+use stanchion::native::watch::Seen;
 
 const TIMED: u32 = 1;
 const ONE: u32 = 1 << 8;
