@@ -185,7 +185,7 @@ impl Snapshot {
             processes,
             modules,
             others: bytes.u64(AT_RECORDS + 64),
-            left: core::array::from_fn(|why| bytes.u64(48 + 8 * why)),
+            left: core::array::from_fn(|why| bytes.u64(40 + 8 * why)),
         })
     }
 }

@@ -15,7 +15,7 @@ fn example() -> Vec<u8> {
     {
         put(&mut bytes, 8 + 4 * field, value.into(), 4);
     }
-    put(&mut bytes, 48 + 8, 3, 8);
+    put(&mut bytes, 40 + 8, 3, 8);
     put(&mut bytes, 4096, 77, 4);
     put(&mut bytes, 4100, 5, 4);
     bytes[4104..4108].copy_from_slice(b"prog");
