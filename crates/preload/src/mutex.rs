@@ -198,7 +198,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_
 ///
 /// As `pthread_mutex_trylock`.
 pub(crate) unsafe fn try_lock(mutex: *mut pthread_mutex_t) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise is that of the other function.
     unsafe { attempt(mutex, Attempt::Once) }
 }
 

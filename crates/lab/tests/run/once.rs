@@ -1,7 +1,6 @@
 //! `stanchion run` through the real program, with a library of the test's own in place of the interposer.
 use crate::preloaded::{Preload, line, refused, text};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

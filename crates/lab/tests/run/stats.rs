@@ -100,7 +100,7 @@ fn acquisitions(figures: &Value, function: &str) -> u64 {
 
 #[test]
 fn every_acquisition_is_counted_where_it_was() {
-    let main = r#"
+    let main = r"
 static volatile int coming;
 void *other(void *unused) {
     for (int round = 0; round < 30; round++) {
@@ -132,7 +132,7 @@ int main(void) {
     for (int i = 0; i < 3; i++) try_held();
     for (int i = 0; i < 80; i++) read_table();
     for (int i = 0; i < 9; i++) write_table();
-}"#;
+}";
     let Some(run) = run(main) else { return };
     let (code, said, figures) = run.finish();
     assert_eq!(code, Some(0), "{said}");

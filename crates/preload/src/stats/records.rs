@@ -82,7 +82,7 @@ fn find(file: &'static File, index: &AtomicU32, address: usize, kind: u32) -> Op
     // SAFETY: the place of the calling thread's error number, which taking a lock must not change.
     let error = unsafe { *libc::__errno_location() };
     let made = process(file).map(|process| make(file, process, address, kind));
-    // SAFETY: as above.
+    // SAFETY: as above, the thread's own error number.
     unsafe { *libc::__errno_location() = error };
     INSIDE.set(false);
     let found = made?;
@@ -162,7 +162,7 @@ fn process(file: &File) -> Option<u32> {
         Err(known) => Some(known),
         Ok(_) => {
             const { assert!(PROCESSES < 1 << 16) };
-            // SAFETY: a plain call.
+            // SAFETY: a call without arguments, which cannot fail.
             let pid = unsafe { libc::getpid() } as u32;
             // ord: F31 alone: published by F32
             place.pid.store(pid, Ordering::Relaxed);

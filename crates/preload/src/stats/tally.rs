@@ -50,7 +50,7 @@ fn again(this: &Mutex) -> Option<Found> {
 #[inline(always)]
 pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
     let word = &raw const this.word;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
         let Some(found) = of(this) else { return choice.acquire(word) };
         let met = choice.meets(word);
@@ -69,7 +69,7 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
 /// As [`Choice::try_acquire`].
 #[inline(always)]
 pub(crate) unsafe fn try_acquire(this: &Mutex, choice: Choice, attempt: Attempt) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
         let Some(found) = of(this) else { return choice.try_acquire(&raw const this.word) };
         let taken = choice.try_acquire(&raw const this.word);

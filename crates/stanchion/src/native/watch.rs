@@ -17,6 +17,7 @@ pub struct Seen {
 
 impl Seen {
     /// What happened since `before`.
+    #[must_use]
     #[inline(always)]
     pub fn since(self, before: Self) -> Self {
         Self {
