@@ -156,23 +156,21 @@ fn process(file: &File) -> Option<u32> {
         turn_off();
         return None;
     };
+    const { assert!(PROCESSES < 1 << 16) };
     // Two threads at once take two places; the second stays empty.
     // ord: F30 alone: threads of a process agree by this
-    match PROCESS.compare_exchange(0, taken + 1, Ordering::Relaxed, Ordering::Relaxed) {
-        Err(known) => Some(known),
-        Ok(_) => {
-            const { assert!(PROCESSES < 1 << 16) };
-            // SAFETY: a call without arguments, which cannot fail.
-            let pid = unsafe { libc::getpid() } as u32;
-            // ord: F31 alone: published by F32
-            place.pid.store(pid, Ordering::Relaxed);
-            let mut name = [0; 56];
-            let length = super::file::Descriptor::open(b"/proc/self/comm\0", libc::O_RDONLY)
-                .map_or(0, |comm| comm.read(&mut name));
-            let written = whence::write_text(&place.name, name[..length].trim_ascii());
-            // ord: F32 alone: read by another process, of which the kernel knows that this one ended, or that may miss a name
-            place.length.store(written + 1, Ordering::Release);
-            Some(taken + 1)
-        }
+    if let Err(known) = PROCESS.compare_exchange(0, taken + 1, Ordering::Relaxed, Ordering::Relaxed) {
+        return Some(known);
     }
+    // SAFETY: a call without arguments, which cannot fail.
+    let pid = unsafe { libc::getpid() } as u32;
+    // ord: F31 alone: published by F32
+    place.pid.store(pid, Ordering::Relaxed);
+    let mut name = [0; 56];
+    let length = super::file::Descriptor::open(b"/proc/self/comm\0", libc::O_RDONLY)
+        .map_or(0, |comm| comm.read(&mut name));
+    let written = whence::write_text(&place.name, name[..length].trim_ascii());
+    // ord: F32 alone: read by another process, of which the kernel knows that this one ended, or that may miss a name
+    place.length.store(written + 1, Ordering::Release);
+    Some(taken + 1)
 }

@@ -29,7 +29,7 @@ fn is_ours(address: usize) -> bool {
     let start = (&raw const __ehdr_start).addr();
     // SAFETY: the linker's header, with as many program headers behind it as it says; both are mapped with the library.
     let end = unsafe {
-        let header = &*(&raw const __ehdr_start);
+        let header = &__ehdr_start;
         let first = (&raw const __ehdr_start).byte_add(header.e_phoff as usize).cast::<libc::Elf64_Phdr>();
         (0..usize::from(header.e_phnum))
             .map(|number| &*first.add(number))
@@ -41,7 +41,8 @@ fn is_ours(address: usize) -> bool {
     address >= start && address < start + end
 }
 
-/// The stack of the calling thread. The unwinder takes no lock unless somebody registered code by hand (`records.rs` sees to that).
+/// The stack of the calling thread. The unwinder takes a lock only if code was registered by hand, as a JIT may do; `records.rs` sees to
+/// it that this does not lead here again.
 pub(super) fn stack() -> Stack {
     extern "C" fn each(context: *mut c_void, stack: *mut c_void) -> c_int {
         // SAFETY: `stack` is the one below, and the context is the unwinder's.
