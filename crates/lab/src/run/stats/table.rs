@@ -7,8 +7,9 @@ use comfy_table::CellAlignment;
 use core::fmt::Write;
 use serde::Serialize;
 
-/// Functions of a stack that the table shows.
+/// Functions of a stack that the table shows, and as much of their names.
 const SHOWN: usize = 3;
+const LONGEST: usize = 60;
 
 /// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
@@ -66,8 +67,21 @@ impl Span {
     }
 
     fn cells(&self) -> [String; 3] {
-        let cell = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), format_ns);
+        let cell = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), tight);
         [cell(self.p50_ns), cell(self.p99_ns), cell(self.max_ns.map(|time| time as f64))]
+    }
+}
+
+/// A time without a blank, so that a row fits a terminal.
+fn tight(ns: f64) -> String {
+    format_ns(ns).replace(' ', "")
+}
+
+/// A name that is not too long for a line, as templates are.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
     }
 }
 
@@ -169,7 +183,7 @@ impl Report {
             };
             let mut cells = vec![(number + 1).to_string(), kind.to_owned(), row.acquisitions.to_string()];
             cells.push(percent(row.contended as f64 / row.acquisitions.max(1) as f64));
-            cells.push(format_ns(row.waited_ns));
+            cells.push(tight(row.waited_ns));
             cells.extend(row.wait.cells());
             cells.extend(row.hold.cells());
             table.add_row(cells);
@@ -186,7 +200,7 @@ impl Report {
             {
                 let _ = write!(text, "[{name} {pid}] ");
             }
-            let shown: Vec<&str> = row.first_taken.iter().take(SHOWN).map(String::as_str).collect();
+            let shown: Vec<String> = row.first_taken.iter().take(SHOWN).map(|name| short(name)).collect();
             let _ = write!(text, "{}", if shown.is_empty() { "?".to_owned() } else { shown.join(" < ") });
             let counts = [
                 (row.steals, "steals"),
