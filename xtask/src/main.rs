@@ -1,14 +1,17 @@
 //! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
+mod capi;
 mod ci;
 mod comments;
 mod conform;
 mod fastpath;
 mod finding;
+mod interposer;
 mod mutants;
 mod names;
 mod orderings;
+mod programs;
 mod source;
 mod statements;
 mod tidy;
@@ -95,6 +98,25 @@ enum Task {
     },
     /// Run the POSIX tests of conformance/ against libc, or against a library that is preloaded
     Conform(conform::Request),
+    /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
+    Programs(programs::Request),
+    /// Write crates/capi/include/stanchion.h from the C interface
+    Header {
+        /// Write nothing; fail when the file is not current
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build the C library and install it: headers, libstanchion.so, libstanchion.a, stanchion.pc
+    Install {
+        /// Where it will be used
+        #[arg(long, value_name = "DIR", default_value = "/usr/local")]
+        prefix: PathBuf,
+        /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
+        #[arg(long, value_name = "DIR")]
+        destdir: Option<PathBuf>,
+    },
+    /// Install the C library below the target directory, and build and run programs in C and C++ with it
+    Capi,
     /// Run the jobs of CI in order and sum up
     Ci {
         /// Run only these jobs, separated by commas
@@ -126,6 +148,12 @@ fn main() -> ExitCode {
             mutants::run(&root, &mutants::Request { only, detector, jobs })
         }
         Task::Conform(request) => conform::run(&root, &request),
+        Task::Programs(request) => programs::run(&root, &request),
+        Task::Header { check } => capi::header(&root, check),
+        Task::Install { prefix, destdir } => {
+            capi::install(&root, &capi::Places { prefix, destdir: capi::destdir(destdir) })
+        }
+        Task::Capi => capi::check(&root),
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)

@@ -1,14 +1,14 @@
 //! Cancellation. A wait for a condition is a cancellation point: the thread must leave it with the mutex held.
 //!
 //! libc cancels a thread inside a wait by a signal whose handler unwinds from the middle of a system call. Ours does without: whoever
-//! cancels a thread also pokes its waiter. A waiter that is poked takes itself off the list, acquires the mutex, and only then asks libc
+//! cancels a thread pokes its waiter first. A waiter that is poked takes itself off the list, acquires the mutex, and only then asks libc
 //! whether it is cancelled, which unwinds from there.
 //!
 //! The waiter of another thread is found by its distance from the thread pointer, which is what `pthread_t` is: a library that is loaded with
 //! the program has its thread-local storage in the same block as the thread's control block, at the same distance in each.
 use crate::condition::WAITER;
 use crate::libc_own::{Own, own};
-use crate::object::me;
+use crate::thread::control_block;
 use core::ffi::c_int;
 use core::ptr;
 use libc::pthread_t;
@@ -34,22 +34,18 @@ const PTHREAD_CANCEL_DISABLE: c_int = 1;
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
-    // The request first: whoever is poked asks for it.
-    // SAFETY: POSIX: a thread that was not joined; its control block, and our storage beside it, are there.
+    // The poke first, and nothing of the thread is touched after the request: it may be gone by then. A thread that was poked keeps asking
+    // until the request has come.
+    // SAFETY: POSIX: a thread that lives, or ended and was not joined; its control block, and our storage beside it, are there.
     unsafe {
-        // A thread that cancels itself asynchronously does not come back.
-        let waiter = waiter_of(thread);
-        let answer = libc_s::pthread_cancel(thread);
-        if answer == 0 && thread as usize != me() {
-            (*waiter).poke();
-        }
-        answer
+        (*waiter_of(thread)).poke();
+        libc_s::pthread_cancel(thread)
     }
 }
 
 fn waiter_of(thread: pthread_t) -> *const Waiter {
     WAITER.with(|mine| {
-        let distance = ptr::from_ref(mine).addr().wrapping_sub(me());
+        let distance = ptr::from_ref(mine).addr().wrapping_sub(control_block());
         ptr::with_exposed_provenance((thread as usize).wrapping_add(distance))
     })
 }
@@ -68,16 +64,23 @@ pub(crate) fn is_enabled() -> bool {
     state == PTHREAD_CANCEL_ENABLE
 }
 
+static TEST: Own = Own::new(c"pthread_testcancel");
+
+/// Looks libc's functions up.
+pub(crate) fn resolve() {
+    TEST.resolve();
+    libc_s::resolve();
+}
+
 /// Acts on a cancellation that was asked for: does not return then.
 ///
 /// # Safety
 ///
 /// No frame up to the program's may need to drop anything.
 pub(crate) unsafe fn test() {
-    static OWN: Own = Own::new(c"pthread_testcancel");
     // SAFETY: the type is the one that POSIX gives the name; the caller says that unwinding is harmless.
     unsafe {
-        if let Some(test) = OWN.get::<unsafe extern "C-unwind" fn()>() {
+        if let Some(test) = TEST.get::<unsafe extern "C-unwind" fn()>() {
             test();
         }
     }

@@ -63,6 +63,9 @@ static SHARED_AT: AtomicUsize = AtomicUsize::new(0);
 /// `condition` must point to an object that is or was initialised, and lives.
 #[inline(always)]
 unsafe fn is_libcs(condition: *mut pthread_cond_t) -> bool {
+    if config::choice().is_none() {
+        return true;
+    }
     // ord: M29 alone: every thread finds the same place
     let place = match SHARED_AT.load(Ordering::Relaxed) {
         0 => find_shared(),
@@ -70,7 +73,7 @@ unsafe fn is_libcs(condition: *mut pthread_cond_t) -> bool {
     } - 1;
     // SAFETY: the caller's object has that many bytes. libc sets the bit when it initialises one; ours does not use that byte.
     let byte = unsafe { condition.cast::<u8>().add(place / 8).read_volatile() };
-    let is_libcs = byte & (1 << (place % 8)) != 0 || config::choice().is_none();
+    let is_libcs = byte & (1 << (place % 8)) != 0;
     if !is_libcs {
         // SAFETY: the condition is ours.
         unsafe { Condition::at(condition) }.adopt();
@@ -105,6 +108,14 @@ fn find_shared() -> usize {
     // ord: M30 alone: every thread finds the same place
     SHARED_AT.store(place + 1, Ordering::Relaxed);
     place + 1
+}
+
+/// Finds out all that is found out once.
+pub(crate) fn resolve() {
+    libc_s::resolve();
+    if config::choice().is_some() {
+        find_shared();
+    }
 }
 
 /// So many bytes of a condition are used by us.
@@ -189,11 +200,7 @@ pub(crate) unsafe fn notify(condition: *mut pthread_cond_t, most: usize) -> c_in
         unsafe {
             let address = waiter.as_ref().mutex().cast_mut().cast::<pthread_mutex_t>();
             let mutex = Mutex::at(address);
-            let is_held = mutex::ours(mutex).is_some() && mutex.is_mine();
-            if is_held {
-                mutex.relay.take(waiter);
-            }
-            is_held
+            mutex::ours(mutex).is_some() && mutex.relay(waiter)
         }
     };
     // SAFETY: the caller says that it is ours.
@@ -290,7 +297,7 @@ pub(crate) unsafe fn wait_for(
             wait_in_line(condition, mutex, deadline.as_ref())
         };
         if let Ok(Ending::Interrupted) = ending {
-            // Does not return, unless the cancellation was not for us.
+            // Does not return, unless the request has not come so far: then the wait is over for no reason, and the next one asks again.
             cancel::test();
         }
         kept.restore();
@@ -337,16 +344,25 @@ unsafe fn wait_in_line(
             queue.list(waiter, mutex.cast_const().cast());
             let released = mutex::unlock(mutex);
             if released != 0 {
-                // It was not held. The wait is over before it began, as if it had been notified: nobody waits for the waiter.
-                queue.sleep(waiter, Some(&Deadline::EPOCH), || false);
+                // It was not held. The wait is over before it began.
+                if queue.sleep(waiter, Some(&Deadline::EPOCH), || false) == Ending::Notified {
+                    notify(condition, 1); // it was for somebody else
+                }
                 return Err(released);
             }
             let ending = queue.sleep(waiter, deadline, cancel::is_enabled);
+            if ending == Ending::Interrupted {
+                // The poke comes before the request: it may be on its way.
+                stanchion::deadline::sleep(ON_ITS_WAY);
+            }
             let acquired = mutex::lock(mutex);
             if acquired == 0 { Ok(ending) } else { Err(acquired) }
         }
     })
 }
+
+/// How long a thread that was poked lets the one that cancels it come on.
+const ON_ITS_WAY: Duration = Duration::from_micros(50);
 
 /// The longest a wait lasts that cannot be notified.
 const NAP: Duration = Duration::from_millis(1);

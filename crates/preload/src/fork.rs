@@ -6,10 +6,9 @@
 //!
 //! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
 use crate::config;
-use crate::libc_own::own;
 use crate::stats;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stanchion::futex;
 
 /// How many forks lie between this process and the one that was started.
@@ -64,21 +63,45 @@ extern "C" fn in_child() {
     stats::forked();
 }
 
-own! {
-    fn __register_atfork(prepare: *const (), parent: *const (), child: extern "C" fn(), handle: *const ());
+/// Whether libc was asked to tell us of forks.
+static WATCHES: AtomicBool = AtomicBool::new(false);
+
+/// Asks libc to tell us of forks. Handlers in the child run in the order in which they were registered, and others' may use locks: ours must
+/// be the first, which is why libc's function for it is replaced, too.
+pub(crate) fn watch() {
+    // ord: M55 alone: once is enough, whoever it is
+    if !WATCHES.swap(true, Ordering::Relaxed) {
+        libc_s::resolve();
+        // SAFETY: the handler stays where it is, and a handle of null says so.
+        unsafe { libc_s::__register_atfork(None, None, Some(in_child), core::ptr::null()) };
+    }
 }
 
-/// Asks libc to tell us of forks, before any constructor of the program can fork.
-// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention; what is called
-// needs nothing that is set up later than that.
-#[used]
-#[unsafe(link_section = ".init_array.00101")]
-static AT_LOAD: extern "C" fn() = {
-    extern "C" fn at_load() {
-        // SAFETY: `pthread_atfork` is this function with a handle of null for "never unloaded"; the handler stays where it is.
-        let _: c_int =
-            unsafe { __register_atfork(core::ptr::null(), core::ptr::null(), in_child, core::ptr::null()) };
-        let _ = config::choice();
+/// What libc calls.
+type Handler = Option<extern "C" fn()>;
+
+mod libc_s {
+    //! libc's own.
+    use super::Handler;
+
+    crate::libc_own::own! {
+        fn __register_atfork(prepare: Handler, parent: Handler, child: Handler, handle: *const ());
     }
-    at_load
-};
+}
+
+/// What `pthread_atfork` calls.
+///
+/// # Safety
+///
+/// What libc asks of the caller.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __register_atfork(
+    prepare: Handler,
+    parent: Handler,
+    child: Handler,
+    handle: *const (),
+) -> c_int {
+    watch();
+    // SAFETY: passed on as it is.
+    unsafe { libc_s::__register_atfork(prepare, parent, child, handle) }
+}

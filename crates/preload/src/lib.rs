@@ -13,7 +13,7 @@
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
 //! - `stats/`: what happens at each lock, counted in a file.
 //! - `fork.rs`: what the child of a `fork` forgets.
-//! - `libc_own.rs`: libc's functions, for what is left to it.
+//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
 //!
 //! Invariants:
 //! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
@@ -28,10 +28,12 @@ mod condition;
 mod config;
 mod fork;
 mod libc_own;
+mod load;
 mod locks;
 mod mutex;
 mod object;
 mod rwlock;
 mod spin;
 mod stats;
+mod thread;
 mod time;

@@ -1,6 +1,6 @@
 //! libc's own functions, which ours hide.
 //!
-//! Each is looked up at its first use, and kept. `dlsym` would find the first version of a name; where a name has an old version with another
+//! Each is looked up when the library is loaded, or at its first use if that comes earlier, and kept. `dlsym` would find the first version of a name; where a name has an old version with another
 //! meaning (condition variables before 2.3.2), the right one is asked for.
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -20,6 +20,15 @@ impl Own {
 
     pub(crate) const fn versioned(name: &'static CStr, version: &'static CStr) -> Self {
         Self { name, version: Some(version), found: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Looks it up, if it was not.
+    pub(crate) fn resolve(&self) {
+        // ord: M53 alone: every thread finds the same function
+        if self.found.load(Ordering::Relaxed).is_null() {
+            // ord: M54 alone: every thread finds the same function
+            self.found.store(self.look_up(), Ordering::Relaxed);
+        }
     }
 
     /// The function as `F`, which must be a function pointer of the type that the name has in libc.
@@ -57,23 +66,33 @@ impl Own {
 
 /// Defines functions that call libc's function of the same name, and answer `ENOSYS` if there is none.
 macro_rules! own {
-    ($($(#[$version:literal])? fn $name:ident($($argument:ident: $type:ty),*);)*) => {$(
+    ($($(#[$version:literal])? fn $name:ident($($argument:ident: $type:ty),*);)*) => {
+        /// Looks all of them up.
+        pub(crate) fn resolve() {
+            $($name::OWN.resolve();)*
+        }
+
+        $(
+        mod $name {
+            pub(super) static OWN: $crate::libc_own::Own = $crate::libc_own::own!(@own $name $($version)?);
+        }
+
         /// libc's function of this name.
         ///
         /// # Safety
         ///
         /// As for libc's.
         pub(crate) unsafe fn $name($($argument: $type),*) -> core::ffi::c_int {
-            static OWN: $crate::libc_own::Own = own!(@own $name $($version)?);
             // SAFETY: the type is the one that POSIX gives the name; the caller keeps to libc's contract.
             unsafe {
-                match OWN.get::<unsafe extern "C-unwind" fn($($type),*) -> core::ffi::c_int>() {
+                match $name::OWN.get::<unsafe extern "C-unwind" fn($($type),*) -> core::ffi::c_int>() {
                     Some(function) => function($($argument),*),
                     None => libc::ENOSYS,
                 }
             }
         }
-    )*};
+        )*
+    };
     (@own $name:ident) => {
         $crate::libc_own::Own::new(const {
             match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {

@@ -6,8 +6,9 @@ use crate::config;
 use crate::fork;
 use crate::libc_own::own;
 use crate::locks::Choice;
-use crate::object::{Kind, Mutex, me};
+use crate::object::{Kind, Mutex};
 use crate::stats::{self, Attempt, Left};
+use crate::thread::me;
 use crate::time;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
@@ -305,7 +306,7 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) || !this.relay.is_empty() {
+        if !is_plain(this) || !this.is_mine() || !this.relay.is_empty() {
             return unlock_other(mutex);
         }
         this.set_owner(0);
@@ -329,7 +330,11 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
         {
             return answer;
         }
-        this.set_owner(0);
+        if this.is_mine() {
+            this.set_owner(0);
+        } else {
+            this.disown();
+        }
         let next = this.relay.next();
         stats::release(this, choice);
         // From here on the mutex may be gone (W3).

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | 0–3 | the lock's word | its lock's word |
 //! | 4–7 | how often a recursive one is held, less one | the same |
-//! | 8–15 | owner: its thread pointer | owner's number, users |
+//! | 8–15 | owner: its thread number, and a mark while it leaves waiters there | owner's number, users |
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
 //! | 20–23 | generation (`fork.rs`) | spins, elision |
 //! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
@@ -17,10 +17,10 @@
 //! | bytes | here | in libc |
 //! |---|---|---|
 //! | 0–7 | `qrw` | counts |
-//! | 8–15 | the writer: its thread pointer | futex words |
-//! | 16–19 | generation | unused |
-//! | 20–27 | the records of readers and writers in `stats` | futex words |
+//! | 8–15 | the writer: its thread number | futex words |
+//! | 16–23 | generation, writers that wait for a limited time | unused |
 //! | 28–31 | **shared** | **shared** |
+//! | 40–47 | the records of readers and writers in `stats` | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
 //! | 52–55 | whether the hold is timed for `stats` | unused |
 //!
@@ -30,10 +30,13 @@
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::adopt;
 use crate::locks::{Choice, World};
+use crate::thread::me;
 use core::cell::UnsafeCell;
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use core::time::Duration;
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
-use stanchion::condvar::{Relay, WaitQueue};
+use stanchion::condvar::{Relay, WaitQueue, Waiter};
 use stanchion_core::QueuedRwLock;
 
 /// Our mutex.
@@ -66,6 +69,8 @@ pub(crate) enum Kind {
 pub(crate) const RECURSIVE: i32 = 1;
 pub(crate) const CHECKING: i32 = 2;
 const ADAPTIVE: i32 = 3;
+/// Mark of an owner that leaves a waiter with the mutex at this moment.
+const RELAYING: usize = 1;
 /// Marks for lock elision, which libc sets on some machines; they say nothing about what a mutex does.
 const ELISION: i32 = 256 | 512;
 
@@ -105,6 +110,43 @@ impl Mutex {
         self.owner.load(Ordering::Relaxed) == me()
     }
 
+    /// Leaves a waiter with the mutex, to be woken when it is released. `false` if the calling thread does not hold it.
+    ///
+    /// # Safety
+    ///
+    /// The waiter must have been given to the caller by `notify`.
+    pub(crate) unsafe fn relay(&self, waiter: NonNull<Waiter>) -> bool {
+        // Somebody else may unlock it for us, as libc lets them for normal ones: they wait while the mark is there, and we leave it alone
+        // if they were first.
+        // ord: M56 pairs M57: what the last one to leave a waiter here wrote
+        if self.owner.compare_exchange(me(), me() | RELAYING, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return false;
+        }
+        // SAFETY: the mutex is held, and cannot be released while the mark is there (L5).
+        unsafe { self.relay.take(waiter) };
+        // ord: M57 pairs M56, M58: the waiter is there before somebody else releases
+        self.owner.store(me(), Ordering::Release);
+        true
+    }
+
+    /// Takes the mutex away from its owner, whoever that is, so that the calling thread can release it.
+    #[cold]
+    pub(crate) fn disown(&self) {
+        // ord: M59 alone: a guess, the exchange decides
+        let mut owner = self.owner.load(Ordering::Relaxed);
+        loop {
+            if owner & RELAYING != 0 {
+                stanchion::deadline::sleep(Duration::from_micros(20));
+                owner &= !RELAYING;
+            }
+            // ord: M58 pairs M57: waiters that the owner left are there
+            match self.owner.compare_exchange(owner, 0, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => owner = now,
+            }
+        }
+    }
+
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self, choice: Choice) {
@@ -123,28 +165,20 @@ impl Mutex {
     }
 }
 
-/// The calling thread, as its thread pointer: no other living thread has it, and the child of a `fork` keeps its parent's.
-#[inline(always)]
-pub(crate) fn me() -> usize {
-    let pointer: usize;
-    // SAFETY: on x86-64 Linux the first word of the thread control block, at `fs:0`, is its own address.
-    unsafe {
-        core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, preserves_flags, readonly, pure));
-    }
-    pointer
-}
-
 /// Our reader-writer lock.
 #[repr(C)]
 pub(crate) struct RwLock {
     lock: UnsafeCell<QueuedRwLock<World>>,
     pub(crate) writer: AtomicUsize,
     pub(crate) generation: AtomicU32,
+    /// How many wait to write for a limited time, where writers go first: readers let them.
+    pub(crate) timed_writers: AtomicU32,
+    _futex: u32,
+    pub(crate) shared: AtomicU32,
+    _elision: u64,
     /// `stats/records.rs`
     pub(crate) read_record: AtomicU32,
     pub(crate) write_record: AtomicU32,
-    pub(crate) shared: AtomicU32,
-    _elision: [u64; 2],
     pub(crate) preference: AtomicU32,
     /// Whether the writer's hold is timed for `stats`.
     pub(crate) timed: AtomicU32,
@@ -186,7 +220,11 @@ impl RwLock {
     pub(crate) fn adopt(&self) {
         let lock = self.lock.get();
         // SAFETY: those who waited are gone, and nobody of this process uses the lock before it is clean (W4).
-        adopt(&self.generation, || unsafe { (*lock).forget_waiters() });
+        adopt(&self.generation, || unsafe {
+            (*lock).forget_waiters();
+            // ord: M60 alone: nobody uses it meanwhile
+            self.timed_writers.store(0, Ordering::Relaxed);
+        });
     }
 
     /// Whether the calling thread writes.

@@ -1,21 +1,24 @@
 //! `pthread_rwlock_*`, on `qrw` whose waiters sleep.
 //!
 //! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers pass writers that wait. A reader
-//! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order.
+//! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. A writer
+//! that waits for a limited time cannot queue: it is counted, and readers wait while there are any.
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;
 use crate::mutex::by_second_name;
-use crate::object::{RwLock, me};
+use crate::object::RwLock;
 use crate::stats::{self, Left, rw};
+use crate::thread::me;
 use crate::time;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
+use core::time::Duration;
 use libc::{EAGAIN, EBUSY, EDEADLK, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
-use stanchion::deadline::{Clock, acquire_until};
+use stanchion::deadline::{self, Clock, acquire_until};
 use stanchion_core::RawRwLock;
 
-mod libc_s {
+pub(crate) mod libc_s {
     //! libc's own, for its own objects.
     use super::{clockid_t, own, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
 
@@ -121,6 +124,9 @@ fn read_uncounted(this: &RwLock) -> c_int {
             Err(_) => return EAGAIN,
         }
     }
+    while lets_writers_go_first(this) {
+        deadline::sleep(LET_WRITERS);
+    }
     if this.lock().acquire_read().is_ok() { 0 } else { EAGAIN }
 }
 
@@ -136,7 +142,20 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_
     }
 }
 
+/// How long a reader looks away from a lock that a writer waits for who cannot queue.
+const LET_WRITERS: Duration = Duration::from_micros(50);
+
+/// Whether a reader has to wait for a writer that is not in the queue.
+#[inline(always)]
+fn lets_writers_go_first(this: &RwLock) -> bool {
+    // ord: M61 alone: a request; missing it lets one reader pass
+    !this.prefers_readers() && this.timed_writers.load(Ordering::Relaxed) != 0
+}
+
 fn try_read(this: &RwLock) -> c_int {
+    if lets_writers_go_first(this) {
+        return EBUSY;
+    }
     if !this.prefers_readers() {
         return if this.lock().try_acquire_read() { 0 } else { EBUSY };
     }
@@ -214,36 +233,44 @@ unsafe fn until(
     this: &RwLock,
     clock: Clock,
     time: *const timespec,
-    write: bool,
     attempt: impl Fn(&RwLock) -> c_int,
+    is_writer: bool,
 ) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
-    let mut comer = rw::come(this, write, false);
+    let mut comer = rw::come(this, is_writer, false);
     match attempt(this) {
         EBUSY => comer.waits(),
         0 => {
-            comer.enter(this, write);
+            comer.enter(this, is_writer);
             return 0;
         }
         answer => return answer,
     }
     // SAFETY: the caller promises that it is readable.
-    let deadline = match unsafe { time::deadline(clock, time) } {
-        Ok(deadline) => deadline,
+    let until = match unsafe { time::deadline(clock, time) } {
+        Ok(until) => until,
         Err(error) => return error,
     };
     let mut answer = ETIMEDOUT;
-    acquire_until(&deadline, || match attempt(this) {
+    if is_writer {
+        // ord: M62 alone: a request, see M61
+        this.timed_writers.fetch_add(1, Ordering::Relaxed);
+    }
+    acquire_until(&until, || match attempt(this) {
         EBUSY => false,
         other => {
             answer = other;
             true
         }
     });
+    if is_writer {
+        // ord: M63 alone: a request, see M61; whoever timed out still waits here, and whoever got in has the lock
+        this.timed_writers.fetch_sub(1, Ordering::Relaxed);
+    }
     match answer {
-        0 => comer.enter(this, write),
+        0 => comer.enter(this, is_writer),
         _ => comer.fail(),
     }
     answer
@@ -251,7 +278,7 @@ unsafe fn until(
 
 /// The timed forms: by time of day, and by a clock that is named.
 macro_rules! timed {
-    ($($timed:ident, $clocked:ident, $write:literal, $attempt:ident;)*) => {$(
+    ($($timed:ident, $clocked:ident, $attempt:ident, writes $is_writer:literal;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $timed(lock: *mut pthread_rwlock_t, time: *const timespec) -> c_int {
             // SAFETY: POSIX: an initialised lock and a time.
@@ -260,7 +287,7 @@ macro_rules! timed {
                 if !is_ours(this) {
                     return libc_s::$timed(lock, time);
                 }
-                until(this, Clock::Realtime, time, $write, $attempt)
+                until(this, Clock::Realtime, time, $attempt, $is_writer)
             }
         }
 
@@ -273,7 +300,7 @@ macro_rules! timed {
                     return libc_s::$clocked(lock, clock, time);
                 }
                 match time::clock(clock) {
-                    Ok(clock) => until(this, clock, time, $write, $attempt),
+                    Ok(clock) => until(this, clock, time, $attempt, $is_writer),
                     Err(error) => error,
                 }
             }
@@ -282,8 +309,8 @@ macro_rules! timed {
 }
 
 timed! {
-    pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock, false, try_read;
-    pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, true, try_write;
+    pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock, try_read, writes false;
+    pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, try_write, writes true;
 }
 
 /// # Safety

@@ -2,7 +2,8 @@
 //!
 //! A spin lock has no attribute but "shared between processes", and no place to note it. Ours says so itself: its last byte holds [`OURS`]
 //! in every state, which none of libc's words does (they are 1, 0, and small negative numbers). A word that does not hold it is libc's,
-//! also if another process initialised it.
+//! also if another process initialised it. One that lies in shared memory works between processes all the same, as libc's do: the sleep is not
+//! bound to a process.
 //!
 //! | word, without its last byte | meaning |
 //! |---|---|
@@ -22,7 +23,7 @@ use stanchion_core::Platform;
 /// libc's type is a volatile `int`.
 type Spin = c_int;
 
-mod libc_s {
+pub(crate) mod libc_s {
     //! libc's own, for its own objects.
     use super::{Spin, own};
 
@@ -124,7 +125,7 @@ fn wait(word: &AtomicU32) {
     // Whoever slept takes the lock as one that is slept on: there may be others.
     // ord: M26 pairs M25: the last holder's section comes before ours
     while word.swap(SLEPT_ON, Ordering::Acquire) != FREE {
-        futex::wait_while(word, SLEPT_ON);
+        futex::wait_while_in_any_process(word, SLEPT_ON);
     }
 }
 
@@ -158,7 +159,7 @@ unsafe extern "C" fn pthread_spin_unlock(lock: *mut Spin) -> c_int {
         // ord: M25 pairs M22, M24, M26, M27: our section comes before the next holder's
         if at(lock).swap(FREE, Ordering::Release) == SLEPT_ON {
             // The lock may be gone by now: then this wakes nobody, or somebody for nothing.
-            futex::wake_one(lock.cast());
+            futex::wake_one_in_any_process(lock.cast());
         }
         0
     }

@@ -13,7 +13,12 @@ pub struct EventCount {
 
 /// All events and their counts.
 pub fn snapshot() -> Vec<EventCount> {
-    Event::ALL.iter().map(|&event| EventCount { event, count: native::total_event(event) }).collect()
+    Event::ALL.iter().map(|&event| EventCount { event, count: total(event) }).collect()
+}
+
+/// How often one event was counted since the last [`reset`], over all threads and all counting locks of the process.
+pub fn total(event: Event) -> u64 {
+    native::total_event(event)
 }
 
 /// Sets every count to zero.

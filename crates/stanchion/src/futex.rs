@@ -1,4 +1,8 @@
-//! Sleeping at a word of memory, for locks of other shapes than this crate's. Neither function changes `errno`.
+//! Sleeping at a word of memory, for locks of other shapes than this crate's. None of these functions changes `errno`.
+//!
+//! The plain forms are for words that one process uses. The forms for any process also meet threads that have the word's memory mapped
+//! elsewhere.
+use core::ffi::c_int;
 use core::sync::atomic::AtomicU32;
 use rustix::thread::futex;
 
@@ -8,18 +12,28 @@ pub fn wait_while(word: &AtomicU32, value: u32) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, value, None);
 }
 
+/// As [`wait_while`], in memory that processes share.
+pub fn wait_while_in_any_process(word: &AtomicU32, value: u32) {
+    let _ = futex::wait(word, futex::Flags::empty(), value, None);
+}
+
 /// Wakes one thread that sleeps at `address`, which may be gone by now: then it wakes nobody, or somebody for nothing, which is what
 /// everybody who sleeps at a futex has to expect.
-#[expect(
-    clippy::not_unsafe_ptr_arg_deref,
-    reason = "the address is a number to the kernel; nothing is read there"
-)]
 pub fn wake_one(address: *const AtomicU32) {
+    wake(address, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG);
+}
+
+/// As [`wake_one`], in memory that processes share.
+pub fn wake_one_in_any_process(address: *const AtomicU32) {
+    wake(address, libc::FUTEX_WAKE);
+}
+
+fn wake(address: *const AtomicU32, operation: c_int) {
     // SAFETY: the system call takes the address as a number and reads nothing there. `errno` is this thread's own.
     unsafe {
         let errno = libc::__errno_location();
         let before = errno.read();
-        libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+        libc::syscall(libc::SYS_futex, address, operation, 1);
         errno.write(before);
     }
 }

@@ -19,7 +19,10 @@ use signal::{Target, install};
 use stanchion::lock::{XenPvLock, counted};
 use stanchion::lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counted, Native};
-use stanchion::stanchion_core::{ConstParavirtual, Event, RawLock, Tunable};
+use stanchion::stanchion_core::percpu::Domain;
+use stanchion::stanchion_core::{
+    ConstParavirtual, Event, Paravirtual, Platform, PvQSpinLock, RawLock, Tunable,
+};
 use stanchion::{Excludes, Raw, events, stanchion_core, tunables};
 use std::sync::mpsc::channel;
 use watch::{Crew, until};
@@ -241,4 +244,27 @@ fn a_wake_up_that_a_handler_cannot_use_is_handed_on() {
     HANDLER_GOES_ON.store(true, Ordering::Release);
     crew.join(report);
     assert_eq!((*OUTER.lock(), *INNER.lock()), (2, 2));
+}
+
+/// A context that is nested too deeply to queue waits for a lock that never halts, as for any other.
+#[test]
+fn a_context_without_a_node_gets_a_lock_that_spins() {
+    type Here = Native;
+    type Lock = PvQSpinLock<Here>;
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    let lock: &'static Lock = Box::leak(Box::new(Lock::without_paravirt()));
+    lock.acquire();
+    let mut crew = Crew::new();
+    crew.spawn(|| {
+        Here::with_domain(|domain| {
+            let mine = Domain::<Here>::cpu(domain, Here::this_cpu().expect("few threads"));
+            let _levels: [_; 4] = core::array::from_fn(|_| mine.enter().expect("four levels"));
+            TAKEN.store(true, Ordering::Release);
+            lock.acquire();
+            lock.release();
+        });
+    });
+    until("the nodes taken", || format!("{:?}", lock.word()), || TAKEN.load(Ordering::Acquire));
+    lock.release();
+    crew.join(|| format!("{:?}", lock.word()));
 }

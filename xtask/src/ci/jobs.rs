@@ -99,6 +99,18 @@ pub(crate) const JOBS: &[Job] = &[
         ],
         ..PLAIN
     },
+    Job {
+        name: "header",
+        shows: "stanchion.h is what the C interface says",
+        steps: &[Run(&["cargo", "xtask", "header", "--check"])],
+        ..PLAIN
+    },
+    Job {
+        name: "capi",
+        shows: "programs in C and C++ build without warnings and run with the installed library, and notice its faults",
+        steps: &[Run(&["cargo", "xtask", "capi"])],
+        ..PLAIN
+    },
     Job { name: "tidy", shows: "the rules of the tree hold", steps: &[Tidy], ..PLAIN },
     Job { name: "fastpath", shows: "lock events cost nothing when off", steps: &[Fastpath], ..PLAIN },
     Job { name: "msrv", shows: "the oldest promised toolchain is enough", steps: &[Msrv], ..PLAIN },
@@ -246,10 +258,10 @@ pub(crate) const JOBS: &[Job] = &[
     },
     Job {
         name: "conform",
-        shows: "libc passes the POSIX tests, and each broken library is caught by those named for it",
+        shows: "libc and the interposer pass the POSIX tests, and each broken library is caught by those named for it",
         steps: &[
             Run(&["cargo", "xtask", "conform", "--self-test"]),
-            Run(&["cargo", "xtask", "conform", "--preload", "libc"]),
+            Run(&["cargo", "xtask", "conform", "--preload", "libc", "--preload", "ours"]),
         ],
         ..PLAIN
     },
@@ -280,6 +292,36 @@ pub(crate) const JOBS: &[Job] = &[
         shows: "each ordering of the core was tried weaker, and what nothing notices has an argument",
         steps: &[Run(&["cargo", "xtask", "witness", "--check"])],
         ..PLAIN
+    },
+    Job {
+        name: "programs",
+        shows: "real programs run right under libc's own locks and under the interposer's",
+        steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,pv-qspin,unfair-q,qspin"])],
+        ..PLAIN
+    },
+    Job {
+        name: "programs-nightly",
+        shows: "the checks of real programs notice broken locks",
+        steps: &[Run(&["cargo", "xtask", "programs", "--self-test"])],
+        ..LONG
+    },
+    Job {
+        name: "conform-nightly",
+        shows: "the POSIX tests pass with every lock of the interposer that does not only spin",
+        steps: &[Run(&[
+            "cargo",
+            "xtask",
+            "conform",
+            "--preload",
+            "ours:unfair-q",
+            "--preload",
+            "ours:pv-qspin-4.15",
+            "--preload",
+            "ours:ppc-simple",
+            "--preload",
+            "ours:owner-qspin",
+        ])],
+        ..LONG
     },
     Job {
         name: "determinism",

@@ -70,7 +70,8 @@ fn try_one(
         (&promise.caught_by, TRIES, timeout, ["caught", "NOT CAUGHT"]),
         (&promise.passes, 1, timeout.max(TIMEOUT), ["passes", "MUST PASS"]),
     ] {
-        let setting = Setting { preload: Some(library.to_owned()), env: Vec::new(), timeout };
+        let setting =
+            Setting { preload: Some(library.to_owned()), wrapper: Vec::new(), env: Vec::new(), timeout };
         let column = Column { name: name.clone(), setting };
         let known = |test: &String| find(programs, test).ok_or_else(|| named(format!("no test `{test}`")));
         let cases = tests.iter().map(known).collect::<io::Result<Vec<Case>>>()?;

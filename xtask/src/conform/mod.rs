@@ -7,6 +7,7 @@ mod build;
 mod report;
 mod runner;
 
+use crate::interposer;
 use crate::names::nearest;
 use build::Program;
 use core::time::Duration;
@@ -24,16 +25,22 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const TIMEOUT_BROKEN: Duration = Duration::from_secs(6);
 /// What stands for no library.
 const LIBC: &str = "libc";
+/// What stands for the interposer, alone or before `:` and the name of a lock.
+const OURS: &str = "ours";
 
 /// What to run, as on the command line.
 #[derive(clap::Args)]
 pub(crate) struct Request {
-    /// Preload this library (again for further columns; `libc` is none) [default: libc]
+    /// Preload this library (again for further columns; `libc` is none, `ours` is the interposer of this workspace, built first, and
+    /// `ours:NAME` the same with that lock) [default: libc]
     #[arg(long, value_name = "LIB.so")]
     preload: Vec<PathBuf>,
     /// Set a variable for the tests
     #[arg(long, value_name = "K=V")]
     env: Vec<String>,
+    /// Run each test by this command, such as `valgrind -q --error-exitcode=99`; a library goes into it, too
+    #[arg(long, value_name = "COMMAND")]
+    wrapper: Option<String>,
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
@@ -89,7 +96,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let columns = columns(request, timeout)?;
+    let columns = columns(root, request, timeout)?;
     for column in &columns {
         must_load(&programs[0].path, column)?;
     }
@@ -121,7 +128,7 @@ fn progress_bar(length: u64) -> ProgressBar {
 }
 
 /// The libraries of the command line, each with a name of its own.
-fn columns(request: &Request, timeout: Duration) -> io::Result<Vec<Column>> {
+fn columns(root: &Path, request: &Request, timeout: Duration) -> io::Result<Vec<Column>> {
     let mut env = Vec::new();
     for pair in &request.env {
         let (name, value) = pair
@@ -130,15 +137,27 @@ fn columns(request: &Request, timeout: Duration) -> io::Result<Vec<Column>> {
             .ok_or_else(|| io::Error::other(format!("--env {pair}: write it as NAME=VALUE")))?;
         env.push((name.to_owned(), value.to_owned()));
     }
+    let words = request.wrapper.as_deref().unwrap_or_default();
+    let wrapper: Vec<String> = words.split_whitespace().map(ToOwned::to_owned).collect();
     let libc = [PathBuf::from(LIBC)];
     let wanted = if request.preload.is_empty() { &libc[..] } else { &request.preload };
     let mut columns: Vec<Column> = Vec::new();
     for library in wanted {
-        let preload = if library.as_os_str() == LIBC { None } else { Some(preloadable(library)?) };
-        let short = build::stem(library);
+        let (mut env, mut short) = (env.clone(), build::stem(library));
+        let preload = match library.to_str().map(|name| name.split_once(':').unwrap_or((name, ""))) {
+            Some((LIBC, "")) => None,
+            Some((OURS, lock)) => {
+                if !lock.is_empty() {
+                    env.push(("STANCHION".to_owned(), format!("lock={lock}")));
+                }
+                short = library.display().to_string();
+                Some(preloadable(&interposer::build(root)?)?)
+            }
+            _ => Some(preloadable(library)?),
+        };
         let taken = columns.iter().any(|column| column.name == short);
         let name = if taken { library.display().to_string() } else { short };
-        columns.push(Column { name, setting: Setting { preload, env: env.clone(), timeout } });
+        columns.push(Column { name, setting: Setting { preload, wrapper: wrapper.clone(), env, timeout } });
     }
     Ok(columns)
 }

@@ -54,6 +54,8 @@ impl Verdict {
 pub(super) struct Setting {
     /// Goes into `LD_PRELOAD`; `None` is libc alone.
     pub(super) preload: Option<PathBuf>,
+    /// The words of a command that runs the test, such as a checker's; none if it runs by itself.
+    pub(super) wrapper: Vec<String>,
     /// Further variables.
     pub(super) env: Vec<(String, String)>,
     /// When a test is ended.
@@ -63,7 +65,14 @@ pub(super) struct Setting {
 impl Setting {
     /// A command that runs in this setting.
     pub(super) fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
+        let mut command = match self.wrapper.split_first() {
+            None => Command::new(program),
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(program);
+                command
+            }
+        };
         // A test gives up what does not happen before it is ended, and can then say what it was.
         let patience = (self.timeout.as_secs() * 2 / 3).max(1);
         command.env_remove("LD_PRELOAD").env("CONFORM_PATIENCE", patience.to_string());
@@ -157,7 +166,12 @@ mod tests {
 
     #[test]
     fn a_test_that_takes_too_long_is_ended_with_its_children() {
-        let setting = Setting { preload: None, env: Vec::new(), timeout: Duration::from_millis(200) };
+        let setting = Setting {
+            preload: None,
+            wrapper: Vec::new(),
+            env: Vec::new(),
+            timeout: Duration::from_millis(200),
+        };
         let directory = std::env::temp_dir().join(format!("conform-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         let script = directory.join("hangs.sh");

@@ -38,7 +38,9 @@ pub(crate) struct FileOrderings {
 
 /// Whether the ordering rules look at this file at all.
 pub(crate) fn in_scope(path: &str) -> bool {
-    path.starts_with("crates/core/src/") || path.starts_with("crates/stanchion/src/")
+    ["crates/core/src/", "crates/stanchion/src/", "crates/capi/src/"]
+        .iter()
+        .any(|place| path.starts_with(place))
 }
 
 impl FileOrderings {

@@ -2,7 +2,7 @@
 use super::backoff::{Backoff, Seen};
 use super::stint::{self, Stint};
 use super::waiter::{Outcome, Waiter};
-use super::word::{OPEN, PENDING};
+use super::word::{NO_STEALING, OPEN, PENDING};
 use super::{PvQSpinLock, WaitPolicy};
 use crate::Tunable;
 use crate::events::Event;
@@ -121,7 +121,9 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn acquire_without_node(&self) {
         P::count(Event::LockNoNode);
         let mut backoff = Backoff::new::<W>();
-        while self.head_objects() || !self.claim() {
+        // A lock that spins for good never asks.
+        // ord: V54 alone: a request; missing it costs the head one overtaking
+        while self.head.load(Relaxed) == NO_STEALING || !self.claim() {
             if backoff.spent() >= W::HEAD_SPIN {
                 P::yield_slice();
             }

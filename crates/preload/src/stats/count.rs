@@ -6,7 +6,7 @@
 use super::layout::{Times, bucket};
 use super::records::Found;
 use crate::locks::Meets;
-use crate::object::me;
+use crate::thread::me;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
 
@@ -88,7 +88,7 @@ impl Found {
         // ord: F38 alone: any number will do to choose by
         let number = self.record.contended.load(Ordering::Relaxed);
         // Threads that take turns must not be told apart by it.
-        let chosen = number < ALL_WAITS || (number + (me() as u64 >> 12)).is_multiple_of(ONE_WAIT_IN);
+        let chosen = number < ALL_WAITS || (number + (me() as u64 >> 1)).is_multiple_of(ONE_WAIT_IN);
         Arrival::Busy { met, since: chosen.then(now) }
     }
 

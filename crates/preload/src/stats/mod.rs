@@ -18,7 +18,8 @@ pub(crate) mod rw;
 mod tally;
 mod whence;
 
-use crate::object::{RwLock, me};
+use crate::object::RwLock;
+use crate::thread::control_block;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use layout::File;
@@ -52,14 +53,14 @@ fn turn_off() {
     FILE.store(ptr::null_mut(), Ordering::Relaxed);
 }
 
-/// The distance of what a thread has seen from its thread pointer; the same in all threads (`cancel.rs`).
+/// The distance of what a thread has seen from its control block; the same in all threads (`cancel.rs`).
 static SEEN_AT: AtomicUsize = AtomicUsize::new(0);
 
 /// What the calling thread has done in slow paths so far.
 #[inline(always)]
 fn seen() -> Seen {
     // ord: F62 alone: who counts has found the file, by F41
-    let place = me().wrapping_add(SEEN_AT.load(Ordering::Relaxed));
+    let place = control_block().wrapping_add(SEEN_AT.load(Ordering::Relaxed));
     // SAFETY: the thread's own storage, which lies there as long as it runs, and which no other touches.
     unsafe { ptr::with_exposed_provenance::<Seen>(place).read() }
 }
@@ -77,7 +78,7 @@ pub(crate) fn start(path: &[u8]) -> Result<(), &'static str> {
     let file = if path.is_empty() { file::map_nothing() } else { file::map(&terminated[..=path.len()]) }?;
     watch::start();
     // ord: F61 alone: published by F42
-    SEEN_AT.store(watch::place().expose_provenance().wrapping_sub(me()), Ordering::Relaxed);
+    SEEN_AT.store(watch::place().expose_provenance().wrapping_sub(control_block()), Ordering::Relaxed);
     // ord: F42 pairs F41: mapped before anybody finds it
     FILE.store(ptr::from_ref(file).cast_mut(), Ordering::Release);
     Ok(())

@@ -8,7 +8,6 @@
 //! | waiting, poked | chosen | a notifier, which takes it off the list |
 //! | chosen | told | the notifier; or the one who releases the mutex that the waiter was relayed to ([`Relay`](super::Relay)) |
 //! | waiting | poked | somebody who wants it to look around (a cancellation) |
-//! | idle | reminded | the same, before it waits: it is poked as soon as it does |
 //! | waiting, poked | leaving | the waiter, which then takes itself off the list |
 //! | told, leaving | idle | the waiter, when it is done |
 //!
@@ -31,7 +30,7 @@ use crate::futex::wake_one;
 use core::cell::Cell;
 use core::num::NonZeroU32;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use rustix::io::Errno;
 use rustix::thread::futex;
 
@@ -41,11 +40,12 @@ const POKED: u32 = 2;
 const CHOSEN: u32 = 3;
 const TOLD: u32 = 4;
 const LEAVING: u32 = 5;
-const REMINDED: u32 = 6;
 
 /// What one thread needs to wait for a condition. All-zero is a valid one.
 pub struct Waiter {
     state: AtomicU32,
+    /// It was poked: it looks around each time that it begins to wait, from then on.
+    poked: AtomicBool,
     pub(super) next: Cell<*const Waiter>,
     pub(super) previous: Cell<*const Waiter>,
     /// The mutex that it will acquire next, as the one who waits names it.
@@ -71,24 +71,20 @@ impl Waiter {
     pub const fn new() -> Self {
         Self {
             state: AtomicU32::new(IDLE),
+            poked: AtomicBool::new(false),
             next: Cell::new(ptr::null()),
             previous: Cell::new(ptr::null()),
             mutex: Cell::new(ptr::null()),
         }
     }
 
-    /// Makes the waiter look around: now if it waits, or else as soon as it does.
+    /// Makes the waiter look around: now if it waits, and whenever it begins to wait from now on.
     pub fn poke(&self) {
-        let mut state = WAITING;
-        loop {
-            let poked = if state == WAITING { POKED } else { REMINDED };
-            // ord: L12 pairs L13, L17: what the poke is about was there before
-            match self.state.compare_exchange(state, poked, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) if poked == POKED => return self.wake(),
-                Err(now @ (WAITING | IDLE)) => state = now,
-                // It is reminded, or was poked before, or is on its way out.
-                Ok(_) | Err(_) => return,
-            }
+        // ord: L19 pairs L17: a waiter that we do not see waiting sees that it was poked
+        self.poked.store(true, Ordering::SeqCst);
+        // ord: L12 pairs L13, L17: what the poke is about was there before
+        if self.state.compare_exchange(WAITING, POKED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            wake_one(&raw const self.state);
         }
     }
 
@@ -110,10 +106,6 @@ impl Waiter {
         let before = state.swap(TOLD, Ordering::Release);
         debug_assert_eq!(before, CHOSEN, "told a waiter that was not chosen");
         wake_one(address);
-    }
-
-    fn wake(&self) {
-        wake_one(&raw const self.state);
     }
 
     /// Takes the waiter for a notifier; whether it did.
@@ -157,8 +149,10 @@ impl WaitQueue {
     pub unsafe fn list(&self, waiter: &Waiter, mutex: *const ()) {
         waiter.mutex.set(mutex);
         self.guard.acquire();
-        // ord: L17 pairs L12: as far as a reminder is concerned; the guard publishes the change (L11)
-        if waiter.state.swap(WAITING, Ordering::Acquire) == REMINDED {
+        // ord: L5 alone: the guard publishes it (L11); the fence of L17 orders it against a poke
+        waiter.state.store(WAITING, Ordering::SeqCst);
+        // ord: L17 pairs L12, L19: either we see that we were poked, or the poke sees us waiting
+        if waiter.poked.load(Ordering::SeqCst) {
             waiter.poke();
         }
         // SAFETY: the guard is held (L1), and the caller promises that the waiter is in no list and stays.

@@ -22,6 +22,9 @@ pub enum Counted {}
 
 /// As [`Silent`], and a lock's memory may be gone as soon as it is released: `pv-qspin` does not even read it then.
 ///
+/// A thread keeps a pointer into the code that it released a lock with last: code that uses this kind must not be unloaded (`dlclose`)
+/// while its threads live.
+///
 /// Locks that do not release through [`Platform::store_then_load`](stanchion_core::Platform::store_then_load) with two neighbouring bytes are what
 /// they are anyway.
 #[derive(Debug)]

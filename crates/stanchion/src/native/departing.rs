@@ -15,7 +15,7 @@
 use super::atomics::Cell8;
 use super::running;
 use core::any::TypeId;
-use core::sync::atomic::{AtomicU8, Ordering, fence};
+use core::sync::atomic::{AtomicU8, AtomicU16, Ordering, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
 use stanchion_core::Atomic;
 
@@ -111,19 +111,8 @@ unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
             return 0;
         }
     }
-    let before: u16;
-    // SAFETY: the caller's promise: the first byte holds 1, so taking 1 off both together changes that byte only. A locked instruction is a
-    // full barrier, and reads the mark at the moment of the release.
-    unsafe {
-        core::arch::asm!(
-            "lock xadd word ptr [{lock}], {change:x}",
-            lock = in(reg) lock,
-            change = inout(reg) 0xffff_u16 => before,
-            options(nostack),
-        );
-    }
-    debug_assert_eq!(before & 0xff, 1, "released a lock that nobody holds");
-    (before >> 8) as u8
+    // SAFETY: the caller's cells, which it promises.
+    unsafe { release_both(lock) }
 }
 
 /// # Safety
@@ -132,14 +121,24 @@ unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
-    use core::sync::atomic::AtomicU16;
-    // SAFETY: the caller's promise; a lock is aligned to four bytes. The machine has no trouble with accesses of several sizes, which the
+    // SAFETY: the caller's cells, as it promises.
+    unsafe { release_both(lock) }
+}
+
+/// Clears the first byte and leaves the second, which it returns, in one read-modify-write. It does so whatever the first byte holds: whoever
+/// releases a lock that nobody holds finds it free, and not broken.
+///
+/// # Safety
+///
+/// As [`release_bytes`], but for the lock being held.
+#[inline(always)]
+unsafe fn release_both(lock: *mut u8) -> u8 {
+    // SAFETY: the caller's cells; a lock is aligned to four bytes. The machine has no trouble with accesses of several sizes, which the
     // language does not describe; this is the one place of the native world that needs them.
     let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
-    let held = u16::from_ne_bytes([1, 0]);
+    let mark = u16::from_ne_bytes([0, 0xff]);
     // ord: N72 alone: one read-modify-write of both bytes; a mark is in it or comes after it, and then the fence of `barrier.rs` shows us gone
-    let before = both.fetch_sub(held, Ordering::SeqCst);
-    before.to_ne_bytes()[1]
+    both.fetch_and(mark, Ordering::SeqCst).to_ne_bytes()[1]
 }
 
 /// The heavy side, if releases are sequences. If they are not, the one of `barrier.rs` is right: a release by read-modify-write has the mark,

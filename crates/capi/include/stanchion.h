@@ -1,0 +1,1725 @@
+/*
+ * stanchion.h - locks that hold up when threads outnumber cores
+ *
+ * Written by `cargo xtask header` from crates/capi/src; do not edit. MIT or Apache-2.0, at your choice.
+ *
+ * USE
+ *     static stanchion_mutex_t mutex = STANCHION_MUTEX_INIT;
+ *
+ *     stanchion_mutex_lock(&mutex);
+ *     ...
+ *     stanchion_mutex_unlock(&mutex);
+ *
+ *     cc program.c $(pkg-config --cflags --libs stanchion)
+ *
+ * TYPES
+ *     The lock is chosen by the type. stanchion_mutex_t is the default; stanchion_checked_mutex_t tells misuse; the others are the rest
+ *     of the family. Each type has a STANCHION_..._INIT, which is all zeroes: static and calloc()ed objects need none. There is nothing to
+ *     destroy. Objects are shared by the threads of one process, not by processes.
+ *
+ * ERRORS
+ *     Functions that return int return 0 or an error number, as in pthreads, and leave errno alone. A null or misaligned pointer is EINVAL.
+ *     What stands under "Caller" is not checked: otherwise the behaviour is undefined.
+ *
+ * TIME
+ *     Deadlines are points of time, not spans. Where no clock is named it is CLOCK_MONOTONIC.
+ *
+ * SIGNALS, CANCELLATION, FORK
+ *     Functions of spinning and sleeping locks may be called in a signal handler, by a thread that does not hold or wait for the same lock;
+ *     those of condition variables, events and tunables must not. No function is a cancellation point; none may be cancelled asynchronously.
+ *     After a fork the child can use every object that was free, and none that had waiters.
+ *
+ * FAULTS
+ *     No Rust panic and no C++ exception leaves a function. If the library finds a fault in itself, the process ends by abort() after one
+ *     line on the standard error output that begins with "stanchion:".
+ */
+
+#ifndef STANCHION_H
+#define STANCHION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/** The version of this header; `stanchion_version` is that of the library. */
+#define STANCHION_VERSION "0.1.0"
+
+#ifdef __cplusplus
+#define STANCHION_NOEXCEPT noexcept
+/** What every object of this library is made of before its first use. */
+#define STANCHION_INIT {}
+#else
+#define STANCHION_NOEXCEPT
+/** What every object of this library is made of before its first use. */
+#define STANCHION_INIT {0}
+#endif
+
+/** A free per-CPU lock of a class, given by its address. */
+#define STANCHION_PERCPU_RWLOCK_INIT_IN(class_) {(class_), {0, 0, 0}}
+
+
+/**
+ * `stanchion_mutex_t` that tells misuse: `EDEADLK` instead of waiting for oneself, `EPERM` instead of releasing what others hold.
+ *
+ * Free if all bytes are zero. Whoever locks it last may destroy it, as `stanchion_mutex_t`. It stays with the thread that locked it; after a
+ * `fork` the child's thread owns what the forking thread owned. If a thread ends while it holds the mutex nobody can tell who does: a later
+ * thread may be taken for it. Memory: 16 bytes, and as `stanchion_mutex_t`.
+ */
+typedef struct stanchion_checked_mutex_t {
+  /* For the library alone. */
+  uint64_t opaque[2];
+} stanchion_checked_mutex_t;
+#define STANCHION_CHECKED_MUTEX_INIT STANCHION_INIT
+
+/**
+ * A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes to the one that came first. There
+ * are no spurious wake-ups, but a condition may be over by the time the mutex is acquired, so wait in a loop.
+ *
+ * Nobody waits if all bytes are zero. It may be moved or freed while nobody waits, right after a broadcast too. Memory: 16 bytes, and 32 on the
+ * stack of each thread that waits. Waiting is no cancellation point.
+ */
+typedef struct stanchion_cond_t {
+  /* For the library alone. */
+  uint64_t opaque[2];
+} stanchion_cond_t;
+#define STANCHION_COND_INIT STANCHION_INIT
+
+/**
+ * The default lock, `pv-qspin`: for any number of threads on any number of CPUs. Waiters sleep, and may be overtaken for at most a
+ * stint each (0.1 to 2 ms). Unlocking does not touch what it has released, so whoever locks it last may destroy it at once.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_mutex_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_mutex_t;
+#define STANCHION_MUTEX_INIT STANCHION_INIT
+
+/**
+ * `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_counted_mutex_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_counted_mutex_t;
+#define STANCHION_COUNTED_MUTEX_INIT STANCHION_INIT
+
+/**
+ * `byte`: the unfair yardstick. Spins; no bound on a wait.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_byte_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_byte_t;
+#define STANCHION_BYTE_INIT STANCHION_INIT
+
+/**
+ * `ticket`: the fair yardstick, lost when threads outnumber CPUs. First come, first served; spins.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_ticket_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_ticket_t;
+#define STANCHION_TICKET_INIT STANCHION_INIT
+
+/**
+ * `qspin`: for at most one thread a CPU, and none of them preempted. A queue of spinners.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_qspin_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_qspin_t;
+#define STANCHION_QSPIN_INIT STANCHION_INIT
+
+/**
+ * `cna`: as `qspin`, on several NUMA nodes; waiters nearby come first, others wait 1 ms longer at most. Spins.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_cna_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_cna_t;
+#define STANCHION_CNA_INIT STANCHION_INIT
+
+/**
+ * `unfair-q`: for more threads than CPUs, without sleeping; waiters may steal. No bound on a wait.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_unfair_q_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_unfair_q_t;
+#define STANCHION_UNFAIR_Q_INIT STANCHION_INIT
+
+/**
+ * `ppc-simple`: unfair; waiters lend their time to an owner that does not run. Spins.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_ppc_simple_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_ppc_simple_t;
+#define STANCHION_PPC_SIMPLE_INIT STANCHION_INIT
+
+/**
+ * `owner-qspin`: a queue, whose waiters lend their time to an owner that does not run. Spins.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_owner_qspin_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_owner_qspin_t;
+#define STANCHION_OWNER_QSPIN_INIT STANCHION_INIT
+
+/**
+ * `xen-pv`: an unfair byte whose waiters sleep after a while.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_xen_pv_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_xen_pv_t;
+#define STANCHION_XEN_PV_INIT STANCHION_INIT
+
+/**
+ * `pv-ticket`: first come, first served; waiters sleep after a while.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_ticket_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_ticket_t;
+#define STANCHION_PV_TICKET_INIT STANCHION_INIT
+
+/**
+ * `pv-ticket-opportunistic`: the same; waiters near their turn hardly ever sleep.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_ticket_opportunistic_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_ticket_opportunistic_t;
+#define STANCHION_PV_TICKET_OPPORTUNISTIC_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin`, as `stanchion_mutex_t`; by its own name it stays this lock if the default changes. It may be destroyed as early.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_t;
+#define STANCHION_PV_QSPIN_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-kick-at-unlock`: never steals.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_kick_at_unlock_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_kick_at_unlock_t;
+#define STANCHION_PV_QSPIN_KICK_AT_UNLOCK_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-eager`: wakes a sleeper when it becomes head (4.2-rc1).
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_eager_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_eager_t;
+#define STANCHION_PV_QSPIN_EAGER_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-kick-ahead`: as kick-at-unlock, and wakes the next few sleepers.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_kick_ahead_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_kick_ahead_t;
+#define STANCHION_PV_QSPIN_KICK_AHEAD_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-wait-early`: as kick-ahead, and sleeps at once behind sleepers.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_wait_early_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_wait_early_t;
+#define STANCHION_PV_QSPIN_WAIT_EARLY_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-wait-early-sampled`: as kick-ahead, and looks now and then whether to sleep.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_wait_early_sampled_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_wait_early_sampled_t;
+#define STANCHION_PV_QSPIN_WAIT_EARLY_SAMPLED_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-only-wait-early`: as kick-at-unlock, and sleeps at once behind sleepers.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_only_wait_early_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_only_wait_early_t;
+#define STANCHION_PV_QSPIN_ONLY_WAIT_EARLY_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-pending`: as kick-at-unlock; the first waiter needs no node.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_pending_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_pending_t;
+#define STANCHION_PV_QSPIN_PENDING_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-patched`: the announced series of 2015 as a whole.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_patched_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_patched_t;
+#define STANCHION_PV_QSPIN_PATCHED_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-hash`: as kick-at-unlock; finds its head in a hash table.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_hash_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_hash_t;
+#define STANCHION_PV_QSPIN_HASH_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-4.15`: steals without a limit on time, as merged.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_4_15_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_4_15_t;
+#define STANCHION_PV_QSPIN_4_15_INIT STANCHION_INIT
+
+/**
+ * `ppc-qspin`: as kick-at-unlock; yields instead of sleeping.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_ppc_qspin_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_ppc_qspin_t;
+#define STANCHION_PPC_QSPIN_INIT STANCHION_INIT
+
+/**
+ * A resource class of per-CPU reader-writer locks. A thread reads one lock of a class at a time without writing to anything shared; a
+ * further one, held at the same time, goes through that lock's own word. So locks that are held together belong to different classes.
+ *
+ * Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a lock of the class; a megabyte
+ * of addresses is set aside at the first use, and never given back.
+ */
+typedef struct stanchion_class_t {
+  /* For the library alone. */
+  uint64_t opaque[3];
+} stanchion_class_t;
+#define STANCHION_CLASS_INIT STANCHION_INIT
+
+/**
+ * A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly ever meet a writer.
+ *
+ * `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free lock of the class that all such
+ * locks share. It may be moved or freed while nobody holds it or waits for it, and the thread that wrote it last has returned. Memory: 32
+ * bytes, and as its class says.
+ */
+typedef struct stanchion_percpu_rwlock_t {
+  /**
+   * The class, which stays for ever; null for the common one. Not to be changed once the lock was used.
+   */
+  struct stanchion_class_t *of;
+  /* For the library alone. */
+  uint64_t opaque[3];
+} stanchion_percpu_rwlock_t;
+#define STANCHION_PERCPU_RWLOCK_INIT STANCHION_INIT
+
+/**
+ * A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the queue may be passed for half a
+ * millisecond.
+ *
+ * Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory: 8 bytes, and 128 bytes for each
+ * thread that ever waited for any lock of this library.
+ */
+typedef struct stanchion_rwlock_t {
+  /* For the library alone. */
+  uint32_t opaque[2];
+} stanchion_rwlock_t;
+#define STANCHION_RWLOCK_INIT STANCHION_INIT
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Waits until the calling thread holds `lock`.
+ *
+ * - Returns: 0, `EDEADLK` if the calling thread holds it already, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: needs the holder to run.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_checked_mutex_lock(struct stanchion_checked_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock` if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, the calling thread included, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_checked_mutex_trylock(struct stanchion_checked_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock` until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is null or misaligned or the
+ *   nanoseconds are not below a second.
+ * - Progress: takes no place in the queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_checked_mutex_timedlock(struct stanchion_checked_mutex_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`.
+ *
+ * - Returns: 0, `EPERM` if the calling thread does not hold it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_checked_mutex_unlock(struct stanchion_checked_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Gives `mutex` up, waits for `stanchion_cond_signal` or `stanchion_cond_broadcast`, and acquires `mutex` again.
+ *
+ * - Returns: 0, or `EINVAL` if a pointer is null or misaligned; then `mutex` was not given up.
+ *
+ * Caller: `cond` points at a condition variable that was zero before its first use, and the calling thread holds `mutex`.
+ */
+int stanchion_cond_wait(struct stanchion_cond_t *cond, struct stanchion_mutex_t *mutex) STANCHION_NOEXCEPT;
+
+/**
+ * As `stanchion_cond_wait`, until `CLOCK_MONOTONIC` shows `until`. (`pthread_cond_timedwait` takes `CLOCK_REALTIME` unless told otherwise.)
+ *
+ * - Returns: 0, `ETIMEDOUT`, with `mutex` acquired in both cases, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not
+ *   below a second; then `mutex` was not given up.
+ *
+ * Caller: As `stanchion_cond_wait`; `until` points at a point of time.
+ */
+int stanchion_cond_timedwait(struct stanchion_cond_t *cond,
+                             struct stanchion_mutex_t *mutex,
+                             const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * As `stanchion_cond_timedwait`, until `clock` shows `until`.
+ *
+ * - Returns: as `stanchion_cond_timedwait`, and `EINVAL` if `clock` is neither `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
+ *
+ * Caller: As `stanchion_cond_timedwait`.
+ */
+int stanchion_cond_clockwait(struct stanchion_cond_t *cond,
+                             struct stanchion_mutex_t *mutex,
+                             int clock,
+                             const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Wakes the thread that has waited longest, if there is one. Best called with the mutex held, or right after it was released.
+ *
+ * - Returns: 0, or `EINVAL` if `cond` is null or misaligned.
+ *
+ * Caller: `cond` points at a condition variable that was zero before its first use.
+ */
+int stanchion_cond_signal(struct stanchion_cond_t *cond) STANCHION_NOEXCEPT;
+
+/**
+ * Wakes all threads that wait now.
+ *
+ * - Returns: 0, or `EINVAL` if `cond` is null or misaligned.
+ *
+ * Caller: `cond` points at a condition variable that was zero before its first use.
+ */
+int stanchion_cond_broadcast(struct stanchion_cond_t *cond) STANCHION_NOEXCEPT;
+
+/**
+ * How many kinds of lock events there are.
+ */
+size_t stanchion_event_count(void) STANCHION_NOEXCEPT;
+
+/**
+ * The name of the lock event `index`, such as `lock_slowpath`; null if there are not so many. It stays for ever.
+ */
+const char *stanchion_event_name(size_t index) STANCHION_NOEXCEPT;
+
+/**
+ * What one count of the lock event `index` means, in English; null if there are not so many. It stays for ever.
+ */
+const char *stanchion_event_meaning(size_t index) STANCHION_NOEXCEPT;
+
+/**
+ * How often the lock event `index` was counted since the last `stanchion_events_reset`, by all threads, at all counting locks of the
+ * process; 0 if there are not so many kinds. Nothing is lost, but events of this moment may be missing.
+ */
+uint64_t stanchion_event_total(size_t index) STANCHION_NOEXCEPT;
+
+/**
+ * Writes to `total` what `stanchion_event_total` says of the event with that name.
+ *
+ * - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no event has that name; then nothing is written.
+ *
+ * Caller: `name` is a string, and `total` a place to write to.
+ */
+int stanchion_event_read(const char *name, uint64_t *total) STANCHION_NOEXCEPT;
+
+/**
+ * Sets all totals to 0.
+ */
+void stanchion_events_reset(void) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock` until `clock` shows `until`; otherwise as `stanchion_mutex_timedlock`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned, the nanoseconds are not below a second, or `clock` is neither
+ *   `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_mutex_clocklock(struct stanchion_mutex_t *lock, int clock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_mutex_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_mutex_lock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_mutex_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_mutex_trylock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_mutex_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_mutex_timedlock(struct stanchion_mutex_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_mutex_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_mutex_unlock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_counted_mutex_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_counted_mutex_lock(struct stanchion_counted_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_counted_mutex_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_counted_mutex_trylock(struct stanchion_counted_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_counted_mutex_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_counted_mutex_timedlock(struct stanchion_counted_mutex_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_counted_mutex_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_counted_mutex_unlock(struct stanchion_counted_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_byte_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_byte_lock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_byte_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_byte_trylock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_byte_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_byte_timedlock(struct stanchion_byte_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_byte_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_byte_unlock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_ticket_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_ticket_lock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_ticket_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_ticket_trylock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_ticket_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_ticket_timedlock(struct stanchion_ticket_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_ticket_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_ticket_unlock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_qspin_lock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_qspin_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_qspin_trylock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_qspin_timedlock(struct stanchion_qspin_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_qspin_unlock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_cna_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_cna_lock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_cna_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_cna_trylock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_cna_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_cna_timedlock(struct stanchion_cna_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_cna_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_cna_unlock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_unfair_q_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_unfair_q_lock(struct stanchion_unfair_q_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_unfair_q_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_unfair_q_trylock(struct stanchion_unfair_q_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_unfair_q_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_unfair_q_timedlock(struct stanchion_unfair_q_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_unfair_q_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_unfair_q_unlock(struct stanchion_unfair_q_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_ppc_simple_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_ppc_simple_lock(struct stanchion_ppc_simple_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_ppc_simple_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_ppc_simple_trylock(struct stanchion_ppc_simple_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_ppc_simple_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_ppc_simple_timedlock(struct stanchion_ppc_simple_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_ppc_simple_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_ppc_simple_unlock(struct stanchion_ppc_simple_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_owner_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_owner_qspin_lock(struct stanchion_owner_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_owner_qspin_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_owner_qspin_trylock(struct stanchion_owner_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_owner_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_owner_qspin_timedlock(struct stanchion_owner_qspin_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_owner_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_owner_qspin_unlock(struct stanchion_owner_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_xen_pv_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_xen_pv_lock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_xen_pv_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_xen_pv_trylock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_xen_pv_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_xen_pv_timedlock(struct stanchion_xen_pv_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_xen_pv_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_xen_pv_unlock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_ticket_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_ticket_lock(struct stanchion_pv_ticket_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_ticket_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_ticket_trylock(struct stanchion_pv_ticket_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_ticket_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_ticket_timedlock(struct stanchion_pv_ticket_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_ticket_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_ticket_unlock(struct stanchion_pv_ticket_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_ticket_opportunistic_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_ticket_opportunistic_lock(struct stanchion_pv_ticket_opportunistic_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_ticket_opportunistic_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_ticket_opportunistic_trylock(struct stanchion_pv_ticket_opportunistic_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_ticket_opportunistic_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_ticket_opportunistic_timedlock(struct stanchion_pv_ticket_opportunistic_t *lock,
+                                                const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_ticket_opportunistic_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_ticket_opportunistic_unlock(struct stanchion_pv_ticket_opportunistic_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_lock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_trylock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_timedlock(struct stanchion_pv_qspin_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_unlock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_kick_at_unlock_lock(struct stanchion_pv_qspin_kick_at_unlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_kick_at_unlock_trylock(struct stanchion_pv_qspin_kick_at_unlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_kick_at_unlock_timedlock(struct stanchion_pv_qspin_kick_at_unlock_t *lock,
+                                                const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_kick_at_unlock_unlock(struct stanchion_pv_qspin_kick_at_unlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_eager_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_eager_lock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_eager_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_eager_trylock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_eager_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_eager_timedlock(struct stanchion_pv_qspin_eager_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_eager_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_eager_unlock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_kick_ahead_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_kick_ahead_lock(struct stanchion_pv_qspin_kick_ahead_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_kick_ahead_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_kick_ahead_trylock(struct stanchion_pv_qspin_kick_ahead_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_kick_ahead_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_kick_ahead_timedlock(struct stanchion_pv_qspin_kick_ahead_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_kick_ahead_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_kick_ahead_unlock(struct stanchion_pv_qspin_kick_ahead_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_wait_early_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_wait_early_lock(struct stanchion_pv_qspin_wait_early_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_wait_early_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_wait_early_trylock(struct stanchion_pv_qspin_wait_early_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_wait_early_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_wait_early_timedlock(struct stanchion_pv_qspin_wait_early_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_wait_early_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_wait_early_unlock(struct stanchion_pv_qspin_wait_early_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_wait_early_sampled_lock(struct stanchion_pv_qspin_wait_early_sampled_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_wait_early_sampled_trylock(struct stanchion_pv_qspin_wait_early_sampled_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_wait_early_sampled_timedlock(struct stanchion_pv_qspin_wait_early_sampled_t *lock,
+                                                    const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_wait_early_sampled_unlock(struct stanchion_pv_qspin_wait_early_sampled_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_only_wait_early_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_only_wait_early_lock(struct stanchion_pv_qspin_only_wait_early_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_only_wait_early_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_only_wait_early_trylock(struct stanchion_pv_qspin_only_wait_early_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_only_wait_early_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_only_wait_early_timedlock(struct stanchion_pv_qspin_only_wait_early_t *lock,
+                                                 const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_only_wait_early_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_only_wait_early_unlock(struct stanchion_pv_qspin_only_wait_early_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_pending_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_pending_lock(struct stanchion_pv_qspin_pending_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_pending_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_pending_trylock(struct stanchion_pv_qspin_pending_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_pending_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_pending_timedlock(struct stanchion_pv_qspin_pending_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_pending_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_pending_unlock(struct stanchion_pv_qspin_pending_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_patched_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_patched_lock(struct stanchion_pv_qspin_patched_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_patched_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_patched_trylock(struct stanchion_pv_qspin_patched_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_patched_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_patched_timedlock(struct stanchion_pv_qspin_patched_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_patched_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_patched_unlock(struct stanchion_pv_qspin_patched_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_hash_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_hash_lock(struct stanchion_pv_qspin_hash_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_hash_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_hash_trylock(struct stanchion_pv_qspin_hash_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_hash_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_hash_timedlock(struct stanchion_pv_qspin_hash_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_hash_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_hash_unlock(struct stanchion_pv_qspin_hash_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_4_15_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_4_15_lock(struct stanchion_pv_qspin_4_15_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_4_15_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_4_15_trylock(struct stanchion_pv_qspin_4_15_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_4_15_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_4_15_timedlock(struct stanchion_pv_qspin_4_15_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_4_15_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_4_15_unlock(struct stanchion_pv_qspin_4_15_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_ppc_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_ppc_qspin_lock(struct stanchion_ppc_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_ppc_qspin_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_ppc_qspin_trylock(struct stanchion_ppc_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_ppc_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_ppc_qspin_timedlock(struct stanchion_ppc_qspin_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_ppc_qspin_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_ppc_qspin_unlock(struct stanchion_ppc_qspin_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread reads. A thread may read several locks, and one of them several times if no writer waits for it.
+ *
+ * - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the thread), or `EINVAL` if `lock`
+ *   or its class is null or misaligned.
+ * - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new reader passes it.
+ *
+ * Caller: `lock` points at a lock that was initialised before its first use.
+ */
+int stanchion_percpu_rwlock_rdlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Reads if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ *
+ * Caller: `lock` points at a lock that was initialised before its first use.
+ */
+int stanchion_percpu_rwlock_tryrdlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to read until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not below a second.
+ * - Progress: sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was initialised before its first use, `until` at a point of time.
+ */
+int stanchion_percpu_rwlock_timedrdlock(struct stanchion_percpu_rwlock_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock` alone. It costs a `membarrier` system call, or while writers are frequent a fence, and a look
+ * at a line of each thread that has read such a lock or waited for any lock of this library.
+ *
+ * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ * - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for ever (a debug build of the
+ *   library ends the process where it can tell).
+ *
+ * Caller: `lock` points at a lock that was initialised before its first use.
+ */
+int stanchion_percpu_rwlock_wrlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Writes if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody reads or writes, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ *
+ * Caller: `lock` points at a lock that was initialised before its first use.
+ */
+int stanchion_percpu_rwlock_trywrlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to write until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not below a second.
+ * - Progress: each try costs what writing costs; sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was initialised before its first use, `until` at a point of time.
+ */
+int stanchion_percpu_rwlock_timedwrlock(struct stanchion_percpu_rwlock_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Gives up a read lock. Locks may be given up in any order.
+ *
+ * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ *
+ * Caller: The calling thread itself has acquired a read lock of `lock`, and not given it up.
+ */
+int stanchion_percpu_rwlock_rdunlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Gives up the write lock.
+ *
+ * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ *
+ * Caller: The calling thread itself holds the write lock.
+ */
+int stanchion_percpu_rwlock_wrunlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Turns the write lock into a read lock; no writer comes in between. `stanchion_percpu_rwlock_rdunlock` gives it up.
+ *
+ * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ *
+ * Caller: The calling thread itself holds the write lock.
+ */
+int stanchion_percpu_rwlock_downgrade(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread reads.
+ *
+ * - Returns: 0, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that waits for it.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_rwlock_rdlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Reads if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_rwlock_tryrdlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to read until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: takes no place in the queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_rwlock_timedrdlock(struct stanchion_rwlock_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock` alone.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: needs the holders to run. A thread that reads or writes already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_rwlock_wrlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Writes if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody reads or writes, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_rwlock_trywrlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to write until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: keeps no readers out, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_rwlock_timedwrlock(struct stanchion_rwlock_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Gives up a read lock.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds a read lock.
+ */
+int stanchion_rwlock_rdunlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Gives up the write lock.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the write lock.
+ */
+int stanchion_rwlock_wrunlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Turns the write lock into a read lock; no writer comes in between. `stanchion_rwlock_rdunlock` gives it up.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the write lock.
+ */
+int stanchion_rwlock_downgrade(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * The version of the library that is running, such as `0.1.0`; `STANCHION_VERSION` is that of the header.
+ */
+const char *stanchion_version(void) STANCHION_NOEXCEPT;
+
+/**
+ * How many tunables there are.
+ */
+size_t stanchion_tunable_count(void) STANCHION_NOEXCEPT;
+
+/**
+ * The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for ever.
+ */
+const char *stanchion_tunable_name(size_t index) STANCHION_NOEXCEPT;
+
+/**
+ * What the tunable `index` means, in English; null if there are not so many. It stays for ever.
+ */
+const char *stanchion_tunable_meaning(size_t index) STANCHION_NOEXCEPT;
+
+/**
+ * Sets a tunable for all locks of the process. Waiters may work with the old value for one more round.
+ *
+ * - Returns: 0, or `EINVAL` if `name` is null or no tunable has that name.
+ *
+ * Caller: `name` is a string.
+ */
+int stanchion_tunable_set(const char *name, uint32_t value) STANCHION_NOEXCEPT;
+
+/**
+ * Writes to `value` what a tunable is set to.
+ *
+ * - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no tunable has that name; then nothing is written.
+ *
+ * Caller: `name` is a string, and `value` a place to write to.
+ */
+int stanchion_tunable_get(const char *name, uint32_t *value) STANCHION_NOEXCEPT;
+
+/**
+ * Keeps waiters of all locks of the process from sleeping, or lets them sleep again: for machines on which every thread has a CPU of its
+ * own. The word `nopv` in the environment variable `STANCHION` does the same when the program is loaded.
+ */
+void stanchion_set_nopv(bool nopv) STANCHION_NOEXCEPT;
+
+/**
+ * Whether waiters are kept from sleeping.
+ */
+bool stanchion_nopv(void) STANCHION_NOEXCEPT;
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* STANCHION_H */

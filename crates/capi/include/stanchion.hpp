@@ -1,0 +1,269 @@
+/*
+ * stanchion.hpp - stanchion.h for C++17: works with std::lock_guard, std::unique_lock, std::scoped_lock and std::shared_lock
+ *
+ * Header only. MIT or Apache-2.0, at your choice.
+ *
+ * What the C functions return as an error number is thrown as std::system_error, as by the types of the standard library. Nothing here
+ * allocates, and all constructors are constexpr, so that objects of static storage need no initialisation at run time.
+ */
+#ifndef STANCHION_HPP
+#define STANCHION_HPP
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <shared_mutex>
+#include <system_error>
+#include <type_traits>
+
+#include "stanchion.h"
+
+namespace stanchion {
+
+namespace detail {
+
+/* 0, or a throw. */
+inline void check(int error) {
+    if (error != 0) {
+        throw std::system_error(error, std::generic_category(), "stanchion");
+    }
+}
+
+/* Whether it was done: `refusal` says that it was not. */
+inline bool done(int error, int refusal) {
+    if (error == refusal) {
+        return false;
+    }
+    check(error);
+    return true;
+}
+
+/* A point of time as C has it. */
+template <class Clock, class Duration>
+timespec point(const std::chrono::time_point<Clock, Duration>& when) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(when);
+    const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(when - seconds);
+    timespec result{};
+    result.tv_sec = static_cast<decltype(result.tv_sec)>(seconds.time_since_epoch().count());
+    result.tv_nsec = static_cast<decltype(result.tv_nsec)>(rest.count());
+    return result;
+}
+
+/* The point of time that far from now; what is further than a hundred years is as far. */
+template <class Rep, class Period>
+std::chrono::steady_clock::time_point in(const std::chrono::duration<Rep, Period>& delay) {
+    using std::chrono::steady_clock;
+    constexpr std::chrono::hours longest{24 * 365 * 100};
+    if (delay > longest) {
+        return steady_clock::now() + longest;
+    }
+    return steady_clock::now() + std::chrono::ceil<steady_clock::duration>(delay);
+}
+
+/* Calls `attempt` with points of the monotonic clock until it succeeds, or `Clock` shows `until`. */
+template <class Clock, class Duration, class Attempt>
+bool by(const std::chrono::time_point<Clock, Duration>& until, Attempt attempt) {
+    for (;;) {
+        const timespec at = point(in(until - Clock::now()));
+        if (done(attempt(&at), ETIMEDOUT)) {
+            return true;
+        }
+        if (Clock::now() >= until) {
+            return false;
+        }
+    }
+}
+
+} // namespace detail
+
+/* A lock of the family: BasicLockable, Lockable and TimedLockable. */
+template <class Native, int (*Lock)(Native*) noexcept, int (*Try)(Native*) noexcept,
+          int (*Timed)(Native*, const timespec*) noexcept, int (*Unlock)(Native*) noexcept>
+class basic_mutex {
+public:
+    using native_handle_type = Native*;
+
+    constexpr basic_mutex() noexcept = default;
+    basic_mutex(const basic_mutex&) = delete;
+    basic_mutex& operator=(const basic_mutex&) = delete;
+
+    void lock() { detail::check(Lock(&native_)); }
+    bool try_lock() { return detail::done(Try(&native_), EBUSY); }
+    void unlock() { detail::check(Unlock(&native_)); }
+
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& delay) {
+        return try_lock_until(detail::in(delay));
+    }
+
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
+        return detail::by(until, [this](const timespec* at) { return Timed(&native_, at); });
+    }
+
+    native_handle_type native_handle() noexcept { return &native_; }
+
+private:
+    Native native_ = STANCHION_INIT;
+};
+
+#define STANCHION_FAMILY_(name, native)                                                                      \
+    using name = basic_mutex<stanchion_##native##_t, stanchion_##native##_lock, stanchion_##native##_trylock, \
+                             stanchion_##native##_timedlock, stanchion_##native##_unlock>
+
+STANCHION_FAMILY_(mutex, mutex);                 /* the default: 4 bytes */
+STANCHION_FAMILY_(checked_mutex, checked_mutex); /* throws for misuse: 16 bytes */
+STANCHION_FAMILY_(counted_mutex, counted_mutex); /* counts its events */
+STANCHION_FAMILY_(byte_mutex, byte);
+STANCHION_FAMILY_(ticket_mutex, ticket);
+STANCHION_FAMILY_(qspin_mutex, qspin);
+STANCHION_FAMILY_(cna_mutex, cna);
+STANCHION_FAMILY_(unfair_q_mutex, unfair_q);
+STANCHION_FAMILY_(ppc_simple_mutex, ppc_simple);
+STANCHION_FAMILY_(owner_qspin_mutex, owner_qspin);
+STANCHION_FAMILY_(xen_pv_mutex, xen_pv);
+STANCHION_FAMILY_(pv_ticket_mutex, pv_ticket);
+STANCHION_FAMILY_(pv_qspin_mutex, pv_qspin);
+
+#undef STANCHION_FAMILY_
+
+/* The queued reader-writer lock: SharedMutex and SharedTimedMutex. */
+class shared_mutex {
+public:
+    using native_handle_type = stanchion_rwlock_t*;
+
+    constexpr shared_mutex() noexcept = default;
+    shared_mutex(const shared_mutex&) = delete;
+    shared_mutex& operator=(const shared_mutex&) = delete;
+
+    void lock() { detail::check(stanchion_rwlock_wrlock(&native_)); }
+    bool try_lock() { return detail::done(stanchion_rwlock_trywrlock(&native_), EBUSY); }
+    void unlock() { detail::check(stanchion_rwlock_wrunlock(&native_)); }
+    void lock_shared() { detail::check(stanchion_rwlock_rdlock(&native_)); }
+    bool try_lock_shared() { return detail::done(stanchion_rwlock_tryrdlock(&native_), EBUSY); }
+    void unlock_shared() { detail::check(stanchion_rwlock_rdunlock(&native_)); }
+    /* The writer becomes a reader; no other writer comes in between. */
+    void unlock_and_lock_shared() { detail::check(stanchion_rwlock_downgrade(&native_)); }
+
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& delay) {
+        return try_lock_until(detail::in(delay));
+    }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& delay) {
+        return try_lock_shared_until(detail::in(delay));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
+        return detail::by(until, [this](const timespec* at) { return stanchion_rwlock_timedwrlock(&native_, at); });
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& until) {
+        return detail::by(until, [this](const timespec* at) { return stanchion_rwlock_timedrdlock(&native_, at); });
+    }
+
+    native_handle_type native_handle() noexcept { return &native_; }
+
+private:
+    stanchion_rwlock_t native_ = STANCHION_INIT;
+};
+
+/* The per-CPU reader-writer lock. It is released by the thread that acquired it. */
+class percpu_shared_mutex {
+public:
+    using native_handle_type = stanchion_percpu_rwlock_t*;
+
+    /* One of the class that all share. */
+    constexpr percpu_shared_mutex() noexcept = default;
+    /* One of a class, which stays until the program ends. */
+    constexpr explicit percpu_shared_mutex(stanchion_class_t& of) noexcept
+        : native_ STANCHION_PERCPU_RWLOCK_INIT_IN(&of) {}
+    percpu_shared_mutex(const percpu_shared_mutex&) = delete;
+    percpu_shared_mutex& operator=(const percpu_shared_mutex&) = delete;
+
+    void lock() { detail::check(stanchion_percpu_rwlock_wrlock(&native_)); }
+    bool try_lock() { return detail::done(stanchion_percpu_rwlock_trywrlock(&native_), EBUSY); }
+    void unlock() { detail::check(stanchion_percpu_rwlock_wrunlock(&native_)); }
+    void lock_shared() { detail::check(stanchion_percpu_rwlock_rdlock(&native_)); }
+    bool try_lock_shared() { return detail::done(stanchion_percpu_rwlock_tryrdlock(&native_), EBUSY); }
+    void unlock_shared() { detail::check(stanchion_percpu_rwlock_rdunlock(&native_)); }
+
+    native_handle_type native_handle() noexcept { return &native_; }
+
+private:
+    stanchion_percpu_rwlock_t native_ = STANCHION_INIT;
+};
+
+/* A condition variable for std::unique_lock<stanchion::mutex>. */
+class condition_variable {
+public:
+    using native_handle_type = stanchion_cond_t*;
+
+    constexpr condition_variable() noexcept = default;
+    condition_variable(const condition_variable&) = delete;
+    condition_variable& operator=(const condition_variable&) = delete;
+
+    void notify_one() noexcept { (void)stanchion_cond_signal(&native_); }
+    void notify_all() noexcept { (void)stanchion_cond_broadcast(&native_); }
+
+    void wait(std::unique_lock<mutex>& lock) {
+        detail::check(stanchion_cond_wait(&native_, lock.mutex()->native_handle()));
+    }
+
+    template <class Predicate>
+    void wait(std::unique_lock<mutex>& lock, Predicate holds) {
+        while (!holds()) {
+            wait(lock);
+        }
+    }
+
+    template <class Clock, class Duration>
+    std::cv_status wait_until(std::unique_lock<mutex>& lock,
+                              const std::chrono::time_point<Clock, Duration>& until) {
+        /* By the clock that was asked for, which may be set meanwhile; clocks of others are looked at again afterwards. */
+        int error;
+        if constexpr (std::is_same_v<Clock, std::chrono::system_clock>) {
+            const timespec at = detail::point(until);
+            error = stanchion_cond_clockwait(&native_, lock.mutex()->native_handle(), CLOCK_REALTIME, &at);
+        } else {
+            const timespec at = detail::point(detail::in(until - Clock::now()));
+            error = stanchion_cond_timedwait(&native_, lock.mutex()->native_handle(), &at);
+        }
+        if (detail::done(error, ETIMEDOUT) || Clock::now() < until) {
+            return std::cv_status::no_timeout;
+        }
+        return std::cv_status::timeout;
+    }
+
+    template <class Clock, class Duration, class Predicate>
+    bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& until,
+                    Predicate holds) {
+        while (!holds()) {
+            if (wait_until(lock, until) == std::cv_status::timeout) {
+                return holds();
+            }
+        }
+        return true;
+    }
+
+    template <class Rep, class Period>
+    std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& delay) {
+        return wait_until(lock, detail::in(delay));
+    }
+
+    template <class Rep, class Period, class Predicate>
+    bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& delay,
+                  Predicate holds) {
+        return wait_until(lock, detail::in(delay), holds);
+    }
+
+    native_handle_type native_handle() noexcept { return &native_; }
+
+private:
+    stanchion_cond_t native_ = STANCHION_INIT;
+};
+
+} // namespace stanchion
+
+#endif

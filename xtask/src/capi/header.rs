@@ -1,0 +1,180 @@
+//! `cargo xtask header`: writes `stanchion.h` from the C interface.
+//!
+//! The interface is largely written by macros, so it is read as the compiler expands it. The option for that is unstable, and asked for
+//! by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
+use crate::capi::shared::{self, failed};
+use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};
+use core::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::{fs, io};
+
+/// Where it is, from the root of the workspace.
+pub(crate) const HEADER: &str = "crates/capi/include/stanchion.h";
+
+const PREAMBLE: &str = "\
+/*
+ * stanchion.h - locks that hold up when threads outnumber cores
+ *
+ * Written by `cargo xtask header` from crates/capi/src; do not edit. MIT or Apache-2.0, at your choice.
+ *
+ * USE
+ *     static stanchion_mutex_t mutex = STANCHION_MUTEX_INIT;
+ *
+ *     stanchion_mutex_lock(&mutex);
+ *     ...
+ *     stanchion_mutex_unlock(&mutex);
+ *
+ *     cc program.c $(pkg-config --cflags --libs stanchion)
+ *
+ * TYPES
+ *     The lock is chosen by the type. stanchion_mutex_t is the default; stanchion_checked_mutex_t tells misuse; the others are the rest
+ *     of the family. Each type has a STANCHION_..._INIT, which is all zeroes: static and calloc()ed objects need none. There is nothing to
+ *     destroy. Objects are shared by the threads of one process, not by processes.
+ *
+ * ERRORS
+ *     Functions that return int return 0 or an error number, as in pthreads, and leave errno alone. A null or misaligned pointer is EINVAL.
+ *     What stands under \"Caller\" is not checked: otherwise the behaviour is undefined.
+ *
+ * TIME
+ *     Deadlines are points of time, not spans. Where no clock is named it is CLOCK_MONOTONIC.
+ *
+ * SIGNALS, CANCELLATION, FORK
+ *     Functions of spinning and sleeping locks may be called in a signal handler, by a thread that does not hold or wait for the same lock;
+ *     those of condition variables, events and tunables must not. No function is a cancellation point; none may be cancelled asynchronously.
+ *     After a fork the child can use every object that was free, and none that had waiters.
+ *
+ * FAULTS
+ *     No Rust panic and no C++ exception leaves a function. If the library finds a fault in itself, the process ends by abort() after one
+ *     line on the standard error output that begins with \"stanchion:\".
+ */";
+
+const MACROS: &str = "\
+#ifdef __cplusplus
+#define STANCHION_NOEXCEPT noexcept
+/** What every object of this library is made of before its first use. */
+#define STANCHION_INIT {}
+#else
+#define STANCHION_NOEXCEPT
+/** What every object of this library is made of before its first use. */
+#define STANCHION_INIT {0}
+#endif
+
+/** A free per-CPU lock of a class, given by its address. */
+#define STANCHION_PERCPU_RWLOCK_INIT_IN(class_) {(class_), {0, 0, 0}}
+";
+
+/// Writes the header, or with `check` says whether the one that is there is what the code says.
+pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
+    let wanted = generate(root)?;
+    let path = root.join(HEADER);
+    if !check {
+        fs::write(&path, wanted)?;
+        println!("header: wrote {HEADER}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    if let Some(line) = first_difference(&found, &wanted) {
+        println!("header: {HEADER}:{line} is not what crates/capi/src says; run `cargo xtask header`");
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("header: {HEADER} is current");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The number of the first line that differs.
+fn first_difference(found: &str, wanted: &str) -> Option<usize> {
+    if found == wanted {
+        return None;
+    }
+    Some(found.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count() + 1)
+}
+
+fn generate(root: &Path) -> io::Result<String> {
+    let target = shared::target(root).join("header");
+    fs::create_dir_all(&target)?;
+    let expanded = Command::new("cargo")
+        .args(["rustc", "--quiet", "-p", "stanchion-capi", "--lib", "--target-dir"])
+        .arg(&target)
+        .args(["--", "-Zunpretty=expanded"])
+        .env("RUSTC_BOOTSTRAP", "stanchion_c")
+        .current_dir(root)
+        .output()?;
+    if !expanded.status.success() || expanded.stdout.is_empty() {
+        eprint!("{}", String::from_utf8_lossy(&expanded.stderr));
+        return Err(io::Error::other("crates/capi does not expand; see what the compiler says above"));
+    }
+    let source = target.join("expanded.rs");
+    fs::write(&source, &expanded.stdout)?;
+    let bindings = Builder::new()
+        .with_config(config(&shared::version(root)?))
+        .with_src(&source)
+        .generate()
+        .map_err(|error| io::Error::other(format!("{}: {error}", source.display())))?;
+    let mut text = Vec::new();
+    bindings.write(&mut text);
+    finish(&String::from_utf8(text).map_err(|_| failed("the header is no text"))?)
+}
+
+fn config(version: &str) -> Config {
+    let mut config = Config {
+        language: Language::C,
+        style: Style::Both,
+        cpp_compat: true,
+        header: Some(PREAMBLE.to_owned()),
+        include_guard: Some("STANCHION_H".to_owned()),
+        no_includes: true,
+        sys_includes: ["stdbool.h", "stddef.h", "stdint.h", "time.h"].map(str::to_owned).to_vec(),
+        after_includes: Some(format!(
+            "\n/** The version of this header; `stanchion_version` is that of the library. */\n#define STANCHION_VERSION \"{version}\"\n\n{MACROS}"
+        )),
+        usize_is_size_t: true,
+        documentation_style: DocumentationStyle::Doxy,
+        line_length: 140,
+        ..Config::default()
+    };
+    config.function.postfix = Some("STANCHION_NOEXCEPT".to_owned());
+    config.export.rename.insert("timespec".to_owned(), "struct timespec".to_owned());
+    config
+}
+
+/// Puts the initialisers behind their types, and says things in the words of C.
+fn finish(text: &str) -> io::Result<String> {
+    let text = text.replace("\n *\n * # Safety\n *\n * ", "\n *\n * Caller: ");
+    let text = text.replace("/**\n   * For the library alone.\n   */", "/* For the library alone. */");
+    let text = text.replace("\nSTANCHION_NOEXCEPT;", " STANCHION_NOEXCEPT;");
+    let mut out = String::new();
+    let mut types = 0;
+    for line in text.lines() {
+        let _ = writeln!(out, "{line}");
+        if let Some(name) = line.strip_prefix("} stanchion_").and_then(|rest| rest.strip_suffix("_t;")) {
+            let _ = writeln!(out, "#define STANCHION_{}_INIT STANCHION_INIT", name.to_uppercase());
+            types += 1;
+        }
+    }
+    match types {
+        0 => Err(failed("the header has no type; the interface was not understood")),
+        _ => Ok(out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_get_their_initialisers_and_contracts_their_name() {
+        let text = "typedef struct stanchion_x_t {\n} stanchion_x_t;\n/**\n * Locks.\n *\n * # Safety\n *\n * `x` is.\n */\n";
+        let wanted = "typedef struct stanchion_x_t {\n} stanchion_x_t;\n#define STANCHION_X_INIT STANCHION_INIT\n\
+                      /**\n * Locks.\n *\n * Caller: `x` is.\n */\n";
+        assert_eq!(finish(text).expect("a type"), wanted);
+        assert!(finish("int f(void);\n").is_err());
+    }
+
+    #[test]
+    fn the_first_different_line_is_named() {
+        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), Some(2));
+        assert_eq!(first_difference("", "a\n"), Some(1));
+    }
+}

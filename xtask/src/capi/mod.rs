@@ -1,0 +1,13 @@
+//! What makes a C library of the workspace: its header, its installation, and programs in C and C++ that use it.
+mod check;
+mod faults;
+mod header;
+mod install;
+mod panics;
+mod programs;
+mod shared;
+mod symbols;
+
+pub(crate) use check::run as check;
+pub(crate) use header::run as header;
+pub(crate) use install::{Places, destdir, run as install};

@@ -1,0 +1,269 @@
+//! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked or their speed compared.
+//!
+//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`play`] runs one and judges what
+//! it printed, [`process`] is one command with a limit, [`probe`] sees that a library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in
+//! [`measure`] and its tables in [`report`].
+mod kit;
+mod measure;
+mod play;
+mod probe;
+mod process;
+mod report;
+mod selftest;
+mod table;
+
+use crate::interposer;
+use crate::names::nearest;
+use core::time::Duration;
+use indicatif::{ProgressBar, ProgressStyle};
+use kit::{Effort, Kit};
+use play::{Lock, Verdict, play};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+use table::Program;
+
+/// Locks whose waiters only spin: with more threads than CPUs a hand-over takes a time slice.
+const SPINNING: [&str; 4] = ["qspin", "cna", "ticket", "percpu-rw"];
+
+/// What is asked for.
+#[derive(clap::Args)]
+pub(crate) struct Request {
+    #[command(flatten)]
+    mode: Mode,
+    /// Under these locks, separated by commas; `libc` is no interposer
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "libc,pv-qspin,unfair-q,qspin")]
+    locks: Vec<String>,
+    /// Only these programs, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// The interposer; built first unless it is named [default: target/release/libstanchion_preload.so]
+    #[arg(long, value_name = "FILE")]
+    preload: Option<PathBuf>,
+    /// Leave out programs that are not on this machine; otherwise --check fails for them
+    #[arg(long)]
+    here_only: bool,
+    /// With --measure: so many runs of each, interleaved
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    runs: u64,
+    /// With --measure: where programs.json and programs.md go [default: target/programs/measured]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// With --measure: write over the results of an earlier measurement
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+#[expect(clippy::struct_excessive_bools, reason = "the modes are flags of which one is given")]
+struct Mode {
+    /// Each program once for each lock, at one thread a CPU and at many, and its output checked
+    #[arg(long)]
+    check: bool,
+    /// Throughput relative to libc, beside the bars
+    #[arg(long)]
+    measure: bool,
+    /// See whether the checks notice libraries that are broken on purpose
+    #[arg(long)]
+    self_test: bool,
+    /// List the programs and how each is verified
+    #[arg(long)]
+    list: bool,
+    /// Print the Debian packages that are needed and not here
+    #[arg(long)]
+    missing: bool,
+}
+
+/// Does what is asked for.
+pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+    let programs = select(table::read(root)?, &request.only)?;
+    if request.mode.list {
+        for Program { name, about, verified, hot, .. } in &programs {
+            println!(
+                "{name:<26} {}{about}\n{:<26} verified: {verified}",
+                if *hot { "(hot) " } else { "" },
+                ""
+            );
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if request.mode.missing {
+        println!("{}", packages(programs.iter().filter(|program| !kit::missing(program).is_empty())));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (here, absent): (Vec<_>, Vec<_>) =
+        programs.into_iter().partition(|program| kit::missing(program).is_empty());
+    for program in &absent {
+        println!("{:<26} not here: package {}", program.name, packages([program]));
+    }
+    process::catch_interrupts()?;
+    let effort = if request.mode.measure { Effort::Measure } else { Effort::Check };
+    let mut kit = Kit::new(root, effort)?;
+    let code = if request.mode.self_test {
+        selftest::run(&mut kit, &here, request.only.is_empty())?
+    } else {
+        let locks = locks(root, request)?;
+        for lock in &locks {
+            probe::lock(lock)?;
+        }
+        if request.mode.measure {
+            measure::run(root, &mut kit, &here, &absent, &locks, request)?
+        } else {
+            check(&mut kit, &here, &locks)?
+        }
+    };
+    if absent.is_empty() || request.here_only || request.mode.measure {
+        return Ok(code);
+    }
+    println!("not here, so not shown: apt-get install --no-install-recommends {}", packages(&absent));
+    Ok(ExitCode::FAILURE)
+}
+
+fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
+    let mut names: Vec<&str> = programs.into_iter().flat_map(Program::packages).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(" ")
+}
+
+fn select(programs: Vec<Program>, only: &[String]) -> io::Result<Vec<Program>> {
+    for name in only {
+        if !programs.iter().any(|program| program.name == *name) {
+            let near = nearest(name, programs.iter().map(|program| program.name.as_str())).join(", ");
+            return Err(io::Error::other(format!("no program `{name}`; the nearest are {near}")));
+        }
+    }
+    Ok(programs.into_iter().filter(|program| only.is_empty() || only.contains(&program.name)).collect())
+}
+
+/// The locks that were named; builds the interposer if one of them takes it and none was named.
+fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
+    let libc = |name: &str| name == "libc";
+    let mut interposer = PathBuf::new();
+    if !request.locks.iter().all(|name| libc(name)) {
+        interposer = match &request.preload {
+            Some(path) => path.clone(),
+            None => interposer::build(root)?,
+        };
+        interposer = fs::canonicalize(&interposer)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", interposer.display())))?;
+    }
+    let lock = |name: &String| {
+        if libc(name) {
+            Lock { name: name.clone(), env: Vec::new(), slow: false }
+        } else {
+            preloaded(name, &interposer, SPINNING.contains(&name.as_str()))
+        }
+    };
+    Ok(request.locks.iter().map(lock).collect())
+}
+
+/// A lock of an interposing library.
+fn preloaded(name: &str, library: &Path, slow: bool) -> Lock {
+    let env = [("LD_PRELOAD", library.display().to_string()), ("STANCHION", format!("lock={name}"))];
+    Lock { name: name.to_owned(), env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(), slow }
+}
+
+/// `--check`: every program once with each lock, at one thread a CPU and at many.
+fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> io::Result<ExitCode> {
+    let progress = Progress::new(programs.len() * locks.len() * 2);
+    let (mut right, mut wrong) = (0, 0);
+    'all: for program in programs {
+        get_ready(kit, program, locks)?;
+        for (overcommit, lock) in
+            levels(program).into_iter().flat_map(|o| locks.iter().map(move |lock| (o, lock)))
+        {
+            progress.at(&format!("{} {overcommit}x {}", program.name, lock.name));
+            let stage = kit.stage(program, overcommit, lock)?;
+            let Some(played) = play(program, lock, &stage)? else { break 'all };
+            let mut line = row(&program.name, overcommit, &lock.name, &played.verdict, played.seconds);
+            if played.verdict == Verdict::Right {
+                right += 1;
+            } else {
+                wrong += 1;
+                let kept = kit.keep(&stage, &format!("{}-{overcommit}x-{}", program.name, lock.name))?;
+                line = format!("{line}\n{:26} what it left: {}", "", kept.display());
+            }
+            progress.done(&line);
+        }
+    }
+    if process::interrupted() {
+        println!("interrupted");
+    }
+    println!("programs: {}, runs: {right} right, {wrong} not", programs.len());
+    let whole = !process::interrupted() && wrong == 0 && right > 0;
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Makes what a program needs, and sees that it takes the library.
+fn get_ready(kit: &mut Kit, program: &Program, locks: &[Lock]) -> io::Result<()> {
+    kit.get_ready(program)?;
+    for command in kit.under_lock(program) {
+        locks.iter().try_for_each(|lock| probe::program(&command, lock))?;
+    }
+    Ok(())
+}
+
+fn row(program: &str, overcommit: usize, lock: &str, verdict: &Verdict, seconds: f64) -> String {
+    format!("{program:<26} {:>4} {lock:<12} {seconds:>6.1} s  {verdict}", format!("{overcommit}x"))
+}
+
+/// Threads for each CPU.
+fn levels(program: &Program) -> [usize; 2] {
+    [1, program.overcommit]
+}
+
+/// A bar on the terminal, lines above it.
+struct Progress(ProgressBar);
+
+impl Progress {
+    fn new(runs: usize) -> Self {
+        let bar = ProgressBar::new(runs as u64);
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} (about {eta} left) {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self(bar)
+    }
+
+    /// What runs now.
+    fn at(&self, what: &str) {
+        self.0.set_message(what.to_owned());
+    }
+
+    fn say(&self, line: &str) {
+        self.0.suspend(|| println!("{line}"));
+    }
+
+    /// One run is over.
+    fn done(&self, line: &str) {
+        self.0.inc(1);
+        self.say(line);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_program_is_answered_with_near_ones() {
+        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let error = select(programs, &["pigs".to_owned()]).expect_err("there is none").to_string();
+        assert!(error.contains("no program `pigs`; the nearest are pigz"), "{error}");
+    }
+
+    #[test]
+    fn packages_are_told_once() {
+        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let chosen: Vec<_> = programs.iter().filter(|program| program.name.starts_with("rocksdb")).collect();
+        assert!(chosen.len() > 1);
+        assert_eq!(packages(chosen), "rocksdb-tools");
+    }
+}

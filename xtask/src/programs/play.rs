@@ -1,0 +1,313 @@
+//! One run of one program under one lock: started, watched, and its output judged.
+use super::process::{self, Ended};
+use super::table::{Program, Rate, Step, Words, fill, pattern};
+use core::cell::Cell;
+use core::fmt;
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use serde::Serialize;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{fs, io};
+
+/// How long a server may take to answer, and to stop.
+const SERVER_PATIENCE: Duration = Duration::from_secs(20);
+/// What no program says of itself: the lock was not there, or not the one that was asked for.
+const NOT_PRELOADED: [&str; 2] = ["(?m)^ERROR: ld.so:", "(?m)^stanchion[a-z_-]*:"];
+
+/// A lock: what makes a program use it.
+#[derive(Debug, Clone)]
+pub(crate) struct Lock {
+    pub(crate) name: String,
+    /// Nothing for libc's own.
+    pub(crate) env: Vec<(String, String)>,
+    /// With more threads than CPUs it takes a time slice for each hand-over, so it gets less to do.
+    pub(crate) slow: bool,
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "verdict", content = "detail")]
+pub(crate) enum Verdict {
+    Right,
+    /// The output is wrong.
+    Wrong(String),
+    /// It crashed or gave up.
+    Died(String),
+    Hung(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Right => out.write_str("right"),
+            Self::Wrong(what) => write!(out, "WRONG: {what}"),
+            Self::Died(what) => write!(out, "DIED: {what}"),
+            Self::Hung(what) => write!(out, "HANG: {what}"),
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) verdict: Verdict,
+    /// More is better.
+    pub(crate) rate: Option<f64>,
+    pub(crate) seconds: f64,
+    /// The most memory that a command under the lock was seen to have.
+    pub(crate) peak_kib: u64,
+}
+
+/// Where a run happens.
+pub(crate) struct Stage {
+    /// Made for this run.
+    pub(crate) dir: PathBuf,
+    /// What the placeholders stand for, but for the port.
+    pub(crate) values: Vec<(&'static str, String)>,
+    /// For each command.
+    pub(crate) limit: Duration,
+}
+
+/// Plays a program; `None` when Ctrl-C ended it. An error is the harness's own.
+pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> io::Result<Option<Played>> {
+    let mut values = stage.values.clone();
+    if program.server.is_some() {
+        values.push(("port", free_port()?.to_string()));
+    }
+    let play = Play { program, lock, stage, values, peak_kib: Cell::new(0) };
+    for words in &program.before {
+        prepare(&play.fill_all(words), &stage.dir)?;
+    }
+    let started = Instant::now();
+    let result = play.perform();
+    let seconds = started.elapsed().as_secs_f64();
+    let peak_kib = play.peak_kib.get();
+    match result {
+        Ok(rate) => Ok(Some(Played { verdict: Verdict::Right, rate, seconds, peak_kib })),
+        Err(Stop::Judged(verdict)) => Ok(Some(Played { verdict, rate: None, seconds, peak_kib })),
+        Err(Stop::Interrupted) => Ok(None),
+        Err(Stop::Harness(error)) => Err(error),
+    }
+}
+
+/// Runs a command that has to succeed.
+pub(crate) fn prepare(words: &[String], dir: &Path) -> io::Result<()> {
+    let (out, err) = (dir.join("prepare.out"), dir.join("prepare.err"));
+    let (ended, _) = process::start(words, &[], dir, &out, &err)?.wait(Duration::from_mins(5))?;
+    if ended == Ended::Exited(0) {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("`{}` {}: {}", words.join(" "), tell(ended), last_line(&read(&err)))))
+}
+
+/// Why the steps do not go on.
+enum Stop {
+    Judged(Verdict),
+    Interrupted,
+    Harness(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Harness(error)
+    }
+}
+
+struct Play<'a> {
+    program: &'a Program,
+    lock: &'a Lock,
+    stage: &'a Stage,
+    values: Vec<(&'static str, String)>,
+    peak_kib: Cell<u64>,
+}
+
+impl Play<'_> {
+    fn fill(&self, text: &str) -> String {
+        fill(text, &self.values)
+    }
+
+    fn fill_all(&self, words: &Words) -> Words {
+        words.iter().map(|word| self.fill(word)).collect()
+    }
+
+    fn env(&self, under_lock: bool) -> Vec<(String, String)> {
+        let own = self.program.env.iter().map(|(name, value)| (name.clone(), self.fill(value)));
+        own.chain(self.lock.env.iter().filter(|_| under_lock).cloned()).collect()
+    }
+
+    /// The server if there is one, and the steps; what rate they reached.
+    fn perform(&self) -> Result<Option<f64>, Stop> {
+        let Some(server) = &self.program.server else { return self.steps() };
+        let file = |end: &str| self.stage.dir.join(format!("server.{end}"));
+        let words = self.fill_all(&server.run);
+        let mut running =
+            process::start(&words, &self.env(true), &self.stage.dir, &file("out"), &file("err"))?;
+        let says = || last_line(&format!("{}\n{}", read(&file("out")), read(&file("err"))));
+        let until = Instant::now() + SERVER_PATIENCE;
+        while !self.answers() {
+            if running.has_ended_within(Duration::from_millis(10))? {
+                return Err(Stop::Judged(Verdict::Died(format!("the server ended at once: {}", says()))));
+            }
+            if Instant::now() > until {
+                return Err(Stop::Judged(Verdict::Hung("the server does not answer".to_owned())));
+            }
+        }
+        let result = self.steps();
+        self.peak_kib.set(running.peak_kib());
+        // A client fails when its server dies: that is what there is to tell.
+        if running.has_ended_within(Duration::ZERO)? {
+            let (ended, _) = running.wait(Duration::ZERO)?;
+            return Err(Stop::Judged(Verdict::Died(format!("the server {}: {}", tell(ended), says()))));
+        }
+        let rate = result?;
+        running.terminate();
+        match running.wait(SERVER_PATIENCE)?.0 {
+            Ended::Interrupted => Err(Stop::Interrupted),
+            Ended::TimedOut => {
+                Err(Stop::Judged(Verdict::Hung("the server does not stop when told".to_owned())))
+            }
+            Ended::Exited(0) | Ended::Signalled(15) => {
+                no_complaint(&read(&file("err")))?;
+                Ok(rate)
+            }
+            ended => {
+                Err(Stop::Judged(Verdict::Died(format!("the server {} when told to stop", tell(ended)))))
+            }
+        }
+    }
+
+    fn answers(&self) -> bool {
+        let port =
+            self.values.iter().find(|(name, _)| *name == "port").and_then(|(_, port)| port.parse().ok());
+        port.is_some_and(|port: u16| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
+    }
+
+    fn steps(&self) -> Result<Option<f64>, Stop> {
+        let mut rate = None;
+        for (index, step) in self.program.steps.iter().enumerate() {
+            rate = self.step(index, step)?.or(rate);
+        }
+        Ok(rate)
+    }
+
+    fn step(&self, index: usize, step: &Step) -> Result<Option<f64>, Stop> {
+        let (words, under_lock) = step.command();
+        let words = self.fill_all(words);
+        let dir = &self.stage.dir;
+        let out = step.keep.as_ref().map_or_else(|| dir.join(format!("{index}.out")), |name| dir.join(name));
+        let err = dir.join(format!("{index}.err"));
+        let mut running = process::start(&words, &self.env(under_lock), dir, &out, &err)?;
+        let (ended, took) = running.wait(self.stage.limit)?;
+        if under_lock {
+            self.peak_kib.set(self.peak_kib.get().max(running.peak_kib()));
+        }
+        let said = if step.keep.is_some() { String::new() } else { read(&out) };
+        let complaints = read(&err);
+        let who = words[0].rsplit('/').next().unwrap_or_default();
+        let judged = match ended {
+            Ended::Interrupted => return Err(Stop::Interrupted),
+            Ended::TimedOut => {
+                Verdict::Hung(format!("{who} did not end within {} s", self.stage.limit.as_secs()))
+            }
+            Ended::Exited(0) => {
+                no_complaint(&complaints)?;
+                let text = format!("{said}\n{complaints}");
+                self.look(step, &text)
+                    .map_err(|what| Stop::Judged(Verdict::Wrong(format!("{who}: {what}"))))?;
+                return self.rate(step, &text, took).map_err(|what| Stop::Judged(Verdict::Wrong(what)));
+            }
+            // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
+            Ended::Exited(1) if complaints.contains("WRONG: ") || who == "cmp" => {
+                let line = last_line(&format!("{said}\n{complaints}"));
+                Verdict::Wrong(line.trim_start_matches("WRONG: ").to_owned())
+            }
+            ended => Verdict::Died(format!(
+                "{who} {}: {}",
+                tell(ended),
+                last_line(&format!("{said}\n{complaints}"))
+            )),
+        };
+        Err(Stop::Judged(judged))
+    }
+
+    /// What is wrong with the output of a step.
+    fn look(&self, step: &Step, text: &str) -> Result<(), String> {
+        for wanted in &step.expect {
+            let wanted = self.fill(wanted);
+            if !pattern(&wanted)?.is_match(text) {
+                return Err(format!("no `{}` in its output", wanted.trim()));
+            }
+        }
+        for unwanted in &step.forbid {
+            if let Some(found) = pattern(&self.fill(unwanted))?.find(text) {
+                let line = text.lines().find(|line| line.contains(found.as_str())).unwrap_or(found.as_str());
+                return Err(format!("it says `{}`", line.trim()));
+            }
+        }
+        for same in &step.same {
+            match pattern(&self.fill(same))?.captures(text) {
+                Some(found) if found[1] == found[2] => {}
+                Some(found) => return Err(format!("it says `{}`", &found[0])),
+                None => return Err(format!("no `{same}` in its output")),
+            }
+        }
+        Ok(())
+    }
+
+    fn rate(&self, step: &Step, text: &str, took: Duration) -> Result<Option<f64>, String> {
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+        let found = |find: &str| {
+            let found = pattern(&self.fill(find))?.captures(text).map(|found| found[1].to_owned());
+            number(&found.ok_or_else(|| format!("no rate in its output: `{find}`"))?)
+        };
+        let rate = match &step.rate {
+            None => return Ok(None),
+            Some(Rate::Printed { find }) => found(find)?,
+            Some(Rate::Time { find, seconds_for }) => number(&self.fill(seconds_for))? / found(find)?,
+            Some(Rate::Wall { wall_for }) => number(&self.fill(wall_for))? / took.as_secs_f64(),
+        };
+        if rate.is_finite() && rate > 0.0 { Ok(Some(rate)) } else { Err(format!("a rate of {rate}")) }
+    }
+}
+
+/// A run whose lock was not in effect shows nothing.
+fn no_complaint(stderr: &str) -> Result<(), Stop> {
+    for complaint in NOT_PRELOADED {
+        if let Some(found) = pattern(complaint).map_err(io::Error::other)?.find(stderr) {
+            let line = stderr[found.start()..].lines().next().unwrap_or_default();
+            return Err(Stop::Judged(Verdict::Died(format!("the lock was not in effect: {line}"))));
+        }
+    }
+    Ok(())
+}
+
+fn tell(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(code) => format!("ended with status {code}"),
+        Ended::Signalled(6) => "aborted".to_owned(),
+        Ended::Signalled(11) => "crashed (SIGSEGV)".to_owned(),
+        Ended::Signalled(number) => format!("was killed by signal {number}"),
+        Ended::TimedOut => "did not end".to_owned(),
+        Ended::Interrupted => "was interrupted".to_owned(),
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// The last line that says something, shortened.
+fn last_line(text: &str) -> String {
+    let line =
+        text.split(['\n', '\r']).rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(silent)");
+    line.chars().take(160).collect()
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+#[cfg(test)]
+mod tests;

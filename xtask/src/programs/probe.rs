@@ -1,0 +1,67 @@
+//! Before a run: does the library take the lock's name, and do the programs take the library?
+use super::kit;
+use super::play::Lock;
+use std::io;
+use std::process::Command;
+
+/// Sees that a program gets the library, and that it takes the name of the lock without a word.
+pub(super) fn lock(lock: &Lock) -> io::Result<()> {
+    let Some((_, library)) = lock.env.first() else { return Ok(()) };
+    let output = Command::new("grep")
+        .args(["-cF", library, "/proc/self/maps"])
+        .envs(lock.env.iter().cloned())
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() && said.is_empty() {
+        return Ok(());
+    }
+    let why = said.lines().next().unwrap_or("it is not mapped into a program that preloads it").to_owned();
+    Err(io::Error::other(format!("{library} does not do for `{}`: {why}", lock.name)))
+}
+
+/// Sees that the dynamic linker would load the library into this program: a static one takes none, and its run would show libc's locks.
+pub(super) fn program(command: &str, lock: &Lock) -> io::Result<()> {
+    let Some((_, library)) = lock.env.first() else { return Ok(()) };
+    let Some(path) = kit::find(command) else {
+        return Err(io::Error::other(format!("{command} is not on the path")));
+    };
+    let output = Command::new("ldd").arg(path).envs(lock.env.iter().cloned()).output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    // A complaint names the library too, and goes the same way.
+    if said.lines().any(|line| line.contains(library.as_str()) && !line.starts_with("ERROR")) {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "{command} takes no preloaded library: it is no dynamically linked program"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::preloaded;
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_library_that_is_not_there_is_no_lock() {
+        let missing = preloaded("pv-qspin", Path::new("/nowhere/libstanchion_preload.so"), false);
+        let error = lock(&missing).expect_err("it can not be loaded").to_string();
+        assert!(error.contains("/nowhere") && error.contains("pv-qspin"), "{error}");
+        assert!(program("grep", &missing).is_err());
+        let libc = Lock { name: "libc".to_owned(), env: Vec::new(), slow: false };
+        assert!(lock(&libc).is_ok() && program("grep", &libc).is_ok());
+    }
+
+    #[test]
+    fn dynamic_programs_take_a_library_and_others_do_not() {
+        // libc itself is a library that can be preloaded.
+        let output = Command::new("ldd").arg("/bin/sh").output().expect("ldd is here");
+        let said = String::from_utf8(output.stdout).expect("paths are text");
+        let libc = said.split_whitespace().find(|word| word.starts_with('/') && word.contains("libc."));
+        let lock = preloaded("x", Path::new(libc.expect("a shell takes libc")), false);
+        assert!(program("grep", &lock).is_ok());
+        let error = program("/proc/self/environ", &lock).expect_err("that is no program").to_string();
+        assert!(error.contains("no dynamically linked program"), "{error}");
+        assert!(program("no-such-program-here", &lock).is_err());
+    }
+}

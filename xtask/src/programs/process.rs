@@ -1,0 +1,200 @@
+//! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::time::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+/// Set by Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
+pub(crate) fn catch_interrupts() -> io::Result<()> {
+    ctrlc::set_handler(|| INTERRUPTED.store(true, Relaxed)).map_err(io::Error::other)?;
+    // A hundred crashes must not fill the disk.
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    setrlimit(Resource::Core, none).map_err(io::Error::from)
+}
+
+/// Whether it is time to stop.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Relaxed)
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Exited(i32),
+    Signalled(i32),
+    TimedOut,
+    /// By Ctrl-C.
+    Interrupted,
+}
+
+impl Ended {
+    fn from_status(status: ExitStatus) -> Self {
+        status.code().map_or_else(|| Self::Signalled(status.signal().unwrap_or(0)), Self::Exited)
+    }
+}
+
+/// A command that runs.
+pub(crate) struct Running {
+    child: Child,
+    group: Pid,
+    exit: OwnedFd,
+    started: Instant,
+    peak_kib: u64,
+}
+
+/// How often a running command is looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Starts a command: no input, output into these files, a process group of its own.
+pub(crate) fn start(
+    words: &[String],
+    env: &[(String, String)],
+    dir: &Path,
+    stdout: &Path,
+    stderr: &Path,
+) -> io::Result<Running> {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).envs(env.iter().cloned()).current_dir(dir).process_group(0);
+    command.stdin(Stdio::null()).stdout(File::create(stdout)?).stderr(File::create(stderr)?);
+    let started = Instant::now();
+    let child = command
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("{} can not be started: {error}", words[0])))?;
+    let group = Pid::from_child(&child);
+    let exit = pidfd_open(group, PidfdFlags::empty())?;
+    Ok(Running { child, group, exit, started, peak_kib: 0 })
+}
+
+impl Running {
+    /// Waits until it ends, at most so long. Whatever is left of its group is killed then.
+    pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Ended, Duration)> {
+        let until = Instant::now() + limit;
+        let ended = loop {
+            if interrupted() {
+                break Some(Ended::Interrupted);
+            }
+            self.peak_kib();
+            let left = until.saturating_duration_since(Instant::now());
+            if self.has_ended_within(left.min(TICK))? {
+                break None;
+            }
+            if left.is_zero() {
+                break Some(Ended::TimedOut);
+            }
+        };
+        let took = self.started.elapsed();
+        self.kill();
+        let status = self.child.wait()?;
+        Ok((ended.unwrap_or_else(|| Ended::from_status(status)), took))
+    }
+
+    /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing, and what its children took is.
+    pub(crate) fn peak_kib(&mut self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let now = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        self.peak_kib = now.and_then(|now| now.parse().ok()).unwrap_or(0).max(self.peak_kib);
+        self.peak_kib
+    }
+
+    /// Whether it ends in so much time.
+    pub(crate) fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
+        let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
+        let time = Timespec {
+            tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: time.subsec_nanos().into(),
+        };
+        match poll(&mut exit, Some(&time)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) {
+        let _ = kill_process_group(self.group, Signal::TERM);
+    }
+
+    /// A group that is gone already is what is wanted.
+    fn kill(&self) {
+        let _ = kill_process_group(self.group, Signal::KILL);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Reaped already, unless an error made us leave in between: then the number is still ours.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::env::temp_dir;
+
+    fn run(script: &str, limit: Duration) -> (Ended, String) {
+        let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
+        fs::create_dir_all(&dir).expect("a directory");
+        let words = ["sh", "-c", script].map(str::to_owned);
+        let env = [("TOLD".to_owned(), "yes".to_owned())];
+        let mut running =
+            start(&words, &env, &dir, &dir.join("out"), &dir.join("err")).expect("a shell starts");
+        let (ended, _) = running.wait(limit).expect("it is waited for");
+        let said = fs::read_to_string(dir.join("out")).expect("its output");
+        fs::remove_dir_all(&dir).expect("tidying up");
+        (ended, said)
+    }
+
+    #[test]
+    fn endings_are_told_apart() {
+        let long = Duration::from_mins(1);
+        assert_eq!(run("echo $TOLD", long), (Ended::Exited(0), "yes\n".to_owned()));
+        assert_eq!(run("exit 3", long).0, Ended::Exited(3));
+        assert_eq!(run("kill -SEGV $$", long).0, Ended::Signalled(11));
+        assert_eq!(run("sleep 1000", Duration::from_millis(50)).0, Ended::TimedOut);
+    }
+
+    #[test]
+    fn memory_is_seen_while_it_is_there() {
+        let dir = temp_dir();
+        let hold = "import time; held = b'x' * (100 << 20); time.sleep(1000)";
+        let words = ["python3", "-c", hold].map(str::to_owned);
+        let null = Path::new("/dev/null");
+        let mut running = start(&words, &[], &dir, null, null).expect("it starts");
+        let until = Instant::now() + Duration::from_mins(1);
+        while running.peak_kib() < 90_000 && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        assert!(running.peak_kib() >= 90_000, "{} KiB", running.peak_kib());
+    }
+
+    #[test]
+    fn what_a_command_leaves_running_is_killed() {
+        let (ended, pid) = run("sleep 1000 & echo $!", Duration::from_mins(1));
+        assert_eq!(ended, Ended::Exited(0));
+        // Killed, perhaps not yet reaped by whoever inherited it.
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        let gone = |stat: &str| stat.is_empty() || stat.contains(") Z ") || stat.contains(") X ");
+        let end = Instant::now() + Duration::from_secs(20);
+        let mut stat = stat;
+        while !gone(&stat) && Instant::now() < end {
+            std::thread::yield_now();
+            stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        }
+        assert!(gone(&stat), "{stat}");
+    }
+}

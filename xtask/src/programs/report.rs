@@ -1,0 +1,306 @@
+//! The tables of a measurement: each lock's throughput relative to libc, beside its bar.
+use super::levels;
+use super::measure::{Results, Run};
+use super::play::Verdict;
+use super::table::Program;
+use core::fmt::Write;
+
+/// What a program must reach at one thread a CPU, relative to libc.
+const BAR_ONE: f64 = 0.98;
+/// ... with many threads a CPU, if it does not live on one lock ...
+const BAR_MANY: f64 = 0.97;
+/// ... and if it does: each, and all in geometric mean.
+const BAR_HOT: f64 = 1.0;
+const BAR_HOT_MEAN: f64 = 1.5;
+
+/// A lock's ratios to libc in one row.
+#[derive(Debug, PartialEq)]
+enum Cell {
+    /// No pair of runs yet.
+    Nothing,
+    /// A run of libc's own locks was not right.
+    NoBaseline(String),
+    Failed(String),
+    Ratio(Ratio),
+}
+
+#[derive(Debug, PartialEq)]
+struct Ratio {
+    median: f64,
+    least: f64,
+    most: f64,
+    /// Medians.
+    libc: f64,
+    lock: f64,
+    pairs: usize,
+    /// Memory relative to libc's run, the median.
+    memory: f64,
+}
+
+impl Ratio {
+    /// A spread that crosses the bar says that another measurement may say otherwise.
+    fn verdict(&self, bar: f64) -> &'static str {
+        match (self.median >= bar, self.least < bar && self.most >= bar) {
+            (true, false) => "met",
+            (true, true) => "met, the spread crosses it",
+            (false, false) => "**missed**",
+            (false, true) => "**missed**, the spread crosses it",
+        }
+    }
+}
+
+/// All tables.
+pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
+    let mut out = String::from("# Real programs\n\n");
+    let _ = writeln!(out, "{}, {} CPUs. Commit {}.", results.machine, results.cpus, results.commit);
+    let _ = writeln!(
+        out,
+        "`cargo xtask {}`{}\n",
+        results.arguments,
+        if results.complete { "" } else { ", not complete" }
+    );
+    let _ = writeln!(
+        out,
+        "Rates are per second and of each program's own kind; a ratio is the median of those of neighbouring runs, then the least and the \
+         most; memory is the peak seen, relative to libc's. Every run's output was verified; one that was not right fails its row."
+    );
+    let mut locks: Vec<&str> = Vec::new();
+    for run in &results.runs {
+        if run.lock != "libc" && !locks.contains(&run.lock.as_str()) {
+            locks.push(&run.lock);
+        }
+    }
+    locks.sort_unstable();
+    for lock in locks {
+        table(&mut out, results, programs, lock);
+    }
+    for name in &results.not_here {
+        let _ = writeln!(out, "\nNot here, so not shown: {name}.");
+    }
+    out
+}
+
+fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) {
+    let _ = writeln!(out, "\n## {lock}\n");
+    let _ = writeln!(
+        out,
+        "| program | threads | libc /s | {lock} /s | ratio | spread | runs | memory | bar | best peer | |"
+    );
+    let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|---|");
+    let (mut met, mut missed, mut failed, mut hot) = (0, 0, 0, Vec::new());
+    let rows = programs.iter().flat_map(|program| levels(program).map(|overcommit| (program, overcommit)));
+    for (program, overcommit) in rows {
+        let bar = bar(program, overcommit);
+        let is_hot = program.hot && overcommit > 1;
+        let name = if is_hot { format!("**{}**", program.name) } else { program.name.clone() };
+        let _ = write!(out, "| {name} | {} ({overcommit}x) |", results.cpus * overcommit);
+        let peer = program.best_peer.filter(|_| is_hot).map_or_else(String::new, |peer| format!("{peer:.1}"));
+        match cell(&results.runs, &program.name, overcommit, lock) {
+            Cell::Ratio(ratio) => {
+                let verdict = ratio.verdict(bar);
+                *if ratio.median >= bar { &mut met } else { &mut missed } += 1;
+                if is_hot {
+                    hot.push(ratio.median);
+                }
+                let _ = writeln!(
+                    out,
+                    " {} | {} | {:.2} | {:.2} to {:.2} | {} | {:.2} | {bar:.2} | {peer} | {verdict} |",
+                    short(ratio.libc),
+                    short(ratio.lock),
+                    ratio.median,
+                    ratio.least,
+                    ratio.most,
+                    ratio.pairs,
+                    ratio.memory
+                );
+            }
+            Cell::Nothing => {
+                let _ = writeln!(out, " | | | | 0 | | {bar:.2} | {peer} | not run |");
+            }
+            Cell::NoBaseline(why) => {
+                let _ = writeln!(out, " | | | | | | {bar:.2} | {peer} | libc fails: {} |", escape(&why));
+            }
+            Cell::Failed(why) => {
+                failed += 1;
+                let _ = writeln!(out, " | | | | | | {bar:.2} | {peer} | **FAIL** {} |", escape(&why));
+            }
+        }
+    }
+    let _ = writeln!(out, "\n{met} bars met, {missed} missed, {failed} rows failed.");
+    let wanted = programs.iter().filter(|program| program.hot).count();
+    if wanted > 0 && hot.len() == wanted {
+        let mean = geometric_mean(&hot);
+        let verdict = if mean >= BAR_HOT_MEAN { "met" } else { "**missed**" };
+        let _ = writeln!(
+            out,
+            "Geometric mean of the {wanted} hot rows (bold): {mean:.2}, bar {BAR_HOT_MEAN:.2}, {verdict}."
+        );
+    } else if wanted > 0 {
+        let _ = writeln!(out, "No geometric mean: {} of {wanted} hot rows have a ratio.", hot.len());
+    }
+}
+
+fn bar(program: &Program, overcommit: usize) -> f64 {
+    match (overcommit, program.hot) {
+        (1, _) => BAR_ONE,
+        (_, true) => BAR_HOT,
+        (_, false) => BAR_MANY,
+    }
+}
+
+fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
+    let of = |lock: &str| {
+        let lock = lock.to_owned();
+        runs.iter()
+            .filter(move |run| run.program == program && run.overcommit == overcommit && run.lock == lock)
+    };
+    let failure =
+        |lock: &str| of(lock).find(|run| run.verdict != Verdict::Right).map(|run| run.verdict.to_string());
+    if let Some(why) = failure(lock) {
+        return Cell::Failed(why);
+    }
+    if let Some(why) = failure("libc") {
+        return Cell::NoBaseline(why);
+    }
+    let both: Vec<(&Run, &Run)> = of(lock)
+        .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
+        .collect();
+    let pairs: Vec<(f64, f64)> =
+        both.iter().filter_map(|(libc, run)| Some((libc.rate?, run.rate?))).collect();
+    let memory = sorted(both.iter().map(|(libc, run)| run.peak_kib as f64 / libc.peak_kib as f64));
+    if pairs.is_empty() {
+        return Cell::Nothing;
+    }
+    let ratios = sorted(pairs.iter().map(|(libc, lock)| lock / libc));
+    Cell::Ratio(Ratio {
+        median: median(&ratios),
+        least: ratios[0],
+        most: ratios[ratios.len() - 1],
+        libc: median(&sorted(pairs.iter().map(|pair| pair.0))),
+        lock: median(&sorted(pairs.iter().map(|pair| pair.1))),
+        pairs: pairs.len(),
+        memory: median(&memory),
+    })
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Of sorted values, at least one.
+fn median(sorted: &[f64]) -> f64 {
+    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// A number in a few characters.
+pub(super) fn short(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
+        v if v >= 1e4 => format!("{:.1} k", v / 1e3),
+        v if v >= 100.0 => format!("{v:.0}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(lock: &str, repetition: u64, rate: f64) -> Run {
+        let verdict = Verdict::Right;
+        let (program, lock) = ("pigz".to_owned(), lock.to_owned());
+        Run {
+            program,
+            overcommit: 8,
+            lock,
+            repetition,
+            verdict,
+            rate: Some(rate),
+            seconds: 1.0,
+            peak_kib: 100 + repetition,
+        }
+    }
+
+    fn results(runs: Vec<Run>) -> Results {
+        let text = String::new;
+        let not_here = vec!["node".to_owned()];
+        Results {
+            machine: text(),
+            cpus: 2,
+            commit: text(),
+            arguments: text(),
+            not_here,
+            complete: true,
+            runs,
+        }
+    }
+
+    #[test]
+    fn ratios_are_of_the_same_repetition() {
+        // The machine was twice as fast in the second repetition: the ratio does not see it.
+        let runs = [run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 22.0), run("libc", 1, 20.0)];
+        let Cell::Ratio(ratio) = cell(&runs, "pigz", 8, "q") else { panic!("there are pairs") };
+        assert!((ratio.least - 1.1).abs() < 1e-9 && (ratio.most - 1.1).abs() < 1e-9);
+        assert_eq!((ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Cell::Nothing));
+    }
+
+    #[test]
+    fn a_run_that_is_not_right_fails_its_row() {
+        let mut runs = vec![run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 11.0), run("libc", 1, 10.0)];
+        runs[2].verdict = Verdict::Hung("for ever".to_owned());
+        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::Failed("HANG: for ever".to_owned()));
+        runs.swap(2, 3);
+        runs[2].verdict = Verdict::Wrong("x".to_owned());
+        runs[3].verdict = Verdict::Right;
+        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::NoBaseline("WRONG: x".to_owned()));
+    }
+
+    #[test]
+    fn a_spread_that_crosses_the_bar_is_told() {
+        let verdict = |least, median, most| {
+            Ratio { median, least, most, libc: 1.0, lock: 1.0, pairs: 3, memory: 1.0 }.verdict(0.97)
+        };
+        assert_eq!(verdict(0.98, 1.0, 1.1), "met");
+        assert_eq!(verdict(0.9, 1.0, 1.1), "met, the spread crosses it");
+        assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, the spread crosses it");
+        assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
+    }
+
+    #[test]
+    fn medians_and_means() {
+        assert!((median(&[1.0, 2.0, 9.0]) - 2.0).abs() < 1e-9);
+        assert!((median(&[1.0, 2.0]) - 1.5).abs() < 1e-9);
+        assert!((geometric_mean(&[1.0, 4.0]) - 2.0).abs() < 1e-9);
+        assert_eq!([0.5, 150.0, 20_000.0, 3e6].map(short), ["0.50", "150", "20.0 k", "3.00 M"]);
+    }
+
+    #[test]
+    fn a_table_tells_what_was_met_missed_and_left_out() {
+        let programs =
+            super::super::table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let pigz: Vec<Program> = programs.into_iter().filter(|program| program.name == "pigz").collect();
+        let met = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 97.5)]), &pigz);
+        assert!(
+            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 | 0.97 to 0.97 | 1 | 1.00 | 0.97 |")
+                && met.contains("1 bars met, 0 missed"),
+            "{met}"
+        );
+        assert!(met.contains("| pigz | 2 (1x) | | | | | 0 | | 0.98 |  | not run |"), "{met}");
+        let cells: Vec<usize> =
+            met.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
+        assert!(cells.len() == 4 && cells.iter().all(|&count| count == 12), "{met}");
+        assert!(met.contains("not shown: node"));
+        let missed = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 90.0)]), &pigz);
+        assert!(missed.contains("0 bars met, 1 missed"), "{missed}");
+    }
+}

@@ -1,0 +1,317 @@
+//! tests/programs/programs.toml: the programs, as data. Unknown fields, patterns and placeholders are refused when it is read.
+use super::selftest::BROKEN;
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+/// Where the table is.
+pub(crate) const TABLE: &str = "tests/programs/programs.toml";
+
+/// A command and its arguments, with placeholders.
+pub(crate) type Words = Vec<String>;
+
+/// One real program.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Program {
+    pub(crate) name: String,
+    /// What it does, for reports.
+    pub(crate) about: String,
+    /// What of its output is checked, and what would go unnoticed.
+    pub(crate) verified: String,
+    /// Debian's packages that it takes, separated by spaces.
+    package: String,
+    /// Programs on the path, or files by their absolute name, that those packages bring.
+    pub(crate) needs: Vec<String>,
+    /// Lives on one lock, so that a better lock shows.
+    #[serde(default)]
+    pub(crate) hot: bool,
+    /// Threads for each CPU when there are too many.
+    #[serde(default = "eight")]
+    pub(crate) overcommit: usize,
+    /// What the best other interposer that survives this program reached, relative to libc.
+    pub(crate) best_peer: Option<f64>,
+    pub(crate) check: Amount,
+    pub(crate) measure: Amount,
+    /// Seconds for each command of a run, in a check; measurements have three times as long.
+    #[serde(default = "sixty")]
+    pub(crate) limit: u64,
+    /// The broken libraries that its checks must notice.
+    pub(crate) notices: Vec<String>,
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Compiles a driver, once.
+    pub(crate) build: Option<Words>,
+    /// Commands that make what each run starts from, once.
+    #[serde(default)]
+    pub(crate) fixture: Vec<Words>,
+    /// Commands before each run.
+    #[serde(default)]
+    pub(crate) before: Vec<Words>,
+    /// Runs under the lock while the steps are done, and must stop when it is told to.
+    pub(crate) server: Option<Server>,
+    #[serde(rename = "step")]
+    pub(crate) steps: Vec<Step>,
+}
+
+fn eight() -> usize {
+    8
+}
+
+fn sixty() -> u64 {
+    60
+}
+
+/// How much a run does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Amount {
+    pub(crate) seconds: u64,
+    pub(crate) size: u64,
+    /// `size` when there are more threads than CPUs, if it differs.
+    pub(crate) over: Option<u64>,
+    /// MiB of text.
+    pub(crate) corpus: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Server {
+    pub(crate) run: Words,
+}
+
+/// One command of a run, with what its output must be.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Step {
+    /// Under the lock ...
+    run: Option<Words>,
+    /// ... or without.
+    plain: Option<Words>,
+    /// Its output goes into this file of the run's directory, and is not looked at.
+    pub(crate) keep: Option<String>,
+    /// Patterns that must be found in the output.
+    #[serde(default)]
+    pub(crate) expect: Vec<String>,
+    /// Patterns that must not.
+    #[serde(default)]
+    pub(crate) forbid: Vec<String>,
+    /// Patterns with two groups that must be found and be equal.
+    #[serde(default)]
+    pub(crate) same: Vec<String>,
+    pub(crate) rate: Option<Rate>,
+}
+
+/// Where the throughput is found; more is better.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub(crate) enum Rate {
+    /// The pattern's group is the time for so much work.
+    Time { find: String, seconds_for: String },
+    /// The pattern's group is the rate itself.
+    Printed { find: String },
+    /// So much work in the time that the step took.
+    Wall { wall_for: String },
+}
+
+impl Step {
+    /// The command, and whether it runs under the lock.
+    pub(crate) fn command(&self) -> (&Words, bool) {
+        match (&self.run, &self.plain) {
+            (Some(words), _) => (words, true),
+            (None, Some(words)) => (words, false),
+            (None, None) => unreachable!("refused by `check`"),
+        }
+    }
+}
+
+impl Program {
+    /// Its packages.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
+        self.package.split_whitespace()
+    }
+
+    /// The commands that run under the lock.
+    pub(crate) fn under_lock(&self) -> impl Iterator<Item = &Words> {
+        let server = self.server.iter().map(|server| &server.run);
+        server.chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
+    }
+
+    /// All words and patterns with placeholders.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let commands = self.fixture.iter().chain(&self.before).chain(&self.build);
+        let server = self.server.iter().map(|server| &server.run);
+        let steps = self.steps.iter().flat_map(|step| {
+            let rate = step.rate.iter().flat_map(|rate| match rate {
+                Rate::Time { find, seconds_for } => vec![find, seconds_for],
+                Rate::Printed { find } => vec![find],
+                Rate::Wall { wall_for } => vec![wall_for],
+            });
+            let words = step.run.iter().chain(&step.plain).flatten();
+            words.chain(&step.expect).chain(&step.forbid).chain(&step.same).chain(rate)
+        });
+        commands.chain(server).flatten().chain(steps).chain(self.env.values()).map(String::as_str)
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.steps.iter().flat_map(|step| {
+            let rate = step.rate.iter().filter_map(|rate| match rate {
+                Rate::Time { find, .. } | Rate::Printed { find } => Some((find.as_str(), 1)),
+                Rate::Wall { .. } => None,
+            });
+            let looked = step.expect.iter().chain(&step.forbid).map(|text| (text.as_str(), 0));
+            looked.chain(step.same.iter().map(|text| (text.as_str(), 2))).chain(rate)
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let refuse = |what: String| Err(format!("{TABLE}: program `{}`: {what}", self.name));
+        for text in self.texts() {
+            if let Some(name) = unknown_placeholder(text) {
+                return refuse(format!("no placeholder `{{{name}}}`; there are {}", PLACEHOLDERS.join(", ")));
+            }
+        }
+        for (text, groups) in self.patterns() {
+            // Numbers stand where placeholders are, so that the braces are no repetition.
+            let filled = fill(text, &PLACEHOLDERS.map(|name| (name, "1".to_owned())));
+            match pattern(&filled) {
+                Err(error) => return refuse(format!("pattern `{text}`: {error}")),
+                Ok(found) if found.captures_len() <= groups => {
+                    return refuse(format!("pattern `{text}` needs {groups} groups"));
+                }
+                Ok(_) => {}
+            }
+        }
+        if self.steps.iter().any(|step| step.run.is_some() == step.plain.is_some()) {
+            return refuse("a step has either `run` or `plain`".to_owned());
+        }
+        if self.under_lock().next().is_none() {
+            return refuse("nothing runs under the lock".to_owned());
+        }
+        let looks = |step: &Step| !(step.expect.is_empty() && step.same.is_empty());
+        let compares = |step: &Step| step.plain.as_ref().is_some_and(|words| words[0] == "cmp");
+        if !self.steps.iter().any(|step| looks(step) || compares(step)) {
+            return refuse("no step looks at the output".to_owned());
+        }
+        if let Some(name) = self.notices.iter().find(|name| !BROKEN.contains(&name.as_str())) {
+            return refuse(format!("no broken library `{name}`; there are {}", BROKEN.join(", ")));
+        }
+        if self.steps.iter().filter(|step| step.rate.is_some()).count() != 1 {
+            return refuse("one step has the rate, no more and no less".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A pattern of the table; lines are matched only where it says so.
+pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).build().map_err(|error| error.to_string().replace('\n', " "))
+}
+
+/// What may stand in braces.
+const PLACEHOLDERS: [&str; 13] = [
+    "threads", "cpus", "seconds", "size", "total", "share", "port", "dir", "shared", "built", "source",
+    "corpus", "mib",
+];
+
+/// The first word in braces that is no placeholder. Numbers in braces are repetitions.
+fn unknown_placeholder(text: &str) -> Option<&str> {
+    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).find(|name| {
+        !PLACEHOLDERS.contains(name)
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+    })
+}
+
+/// `text` with each `{name}` replaced.
+pub(crate) fn fill(text: &str, values: &[(&str, String)]) -> String {
+    values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+/// Reads the table of the workspace at `root`.
+pub(crate) fn read(root: &Path) -> io::Result<Vec<Program>> {
+    let text = fs::read_to_string(root.join(TABLE))
+        .map_err(|error| io::Error::new(error.kind(), format!("{TABLE}: {error}")))?;
+    parse(&text).map_err(io::Error::other)
+}
+
+fn parse(text: &str) -> Result<Vec<Program>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        program: Vec<Program>,
+    }
+    let file: File = toml::from_str(text).map_err(|error| format!("{TABLE}: {error}"))?;
+    for (index, program) in file.program.iter().enumerate() {
+        program.check()?;
+        if file.program[..index].iter().any(|earlier| earlier.name == program.name) {
+            return Err(format!("{TABLE}: two programs are called `{}`", program.name));
+        }
+    }
+    Ok(file.program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+        [[program]]
+        name = "a"
+        about = "x"
+        verified = "x"
+        package = "b c"
+        needs = []
+        check = { size = 1 }
+        measure = { size = 2 }
+        notices = []
+        [[program.step]]
+        run = ["a", "-p{threads}"]
+        expect = ["^{size} of [0-9]{2}$"]
+        rate = { find = "t ([0-9]+)", seconds_for = "{size}" }
+    "#;
+
+    fn refused(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from));
+        parse(&GOOD.replace(from, to)).expect_err("it is refused")
+    }
+
+    #[test]
+    fn a_program_is_read() {
+        let programs = parse(GOOD).expect("it is right");
+        assert_eq!(programs[0].packages().collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!((programs[0].overcommit, programs[0].limit, programs[0].hot), (8, 60, false));
+        assert!(matches!(programs[0].steps[0].rate, Some(Rate::Time { .. })));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert!(refused("{threads}", "{thread}").contains("no placeholder `{thread}`"));
+        assert!(refused("^{size}", "^({size}").contains("pattern"));
+        assert!(refused("([0-9]+)", "[0-9]+").contains("needs 1 groups"));
+        assert!(refused("run = ", "plain = ").contains("nothing runs under the lock"));
+        assert!(refused("expect = [\"^{size} of [0-9]{2}$\"]", "").contains("no step looks at the output"));
+        assert!(
+            refused("rate = { find = \"t ([0-9]+)\", seconds_for = \"{size}\" }", "").contains("the rate")
+        );
+        assert!(refused("notices = []", "notices = ['nothing']").contains("no broken library `nothing`"));
+        assert!(refused("notices = []", "notices = []\nspeed = 1").contains("speed"));
+        assert!(parse(&GOOD.repeat(2)).expect_err("two of a name").contains("two programs"));
+    }
+
+    #[test]
+    fn placeholders_are_filled_and_repetitions_left() {
+        assert_eq!(fill("{size} a{2} {sizes}", &[("size", "7".to_owned())]), "7 a{2} {sizes}");
+    }
+
+    #[test]
+    fn the_table_of_the_tree_is_right() {
+        let programs = read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(programs.iter().filter(|program| program.hot).count(), 5);
+        for library in BROKEN {
+            assert!(programs.iter().any(|program| program.notices.iter().any(|name| name == library)));
+        }
+    }
+}
