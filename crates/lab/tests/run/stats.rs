@@ -146,6 +146,9 @@ int main(void) {
     assert!((1..=30).contains(&contended), "{hot}");
     assert_eq!(hot["wait"]["timed"].as_u64(), Some(contended));
     assert!(hot["wait"]["max_ns"].as_u64() > Some(0) && hot["waited_ns"].as_f64() > Some(0.0), "{hot}");
+    // The first hold is timed, and sleeps for three milliseconds; both sides know the same buckets.
+    let (p99, most) = (hot["hold"]["p99_ns"].as_f64(), hot["hold"]["max_ns"].as_f64().expect("timed"));
+    assert!(most >= 3e6 && p99 >= Some(most * 0.75) && p99 <= Some(most), "{hot}");
     assert_eq!((acquisitions(&figures, "read_table"), acquisitions(&figures, "write_table")), (80, 9));
     let kinds: Vec<&Value> = ["take_hot", "read_table", "write_table"]
         .iter()
