@@ -235,6 +235,8 @@ static AT_LOAD: extern "C" fn() = {
     extern "C" fn at_load() {
         barrier::settle();
         running::has_rseq();
+        // rustix looks for the kernel's clock by `dlsym` at the first use, which would wait for a thread that is inside `dlopen`.
+        running::now();
         slots::prepare();
         topology::settle();
         tuned::settle();
