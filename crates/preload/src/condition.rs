@@ -17,6 +17,7 @@ use crate::fork;
 use crate::libc_own::own;
 use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
+use crate::stats::{self, Left};
 use crate::time;
 use core::ffi::c_int;
 use core::ptr::NonNull;
@@ -137,6 +138,9 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
             libc_s::pthread_condattr_getpshared(attributes, &raw mut shared)
                 | libc_s::pthread_condattr_getclock(attributes, &raw mut clock)
         };
+        if shared != 0 {
+            stats::left_to_libc(Left::SharedCondition);
+        }
         if failures != 0 || shared != 0 || config::choice().is_none() {
             return libc_s::pthread_cond_init(condition, attributes);
         }

@@ -1,9 +1,10 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `nopv`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
+//! `lock=NAME`, `nopv`, `stats=PATH` or `stats`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
 //! libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
+use crate::stats;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use stanchion::tunables;
@@ -48,7 +49,8 @@ pub(crate) fn forked() {
 #[inline(never)]
 fn settle() -> Option<Choice> {
     let words = words();
-    let chosen = match read(words) {
+    let mut counts = None;
+    let chosen = match read(words, &mut counts) {
         Ok(Some(choice)) if zero_is_free(choice) => choice.0,
         Ok(_) => LIBC,
         Err(Refused { word, why }) => {
@@ -57,8 +59,13 @@ fn settle() -> Option<Choice> {
         }
     };
     // ord: M5 alone: whoever loses takes the winner's answer, which is the same
-    let _ = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Relaxed, Ordering::Relaxed);
-    if chosen == Choice::DEFAULT.0 && fork::generation() == 0 {
+    let first = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if let Some(path) = counts.filter(|_| first && chosen != LIBC)
+        && let Err(why) = stats::start(path)
+    {
+        say(&[b"stanchion: STANCHION: `stats=", path, b"`: ", why.as_bytes(), b"; nothing is counted"]);
+    }
+    if chosen == Choice::DEFAULT.0 && counts.is_none() && fork::generation() == 0 {
         // ord: M46 alone: the other way is right in any case
         IS_PLAIN.store(true, Ordering::Relaxed);
     }
@@ -80,7 +87,7 @@ struct Refused {
 }
 
 /// The lock that the words ask for, `None` for libc's. Tunables are set on the way.
-fn read(words: &'static [u8]) -> Result<Option<Choice>, Refused> {
+fn read(words: &'static [u8], counts: &mut Option<&'static [u8]>) -> Result<Option<Choice>, Refused> {
     let mut choice = Some(Choice::DEFAULT);
     for word in words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
         let mut parts = word.splitn(2, |&byte| byte == b'=');
@@ -88,6 +95,7 @@ fn read(words: &'static [u8]) -> Result<Option<Choice>, Refused> {
         match (name, value) {
             (b"", None) => {}
             (b"nopv", None) => tunables::set_paravirt(false),
+            (b"stats", path) => *counts = Some(path.unwrap_or(b"")),
             (b"lock", Some(b"libc")) => choice = None,
             (b"lock", Some(value)) => {
                 let found = ALGORITHMS.iter().position(|algorithm| algorithm.name.as_bytes() == value);
@@ -113,20 +121,36 @@ fn number(digits: &[u8]) -> Option<u32> {
     core::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// One line on standard error, written at once.
 fn complain(word: &[u8], why: &str) {
+    let mut names = [0_u8; 256];
+    let mut length = 0;
+    for piece in ALGORITHMS.iter().flat_map(|algorithm| [b" ", algorithm.name.as_bytes()]) {
+        append(&mut names, &mut length, piece);
+    }
+    say(&[
+        b"stanchion: STANCHION: `",
+        word,
+        b"`: ",
+        why.as_bytes(),
+        b"; the program runs with libc's own locks (lock= takes libc",
+        &names[..length],
+        b")",
+    ]);
+}
+
+/// As much of the piece as there is room for.
+fn append(line: &mut [u8], length: &mut usize, piece: &[u8]) {
+    let end = (*length + piece.len()).min(line.len());
+    line[*length..end].copy_from_slice(&piece[..end - *length]);
+    *length = end;
+}
+
+/// One line on standard error, written at once.
+fn say(pieces: &[&[u8]]) {
     let mut line = [0_u8; 512];
     let mut length = 0;
-    let names = ALGORITHMS.iter().flat_map(|algorithm| [b" ", algorithm.name.as_bytes()]);
-    let text = [b"stanchion: STANCHION: `".as_slice(), word, b"`: ", why.as_bytes()]
-        .into_iter()
-        .chain([b"; the program runs with libc's own locks (lock= takes libc".as_slice()])
-        .chain(names)
-        .chain([b")\n".as_slice()]);
-    for piece in text {
-        let end = (length + piece.len()).min(line.len());
-        line[length..end].copy_from_slice(&piece[..end - length]);
-        length = end;
+    for piece in pieces.iter().copied().chain([b"\n".as_slice()]) {
+        append(&mut line, &mut length, piece);
     }
     line[length - 1] = b'\n';
     // SAFETY: the bytes are there. Nothing can be done if they cannot be written.

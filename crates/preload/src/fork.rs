@@ -6,6 +6,7 @@
 //!
 //! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
 use crate::config;
+use crate::stats;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stanchion::futex;
@@ -59,6 +60,7 @@ extern "C" fn in_child() {
     // ord: M44 alone: the process has one thread; whoever held it does not exist
     BROOM.store(0, Ordering::Relaxed);
     config::forked();
+    stats::forked();
 }
 
 /// Whether libc was asked to tell us of forks.

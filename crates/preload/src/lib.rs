@@ -11,6 +11,7 @@
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
+//! - `stats/`: what happens at each lock, counted in a file.
 //! - `fork.rs`: what the child of a `fork` forgets.
 //! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
 //!
@@ -33,5 +34,6 @@ mod mutex;
 mod object;
 mod rwlock;
 mod spin;
+mod stats;
 mod thread;
 mod time;

@@ -3,14 +3,14 @@
 //! not forget.
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
-use stanchion::native::{Departing, Native};
+use stanchion::native::{Native, Watched};
 use stanchion_core::{
     ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
     UnfairQueuedLock, pv_qspin,
 };
 
-/// The world of locks in foreign memory.
-pub(crate) type World = Native<Departing>;
+/// The world of locks in foreign memory, in which `stats` can see what happens.
+pub(crate) type World = Native<Watched>;
 
 /// The default lock, which is called directly.
 pub(crate) type Default = PvQSpinLock<World>;
@@ -22,6 +22,8 @@ pub(crate) struct Algorithm {
     try_acquire: unsafe fn(*const AtomicU32) -> bool,
     release: unsafe fn(*const AtomicU32),
     is_held: unsafe fn(*const AtomicU32) -> bool,
+    meets: unsafe fn(*const AtomicU32) -> Meets,
+    is_waited_for: unsafe fn(*const AtomicU32) -> bool,
     /// The bits of the word that say who holds it, and nothing of who waits.
     holder: u32,
 }
@@ -48,8 +50,37 @@ const fn algorithm<L: Excludes + ConstLock>(holder: u32) -> Algorithm {
         release: |word| unsafe { lock_at::<L>(word).release() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        meets: |word| unsafe { meets(lock_at::<L>(word)) },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        is_waited_for: |word| unsafe { is_waited_for(lock_at::<L>(word)) },
         holder,
     }
+}
+
+/// What somebody meets who comes for a lock; a guess.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meets {
+    Nobody,
+    /// The lock is free, and others wait for it.
+    Waiters,
+    Holder,
+}
+
+#[inline(always)]
+fn meets(lock: &impl RawLock) -> Meets {
+    let word = lock.word();
+    match (word.locked, word.tail) {
+        (0, 0) => Meets::Nobody,
+        (0, _) => Meets::Waiters,
+        _ => Meets::Holder,
+    }
+}
+
+#[inline(always)]
+fn is_waited_for(lock: &impl RawLock) -> bool {
+    let word = lock.word();
+    word.tail != 0 || word.pending != 0
 }
 
 /// The holder's part of the word, where that is its first byte.
@@ -120,6 +151,38 @@ impl Choice {
                 lock_at::<Default>(word).release();
             } else {
                 (self.algorithm().release)(word);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub(crate) unsafe fn meets(self, word: *const AtomicU32) -> Meets {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                meets(lock_at::<Default>(word))
+            } else {
+                (self.algorithm().meets)(word)
+            }
+        }
+    }
+
+    /// Whether somebody waits; a guess, for the holder. Whoever sleeps has left a mark in the second byte or stands in the queue.
+    ///
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub(crate) unsafe fn is_waited_for(self, word: *const AtomicU32) -> bool {
+        // SAFETY: the caller's promise, and W2.
+        unsafe {
+            if self == Self::DEFAULT {
+                is_waited_for(lock_at::<Default>(word))
+            } else {
+                (self.algorithm().is_waited_for)(word)
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::fork;
 use crate::libc_own::own;
 use crate::locks::Choice;
 use crate::object::{Kind, Mutex};
+use crate::stats::{self, Attempt, Left};
 use crate::thread::me;
 use crate::time;
 use core::ffi::c_int;
@@ -83,6 +84,11 @@ unsafe fn plain_kind(attributes: *const pthread_mutexattr_t) -> Option<c_int> {
             | libc_s::pthread_mutexattr_getprotocol(attributes, &raw mut protocol)
             | libc_s::pthread_mutexattr_getrobust(attributes, &raw mut robust)
     };
+    for (is, why) in [(robust, Left::Robust), (protocol, Left::Protocol), (shared, Left::SharedMutex)] {
+        if is != 0 {
+            stats::left_to_libc(why);
+        }
+    }
     let plain = failures == 0 && shared == 0 && protocol == 0 && robust == 0 && (0..=3).contains(&kind);
     plain.then_some(kind)
 }
@@ -99,6 +105,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
         if choice.is_held(&raw const this.word) || !this.relay.is_empty() {
             return EBUSY;
         }
+        stats::destroyed(this);
         // ord: M14 alone: the program orders its use of what it destroys
         this.kind.store(-1, Ordering::Relaxed);
         0
@@ -151,7 +158,7 @@ unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
         {
             return answer;
         }
-        choice.acquire(&raw const this.word);
+        stats::acquire(this, choice);
         this.set_owner(me());
         0
     }
@@ -192,6 +199,14 @@ pub(crate) unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_
 ///
 /// As `pthread_mutex_trylock`.
 pub(crate) unsafe fn try_lock(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's promise is that of the other function.
+    unsafe { attempt(mutex, Attempt::Once) }
+}
+
+/// # Safety
+///
+/// As `pthread_mutex_trylock`.
+unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
     // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.
     unsafe {
         let this = Mutex::at(mutex);
@@ -201,7 +216,7 @@ pub(crate) unsafe fn try_lock(mutex: *mut pthread_mutex_t) -> c_int {
         {
             return answer;
         }
-        if !choice.try_acquire(&raw const this.word) {
+        if !stats::try_acquire(this, choice, meant) {
             return EBUSY;
         }
         this.set_owner(me());
@@ -253,7 +268,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_clocklock(
 pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time: *const timespec) -> c_int {
     // SAFETY: the caller's mutex and time, as it promises.
     unsafe {
-        match try_lock(mutex) {
+        match attempt(mutex, Attempt::First) {
             EBUSY => {}
             answer => return answer,
         }
@@ -265,7 +280,12 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
             Ok(deadline) => deadline,
             Err(error) => return error,
         };
-        if acquire_until(&deadline, || try_lock(mutex) == 0) { 0 } else { ETIMEDOUT }
+        let arrival = stats::arrive(this);
+        if acquire_until(&deadline, || attempt(mutex, Attempt::Waiting(arrival)) == 0) {
+            return 0;
+        }
+        stats::gave_up(this);
+        ETIMEDOUT
     }
 }
 
@@ -316,7 +336,7 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
             this.disown();
         }
         let next = this.relay.next();
-        choice.release(&raw const this.word);
+        stats::release(this, choice);
         // From here on the mutex may be gone (W3).
         if let Some(next) = next {
             next.wake();

@@ -10,6 +10,7 @@
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
 //! | 20–23 | generation (`fork.rs`) | spins, elision |
 //! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
+//! | 32–39 | its record in `stats`, and what is to be added to that | list of robust ones |
 //!
 //! `pthread_rwlock_t`, 56 bytes:
 //!
@@ -19,7 +20,9 @@
 //! | 8–15 | the writer: its thread number | futex words |
 //! | 16–23 | generation, writers that wait for a limited time | unused |
 //! | 28–31 | **shared** | **shared** |
+//! | 40–47 | the records of readers and writers in `stats` | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
+//! | 52–55 | whether the hold is timed for `stats` | unused |
 //!
 //! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–23 the generation. Whether one is shared between processes libc notes at a place of
 //! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
@@ -45,7 +48,10 @@ pub(crate) struct Mutex {
     pub(crate) kind: AtomicI32,
     pub(crate) generation: AtomicU32,
     pub(crate) relay: Relay,
-    _rest: u64,
+    /// `stats/records.rs`
+    pub(crate) record: AtomicU32,
+    /// The holder's, for `stats`: what is to be added to the record, and whether the hold is timed (`stats/tally.rs`).
+    pub(crate) tally: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
@@ -169,9 +175,13 @@ pub(crate) struct RwLock {
     pub(crate) timed_writers: AtomicU32,
     _futex: u32,
     pub(crate) shared: AtomicU32,
-    _elision: [u64; 2],
+    _elision: u64,
+    /// `stats/records.rs`
+    pub(crate) read_record: AtomicU32,
+    pub(crate) write_record: AtomicU32,
     pub(crate) preference: AtomicU32,
-    _rest: u32,
+    /// Whether the writer's hold is timed for `stats`.
+    pub(crate) timed: AtomicU32,
 }
 
 const _: () = assert!(size_of::<RwLock>() == 56 && core::mem::offset_of!(RwLock, shared) == 28);

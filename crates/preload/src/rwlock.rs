@@ -8,6 +8,7 @@ use crate::fork;
 use crate::libc_own::own;
 use crate::mutex::by_second_name;
 use crate::object::RwLock;
+use crate::stats::{self, Left, rw};
 use crate::thread::me;
 use crate::time;
 use core::ffi::c_int;
@@ -65,6 +66,9 @@ unsafe extern "C" fn pthread_rwlock_init(
             libc_s::pthread_rwlockattr_getpshared(attributes, &raw mut shared)
                 | libc_s::pthread_rwlockattr_getkind_np(attributes, &raw mut kind)
         };
+        if shared != 0 {
+            stats::left_to_libc(Left::SharedRwLock);
+        }
         if failures != 0 || shared != 0 || config::choice().is_none() {
             return libc_s::pthread_rwlock_init(lock, attributes);
         }
@@ -103,6 +107,16 @@ fn read(this: &RwLock) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
+    let comer = rw::come(this, false, true);
+    let answer = read_uncounted(this);
+    if answer == 0 {
+        comer.enter(this, false);
+    }
+    answer
+}
+
+#[inline(always)]
+fn read_uncounted(this: &RwLock) -> c_int {
     if this.prefers_readers() {
         match this.lock().try_acquire_read_again() {
             Ok(true) => return 0,
@@ -124,7 +138,7 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
-        if is_ours(this) { try_read(this) } else { libc_s::pthread_rwlock_tryrdlock(lock) }
+        if is_ours(this) { once(this, false, try_read) } else { libc_s::pthread_rwlock_tryrdlock(lock) }
     }
 }
 
@@ -166,8 +180,10 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
         if this.is_mine() {
             return EDEADLK;
         }
+        let comer = rw::come(this, true, true);
         this.lock().acquire_write();
         this.set_writer(me());
+        comer.enter(this, true);
         0
     }
 }
@@ -180,7 +196,7 @@ unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
-        if is_ours(this) { try_write(this) } else { libc_s::pthread_rwlock_trywrlock(lock) }
+        if is_ours(this) { once(this, true, try_write) } else { libc_s::pthread_rwlock_trywrlock(lock) }
     }
 }
 
@@ -190,6 +206,22 @@ fn try_write(this: &RwLock) -> c_int {
     }
     this.set_writer(me());
     0
+}
+
+/// A try form.
+#[inline(always)]
+fn once(this: &RwLock, write: bool, attempt: impl Fn(&RwLock) -> c_int) -> c_int {
+    let comer = rw::come(this, write, false);
+    match attempt(this) {
+        0 => {
+            comer.enter(this, write);
+            0
+        }
+        answer => {
+            comer.fail();
+            answer
+        }
+    }
 }
 
 /// Tries until the time has come, as POSIX asks: the time matters only if there is something to wait for.
@@ -207,8 +239,13 @@ unsafe fn until(
     if this.is_mine() {
         return EDEADLK;
     }
+    let mut comer = rw::come(this, is_writer, false);
     match attempt(this) {
-        EBUSY => {}
+        EBUSY => comer.waits(),
+        0 => {
+            comer.enter(this, is_writer);
+            return 0;
+        }
         answer => return answer,
     }
     // SAFETY: the caller promises that it is readable.
@@ -231,6 +268,10 @@ unsafe fn until(
     if is_writer {
         // ord: M63 alone: a request, see M61; whoever timed out still waits here, and whoever got in has the lock
         this.timed_writers.fetch_sub(1, Ordering::Relaxed);
+    }
+    match answer {
+        0 => comer.enter(this, is_writer),
+        _ => comer.fail(),
     }
     answer
 }
@@ -284,10 +325,12 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
             return libc_s::pthread_rwlock_unlock(lock);
         }
         if this.is_mine() {
-            this.set_writer(0);
-            this.lock().release_write();
+            rw::leave(this, true, || {
+                this.set_writer(0);
+                this.lock().release_write();
+            });
         } else {
-            this.lock().release_read();
+            rw::leave(this, false, || this.lock().release_read());
         }
         0
     }

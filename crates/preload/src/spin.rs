@@ -13,6 +13,7 @@
 use crate::config;
 use crate::libc_own::own;
 use crate::locks::World;
+use crate::stats::{self, Left};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
 use libc::EBUSY;
@@ -65,6 +66,9 @@ fn is_ours(word: u32) -> bool {
 unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, shared: c_int) -> c_int {
     // SAFETY: POSIX: the object may be written.
     unsafe {
+        if shared != libc::PTHREAD_PROCESS_PRIVATE {
+            stats::left_to_libc(Left::SharedSpin);
+        }
         if shared != libc::PTHREAD_PROCESS_PRIVATE || config::choice().is_none() {
             return libc_s::pthread_spin_init(lock, shared);
         }

@@ -58,6 +58,7 @@ fn first() -> usize {
 }
 
 /// The calling thread's control block, which is what `pthread_t` is.
+#[inline(always)]
 pub(crate) fn control_block() -> usize {
     let pointer: usize;
     // SAFETY: on x86-64 Linux the first word of the thread control block, at `fs:0`, is its own address.

@@ -7,7 +7,8 @@ use super::environment::{Environment, Outer};
 use super::library::{self, Places};
 use super::program::Program;
 use super::single::Single;
-use super::{Target, imports, locks, probe, stats};
+use super::stats::{self, Stats};
+use super::{Target, imports, locks, probe};
 use crate::export::Exports;
 use core::time::Duration;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +38,7 @@ finished is kept."
 )]
 pub(crate) struct Args {
     /// The lock to run under [default: pv-qspin]; with --compare those to run under, and the others are set in relation to the
-    /// first [default: libc,pv-qspin]
+    /// first [default: libc,pv-qspin]; NAME+stats counts as --stats does, to see what that costs
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub lock: Vec<String>,
 
@@ -49,9 +50,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub set: Vec<String>,
 
-    /// Let the library count what happens at each lock
-    #[arg(long, conflicts_with = "compare")]
+    /// Count what happens at each lock, and tell on standard error when the program has ended; also whenever this command gets
+    /// SIGUSR2, which then is not passed on
+    #[arg(long, conflicts_with = "compare", help_heading = "Statistics")]
     pub stats: bool,
+
+    /// Locks to show, those waited for longest [default: 10]
+    #[arg(long, value_name = "N", requires = "stats", help_heading = "Statistics")]
+    pub stats_top: Option<usize>,
+
+    /// Write all locks as JSON, too
+    #[arg(long, value_name = "FILE", requires = "stats", help_heading = "Statistics")]
+    pub stats_json: Option<PathBuf>,
 
     /// Let the library write a trace of the locks to a file
     #[arg(long, value_name = "FILE", conflicts_with = "compare")]
@@ -167,9 +177,9 @@ impl Args {
         if let Some(path) = &self.record {
             words.push(self.new_record(path)?);
         }
-        let stats = if self.stats { Some(stats::prepare()?) } else { None };
-        if let Some(path) = &stats {
-            words.push(word_of("stats", "--stats", path)?);
+        let stats = if self.stats { Some(self.new_stats()?) } else { None };
+        if let Some(stats) = &stats {
+            words.push(word_of("stats", "--stats", stats.path())?);
         }
         let environment = environment(&chosen[0], &words);
         Ok(Request::Single(Box::new(Single { target, environment, timeout, stats, warning })))
@@ -191,6 +201,9 @@ impl Args {
         }
         match (self.compare, chosen.len()) {
             (true, 1) => Err(format!("--compare has nothing to compare {} with; name more locks", chosen[0])),
+            (false, 1) if self.stats && [locks::LIBC, locks::LIBC_THROUGH].contains(&&*chosen[0]) => {
+                Err(format!("--stats counts at our locks, and {} are libc's own", chosen[0]))
+            }
             (false, 2..) => {
                 Err(format!("--lock names {} locks, and a run has one; use --compare", chosen.len()))
             }
@@ -266,6 +279,10 @@ impl Args {
     fn files(&self) -> Vec<(PathBuf, super::compare::Writer)> {
         let both = [(&self.json, super::compare::JSON), (&self.csv, super::compare::CSV)];
         both.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer))).collect()
+    }
+
+    fn new_stats(&self) -> Result<Stats, String> {
+        Stats::prepare(self.stats_top.unwrap_or(stats::TOP), self.stats_json.as_deref(), self.force)
     }
 
     /// The file of `--record`, made empty, as a word; by a path from the root because the program may run elsewhere.

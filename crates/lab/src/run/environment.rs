@@ -1,6 +1,6 @@
 //! What the program's environment has more than ours: `LD_PRELOAD` and `STANCHION`.
 use super::library::FILE;
-use super::locks::{LIBC, LIBC_THROUGH};
+use super::locks::{LIBC, LIBC_THROUGH, split};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -55,8 +55,12 @@ impl Environment {
 }
 
 fn all_words(lock: &str, words: &[OsString], outer: &Outer) -> OsString {
+    let (lock, is_counted) = split(lock);
     let lock = format!("lock={}", if lock == LIBC_THROUGH { LIBC } else { lock });
     let mut all: Vec<&[u8]> = vec![lock.as_bytes()];
+    if is_counted {
+        all.push(b"stats");
+    }
     all.extend(words.iter().map(|word| word.as_bytes()));
     let kept: Vec<&[u8]> = outer
         .words
@@ -114,6 +118,8 @@ mod tests {
     fn words_outside_are_kept_unless_they_contradict() {
         let set = environment("qspin", Some("/x.so"), &["spin=5"], "", "nopv, lock=byte,spin=9,,threshold=3");
         assert_eq!(set[1], "STANCHION=lock=qspin,spin=5,nopv,threshold=3");
+        let set = environment("qspin+stats", Some("/x.so"), &[], "", "stats=/f");
+        assert_eq!(set[1], "STANCHION=lock=qspin,stats");
     }
 
     #[test]

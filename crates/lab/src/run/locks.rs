@@ -32,8 +32,20 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     bench::family().filter(|(name, _)| TAKEN.contains(name)).chain(libc)
 }
 
+/// What stands behind the name of a lock at which is counted: what `--stats` costs.
+const COUNTED: &str = "+stats";
+
+/// A lock's name without [`COUNTED`], and whether that was there.
+pub(crate) fn split(name: &str) -> (&str, bool) {
+    name.strip_suffix(COUNTED).map_or((name, false), |lock| (lock, true))
+}
+
 /// Makes sure of a name; the error is one line.
 pub(crate) fn check(name: &str) -> Result<(), String> {
+    let (name, is_counted) = split(name);
+    if is_counted && [LIBC, LIBC_THROUGH].contains(&name) {
+        return Err(format!("{name}{COUNTED}: only our locks are counted at"));
+    }
     if all().any(|(known, _)| known == name) {
         return Ok(());
     }
@@ -63,6 +75,8 @@ mod tests {
         for name in ["parking_lot", "pv-qspin-fenced", "xen-pv"] {
             assert!(check(name).is_err(), "{name}");
         }
+        assert_eq!(check("cna+stats"), Ok(()));
+        assert!(check("libc+stats").is_err() && check("nobody+stats").is_err());
         assert!(check("pvqspin").expect_err("unknown").contains("nearest: pv-qspin"));
         assert!(list().lines().all(|line| line.len() <= 100), "{}", list());
     }

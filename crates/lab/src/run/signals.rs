@@ -5,7 +5,7 @@ use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use signal_hook::iterator::{Handle, SignalsInfo};
 use std::fs;
 use std::io;
-use std::thread::JoinHandle;
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// What is passed on.
 const PASSED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
@@ -14,9 +14,9 @@ const PASSED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
 pub(crate) struct Caught(SignalsInfo<WithRawSiginfo>);
 
 /// A thread that passes them on.
-pub(crate) struct Passing {
+pub(crate) struct Passing<'scope> {
     handle: Handle,
-    thread: JoinHandle<()>,
+    thread: ScopedJoinHandle<'scope, ()>,
 }
 
 impl Caught {
@@ -29,11 +29,22 @@ impl Caught {
     }
 
     /// Passes on what was caught, and what is yet to come. A program in our own process group has what the terminal sends
-    /// already; one that leads a group of its own (`leads`) has not, and the group gets it.
-    pub(crate) fn pass_to(mut self, pid: Pid, leads: bool) -> Passing {
+    /// already; one that leads a group of its own (`leads`) has not, and the group gets it. SIGUSR2 is
+    /// kept from it if we have something to `tell` then: most programs would end.
+    pub(crate) fn pass_to<'scope>(
+        mut self,
+        scope: &'scope Scope<'scope, '_>,
+        pid: Pid,
+        leads: bool,
+        tell: Option<impl Fn() + Send + 'scope>,
+    ) -> Passing<'scope> {
         let handle = self.0.handle();
-        let thread = std::thread::spawn(move || {
+        let thread = scope.spawn(move || {
             for info in self.0.forever() {
+                if let (SIGUSR2, Some(tell)) = (info.si_signo, &tell) {
+                    tell();
+                    continue;
+                }
                 let Some(signal) = Signal::from_named_raw(info.si_signo) else { continue };
                 // The program may have ended already; then there is nobody to tell.
                 if leads {
@@ -47,7 +58,7 @@ impl Caught {
     }
 }
 
-impl Passing {
+impl Passing<'_> {
     /// Passes nothing on any more.
     pub(crate) fn end(self) {
         self.handle.close();

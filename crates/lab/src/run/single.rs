@@ -2,11 +2,11 @@
 use super::child::{End, Limits, Running};
 use super::environment::Environment;
 use super::signals::Caught;
-use super::{NOT_STARTED, Target, stats};
+use super::stats::Stats;
+use super::{NOT_STARTED, Target};
 use core::time::Duration;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
@@ -19,8 +19,8 @@ pub(crate) struct Single {
     pub target: Target,
     pub environment: Environment,
     pub timeout: Option<Duration>,
-    /// Where the library writes its statistics.
-    pub stats: Option<PathBuf>,
+    /// What the library counts.
+    pub stats: Option<Stats>,
     /// To be said before the start.
     pub warning: Option<String>,
 }
@@ -44,8 +44,8 @@ pub(crate) fn run(single: &Single) -> ExitCode {
             NOT_STARTED
         }
     };
-    if let Some(path) = &single.stats {
-        eprintln!("stanchion: {}", stats::told(path));
+    if let Some(stats) = &single.stats {
+        stats.finish();
     }
     ExitCode::from(code)
 }
@@ -72,9 +72,12 @@ fn supervise(single: &Single) -> io::Result<(ExitStatus, End)> {
     let start = Instant::now();
     let child = command.spawn()?;
     let running = Running::new(child, start);
-    let passing = caught.pass_to(running.pid(), leads);
     let limits = Limits { timeout: single.timeout, stop: &|| false };
-    let gone = running.wait(leads.then_some(&limits), || passing.end())?;
+    let gone = std::thread::scope(|scope| {
+        let tell = single.stats.as_ref().map(|stats| || stats.tell());
+        let passing = caught.pass_to(scope, running.pid(), leads, tell);
+        running.wait(leads.then_some(&limits), || passing.end())
+    })?;
     Ok((gone.status, gone.end))
 }
 

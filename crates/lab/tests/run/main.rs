@@ -3,3 +3,4 @@ mod compare;
 mod input;
 mod once;
 mod preloaded;
+mod stats;

@@ -1,6 +1,7 @@
 //! Lock events of the native world: one array of counters a thread slot, summed when read.
 use super::chunks::{Chunks, Zeroed};
 use super::slots;
+use super::watch::count as watch;
 use super::{Native, ROWS};
 use core::sync::atomic::{AtomicU64, Ordering};
 use stanchion_core::Event;
@@ -8,7 +9,7 @@ use stanchion_core::heads::Heads;
 use stanchion_core::spots::Spots;
 
 /// Whether a native platform counts lock events, and what it may do to a lock that it has released. Implemented by [`Silent`], [`Counted`],
-/// [`Departing`] and [`CountedDeparting`] only.
+/// [`Departing`], [`CountedDeparting`] and [`Watched`] only.
 pub trait Counting: sealed::Sealed {}
 
 /// Lock events are not counted and cost nothing.
@@ -33,6 +34,10 @@ pub enum Departing {}
 #[derive(Debug)]
 pub enum CountedDeparting {}
 
+/// As [`Departing`], and each thread can see what it did at locks of this kind: [`watch`](super::watch).
+#[derive(Debug)]
+pub enum Watched {}
+
 impl<C: sealed::Sealed> Counting for C {}
 
 pub(super) mod sealed {
@@ -44,6 +49,8 @@ pub(super) mod sealed {
         const COUNTS: bool;
         /// Whether a lock may be gone once it was released.
         const DEPARTS: bool;
+        /// Whether threads see what they did.
+        const WATCHES: bool;
         fn count(event: Event, times: u32);
         fn spots() -> &'static [Spots<Native<Self>>; ROWS];
         fn heads() -> &'static Heads<Native<Self>>;
@@ -51,10 +58,11 @@ pub(super) mod sealed {
 }
 
 macro_rules! kinds {
-    ($($kind:ident: counts $counts:literal with $count:ident, departs $departs:literal;)*) => {$(
+    ($($kind:ident: counts $counts:literal with $count:ident, departs $departs:literal, watches $watches:literal;)*) => {$(
         impl sealed::Sealed for $kind {
             const COUNTS: bool = $counts;
             const DEPARTS: bool = $departs;
+            const WATCHES: bool = $watches;
 
             #[inline(always)]
             fn count(event: Event, times: u32) {
@@ -77,10 +85,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Silent: counts false with ignore, departs false;
-    Counted: counts true with count, departs false;
-    Departing: counts false with ignore, departs true;
-    CountedDeparting: counts true with count, departs true;
+    Silent: counts false with ignore, departs false, watches false;
+    Counted: counts true with count, departs false, watches false;
+    Departing: counts false with ignore, departs true, watches false;
+    CountedDeparting: counts true with count, departs true, watches false;
+    Watched: counts false with watch, departs true, watches true;
 }
 
 #[inline(always)]

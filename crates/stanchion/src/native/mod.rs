@@ -11,9 +11,10 @@ mod running;
 mod slots;
 mod topology;
 mod tuned;
+pub mod watch;
 
 pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
-pub use counters::{Counted, CountedDeparting, Counting, Departing, Silent};
+pub use counters::{Counted, CountedDeparting, Counting, Departing, Silent, Watched};
 pub use readers::Class;
 
 use core::cell::Cell;
@@ -171,6 +172,9 @@ impl<C: Counting> Platform for Native<C> {
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
         let Some(cpu) = slots::this_cpu() else { return }; // only a context with a number can be kicked
         let slot = slots::slot(cpu);
+        if C::WATCHES {
+            watch::parked();
+        }
         // ord: N35 alone: compared again under the parker's protocol, whose own orderings carry what the kicker wrote
         slot.parker.halt_while(|| cell.load(Relaxed) == value);
         if C::COUNTS {
@@ -187,6 +191,9 @@ impl<C: Counting> Platform for Native<C> {
         // A thread that is woken while no CPU is idle is put into the run queue of the CPU that wakes it.
         // ord: N43 alone: a hint, which the thread corrects itself once it runs
         slot.runs_on.store(running::os_cpu().wrapping_add(1), Ordering::Relaxed);
+        if C::WATCHES {
+            watch::kicked();
+        }
         if !C::COUNTS {
             return slot.parker.kick();
         }
@@ -228,6 +235,8 @@ static AT_LOAD: extern "C" fn() = {
     extern "C" fn at_load() {
         barrier::settle();
         running::has_rseq();
+        // rustix looks for the kernel's clock by `dlsym` at the first use, which would wait for a thread that is inside `dlopen`.
+        running::now();
         slots::prepare();
         topology::settle();
         tuned::settle();

@@ -1,0 +1,112 @@
+//! What is at an address of a program that has ended: function and line from debug information, else the name of the function, else its place in
+//! the file.
+use super::file::{Module, Snapshot};
+use addr2line::Loader;
+use object::{Object, ObjectSegment, ReadCache};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Files that were looked into already, by path; those that say nothing are kept, too.
+#[derive(Default)]
+pub(crate) struct Symbols(HashMap<Vec<u8>, Option<Image>>);
+
+struct Image {
+    loader: Loader,
+    /// Offset and length in the file, address without relocation.
+    segments: Vec<(u64, u64, u64)>,
+}
+
+/// Functions that hand a lock on to pthread's, in which nobody has to look for it.
+const BETWEEN: [&str; 8] = [
+    "__gthread_",
+    "__gthrw_",
+    "std::mutex::",
+    "std::recursive_mutex::",
+    "std::lock_guard<",
+    "std::unique_lock<",
+    "std::scoped_lock<",
+    "std::__mutex_base",
+];
+
+impl Symbols {
+    /// The functions of a stack, the innermost first, without what only hands on.
+    pub(crate) fn functions(&mut self, snapshot: &Snapshot, process: usize, frames: &[u64]) -> Vec<String> {
+        let mut found = Vec::new();
+        for &address in frames {
+            // A return address is behind the call.
+            let Some(call) = address.checked_sub(1) else { continue };
+            let module = snapshot
+                .modules
+                .iter()
+                .find(|module| module.process == process && (module.start..module.end).contains(&call));
+            match module {
+                Some(module) => found.extend(self.at(module, call)),
+                None => found.push(format!("{address:#x}")),
+            }
+        }
+        let between = |name: &String| BETWEEN.iter().any(|prefix| name.starts_with(prefix));
+        if found.iter().all(between) {
+            return found;
+        }
+        found.into_iter().skip_while(between).collect()
+    }
+
+    fn at(&mut self, module: &Module, call: u64) -> Vec<String> {
+        let offset = (call - module.start).saturating_add(module.offset);
+        let path = Path::new(OsStr::from_bytes(&module.path));
+        let image = self.0.entry(module.path.clone()).or_insert_with(|| Image::open(path));
+        let found = image.as_ref().and_then(|image| image.at(offset)).unwrap_or_default();
+        if !found.is_empty() {
+            return found;
+        }
+        let name = path.file_name().map_or_else(|| "code without a file".into(), OsStr::to_string_lossy);
+        vec![format!("{name}+{offset:#x}")]
+    }
+}
+
+impl Image {
+    fn open(path: &Path) -> Option<Self> {
+        // A device or a pipe would be read for ever.
+        if !path.is_absolute() || !path.is_file() {
+            return None;
+        }
+        let cache = ReadCache::new(File::open(path).ok()?);
+        let file = object::File::parse(&cache).ok()?;
+        let segments = file.segments().map(|segment| {
+            let (offset, length) = segment.file_range();
+            (offset, length, segment.address())
+        });
+        Some(Self { segments: segments.collect(), loader: Loader::new(path).ok()? })
+    }
+
+    /// The functions at an offset of the file: one, and those that it was inlined into.
+    fn at(&self, offset: u64) -> Option<Vec<String>> {
+        let (start, _, address) = self
+            .segments
+            .iter()
+            .find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|within| within < *length))?;
+        let address = address.checked_add(offset - start)?;
+        let mut found = Vec::new();
+        if let Ok(mut frames) = self.loader.find_frames(address) {
+            while let Ok(Some(frame)) = frames.next() {
+                let Some(name) = frame.function.as_ref().and_then(|name| name.demangle().ok()) else {
+                    continue;
+                };
+                let place = frame.location.and_then(|location| {
+                    let file = Path::new(location.file?).file_name()?.to_string_lossy().into_owned();
+                    Some(format!(" ({file}:{})", location.line?))
+                });
+                found.push(format!("{name}{}", place.unwrap_or_default()));
+            }
+        }
+        if found.is_empty()
+            && let Some(name) = self.loader.find_symbol(address)
+        {
+            found.push(addr2line::demangle_auto(name.into(), None).into_owned());
+        }
+        Some(found)
+    }
+}
