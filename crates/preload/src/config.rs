@@ -1,9 +1,10 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `nopv`, `stats=PATH` or `stats`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
+//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `stats=PATH` or `stats`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
 //! libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
+use crate::rules;
 use crate::stats;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -21,8 +22,8 @@ static CHOICE: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// The lock of the process; `None` if everything is left to libc.
 #[inline(always)]
 pub(crate) fn choice() -> Option<Choice> {
-    // ord: M4 alone: a choice is final, and a constant hangs on it
-    match CHOICE.load(Ordering::Relaxed) {
+    // ord: M4 pairs M5: whether there are rules was settled before
+    match CHOICE.load(Ordering::Acquire) {
         LIBC => None,
         UNKNOWN => settle(),
         choice => Some(Choice(choice)),
@@ -49,8 +50,8 @@ pub(crate) fn forked() {
 #[inline(never)]
 fn settle() -> Option<Choice> {
     let words = words();
-    let mut counts = None;
-    let chosen = match read(words, &mut counts) {
+    let (mut counts, mut has_rules) = (None, false);
+    let chosen = match read(words, &mut counts, &mut has_rules) {
         Ok(Some(choice)) if zero_is_free(choice) => choice.0,
         Ok(_) => LIBC,
         Err(Refused { word, why }) => {
@@ -58,18 +59,43 @@ fn settle() -> Option<Choice> {
             LIBC
         }
     };
-    // ord: M5 alone: whoever loses takes the winner's answer, which is the same
-    let first = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if has_rules {
+        // ord: M64 alone: published by M5
+        HAS_RULES.store(true, Ordering::Relaxed);
+    }
+    // ord: M5 pairs M4: whether there are rules comes before the choice; whoever loses takes the winner's answer, which is the same
+    let first = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Release, Ordering::Relaxed).is_ok();
     if let Some(path) = counts.filter(|_| first && chosen != LIBC)
         && let Err(why) = stats::start(path)
     {
         say(&[b"stanchion: STANCHION: `stats=", path, b"`: ", why.as_bytes(), b"; nothing is counted"]);
     }
-    if chosen == Choice::DEFAULT.0 && counts.is_none() && fork::generation() == 0 {
+    if chosen == Choice::DEFAULT.0 && counts.is_none() && !has_rules && fork::generation() == 0 {
         // ord: M46 alone: the other way is right in any case
         IS_PLAIN.store(true, Ordering::Relaxed);
     }
     choice()
+}
+
+/// Whether some mutexes have other locks than the process.
+static HAS_RULES: AtomicBool = AtomicBool::new(false);
+
+/// See [`HAS_RULES`].
+#[inline(always)]
+pub(crate) fn has_rules() -> bool {
+    // ord: M65 alone: settled before the choice that led here (M4)
+    HAS_RULES.load(Ordering::Relaxed)
+}
+
+/// The lock of this name.
+pub(crate) fn lock_named(name: &[u8]) -> Option<Choice> {
+    let found = ALGORITHMS.iter().position(|algorithm| algorithm.name.as_bytes() == name)?;
+    Some(Choice(found as u8))
+}
+
+/// What the first of the words gives for which `give` gives something.
+pub(crate) fn each_word<T>(give: impl FnMut(&'static [u8]) -> Option<T>) -> Option<T> {
+    words().split(|&byte| byte == b',').map(<[u8]>::trim_ascii).find_map(give)
 }
 
 fn words() -> &'static [u8] {
@@ -87,9 +113,18 @@ struct Refused {
 }
 
 /// The lock that the words ask for, `None` for libc's. Tunables are set on the way.
-fn read(words: &'static [u8], counts: &mut Option<&'static [u8]>) -> Result<Option<Choice>, Refused> {
+fn read(
+    words: &'static [u8],
+    counts: &mut Option<&'static [u8]>,
+    has_rules: &mut bool,
+) -> Result<Option<Choice>, Refused> {
     let mut choice = Some(Choice::DEFAULT);
     for word in words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+        if let Some(rule) = rules::parse(word) {
+            rule.map_err(|why| Refused { word, why })?;
+            *has_rules = true;
+            continue;
+        }
         let mut parts = word.splitn(2, |&byte| byte == b'=');
         let (name, value) = (parts.next().unwrap_or(b""), parts.next());
         match (name, value) {
@@ -98,9 +133,10 @@ fn read(words: &'static [u8], counts: &mut Option<&'static [u8]>) -> Result<Opti
             (b"stats", path) => *counts = Some(path.unwrap_or(b"")),
             (b"lock", Some(b"libc")) => choice = None,
             (b"lock", Some(value)) => {
-                let found = ALGORITHMS.iter().position(|algorithm| algorithm.name.as_bytes() == value);
-                let Some(found) = found else { return Err(Refused { word, why: "no such lock" }) };
-                choice = Some(Choice(found as u8));
+                let Some(found) = lock_named(value) else {
+                    return Err(Refused { word, why: "no such lock" });
+                };
+                choice = Some(found);
             }
             (_, Some(value)) => match (tunable(name), number(value)) {
                 (Some(tunable), Some(number)) => tunables::set(tunable, number),

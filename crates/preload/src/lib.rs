@@ -9,9 +9,10 @@
 //! initialisation to its destruction; the decision is read from the object itself at each call, so that no object is ever half ours.
 //!
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
-//! - `locks.rs`: the locks that a mutex can be made of.
+//! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
 //! - `stats/`: what happens at each lock, counted in a file.
+//! - `maps.rs`: which file an address is in.
 //! - `fork.rs`: what the child of a `fork` forgets.
 //! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
 //!
@@ -30,8 +31,10 @@ mod fork;
 mod libc_own;
 mod load;
 mod locks;
+mod maps;
 mod mutex;
 mod object;
+mod rules;
 mod rwlock;
 mod spin;
 mod stats;

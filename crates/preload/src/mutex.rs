@@ -7,6 +7,7 @@ use crate::fork;
 use crate::libc_own::own;
 use crate::locks::Choice;
 use crate::object::{Kind, Mutex};
+use crate::rules;
 use crate::stats::{self, Attempt, Left};
 use crate::thread::me;
 use crate::time;
@@ -40,7 +41,9 @@ const MOST: u32 = u32::MAX - 1;
 /// The lock and the kind of a mutex that is ours, and fit to be used (W4).
 #[inline(always)]
 pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
-    let found = (config::choice()?, mutex.kind()?);
+    let (process, kind) = (config::choice()?, mutex.kind()?);
+    let choice = if config::has_rules() { rules::choice_of(mutex, process) } else { process };
+    let found = (choice, kind);
     mutex.adopt(found.0);
     Some(found)
 }

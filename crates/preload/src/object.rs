@@ -71,6 +71,9 @@ pub(crate) const CHECKING: i32 = 2;
 const ADAPTIVE: i32 = 3;
 /// Mark of an owner that leaves a waiter with the mutex at this moment.
 const RELAYING: usize = 1;
+const DESTROYED: i32 = -1;
+/// The lock that a mutex of its own has, plus one (`rules.rs`); 0 is "not decided yet". libc looks at no such bits.
+const DECISION: i32 = 0x7f00_0000;
 /// Marks for lock elision, which libc sets on some machines; they say nothing about what a mutex does.
 const ELISION: i32 = 256 | 512;
 
@@ -88,12 +91,30 @@ impl Mutex {
     #[inline(always)]
     pub(crate) fn kind(&self) -> Option<Kind> {
         // ord: M6 alone: set when it was initialised, which the program orders (W2)
-        match self.kind.load(Ordering::Relaxed) & !ELISION {
+        let kind = self.kind.load(Ordering::Relaxed);
+        match if kind == DESTROYED { kind } else { kind & !ELISION & !DECISION } {
             0 | ADAPTIVE => Some(Kind::Normal),
             RECURSIVE => Some(Kind::Recursive),
             CHECKING => Some(Kind::Checking),
             _ => None,
         }
+    }
+
+    /// The lock of its own that it has.
+    pub(crate) fn decided(&self) -> Option<Choice> {
+        // ord: M66 alone: a number; only one is ever written between two initialisations
+        let decision = (self.kind.load(Ordering::Relaxed) & DECISION) >> DECISION.trailing_zeros();
+        (decision != 0).then(|| Choice((decision - 1) as u8))
+    }
+
+    /// Gives it this lock, if it has none yet; the one that it has then.
+    pub(crate) fn decide(&self, choice: Choice) -> Choice {
+        let decision = (i32::from(choice.0) + 1) << DECISION.trailing_zeros();
+        // ord: M67 alone: as M66, the first one counts
+        let before = self.kind.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |kind| {
+            (kind & DECISION == 0).then_some(kind | decision)
+        });
+        if before.is_ok() { choice } else { self.decided().unwrap_or(choice) }
     }
 
     /// Whether it is a normal one, and neither libc's nor destroyed.

@@ -7,11 +7,11 @@ use core::sync::atomic::Ordering;
 use libc::syscall;
 
 /// A file that is closed when nobody needs it any more.
-pub(super) struct Descriptor(c_long);
+pub(crate) struct Descriptor(c_long);
 
 impl Descriptor {
     /// `path` must end with a NUL.
-    pub(super) fn open(path: &[u8], flags: i32) -> Option<Self> {
+    pub(crate) fn open(path: &[u8], flags: i32) -> Option<Self> {
         debug_assert_eq!(path.last(), Some(&0));
         // SAFETY: the path ends with a NUL.
         let opened = unsafe {
@@ -21,7 +21,7 @@ impl Descriptor {
     }
 
     /// Reads once; 0 at the end, and if it fails.
-    pub(super) fn read(&self, into: &mut [u8]) -> usize {
+    pub(crate) fn read(&self, into: &mut [u8]) -> usize {
         // SAFETY: the bytes may be written.
         let read = unsafe { syscall(libc::SYS_read, self.0, into.as_mut_ptr(), into.len()) };
         usize::try_from(read).unwrap_or(0)

@@ -22,10 +22,12 @@ use crate::object::RwLock;
 use crate::thread::control_block;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+pub(crate) use file::Descriptor;
 use layout::File;
 pub(crate) use layout::Left;
 use stanchion::native::watch::{self, Seen};
 pub(crate) use tally::{Attempt, acquire, arrive, destroyed, gave_up, release, try_acquire};
+pub(crate) use whence::stack;
 
 const MUTEX: u32 = 1;
 const READ: u32 = 2;

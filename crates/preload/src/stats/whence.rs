@@ -2,14 +2,14 @@
 //!
 //! Pieces are read from `/proc/self/maps` when an address is in none that is known. Asking the dynamic loader would take its lock, which a
 //! thread may hold that waits for ours. A piece that was unmapped (`dlclose`) is still taken for what it was.
-use super::file::Descriptor;
 use super::layout::{FRAMES, File, Module};
+use crate::maps::{self, Piece};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// Return addresses, the innermost first, without ours.
 #[derive(Default)]
-pub(super) struct Stack {
+pub(crate) struct Stack {
     pub(super) frames: [u64; FRAMES],
     pub(super) depth: usize,
 }
@@ -22,6 +22,13 @@ unsafe extern "C" {
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
     /// The first byte of this library; the linker defines it.
     static __ehdr_start: libc::Elf64_Ehdr;
+}
+
+impl Stack {
+    /// The place that called into this library.
+    pub(crate) fn innermost(&self) -> Option<u64> {
+        self.frames[..self.depth].first().copied()
+    }
 }
 
 /// Whether an address is in this library.
@@ -43,7 +50,7 @@ fn is_ours(address: usize) -> bool {
 
 /// The stack of the calling thread. The unwinder takes a lock only if code was registered by hand, as a JIT may do; `records.rs` sees to
 /// it that this does not lead here again.
-pub(super) fn stack() -> Stack {
+pub(crate) fn stack() -> Stack {
     extern "C" fn each(context: *mut c_void, stack: *mut c_void) -> c_int {
         // SAFETY: `stack` is the one below, and the context is the unwinder's.
         let (stack, address) = unsafe { (&mut *stack.cast::<Stack>(), _Unwind_GetIP(context)) };
@@ -79,72 +86,26 @@ pub(super) fn note(file: &File, process: u32, stack: &Stack) {
     }
 }
 
-/// Adds the line of `/proc/self/maps` that has the address.
+/// Notes the piece that has the address.
 fn look_up(file: &File, process: u32, address: u64) {
-    let Some(maps) = Descriptor::open(b"/proc/self/maps\0", libc::O_RDONLY) else { return };
-    let mut buffer = [0_u8; 4096];
-    let mut filled = 0;
-    loop {
-        let read = maps.read(&mut buffer[filled..]);
-        filled += read;
-        let mut rest = &buffer[..filled];
-        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
-            if let Some(piece) = Piece::of(&rest[..end]).filter(|piece| piece.has(address)) {
-                piece.add(file, process);
-                return;
-            }
-            rest = &rest[end + 1..];
-        }
-        // A line that does not fit is one of a path that nobody could use either.
-        let (kept, at) = if rest.len() == buffer.len() { (0, 0) } else { (rest.len(), filled - rest.len()) };
-        buffer.copy_within(at..at + kept, 0);
-        filled = kept;
-        if read == 0 {
-            return;
-        }
-    }
+    maps::find(address, |piece| add(piece, file, process));
 }
 
-/// A line of `/proc/self/maps`.
-struct Piece<'a> {
-    start: u64,
-    end: u64,
-    offset: u64,
-    path: &'a [u8],
-}
-
-impl<'a> Piece<'a> {
-    /// `start-end rights offset device inode   path`
-    fn of(line: &'a [u8]) -> Option<Self> {
-        let hex = |digits: &[u8]| u64::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok();
-        let mut words = line.splitn(6, |&byte| byte == b' ');
-        let mut range = words.next()?.splitn(2, |&byte| byte == b'-');
-        let (start, end) = (hex(range.next()?)?, hex(range.next()?)?);
-        let offset = hex(words.nth(1)?)?;
-        let path = words.nth(2).unwrap_or_default().trim_ascii();
-        Some(Self { start, end, offset, path })
+fn add(piece: &Piece<'_>, file: &File, process: u32) {
+    // ord: F10 alone: a number of one's own is all that is needed
+    let number = file.header.modules_used.fetch_add(1, Ordering::Relaxed) as usize;
+    let Some(Module { process: of, length, start, end, offset, path }) = file.modules.get(number) else {
+        return;
+    };
+    // ord: F11 alone: published by F9
+    of.store(process, Ordering::Relaxed);
+    for (field, value) in [(start, piece.start), (end, piece.end), (offset, piece.offset)] {
+        // ord: F12 alone: published by F9
+        field.store(value, Ordering::Relaxed);
     }
-
-    fn has(&self, address: u64) -> bool {
-        (self.start..self.end).contains(&address)
-    }
-
-    fn add(&self, file: &File, process: u32) {
-        // ord: F10 alone: a number of one's own is all that is needed
-        let number = file.header.modules_used.fetch_add(1, Ordering::Relaxed) as usize;
-        let Some(Module { process: of, length, start, end, offset, path }) = file.modules.get(number) else {
-            return;
-        };
-        // ord: F11 alone: published by F9
-        of.store(process, Ordering::Relaxed);
-        for (field, value) in [(start, self.start), (end, self.end), (offset, self.offset)] {
-            // ord: F12 alone: published by F9
-            field.store(value, Ordering::Relaxed);
-        }
-        let written = write_text(path, self.path);
-        // ord: F9 pairs F7: the rest of the entry comes first
-        length.store(written + 1, Ordering::Release);
-    }
+    let written = write_text(path, piece.path);
+    // ord: F9 pairs F7: the rest of the entry comes first
+    length.store(written + 1, Ordering::Release);
 }
 
 /// As much of the text as there is room for; its length.
