@@ -1,10 +1,10 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `nopv`, `stats=PATH` or `stats`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
+//! `lock=NAME`, `nopv`, `stats=PATH` or `stats`, `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
 //! libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
-use crate::stats;
+use crate::{stats, trace};
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use stanchion::tunables;
@@ -49,8 +49,8 @@ pub(crate) fn forked() {
 #[inline(never)]
 fn settle() -> Option<Choice> {
     let words = words();
-    let mut counts = None;
-    let chosen = match read(words, &mut counts) {
+    let (mut counts, mut records) = (None, None);
+    let chosen = match read(words, &mut counts, &mut records) {
         Ok(Some(choice)) if zero_is_free(choice) => choice.0,
         Ok(_) => LIBC,
         Err(Refused { word, why }) => {
@@ -65,7 +65,12 @@ fn settle() -> Option<Choice> {
     {
         say(&[b"stanchion: STANCHION: `stats=", path, b"`: ", why.as_bytes(), b"; nothing is counted"]);
     }
-    if chosen == Choice::DEFAULT.0 && counts.is_none() && fork::generation() == 0 {
+    if let Some(path) = records.filter(|_| first && chosen != LIBC)
+        && let Err(why) = trace::start(path)
+    {
+        say(&[b"stanchion: STANCHION: `record=", path, b"`: ", why.as_bytes(), b"; nothing is recorded"]);
+    }
+    if chosen == Choice::DEFAULT.0 && counts.is_none() && records.is_none() && fork::generation() == 0 {
         // ord: M46 alone: the other way is right in any case
         IS_PLAIN.store(true, Ordering::Relaxed);
     }
@@ -87,7 +92,11 @@ struct Refused {
 }
 
 /// The lock that the words ask for, `None` for libc's. Tunables are set on the way.
-fn read(words: &'static [u8], counts: &mut Option<&'static [u8]>) -> Result<Option<Choice>, Refused> {
+fn read(
+    words: &'static [u8],
+    counts: &mut Option<&'static [u8]>,
+    records: &mut Option<&'static [u8]>,
+) -> Result<Option<Choice>, Refused> {
     let mut choice = Some(Choice::DEFAULT);
     for word in words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
         let mut parts = word.splitn(2, |&byte| byte == b'=');
@@ -96,6 +105,7 @@ fn read(words: &'static [u8], counts: &mut Option<&'static [u8]>) -> Result<Opti
             (b"", None) => {}
             (b"nopv", None) => tunables::set_paravirt(false),
             (b"stats", path) => *counts = Some(path.unwrap_or(b"")),
+            (b"record", Some(path)) => *records = Some(path),
             (b"lock", Some(b"libc")) => choice = None,
             (b"lock", Some(value)) => {
                 let found = ALGORITHMS.iter().position(|algorithm| algorithm.name.as_bytes() == value);

@@ -12,6 +12,7 @@
 //! - `locks.rs`: the locks that a mutex can be made of.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
 //! - `stats/`: what happens at each lock, counted in a file.
+//! - `trace/`: when each thread took which lock, and for how long.
 //! - `fork.rs`: what the child of a `fork` forgets.
 //! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
 //!
@@ -37,3 +38,4 @@ mod spin;
 mod stats;
 mod thread;
 mod time;
+mod trace;
