@@ -3,4 +3,5 @@ mod compare;
 mod input;
 mod once;
 mod preloaded;
+mod record;
 mod stats;

@@ -24,7 +24,7 @@ __attribute__((noinline)) void take_quiet(int times) {
 ";
 
 /// The interposer, built into the directory of this test's own build.
-fn library() -> PathBuf {
+pub(crate) fn library() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
         let profile = PathBuf::from(env!("CARGO_BIN_EXE_stanchion")).with_file_name("");

@@ -198,9 +198,9 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
     if pages == 0 {
         return ptr::null_mut();
     }
-    let place = ptr::from_ref(header).cast_mut().cast::<u8>();
+    let place = ptr::from_ref(header).cast_mut();
     // SAFETY: the pages lie in the file, which is mapped whole.
-    let chunk = unsafe { place.add(PAGE * (first as usize + 1)).cast::<Chunk>() };
+    let chunk = unsafe { place.byte_add(PAGE * (first as usize + 1)).cast::<Chunk>() };
     // ord: AA26 alone: set before the file was found
     if IS_LAZY.load(Ordering::Relaxed) && populate(chunk.cast(), pages as usize * PAGE) != 0 {
         // The disk is full. Those who come later need not ask again.

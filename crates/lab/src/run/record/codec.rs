@@ -178,7 +178,11 @@ pub(crate) mod tests {
             assert_eq!(Bytes(&bytes).number(), None);
         }
         assert_eq!(Bytes(&[0xff; 12]).number(), None, "too long");
-        assert_eq!(Bytes(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number(), None, "65 bits");
+        assert_eq!(
+            Bytes(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number(),
+            None,
+            "65 bits"
+        );
     }
 
     #[test]

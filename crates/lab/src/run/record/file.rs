@@ -83,7 +83,8 @@ impl<W: Write> Writer<W> {
         }
         self.section(LOCKS, &payload)?;
         let Totals { chunks, events, dropped, damaged, is_full } = *totals;
-        let all: Vec<u8> = [chunks, events, dropped, damaged, is_full].into_iter().flat_map(u64::to_le_bytes).collect();
+        let all: Vec<u8> =
+            [chunks, events, dropped, damaged, is_full].into_iter().flat_map(u64::to_le_bytes).collect();
         self.section(END, &all)?;
         self.0.flush()?;
         Ok(self.0)
@@ -109,7 +110,11 @@ const CUT: &str = "is cut short";
 const DAMAGED: &str = "is damaged";
 
 /// Reads a file of `length` bytes, and calls `each` with each chunk before the end is known to be good. The error says what the file is.
-pub(crate) fn read(mut from: impl Read, length: u64, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
+pub(crate) fn read(
+    mut from: impl Read,
+    length: u64,
+    mut each: impl FnMut(&Chunk) -> Option<()>,
+) -> Result<Whole, String> {
     let mut first = [0; 12];
     fill(&mut from, &mut first)?;
     if &first[..8] != MAGIC {
@@ -117,7 +122,9 @@ pub(crate) fn read(mut from: impl Read, length: u64, mut each: impl FnMut(&Chunk
     }
     let version = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
     if version != VERSION {
-        return Err(format!("is of version {version}, and this command reads {VERSION}; use the command that wrote it"));
+        return Err(format!(
+            "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
+        ));
     }
     let mut left = length.saturating_sub(12);
     let meta = match section(&mut from, &mut left)? {
@@ -175,7 +182,8 @@ fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
 
 fn chunk(payload: &[u8]) -> Option<Chunk> {
     let (head, events) = payload.split_at_checked(HEAD)?;
-    let small = |at: usize| head[at..at + 4].iter().rev().fold(0_u32, |value, &byte| value << 8 | u32::from(byte));
+    let small =
+        |at: usize| head[at..at + 4].iter().rev().fold(0_u32, |value, &byte| value << 8 | u32::from(byte));
     let large = |at: usize| u64::from(small(at)) | u64::from(small(at + 4)) << 32;
     Some(Chunk {
         process: small(0),

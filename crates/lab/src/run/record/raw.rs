@@ -89,7 +89,8 @@ pub(crate) fn chunks(
     let (mut page, mut damaged) = (1, 0);
     let mut bytes = vec![0; (PAGE * MOST_PAGES) as usize];
     while page < end {
-        let read = |bytes: &mut [u8]| file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string());
+        let read =
+            |bytes: &mut [u8]| file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string());
         read(&mut bytes[..HEAD])?;
         if &bytes[..4] != CHUNK_MAGIC {
             // Taken by a thread that did not come to write.
