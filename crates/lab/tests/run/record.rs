@@ -128,7 +128,7 @@ int main(void) {
 }"#;
     let Some(run) = run(main, &[]) else { return };
     assert_eq!(run.code, Some(0), "{}", run.said);
-    assert!(run.said.contains("6055 events in") && run.said.lines().count() == 1, "{}", run.said);
+    assert!(run.said.contains("6053 events in") && run.said.lines().count() == 1, "{}", run.said);
     let figures = run.figures();
     let found = [
         ("a", "mutex"),
