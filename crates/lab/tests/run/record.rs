@@ -204,7 +204,7 @@ int main(void) {
 
 #[test]
 fn a_program_that_is_killed_leaves_all_it_did() {
-    let main = r#"
+    let main = r"
 void *other(void *unused) { take(&a, 7000); return unused; }
 int main(void) {
     pthread_t thread;
@@ -212,7 +212,7 @@ int main(void) {
     take(&b, 50000);
     pthread_mutex_lock(&b);
     kill(getpid(), SIGKILL);
-}"#;
+}";
     let Some(run) = run(main, &[]) else { return };
     assert_eq!(run.code, Some(137), "{}", run.said);
     assert_eq!(threads(&run.figures()), [7000, 50000]);
@@ -220,7 +220,7 @@ int main(void) {
 
 #[test]
 fn where_the_room_ends_the_rest_is_dropped_and_counted() {
-    let main = r#"
+    let main = r"
 void *other(void *unused) { take(&a, 400000); return unused; }
 int main(void) {
     pthread_t thread[2];
@@ -228,7 +228,7 @@ int main(void) {
     take(&b, 400000);
     for (int i = 0; i < 2; i++) pthread_join(thread[i], 0);
     pthread_create(&thread[0], 0, other, 0); pthread_join(thread[0], 0); // finds no room at all
-}"#;
+}";
     let Some(run) = run(main, &["--record-limit", "1"]) else { return };
     assert_eq!(run.code, Some(0), "{}", run.said);
     let figures = run.figures();

@@ -95,7 +95,7 @@ pub(crate) fn now() -> u64 {
 /// As [`Choice::acquire`].
 #[inline(always)]
 pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
         match now() {
             0 => stats::acquire(this, choice),
@@ -110,7 +110,7 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
 #[inline(never)]
 unsafe fn acquire_recorded(this: &Mutex, choice: Choice, came: u64) {
     let address = ptr::from_ref(this).addr();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
         // Where nobody is, this is the beginning of `acquire` and no other way in; and the clock need not be read twice.
         if choice.meets(&raw const this.word) == Meets::Nobody

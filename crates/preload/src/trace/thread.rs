@@ -223,7 +223,7 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
     }
     new.base = new.last;
     // Last, because from here on it is one for whoever reads the file.
-    // SAFETY: the same place.
+    // SAFETY: the chunk is this thread's, as above; a volatile write, so that it is not moved up.
     unsafe { (&raw mut new.magic).write_volatile(CHUNK_MAGIC) };
     mine().set(chunk);
     chunk
