@@ -1,11 +1,11 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `stats=PATH` or `stats`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood leaves the whole process to
-//! libc, with one line on standard error that says why.
+//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `stats=PATH` or `stats`, `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas.
+//! Anything that is not understood leaves the whole process to libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
 use crate::rules;
-use crate::stats;
+use crate::{stats, trace};
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use stanchion::tunables;
@@ -50,27 +50,31 @@ pub(crate) fn forked() {
 #[inline(never)]
 fn settle() -> Option<Choice> {
     let words = words();
-    let (mut counts, mut has_rules) = (None, false);
-    let chosen = match read(words, &mut counts, &mut has_rules) {
-        Ok(Some(choice)) if zero_is_free(choice) => choice.0,
-        Ok(_) => LIBC,
+    let mut asked = Asked { choice: Some(Choice::DEFAULT), counts: None, records: None, has_rules: false };
+    let chosen = match asked.read(words) {
+        Ok(()) => asked.choice.filter(|&choice| zero_is_free(choice)).map_or(LIBC, |choice| choice.0),
         Err(Refused { word, why }) => {
             complain(word, why);
             LIBC
         }
     };
-    if has_rules {
+    if asked.has_rules {
         // ord: M64 alone: published by M5
         HAS_RULES.store(true, Ordering::Relaxed);
     }
     // ord: M5 pairs M4: whether there are rules comes before the choice; whoever loses takes the winner's answer, which is the same
     let first = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Release, Ordering::Relaxed).is_ok();
-    if let Some(path) = counts.filter(|_| first && chosen != LIBC)
+    if let Some(path) = asked.counts.filter(|_| first && chosen != LIBC)
         && let Err(why) = stats::start(path)
     {
         say(&[b"stanchion: STANCHION: `stats=", path, b"`: ", why.as_bytes(), b"; nothing is counted"]);
     }
-    if chosen == Choice::DEFAULT.0 && counts.is_none() && !has_rules && fork::generation() == 0 {
+    if let Some(path) = asked.records.filter(|_| first && chosen != LIBC)
+        && let Err(why) = trace::start(path)
+    {
+        say(&[b"stanchion: STANCHION: `record=", path, b"`: ", why.as_bytes(), b"; nothing is recorded"]);
+    }
+    if chosen == Choice::DEFAULT.0 && asked.is_plain() && fork::generation() == 0 {
         // ord: M46 alone: the other way is right in any case
         IS_PLAIN.store(true, Ordering::Relaxed);
     }
@@ -112,41 +116,56 @@ struct Refused {
     why: &'static str,
 }
 
-/// The lock that the words ask for, `None` for libc's. Tunables are set on the way.
-fn read(
-    words: &'static [u8],
-    counts: &mut Option<&'static [u8]>,
-    has_rules: &mut bool,
-) -> Result<Option<Choice>, Refused> {
-    let mut choice = Some(Choice::DEFAULT);
-    for word in words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+/// What the words ask for.
+struct Asked {
+    /// The lock; `None` for libc's.
+    choice: Option<Choice>,
+    /// Where to count.
+    counts: Option<&'static [u8]>,
+    /// Where to record.
+    records: Option<&'static [u8]>,
+    /// Some mutexes have locks of their own.
+    has_rules: bool,
+}
+
+impl Asked {
+    /// Whether plain mutexes may go the shortest way, where nothing is looked at.
+    fn is_plain(&self) -> bool {
+        self.counts.is_none() && self.records.is_none() && !self.has_rules
+    }
+
+    /// Takes the words in. Tunables are set on the way.
+    fn read(&mut self, words: &'static [u8]) -> Result<(), Refused> {
+        words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).try_for_each(|word| self.read_word(word))
+    }
+
+    fn read_word(&mut self, word: &'static [u8]) -> Result<(), Refused> {
         if let Some(rule) = rules::parse(word) {
             rule.map_err(|why| Refused { word, why })?;
-            *has_rules = true;
-            continue;
+            self.has_rules = true;
+            return Ok(());
         }
         let mut parts = word.splitn(2, |&byte| byte == b'=');
-        let (name, value) = (parts.next().unwrap_or(b""), parts.next());
-        match (name, value) {
+        let refused = |why| Err(Refused { word, why });
+        match (parts.next().unwrap_or(b""), parts.next()) {
             (b"", None) => {}
             (b"nopv", None) => tunables::set_paravirt(false),
-            (b"stats", path) => *counts = Some(path.unwrap_or(b"")),
-            (b"lock", Some(b"libc")) => choice = None,
-            (b"lock", Some(value)) => {
-                let Some(found) = lock_named(value) else {
-                    return Err(Refused { word, why: "no such lock" });
-                };
-                choice = Some(found);
-            }
-            (_, Some(value)) => match (tunable(name), number(value)) {
-                (Some(tunable), Some(number)) => tunables::set(tunable, number),
-                (Some(_), None) => return Err(Refused { word, why: "not a number" }),
-                (None, _) => return Err(Refused { word, why: "not understood" }),
+            (b"stats", path) => self.counts = Some(path.unwrap_or(b"")),
+            (b"record", Some(path)) => self.records = Some(path),
+            (b"lock", Some(b"libc")) => self.choice = None,
+            (b"lock", Some(value)) => match lock_named(value) {
+                Some(found) => self.choice = Some(found),
+                None => return refused("no such lock"),
             },
-            (_, None) => return Err(Refused { word, why: "not understood" }),
+            (name, Some(value)) => match (tunable(name), number(value)) {
+                (Some(tunable), Some(number)) => tunables::set(tunable, number),
+                (Some(_), None) => return refused("not a number"),
+                (None, _) => return refused("not understood"),
+            },
+            (_, None) => return refused("not understood"),
         }
+        Ok(())
     }
-    Ok(choice)
 }
 
 fn tunable(name: &[u8]) -> Option<Tunable> {

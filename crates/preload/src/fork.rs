@@ -7,6 +7,7 @@
 //! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
 use crate::config;
 use crate::stats;
+use crate::trace;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stanchion::futex;
@@ -61,6 +62,7 @@ extern "C" fn in_child() {
     BROOM.store(0, Ordering::Relaxed);
     config::forked();
     stats::forked();
+    trace::forked();
 }
 
 /// Whether libc was asked to tell us of forks.

@@ -13,6 +13,7 @@
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
 //! - `stats/`: what happens at each lock, counted in a file.
 //! - `maps.rs`: which file an address is in.
+//! - `trace/`: when each thread took which lock, and for how long.
 //! - `fork.rs`: what the child of a `fork` forgets.
 //! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
 //!
@@ -40,3 +41,4 @@ mod spin;
 mod stats;
 mod thread;
 mod time;
+mod trace;

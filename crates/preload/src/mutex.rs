@@ -11,6 +11,7 @@ use crate::rules;
 use crate::stats::{self, Attempt, Left};
 use crate::thread::me;
 use crate::time;
+use crate::trace;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
@@ -161,7 +162,7 @@ unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
         {
             return answer;
         }
-        stats::acquire(this, choice);
+        trace::acquire(this, choice);
         this.set_owner(me());
         0
     }
@@ -223,6 +224,7 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
             return EBUSY;
         }
         this.set_owner(me());
+        trace::enter_at_once(mutex.addr(), trace::MUTEX);
         0
     }
 }
@@ -283,8 +285,9 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
             Ok(deadline) => deadline,
             Err(error) => return error,
         };
-        let arrival = stats::arrive(this);
+        let (arrival, came) = (stats::arrive(this), trace::now());
         if acquire_until(&deadline, || attempt(mutex, Attempt::Waiting(arrival)) == 0) {
+            trace::waited_since(came);
             return 0;
         }
         stats::gave_up(this);
@@ -339,11 +342,13 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
             this.disown();
         }
         let next = this.relay.next();
+        let at = trace::now();
         stats::release(this, choice);
         // From here on the mutex may be gone (W3).
         if let Some(next) = next {
             next.wake();
         }
+        trace::left(mutex.addr(), trace::MUTEX, at);
         0
     }
 }

@@ -11,7 +11,9 @@ use crate::object::RwLock;
 use crate::stats::{self, Left, rw};
 use crate::thread::me;
 use crate::time;
+use crate::trace;
 use core::ffi::c_int;
+use core::ptr;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use libc::{EAGAIN, EBUSY, EDEADLK, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
@@ -107,10 +109,11 @@ fn read(this: &RwLock) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
-    let comer = rw::come(this, false, true);
+    let (comer, came) = (rw::come(this, false, true), trace::now());
     let answer = read_uncounted(this);
     if answer == 0 {
         comer.enter(this, false);
+        trace::enter(ptr::from_ref(this).addr(), trace::READ, came);
     }
     answer
 }
@@ -180,10 +183,11 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
         if this.is_mine() {
             return EDEADLK;
         }
-        let comer = rw::come(this, true, true);
+        let (comer, came) = (rw::come(this, true, true), trace::now());
         this.lock().acquire_write();
         this.set_writer(me());
         comer.enter(this, true);
+        trace::enter(lock.addr(), trace::WRITE, came);
         0
     }
 }
@@ -208,6 +212,11 @@ fn try_write(this: &RwLock) -> c_int {
     0
 }
 
+/// How a trace calls it.
+fn kind(write: bool) -> u64 {
+    if write { trace::WRITE } else { trace::READ }
+}
+
 /// A try form.
 #[inline(always)]
 fn once(this: &RwLock, write: bool, attempt: impl Fn(&RwLock) -> c_int) -> c_int {
@@ -215,6 +224,7 @@ fn once(this: &RwLock, write: bool, attempt: impl Fn(&RwLock) -> c_int) -> c_int
     match attempt(this) {
         0 => {
             comer.enter(this, write);
+            trace::enter_at_once(ptr::from_ref(this).addr(), kind(write));
             0
         }
         answer => {
@@ -239,11 +249,12 @@ unsafe fn until(
     if this.is_mine() {
         return EDEADLK;
     }
-    let mut comer = rw::come(this, is_writer, false);
+    let (mut comer, came) = (rw::come(this, is_writer, false), trace::now());
     match attempt(this) {
         EBUSY => comer.waits(),
         0 => {
             comer.enter(this, is_writer);
+            trace::enter(ptr::from_ref(this).addr(), kind(is_writer), came);
             return 0;
         }
         answer => return answer,
@@ -270,7 +281,10 @@ unsafe fn until(
         this.timed_writers.fetch_sub(1, Ordering::Relaxed);
     }
     match answer {
-        0 => comer.enter(this, is_writer),
+        0 => {
+            comer.enter(this, is_writer);
+            trace::enter(ptr::from_ref(this).addr(), kind(is_writer), came);
+        }
         _ => comer.fail(),
     }
     answer
@@ -324,7 +338,8 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
         if !is_ours(this) {
             return libc_s::pthread_rwlock_unlock(lock);
         }
-        if this.is_mine() {
+        let (at, is_writer) = (trace::now(), this.is_mine());
+        if is_writer {
             rw::leave(this, true, || {
                 this.set_writer(0);
                 this.lock().release_write();
@@ -332,6 +347,7 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
         } else {
             rw::leave(this, false, || this.lock().release_read());
         }
+        trace::left(lock.addr(), kind(is_writer), at);
         0
     }
 }

@@ -6,7 +6,7 @@
 mod args;
 mod calibrate;
 mod cell;
-mod clock;
+pub(crate) mod clock;
 mod config;
 mod contender;
 mod contenders;

@@ -6,13 +6,13 @@ use super::compare::{Comparison, Metric, Order, Setting};
 use super::environment::{Environment, Outer};
 use super::library::{self, Places};
 use super::program::Program;
+use super::record::{self, Record, Show};
 use super::single::Single;
 use super::stats::{self, Stats};
 use super::{Target, imports, locks, probe};
 use crate::export::Exports;
 use core::time::Duration;
 use std::ffi::{OsStr, OsString};
-use std::fs::OpenOptions;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -63,9 +63,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "stats", help_heading = "Statistics")]
     pub stats_json: Option<PathBuf>,
 
-    /// Let the library write a trace of the locks to a file
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
+    #[arg(long, value_name = "FILE", conflicts_with = "compare", help_heading = "Traces")]
     pub record: Option<PathBuf>,
+
+    /// The most that the program may write of it; what comes later is dropped and counted [default: 256]
+    #[arg(long, value_name = "MIB", requires = "record", help_heading = "Traces")]
+    pub record_limit: Option<u64>,
+
+    /// Sum up a trace, and run nothing; with --json as JSON, which may go to '-'
+    #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program"], help_heading = "Traces")]
+    pub show: Option<PathBuf>,
 
     /// End the program after this many seconds, with all that it started; it cannot read from a terminal then [default: none;
     /// with --compare 600]
@@ -86,7 +94,7 @@ pub(crate) struct Args {
     pub quiet: bool,
 
     /// Run the program under several locks in turn, and compare; its input is empty, its output is not shown
-    #[arg(long, help_heading = "Comparing")]
+    #[arg(long, group = "results", help_heading = "Comparing")]
     pub compare: bool,
 
     /// Runs under each lock that count [default: 5]
@@ -119,7 +127,7 @@ pub(crate) struct Args {
     pub show_output: bool,
 
     /// Write the whole result as JSON, after each run
-    #[arg(long, value_name = "FILE", requires = "compare", help_heading = "Comparing")]
+    #[arg(long, value_name = "FILE", requires = "results", help_heading = "Comparing")]
     pub json: Option<PathBuf>,
 
     /// Write one row per run as CSV, after each run
@@ -135,6 +143,7 @@ pub(crate) struct Args {
 #[derive(Debug)]
 pub(crate) enum Request {
     List,
+    Show(Show),
     Single(Box<Single>),
     Compare(Box<Comparison>),
 }
@@ -144,6 +153,10 @@ impl Args {
     pub(crate) fn resolve(&self) -> Result<Request, String> {
         if self.list {
             return Ok(Request::List);
+        }
+        if let Some(trace) = &self.show {
+            let (trace, json) = (trace.clone(), self.json.clone());
+            return Ok(Request::Show(Show { trace, json, force: self.force }));
         }
         let chosen = self.locks()?;
         let timeout = self.timeout.map(seconds).transpose()?;
@@ -174,15 +187,16 @@ impl Args {
                 Comparison { target, environments, setting, library, words, exports, warning, quiet };
             return Ok(Request::Compare(Box::new(comparison)));
         }
-        if let Some(path) = &self.record {
-            words.push(self.new_record(path)?);
+        let record = self.new_record()?;
+        if let Some(record) = &record {
+            words.push(word_of("record", "--record", record.raw())?);
         }
         let stats = if self.stats { Some(self.new_stats()?) } else { None };
         if let Some(stats) = &stats {
             words.push(word_of("stats", "--stats", stats.path())?);
         }
         let environment = environment(&chosen[0], &words);
-        Ok(Request::Single(Box::new(Single { target, environment, timeout, stats, warning })))
+        Ok(Request::Single(Box::new(Single { target, environment, timeout, stats, record, warning })))
     }
 
     fn locks(&self) -> Result<Vec<String>, String> {
@@ -199,9 +213,13 @@ impl Args {
                 if self.compare { &[locks::LIBC, locks::DEFAULT] } else { &[locks::DEFAULT] };
             chosen = usual.iter().map(|&lock| lock.to_owned()).collect();
         }
+        let libcs = |lock: &str| [locks::LIBC, locks::LIBC_THROUGH].contains(&lock);
         match (self.compare, chosen.len()) {
             (true, 1) => Err(format!("--compare has nothing to compare {} with; name more locks", chosen[0])),
-            (false, 1) if self.stats && [locks::LIBC, locks::LIBC_THROUGH].contains(&&*chosen[0]) => {
+            (false, 1) if self.record.is_some() && libcs(&chosen[0]) => {
+                Err(format!("--record records our locks, and {} are libc's own", chosen[0]))
+            }
+            (false, 1) if self.stats && libcs(&chosen[0]) => {
                 Err(format!("--stats counts at our locks, and {} are libc's own", chosen[0]))
             }
             (false, 2..) => {
@@ -285,24 +303,10 @@ impl Args {
         Stats::prepare(self.stats_top.unwrap_or(stats::TOP), self.stats_json.as_deref(), self.force)
     }
 
-    /// The file of `--record`, made empty, as a word; by a path from the root because the program may run elsewhere.
-    fn new_record(&self, path: &Path) -> Result<OsString, String> {
-        let said = |error: std::io::Error| format!("--record {}: {error}", path.display());
-        let word = word_of("record", "--record", &std::path::absolute(path).map_err(said)?)?;
-        let mut options = OpenOptions::new();
-        options.write(true);
-        if self.force {
-            options.create(true).truncate(true);
-        } else {
-            options.create_new(true);
-        }
-        match options.open(path) {
-            Ok(_) => Ok(word),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(format!("--record {}: exists already; use --force to replace it", path.display()))
-            }
-            Err(error) => Err(said(error)),
-        }
+    /// None unless a trace is to be recorded.
+    fn new_record(&self) -> Result<Option<Record>, String> {
+        let mib = self.record_limit.unwrap_or(record::LIMIT);
+        self.record.as_ref().map(|path| Record::prepare(path, mib, self.force, self.quiet)).transpose()
     }
 }
 

@@ -89,20 +89,13 @@ fn a_setting_is_what_was_typed_or_the_default() {
 fn a_word_of_the_library_holds_no_comma() {
     assert_eq!(word_of("record", "--record", Path::new("/a b")), Ok("record=/a b".into()));
     assert!(word_of("record", "--record", Path::new("/a,b")).expect_err("a comma").contains("comma"));
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    assert!(parsed(&["x"]).new_record(&dir.path().join("a,b")).is_err());
-    assert_eq!(
-        std::fs::read_dir(dir.path()).expect("readable").count(),
-        0,
-        "a refusal leaves nothing behind"
-    );
 }
 
 #[test]
-fn a_record_replaces_nothing_without_force() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = dir.path().join("trace");
-    assert!(parsed(&["x"]).new_record(&file).is_ok() && file.exists());
-    assert!(parsed(&["x"]).new_record(&file).expect_err("exists").contains("--force"));
-    assert!(parsed(&["--force", "x"]).new_record(&file).is_ok());
+fn a_trace_is_shown_without_a_program() {
+    assert!(matches!(parsed(&["--show", "t", "--json", "-"]).resolve(), Ok(Request::Show(_))));
+    for words in [&["--show", "t", "x"][..], &["--show", "t", "--compare"], &["--record-limit", "3", "x"]] {
+        assert!(Cli::try_parse_from(["run"].iter().chain(words)).is_err(), "{words:?}");
+    }
+    assert!(refused(&["--lock", "libc", "--record", "t", "/no/such"]).contains("libc's own"));
 }

@@ -2,7 +2,7 @@
 //!
 //! What was typed is checked in [`args`]: the program ([`program`], [`elf`], [`imports`]), the library ([`library`], [`probe`]),
 //! what both are told ([`environment`], [`locks`]). [`single`] runs the program once in our place; [`compare`] runs it many times
-//! under several locks. [`child`] is a program while it runs, [`reap`] its end, [`signals`] what reaches it through us.
+//! under several locks. [`stats`] and [`record`] are what the library tells of a program. [`child`] is a program while it runs, [`reap`] its end, [`signals`] what reaches it through us.
 mod args;
 mod child;
 mod compare;
@@ -14,6 +14,7 @@ mod locks;
 mod probe;
 mod program;
 mod reap;
+mod record;
 mod signals;
 mod single;
 mod stats;
@@ -43,6 +44,7 @@ pub(crate) struct Target {
 pub(crate) fn run(args: &Args) -> ExitCode {
     match args.resolve() {
         Ok(Request::List) => print(&locks::list(), ExitCode::SUCCESS),
+        Ok(Request::Show(show)) => record::show(&show),
         Ok(Request::Single(single)) => single::run(&single),
         Ok(Request::Compare(comparison)) => compare::run(*comparison),
         Err(line) => {

@@ -1,6 +1,7 @@
 //! One run of a program under one lock, as if it had been started without us.
 use super::child::{End, Limits, Running};
 use super::environment::Environment;
+use super::record::Record;
 use super::signals::Caught;
 use super::stats::Stats;
 use super::{NOT_STARTED, Target};
@@ -21,6 +22,8 @@ pub(crate) struct Single {
     pub timeout: Option<Duration>,
     /// What the library counts.
     pub stats: Option<Stats>,
+    /// What it records.
+    pub record: Option<Record>,
     /// To be said before the start.
     pub warning: Option<String>,
 }
@@ -46,6 +49,9 @@ pub(crate) fn run(single: &Single) -> ExitCode {
     };
     if let Some(stats) = &single.stats {
         stats.finish();
+    }
+    if let Some(record) = &single.record {
+        record.finish(&single.target.words);
     }
     ExitCode::from(code)
 }

@@ -3,5 +3,6 @@ mod compare;
 mod input;
 mod once;
 mod preloaded;
+mod record;
 mod rules;
 mod stats;

@@ -155,9 +155,12 @@ fn statistics_and_records_are_asked_of_the_library() {
         .expect("the program starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let words = text(&output.stdout);
-    let expected = format!("lock=pv-qspin,record={},stats=/", record.display());
-    assert!(words.starts_with(&expected) && record.exists(), "{words}");
-    assert!(line(&output).contains("--stats: the file is not what the library"), "{}", line(&output));
+    let expected = format!("lock=pv-qspin,record={}/.stanchion-record-", preload.dir().display());
+    assert!(words.starts_with(&expected) && words.contains(",stats=/") && record.exists(), "{words}");
+    let said = text(&output.stderr);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("--stats: the file is not what the library"), "{said}");
+    assert!(lines[1].contains("--record: nothing was recorded"), "{said}");
     let again = refused(&mut preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
     assert!(again.contains("exists already"), "{again}");
 }

@@ -27,12 +27,27 @@ impl Descriptor {
         usize::try_from(read).unwrap_or(0)
     }
 
-    fn length(&self) -> Option<usize> {
+    pub(crate) fn length(&self) -> Option<usize> {
         // SAFETY: plain call on a descriptor of ours. A file of ours has no position that matters.
         usize::try_from(unsafe { syscall(libc::SYS_lseek, self.0, 0, libc::SEEK_END) }).ok()
     }
 
-    fn lock(&self, how: i32) {
+    pub(crate) fn number(&self) -> i32 {
+        self.0 as i32
+    }
+
+    pub(crate) fn set_length(&self, length: usize) -> bool {
+        // SAFETY: plain call on a descriptor of ours.
+        unsafe { syscall(libc::SYS_ftruncate, self.0, length) == 0 }
+    }
+
+    /// Takes the room on the disk.
+    pub(crate) fn allocate(&self, length: usize) -> bool {
+        // SAFETY: plain call on a descriptor of ours.
+        unsafe { syscall(libc::SYS_fallocate, self.0, 0, 0_i64, length) == 0 }
+    }
+
+    pub(crate) fn lock(&self, how: i32) {
         // SAFETY: plain call on a descriptor of ours.
         unsafe { syscall(libc::SYS_flock, self.0, how) };
     }
@@ -62,8 +77,7 @@ fn map_locked(file: &Descriptor) -> Result<&'static File, &'static str> {
         return Err("the file is none of ours, or of another version");
     }
     // Space is taken at once: a disk that is full would end the program in the middle of a lock.
-    // SAFETY: plain call on a descriptor of ours.
-    if length == 0 && unsafe { syscall(libc::SYS_fallocate, file.0, 0, 0_i64, size_of::<File>()) } != 0 {
+    if length == 0 && !file.allocate(size_of::<File>()) {
         return Err("there is no room for the file");
     }
     let whole = map_shared(file.0 as i32, 0)?;

@@ -11,7 +11,7 @@
 //! Without the word, mutexes of the default lock do not come here: `config::is_plain` is false while this is on. Everywhere else it costs one
 //! load and a branch.
 mod count;
-mod file;
+pub(crate) mod file;
 mod layout;
 mod records;
 pub(crate) mod rw;

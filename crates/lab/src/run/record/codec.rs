@@ -1,0 +1,199 @@
+//! Events as the library writes them (`crates/preload/src/trace/layout.rs` says how).
+
+/// Slots of which an event can name one.
+const SLOTS: usize = 32;
+
+/// What a lock was taken as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    Mutex,
+    Read,
+    Write,
+}
+
+/// A lock's address, and what it was taken as, in one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key(u64);
+
+impl Key {
+    pub(crate) fn new(key: u64) -> Option<Self> {
+        (key & 3 != 0 && key >> 2 != 0).then_some(Self(key))
+    }
+
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn address(self) -> u64 {
+        self.0 >> 2
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        match self.0 & 3 {
+            2 => Kind::Read,
+            3 => Kind::Write,
+            _ => Kind::Mutex,
+        }
+    }
+}
+
+/// One hold of a lock, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub key: Key,
+    /// When the thread came for it.
+    pub came: u64,
+    /// From its last release to that; negative if it came before that, because it held two.
+    pub think: i64,
+    pub wait: u64,
+    pub hold: u64,
+}
+
+/// Bytes from which numbers are taken.
+pub(crate) struct Bytes<'a>(pub &'a [u8]);
+
+impl Bytes<'_> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    /// Groups of seven bits, the lowest first; more than 64 bits are none.
+    pub(crate) fn number(&mut self) -> Option<u64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let group = u64::from(byte & 0x7f);
+            if shift == 63 && group > 1 {
+                return None;
+            }
+            value |= group << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+pub(crate) fn write_number(to: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        to.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    to.push(value as u8);
+}
+
+/// Calls `each` with the events of a chunk, whose first one counts from `base`. None if they are no events; some were given out then.
+pub(crate) fn decode(bytes: &[u8], base: u64, mut each: impl FnMut(&Event)) -> Option<u32> {
+    let mut slots = [None; SLOTS];
+    let mut bytes = Bytes(bytes);
+    let (mut last, mut number) = (base, 0_u32);
+    while let Some(first) = bytes.byte() {
+        if first & 0x80 != 0 {
+            return None;
+        }
+        let slot = &mut slots[usize::from(first >> 1) % SLOTS];
+        if first & 1 != 0 {
+            *slot = Some(Key::new(bytes.number()?)?);
+        }
+        let key = (*slot)?;
+        let think = bytes.number()?;
+        let think = (think >> 1).cast_signed() ^ -(think & 1).cast_signed();
+        let wait = if first & 0x40 == 0 { bytes.number()? } else { 0 };
+        let hold = bytes.number()?;
+        let came = last.checked_add_signed(think)?;
+        last = came.checked_add(wait)?.checked_add(hold)?;
+        number = number.checked_add(1)?;
+        each(&Event { key, came, think, wait, hold });
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// As the library does it: each event's lock goes to the slot that is given with it.
+    pub(crate) fn encode(events: &[(usize, Event)]) -> Vec<u8> {
+        let mut slots = [None; SLOTS];
+        let mut bytes = Vec::new();
+        for (slot, event) in events {
+            let is_new = slots[*slot] != Some(event.key);
+            bytes.push(u8::from(is_new) | (*slot as u8) << 1 | u8::from(event.wait == 0) << 6);
+            if is_new {
+                slots[*slot] = Some(event.key);
+                write_number(&mut bytes, event.key.bits());
+            }
+            write_number(&mut bytes, (event.think << 1 ^ event.think >> 63).cast_unsigned());
+            if event.wait != 0 {
+                write_number(&mut bytes, event.wait);
+            }
+            write_number(&mut bytes, event.hold);
+        }
+        bytes
+    }
+
+    fn key(address: u64, kind: u64) -> Key {
+        Key::new(address << 2 | kind).expect("a lock")
+    }
+
+    /// Events with the extremes of each number, from a thread that released something at 1000.
+    pub(crate) fn some_events() -> Vec<(usize, Event)> {
+        let (a, b) = (key(0x7fff_1234_5670, 1), key(0x10, 3));
+        let all = [
+            (5, a, 10, 0, 7),
+            (5, a, 0, 3, 0),
+            (9, b, -15, 1 << 40, 127),
+            (5, b, 128, 0, 128),
+            (9, b, i64::from(i32::MAX), 1, 1 << 33),
+        ];
+        let mut last = 1000_u64;
+        all.into_iter()
+            .map(|(slot, key, think, wait, hold)| {
+                let came = last.checked_add_signed(think).expect("small");
+                last = came + wait + hold;
+                (slot, Event { key, came, think, wait, hold })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn events_come_back_as_they_were() {
+        let events = some_events();
+        let mut back = Vec::new();
+        assert_eq!(decode(&encode(&events), 1000, |event| back.push(*event)), Some(5));
+        assert_eq!(back, events.iter().map(|(_, event)| *event).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn numbers_are_whole_or_none() {
+        for value in [0, 1, 127, 128, 1 << 35, u64::MAX] {
+            let mut bytes = Vec::new();
+            write_number(&mut bytes, value);
+            assert_eq!(Bytes(&bytes).number(), Some(value));
+            bytes.pop();
+            assert_eq!(Bytes(&bytes).number(), None);
+        }
+        assert_eq!(Bytes(&[0xff; 12]).number(), None, "too long");
+        assert_eq!(
+            Bytes(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number(),
+            None,
+            "65 bits"
+        );
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused() {
+        let nothing = |_: &Event| {};
+        assert_eq!(decode(&[0], 0, nothing), None, "a slot in which nothing is");
+        assert_eq!(decode(&[0x80], 0, nothing), None, "a bit that means nothing");
+        assert_eq!(decode(&[0x41, 5, 1, 0], 0, nothing), None, "before the beginning of time");
+        assert_eq!(decode(&[0x41, 4, 0, 0], 0, nothing), None, "a lock of no kind");
+        let whole = encode(&some_events());
+        let cut = (0..whole.len()).filter(|&end| decode(&whole[..end], 1000, nothing).is_some()).count();
+        assert_eq!(cut, 5, "only between two events, and before the first");
+    }
+}

@@ -1,0 +1,219 @@
+//! The file of `--record`: sections, each with its length and a checksum. `docs/record.md` describes it for those who read it with other
+//! programs.
+use super::codec::{Bytes, Key, write_number};
+use super::raw::Chunk;
+use crate::provenance::Provenance;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+
+const MAGIC: &[u8; 8] = b"STANCTRC";
+const VERSION: u32 = 1;
+/// Bytes of a chunk before its events.
+const HEAD: usize = 36;
+
+const META: u32 = 1;
+const CHUNK: u32 = 2;
+const LOCKS: u32 = 3;
+const END: u32 = 4;
+
+/// Where the events come from, and what their times are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    pub ticks_per_ns: f64,
+    /// The most bytes that the program might write.
+    pub limit: u64,
+    pub program: Vec<String>,
+    pub provenance: Provenance,
+}
+
+/// What is known when all is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub chunks: u64,
+    pub events: u64,
+    /// Releases without an event.
+    pub dropped: u64,
+    /// Pieces of the program's file that were destroyed, and are not here.
+    pub damaged: u64,
+    /// 1 if the room did not suffice.
+    pub is_full: u64,
+}
+
+/// A lock: the process's number, and its address and kind. Its own number is its place in the table.
+pub(crate) type Lock = (u32, Key);
+
+pub(crate) struct Writer<W>(W);
+
+impl<W: Write> Writer<W> {
+    pub(crate) fn begin(mut to: W, meta: &Meta) -> io::Result<Self> {
+        to.write_all(MAGIC)?;
+        to.write_all(&VERSION.to_le_bytes())?;
+        let mut writer = Self(to);
+        writer.section(META, &serde_json::to_vec(meta)?)?;
+        Ok(writer)
+    }
+
+    fn section(&mut self, kind: u32, payload: &[u8]) -> io::Result<()> {
+        let head = [&kind.to_le_bytes()[..], &(payload.len() as u64).to_le_bytes()].concat();
+        let sum = checksum(&head, payload);
+        for part in [&head[..], payload, &sum.to_le_bytes()] {
+            self.0.write_all(part)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn chunk(&mut self, chunk: &Chunk) -> io::Result<()> {
+        let mut payload = Vec::with_capacity(HEAD + chunk.events.len());
+        for number in [chunk.process, chunk.pid, chunk.number] {
+            payload.extend(number.to_le_bytes());
+        }
+        for number in [chunk.thread, chunk.base, chunk.dropped] {
+            payload.extend(number.to_le_bytes());
+        }
+        payload.extend(&chunk.events);
+        self.section(CHUNK, &payload)
+    }
+
+    pub(crate) fn end(mut self, locks: &[Lock], totals: &Totals) -> io::Result<W> {
+        let mut payload = Vec::new();
+        write_number(&mut payload, locks.len() as u64);
+        for (process, key) in locks {
+            write_number(&mut payload, (*process).into());
+            write_number(&mut payload, key.bits());
+        }
+        self.section(LOCKS, &payload)?;
+        let Totals { chunks, events, dropped, damaged, is_full } = *totals;
+        let all: Vec<u8> =
+            [chunks, events, dropped, damaged, is_full].into_iter().flat_map(u64::to_le_bytes).collect();
+        self.section(END, &all)?;
+        self.0.flush()?;
+        Ok(self.0)
+    }
+}
+
+fn checksum(head: &[u8], payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(head);
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+/// All but the chunks.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub meta: Meta,
+    pub locks: Vec<Lock>,
+    pub totals: Totals,
+}
+
+const CUT: &str = "is cut short";
+const DAMAGED: &str = "is damaged";
+
+/// Reads a file of `length` bytes, and calls `each` with each chunk before the end is known to be good. The error says what the file is.
+pub(crate) fn read(
+    mut from: impl Read,
+    length: u64,
+    mut each: impl FnMut(&Chunk) -> Option<()>,
+) -> Result<Whole, String> {
+    let mut first = [0; 12];
+    fill(&mut from, &mut first)?;
+    if &first[..8] != MAGIC {
+        return Err("is no trace of `stanchion run --record`".to_owned());
+    }
+    let version = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
+    if version != VERSION {
+        return Err(format!(
+            "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
+        ));
+    }
+    let mut left = length.saturating_sub(12);
+    let meta = match section(&mut from, &mut left)? {
+        (META, payload) => serde_json::from_slice::<Meta>(&payload).map_err(|_| DAMAGED)?,
+        _ => return Err(DAMAGED.to_owned()),
+    };
+    let (mut found, mut locks) = (Totals::default(), None);
+    loop {
+        let (kind, payload) = section(&mut from, &mut left)?;
+        match (kind, &locks) {
+            (CHUNK, None) => {
+                let chunk = chunk(&payload).ok_or(DAMAGED)?;
+                found.chunks += 1;
+                found.events += u64::from(chunk.number);
+                each(&chunk).ok_or(DAMAGED)?;
+            }
+            (LOCKS, None) => locks = Some(table(&payload).ok_or(DAMAGED)?),
+            (END, Some(_)) => {
+                let totals = totals(&payload).ok_or(DAMAGED)?;
+                let fits = (totals.chunks, totals.events) == (found.chunks, found.events) && left == 0;
+                if !fits || !meta.ticks_per_ns.is_finite() || meta.ticks_per_ns <= 0.0 {
+                    return Err(DAMAGED.to_owned());
+                }
+                return Ok(Whole { meta, locks: locks.unwrap_or_default(), totals });
+            }
+            _ => return Err(DAMAGED.to_owned()),
+        }
+    }
+}
+
+/// Kind and payload of the next one. `left` is what the file still has.
+fn section(from: &mut impl Read, left: &mut u64) -> Result<(u32, Vec<u8>), String> {
+    let mut head = [0; 12];
+    fill(from, &mut head)?;
+    let (kind, length) = head.split_at(4);
+    let length = length.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+    // Checked before so much memory is asked for.
+    *left = left.checked_sub(16).and_then(|left| left.checked_sub(length)).ok_or(CUT)?;
+    let mut payload = vec![0; length as usize];
+    fill(from, &mut payload)?;
+    let mut sum = [0; 4];
+    fill(from, &mut sum)?;
+    if u32::from_le_bytes(sum) != checksum(&head, &payload) {
+        return Err(DAMAGED.to_owned());
+    }
+    Ok((kind.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte)), payload))
+}
+
+fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
+    from.read_exact(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => CUT.to_owned(),
+        _ => format!("cannot be read: {error}"),
+    })
+}
+
+fn chunk(payload: &[u8]) -> Option<Chunk> {
+    let (head, events) = payload.split_at_checked(HEAD)?;
+    let small =
+        |at: usize| head[at..at + 4].iter().rev().fold(0_u32, |value, &byte| value << 8 | u32::from(byte));
+    let large = |at: usize| u64::from(small(at)) | u64::from(small(at + 4)) << 32;
+    Some(Chunk {
+        process: small(0),
+        pid: small(4),
+        number: small(8),
+        thread: large(12),
+        base: large(20),
+        dropped: large(28),
+        events: events.to_vec(),
+    })
+}
+
+fn table(payload: &[u8]) -> Option<Vec<Lock>> {
+    let mut bytes = Bytes(payload);
+    let number = bytes.number()?;
+    let mut locks = Vec::new();
+    for _ in 0..number {
+        locks.push((u32::try_from(bytes.number()?).ok()?, Key::new(bytes.number()?)?));
+    }
+    bytes.0.is_empty().then_some(locks)
+}
+
+fn totals(payload: &[u8]) -> Option<Totals> {
+    let (numbers, []) = payload.as_chunks::<8>() else { return None };
+    let [chunks, events, dropped, damaged, is_full] = *numbers else { return None };
+    let [chunks, events, dropped, damaged, is_full] =
+        [chunks, events, dropped, damaged, is_full].map(u64::from_le_bytes);
+    Some(Totals { chunks, events, dropped, damaged, is_full })
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

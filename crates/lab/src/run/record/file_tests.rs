@@ -1,0 +1,91 @@
+//! Files that come back as they were written, and files that something happened to.
+use super::*;
+use crate::run::record::codec::tests::{encode, some_events};
+
+fn meta() -> Meta {
+    Meta {
+        ticks_per_ns: 2.5,
+        limit: 1 << 20,
+        program: vec!["p".to_owned()],
+        provenance: Provenance::collect(0),
+    }
+}
+
+fn chunk_of(thread: u64) -> Chunk {
+    let events = some_events();
+    Chunk { process: 1, pid: 77, thread, base: 1000, dropped: 2, number: 5, events: encode(&events) }
+}
+
+fn small_file() -> Vec<u8> {
+    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
+    writer.chunk(&chunk_of(3)).expect("memory");
+    writer.chunk(&chunk_of(4)).expect("memory");
+    let keys = some_events().into_iter().map(|(_, event)| event.key);
+    let locks: Vec<Lock> = keys.take(2).map(|key| (1, key)).collect();
+    let totals = Totals { chunks: 2, events: 10, dropped: 4, damaged: 0, is_full: 1 };
+    writer.end(&locks, &totals).expect("memory")
+}
+
+fn read_all(bytes: &[u8]) -> Result<(Whole, Vec<Chunk>), String> {
+    let mut chunks = Vec::new();
+    let whole = read(bytes, bytes.len() as u64, |chunk| {
+        chunks.push(chunk.clone());
+        chunk.decode(|_| {})
+    })?;
+    Ok((whole, chunks))
+}
+
+#[test]
+fn a_file_comes_back_as_it_was() {
+    let (whole, chunks) = read_all(&small_file()).expect("good");
+    assert_eq!(chunks, [chunk_of(3), chunk_of(4)]);
+    assert_eq!((whole.locks.len(), whole.totals.dropped, whole.totals.is_full), (2, 4, 1));
+    assert_eq!((whole.meta.ticks_per_ns, &whole.meta.program[..]), (2.5, &["p".to_owned()][..]));
+}
+
+#[test]
+fn every_damaged_bit_is_noticed() {
+    let good = small_file();
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << bit;
+            let why = read_all(&bad).expect_err("damaged");
+            assert!(!why.contains('\n') && !why.is_empty(), "byte {at}: {why}");
+        }
+    }
+}
+
+#[test]
+fn every_missing_or_surplus_byte_is_noticed() {
+    let good = small_file();
+    for end in 0..good.len() {
+        assert_eq!(read_all(&good[..end]).expect_err("short"), CUT, "{end} bytes");
+    }
+    let more = [&good[..], &[0]].concat();
+    assert_eq!(read_all(&more).expect_err("long"), DAMAGED);
+}
+
+/// Sound checksums do not make a sound file.
+#[test]
+fn sections_in_another_order_are_refused() {
+    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
+    writer.section(END, &[0; 40]).expect("memory");
+    assert_eq!(read_all(&writer.0).expect_err("no locks"), DAMAGED);
+    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
+    writer.chunk(&Chunk { number: 4, ..chunk_of(1) }).expect("memory");
+    let bytes = writer.end(&[], &Totals { chunks: 1, events: 4, ..Totals::default() }).expect("memory");
+    assert_eq!(read_all(&bytes).expect_err("a number of events that is not theirs"), DAMAGED);
+    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
+    writer.chunk(&chunk_of(1)).expect("memory");
+    let bytes = writer.end(&[], &Totals { chunks: 2, events: 10, ..Totals::default() }).expect("memory");
+    assert_eq!(read_all(&bytes).expect_err("a chunk is missing"), DAMAGED);
+}
+
+#[test]
+fn another_version_is_named() {
+    let mut other = small_file();
+    other[8] = 9;
+    assert!(read_all(&other).expect_err("another").contains("version 9"));
+    assert!(read_all(b"#!/bin/sh\necho a script\n").expect_err("no trace").contains("no trace"));
+}

@@ -1,0 +1,202 @@
+//! `--record`: a trace of the locks, in a file of its own; `--show` says what is in one.
+//!
+//! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know ([`codec`]). When the program has
+//! ended, in whatever way, that is made into the file that was asked for ([`file`]), with checksums. [`summary`] is what there is to say of it.
+mod codec;
+mod file;
+mod raw;
+mod summary;
+
+use crate::bench::clock;
+use crate::output::{PASSED, REFUSED, print};
+use crate::provenance::Provenance;
+use core::time::Duration;
+use file::{Lock, Meta, Totals, Whole, Writer};
+use raw::Header;
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use summary::Summary;
+
+/// MiB that a program may write unless told otherwise, and at most.
+pub(crate) const LIMIT: u64 = 256;
+const LIMIT_MOST: u64 = 1 << 20;
+
+/// The rate of ticks is measured over this at least.
+const LONG_ENOUGH: u64 = 50_000_000;
+
+/// What is to be recorded, and where.
+#[derive(Debug)]
+pub(crate) struct Record {
+    path: PathBuf,
+    file: File,
+    /// What the library writes, beside the other: there is room for both on one disk, or there is not.
+    raw: tempfile::NamedTempFile,
+    limit: u64,
+    is_quiet: bool,
+}
+
+impl Record {
+    /// Makes both files. The error is the one line to print.
+    pub(crate) fn prepare(path: &Path, mib: u64, force: bool, is_quiet: bool) -> Result<Self, String> {
+        if mib == 0 || mib > LIMIT_MOST {
+            return Err(format!("--record-limit {mib}: must be from 1 to {LIMIT_MOST} MiB"));
+        }
+        let said = |error: io::Error| format!("--record {}: {error}", path.display());
+        // By a path from the root because the program may run elsewhere.
+        let path = std::path::absolute(path).map_err(said)?;
+        super::args::word_of("record", "--record", &path)?;
+        let dir = path.parent().unwrap_or(Path::new("/"));
+        let raw = tempfile::Builder::new().prefix(".stanchion-record-").tempfile_in(dir).map_err(said)?;
+        let limit = mib << 20;
+        raw.as_file().set_len(limit).map_err(said)?;
+        raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(said)?;
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if force {
+            options.create(true).truncate(true);
+        } else {
+            options.create_new(true);
+        }
+        let file = options.open(&path).map_err(|error| {
+            if error.kind() == ErrorKind::AlreadyExists {
+                format!("--record {}: exists already; use --force to replace it", path.display())
+            } else {
+                said(error)
+            }
+        })?;
+        Ok(Self { path, file, raw, limit, is_quiet })
+    }
+
+    /// The file for the library.
+    pub(crate) fn raw(&self) -> &Path {
+        self.raw.path()
+    }
+
+    /// Writes the trace of a program that has ended, and says so on standard error.
+    pub(crate) fn finish(&self, program: &[std::ffi::OsString]) {
+        match self.write(program) {
+            Ok(None) => eprintln!(
+                "stanchion: --record: nothing was recorded; the program did not load the library, or took no lock"
+            ),
+            Ok(Some(totals)) => self.tell(&totals),
+            Err(why) => eprintln!("stanchion: --record {}: {why}", self.path.display()),
+        }
+    }
+
+    fn tell(&self, totals: &Totals) {
+        if !self.is_quiet {
+            let path = self.path.display();
+            eprintln!(
+                "stanchion: --record: {} events in {path}; `stanchion run --show {path}` sums them up",
+                totals.events
+            );
+        }
+        if let Some(line) = missing(totals) {
+            eprintln!("stanchion: --record: {line}");
+        }
+    }
+
+    fn write(&self, program: &[std::ffi::OsString]) -> Result<Option<Totals>, String> {
+        let raw = self.raw.as_file();
+        let said = |error: io::Error| error.to_string();
+        let Some(header) = Header::read(raw).map_err(|why| format!("the program's file {why}"))? else {
+            return Ok(None);
+        };
+        let meta = Meta {
+            ticks_per_ns: rate(&header),
+            limit: self.limit,
+            program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            provenance: Provenance::collect(0),
+        };
+        let mut totals =
+            Totals { dropped: header.dropped, is_full: header.is_full().into(), ..Totals::default() };
+        let mut locks: BTreeSet<Lock> = BTreeSet::new();
+        let mut writer = Writer::begin(BufWriter::new(&self.file), &meta).map_err(said)?;
+        totals.damaged = raw::chunks(raw, &header, |chunk| {
+            chunk.decode(|event| _ = locks.insert((chunk.process, event.key)));
+            totals.chunks += 1;
+            totals.events += u64::from(chunk.number);
+            totals.dropped += chunk.dropped;
+            writer.chunk(&chunk).map_err(said)
+        })?;
+        let locks: Vec<Lock> = locks.into_iter().collect();
+        writer.end(&locks, &totals).map_err(said)?;
+        Ok(Some(totals))
+    }
+}
+
+/// What is not in a trace, if anything.
+fn missing(totals: &Totals) -> Option<String> {
+    let full = if totals.is_full != 0 { "; the room was full, --record-limit gives more" } else { "" };
+    let damaged = if totals.damaged != 0 {
+        format!("; the program destroyed {} pieces of what was recorded", totals.damaged)
+    } else {
+        String::new()
+    };
+    let dropped = totals.dropped;
+    (dropped + totals.damaged + totals.is_full != 0)
+        .then(|| format!("{dropped} events were dropped{full}{damaged}"))
+}
+
+/// Ticks per nanosecond since the library began.
+fn rate(header: &Header) -> f64 {
+    if header.is_nanos {
+        return 1.0;
+    }
+    let now = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    let since = now().saturating_sub(header.nanos);
+    std::thread::sleep(Duration::from_nanos(LONG_ENOUGH.saturating_sub(since)));
+    let (ticks, nanos) = (clock::ticks().saturating_sub(header.ticks), now().saturating_sub(header.nanos));
+    if ticks == 0 || nanos == 0 { 1.0 } else { ticks as f64 / nanos as f64 }
+}
+
+/// What `--show` is about.
+#[derive(Debug)]
+pub(crate) struct Show {
+    pub trace: PathBuf,
+    /// Where JSON goes: a file, or standard output for `-`.
+    pub json: Option<PathBuf>,
+    pub force: bool,
+}
+
+/// Sums a trace up.
+pub(crate) fn show(show: &Show) -> ExitCode {
+    let refuse = |line: String| {
+        eprintln!("stanchion: {line}");
+        ExitCode::from(REFUSED)
+    };
+    let summary = match sum_up(&show.trace) {
+        Ok(summary) => summary,
+        Err(why) => return refuse(format!("--show {}: {why}", show.trace.display())),
+    };
+    match &show.json {
+        None => print(&summary.text(), ExitCode::from(PASSED)),
+        Some(path) if path == Path::new("-") => print(&summary.json(), ExitCode::from(PASSED)),
+        Some(path) => match crate::output::create_json(path.clone(), show.force) {
+            Err(line) => refuse(line),
+            Ok((path, mut file)) => match file.write_all(summary.json().as_bytes()) {
+                Ok(()) => print(&summary.text(), ExitCode::from(PASSED)),
+                Err(error) => refuse(format!("--json {}: {error}", path.display())),
+            },
+        },
+    }
+}
+
+fn sum_up(path: &Path) -> Result<Summary, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let length = file.metadata().map_err(|error| error.to_string())?.len();
+    let mut sums = summary::Sums::default();
+    let whole: Whole = file::read(BufReader::new(file), length, |chunk| sums.add(chunk))?;
+    sums.finish(whole).ok_or_else(|| "is damaged".to_owned())
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

@@ -1,0 +1,69 @@
+//! What the library may leave behind, made by hand.
+use super::*;
+
+fn record(dir: &Path) -> Record {
+    Record::prepare(&dir.join("trace"), 1, false, true).expect("a new file")
+}
+
+/// As the library writes the header and a chunk; `pages` is what the chunk says of itself.
+fn write_chunk(record: &Record, at_page: u64, pages: u32, events: &[u8], number: u32) {
+    let file = record.raw.as_file();
+    let put = |bytes: &[u8], at: u64| file.write_all_at(bytes, at).expect("written");
+    put(&2_u32.to_le_bytes(), 12);
+    put(&9_u64.to_le_bytes(), 24);
+    let start = at_page * raw::PAGE;
+    put(b"CHNK", start);
+    put(&pages.to_le_bytes(), start + 4);
+    put(&1000_u64.to_le_bytes(), start + 24);
+    put(&(events.len() as u32).to_le_bytes(), start + 32);
+    put(&number.to_le_bytes(), start + 36);
+    put(events, start + 704);
+}
+
+#[test]
+fn gaps_are_passed_and_destroyed_pieces_are_counted() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let record = record(dir.path());
+    assert_eq!(record.write(&[]), Ok(None), "the library was never there");
+    let events = codec::tests::encode(&codec::tests::some_events());
+    write_chunk(&record, 1, 1, &events, 5);
+    write_chunk(&record, 3, 2, &events, 5);
+    write_chunk(&record, 5, 17, &events, 5);
+    write_chunk(&record, 6, 1, &events, 4);
+    write_chunk(&record, 7, 1, &events[1..], 5);
+    write_chunk(&record, 9, 2, &events, 5);
+    let totals = record.write(&[]).expect("written").expect("something");
+    // The last one would go beyond the pages that were taken.
+    assert_eq!((totals.chunks, totals.events, totals.damaged), (2, 10, 4));
+    let summary = sum_up(&dir.path().join("trace")).expect("a sound file");
+    assert!(summary.text().contains("destroyed 4 pieces"), "{}", summary.text());
+}
+
+#[test]
+fn a_file_that_is_no_longer_ours_is_told_in_one_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let record = record(dir.path());
+    record.raw.as_file().write_all_at(b"x", 0).expect("written");
+    assert!(record.write(&[]).expect_err("damaged").contains("not what the library writes"));
+}
+
+#[test]
+fn the_limit_is_checked_before_anything_is_made() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for mib in [0, LIMIT_MOST + 1] {
+        let line = Record::prepare(&dir.path().join("x"), mib, false, true).expect_err("absurd");
+        assert!(line.contains("--record-limit"), "{line}");
+    }
+    assert!(Record::prepare(&dir.path().join("a,b"), 1, false, true).is_err());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 0);
+}
+
+#[test]
+fn a_record_replaces_nothing_without_force() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("trace");
+    drop(record(dir.path()));
+    assert!(Record::prepare(&path, 1, false, true).expect_err("exists").contains("--force"));
+    assert!(Record::prepare(&path, 1, true, true).is_ok());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 1, "nothing but the trace is left");
+}

@@ -1,0 +1,230 @@
+//! What a thread writes: the locks that it holds, and an event when it releases one.
+//!
+//! All of it is in the thread's own chunk, so that thread-local storage is one pointer, without a destructor.
+use super::file::populate;
+use super::layout::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
+use super::{IS_LAZY, PROCESS, header, now};
+use crate::thread::{control_block, me};
+use core::cell::Cell;
+use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+thread_local! {
+    static CHUNK: Cell<*mut Chunk> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// The distance of [`CHUNK`] from the control block; the same in all threads (`cancel.rs`).
+static CHUNK_AT: AtomicUsize = AtomicUsize::new(0);
+
+pub(super) fn find_place() {
+    let place = CHUNK.with(|mine| ptr::from_ref(mine).expose_provenance());
+    // ord: AA17 alone: published by AA12
+    CHUNK_AT.store(place.wrapping_sub(control_block()), Ordering::Relaxed);
+}
+
+/// The calling thread's place for its chunk. Faster than `CHUNK.with`, which calls the loader.
+#[inline(always)]
+fn mine() -> &'static Cell<*mut Chunk> {
+    // ord: AA18 alone: who records has found the clock set, by AA16
+    let place = control_block().wrapping_add(CHUNK_AT.load(Ordering::Relaxed));
+    // SAFETY: the thread's own storage, which lies there as long as it runs; the reference does not leave the calls below.
+    unsafe { &*ptr::with_exposed_provenance::<Cell<*mut Chunk>>(place) }
+}
+
+/// The thread is that of a forked child.
+pub(super) fn forget() {
+    CHUNK.set(ptr::null_mut());
+}
+
+/// Calls `change` with the thread's chunk, unless there is none or a handler came in the middle of such a call; says whether it did.
+#[inline(always)]
+fn with(change: impl FnOnce(&mut Chunk)) -> bool {
+    let mut chunk = mine().get();
+    if chunk.is_null() {
+        chunk = take(None);
+    }
+    // SAFETY: null, or a chunk of this thread's alone, mapped for good; `is_inside` keeps handlers from having it at the same time.
+    unsafe {
+        if chunk.is_null() || (&raw const (*chunk).is_inside).read_volatile() != 0 {
+            return false;
+        }
+        (&raw mut (*chunk).is_inside).write_volatile(1);
+        change(&mut *chunk);
+        // `change` may have gone on to another chunk, which is left too.
+        (&raw mut (*chunk).is_inside).write_volatile(0);
+    }
+    true
+}
+
+#[inline(always)]
+pub(super) fn enter(address: usize, kind: u64, came: u64, got: u64) {
+    let key = key(address, kind);
+    with(|chunk| {
+        let held = Held { key, came, got: got.max(came) };
+        let mut depth = chunk.depth as usize % (DEPTH + 1);
+        // What another thread released for us is no longer held; readers may hold one lock several times.
+        if depth != 0 && kind != super::READ {
+            forget_key(chunk, key);
+            depth = chunk.depth as usize;
+        }
+        if depth == DEPTH {
+            chunk.held.copy_within(1.., 0);
+            depth -= 1;
+        }
+        chunk.held[depth] = held;
+        chunk.depth = depth as u32 + 1;
+    });
+}
+
+fn forget_key(chunk: &mut Chunk, key: u64) -> Option<Held> {
+    let depth = (chunk.depth as usize).min(DEPTH);
+    let at = chunk.held[..depth].iter().rposition(|held| held.key == key)?;
+    let found = chunk.held[at];
+    chunk.held.copy_within(at + 1..depth, at);
+    chunk.depth = depth as u32 - 1;
+    Some(found)
+}
+
+pub(super) fn waited_since(came: u64) {
+    with(|chunk| {
+        if let Some(held) = chunk.held[..(chunk.depth as usize).min(DEPTH)].last_mut() {
+            held.came = came;
+        }
+    });
+}
+
+#[inline(always)]
+pub(super) fn left(address: usize, kind: u64, at: u64) {
+    let key = key(address, kind);
+    let is_counted = with(|chunk| {
+        if !forget_key(chunk, key).is_some_and(|held| write(chunk, &held, at)) {
+            chunk.dropped += 1;
+        }
+    });
+    if !is_counted && let Some(header) = header() {
+        // ord: AA19 alone: a statistic orders nothing
+        header.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Writes an event, into another chunk if this one is full. False if there is no room.
+#[inline(always)]
+fn write(chunk: &mut Chunk, held: &Held, at: u64) -> bool {
+    // ord: AA20 alone: the thread's own
+    let used = chunk.filled.load(Ordering::Relaxed) as u32 as usize;
+    let room = (chunk.pages as usize * PAGE).saturating_sub(size_of::<Chunk>() + used);
+    if room >= LONGEST {
+        write_here(chunk, held, at);
+        return true;
+    }
+    let next = take(Some(chunk));
+    // SAFETY: null, or the thread's new chunk, which nobody else has.
+    match unsafe { next.as_mut() } {
+        Some(next) => {
+            write_here(next, held, at);
+            // Set by `take`, so that no handler had it.
+            next.is_inside = 0;
+            true
+        }
+        None => false,
+    }
+}
+
+#[inline(always)]
+fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
+    // ord: AA21 alone: the thread's own
+    let filled = chunk.filled.load(Ordering::Relaxed);
+    // SAFETY: the events follow the chunk's first part, in its own pages; the caller has seen that the longest event has room.
+    let start = unsafe { ptr::from_mut(chunk).add(1).cast::<u8>().add(filled as u32 as usize) };
+    let slot = slot(held.key);
+    let is_new = chunk.slots[slot] != held.key;
+    let (got, left) = (held.got, at.max(held.got));
+    let wait = got.saturating_sub(held.came);
+    let think = held.came.wrapping_sub(chunk.last).cast_signed();
+    let first = u8::from(is_new) | (slot as u8) << 1 | u8::from(wait == 0) << 6;
+    // SAFETY: as above; there are at most `LONGEST` bytes.
+    let end = unsafe {
+        start.write(first);
+        let mut at = start.add(1);
+        if is_new {
+            chunk.slots[slot] = held.key;
+            at = number(at, held.key);
+        }
+        at = number(at, (think << 1 ^ think >> 63).cast_unsigned());
+        if wait != 0 {
+            at = number(at, wait);
+        }
+        number(at, left - got)
+    };
+    chunk.last = left;
+    let bytes = (end.addr() - start.addr()) as u64;
+    // ord: AA22 alone: read by another process when this one has ended; x86-64 stores in order for one that reads earlier
+    chunk.filled.store(filled + bytes + (1 << 32), Ordering::Release);
+}
+
+/// # Safety
+///
+/// There must be room for ten bytes.
+#[inline(always)]
+unsafe fn number(mut at: *mut u8, mut value: u64) -> *mut u8 {
+    // SAFETY: the caller's promise: 64 bits are ten groups of seven at most.
+    unsafe {
+        while value >= 0x80 {
+            at.write(value as u8 | 0x80);
+            at = at.add(1);
+            value >>= 7;
+        }
+        at.write(value as u8);
+        at.add(1)
+    }
+}
+
+/// Takes pages for the thread. What it holds goes with it. The new one of a thread that had one before is marked as in use. Null if there is
+/// no room.
+#[cold]
+#[inline(never)]
+fn take(before: Option<&mut Chunk>) -> *mut Chunk {
+    let Some(header) = header() else { return ptr::null_mut() };
+    let wanted = before.as_ref().map_or(1, |chunk| (chunk.pages * 2).min(MOST_PAGES));
+    // ord: AA23 alone: a number that does not change
+    let all = header.pages.load(Ordering::Relaxed) - 1;
+    // ord: AA24 alone: a hint, so that the counter does not run over
+    if header.taken.load(Ordering::Relaxed) >= all {
+        return ptr::null_mut();
+    }
+    // ord: AA25 alone: pages of one's own are all that is needed
+    let first = header.taken.fetch_add(wanted.into(), Ordering::Relaxed);
+    let pages = all.saturating_sub(first).min(wanted.into()) as u32;
+    if pages == 0 {
+        return ptr::null_mut();
+    }
+    let place = ptr::from_ref(header).cast_mut();
+    // SAFETY: the pages lie in the file, which is mapped whole.
+    let chunk = unsafe { place.byte_add(PAGE * (first as usize + 1)).cast::<Chunk>() };
+    // ord: AA26 alone: set before the file was found
+    if IS_LAZY.load(Ordering::Relaxed) && populate(chunk.cast(), pages as usize * PAGE) != 0 {
+        // The disk is full. Those who come later need not ask again.
+        // ord: AA27 alone: as AA24
+        header.taken.fetch_max(all, Ordering::Relaxed);
+        return ptr::null_mut();
+    }
+    // SAFETY: pages that are mapped, zero, and this thread's alone; zeros are a chunk.
+    let new = unsafe { &mut *chunk };
+    new.pages = pages;
+    // ord: AA28 alone: set before the file was found, or by this thread
+    new.process = PROCESS.load(Ordering::Relaxed);
+    // SAFETY: a call without arguments, which cannot fail.
+    new.pid = unsafe { libc::getpid() } as u32;
+    new.thread = (me() >> 1) as u64;
+    new.last = now();
+    if let Some(before) = before {
+        new.last = before.last;
+        (new.depth, new.held, new.is_inside) = (before.depth, before.held, 1);
+    }
+    new.base = new.last;
+    // Last, because from here on it is one for whoever reads the file.
+    // SAFETY: the chunk is this thread's, as above; a volatile write, so that it is not moved up.
+    unsafe { (&raw mut new.magic).write_volatile(CHUNK_MAGIC) };
+    mine().set(chunk);
+    chunk
+}
