@@ -43,7 +43,7 @@ unsafe extern "C" fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int
             Mutex::at(mutex).kind.store(RECURSIVE, Ordering::Relaxed);
         }
         // libc has no use for these bytes.
-        // ord: M51 alone: as M33
+        // ord: M51 alone: as M33, the program orders its use of it
         Mutex::at(mutex).generation.store(fork::generation(), Ordering::Relaxed);
     }
     THRD_SUCCESS

@@ -147,7 +147,7 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
         condition.write_bytes(0, 1);
         // ord: M31 alone: the program orders its use of what it initialised
         Condition::at(condition).clock.store(clock, Ordering::Relaxed);
-        // ord: M50 alone: as M31
+        // ord: M50 alone: as M31, the program orders its use of it
         Condition::at(condition).generation.store(fork::generation(), Ordering::Relaxed);
         0
     }

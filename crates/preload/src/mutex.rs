@@ -65,7 +65,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_init(
                 mutex.write_bytes(0, 1);
                 // ord: M13 alone: the program orders its use of what it initialised
                 Mutex::at(mutex).kind.store(kind, Ordering::Relaxed);
-                // ord: M48 alone: as M13
+                // ord: M48 alone: as M13, the program orders its use of it
                 Mutex::at(mutex).generation.store(fork::generation(), Ordering::Relaxed);
                 0
             }

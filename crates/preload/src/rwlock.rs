@@ -77,7 +77,7 @@ unsafe extern "C" fn pthread_rwlock_init(
         lock.write_bytes(0, 1);
         // ord: M19 alone: the program orders its use of what it initialised
         RwLock::at(lock).preference.store(kind as u32, Ordering::Relaxed);
-        // ord: M49 alone: as M19
+        // ord: M49 alone: as M19, the program orders its use of it
         RwLock::at(lock).generation.store(fork::generation(), Ordering::Relaxed);
         0
     }

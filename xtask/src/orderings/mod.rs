@@ -38,7 +38,7 @@ pub(crate) struct FileOrderings {
 
 /// Whether the ordering rules look at this file at all.
 pub(crate) fn in_scope(path: &str) -> bool {
-    ["crates/core/src/", "crates/stanchion/src/", "crates/capi/src/"]
+    ["crates/core/src/", "crates/stanchion/src/", "crates/capi/src/", "crates/preload/src/"]
         .iter()
         .any(|place| path.starts_with(place))
 }

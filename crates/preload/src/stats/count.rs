@@ -52,7 +52,7 @@ pub(super) fn add(counter: &AtomicU64, by: u64, alone: bool) -> u64 {
     if alone {
         // ord: F33 alone: a statistic orders nothing; who holds the lock is the only one to write
         let before = counter.load(Ordering::Relaxed);
-        // ord: F34 alone: as F33
+        // ord: F34 alone: as F33, a count orders nothing
         counter.store(before + by, Ordering::Relaxed);
         return before;
     }

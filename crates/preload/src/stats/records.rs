@@ -88,9 +88,9 @@ fn find(file: &'static File, index: &AtomicU32, address: usize, kind: u32) -> Op
     let found = made?;
     let number = found.map_or(0, |number| number) as u32 + 1;
     // ord: F19 pairs F20: whoever takes the index finds the record's first line written
+    // ord: F20 pairs F19: a failed exchange finds the first line of the record of the one that was faster
     match index.compare_exchange(before, number, Ordering::AcqRel, Ordering::Acquire) {
         // Two came at once; there is one record for both.
-        // ord: F20 pairs F19: as it says
         Err(now) if now > 1 && (now as usize) <= RECORDS => {
             Some(Found { record: &file.records[now as usize - 1], is_own: true, is_new: false })
         }

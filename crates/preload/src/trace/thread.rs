@@ -204,7 +204,7 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
     // ord: AA26 alone: set before the file was found
     if IS_LAZY.load(Ordering::Relaxed) && populate(chunk.cast(), pages as usize * PAGE) != 0 {
         // The disk is full. Those who come later need not ask again.
-        // ord: AA27 alone: as AA24
+        // ord: AA27 alone: only how many pages are taken matters
         header.taken.fetch_max(all, Ordering::Relaxed);
         return ptr::null_mut();
     }
