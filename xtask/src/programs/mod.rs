@@ -24,7 +24,7 @@ use std::{fs, io};
 use table::Program;
 
 /// Locks whose waiters only spin: with more threads than CPUs a hand-over takes a time slice.
-const SPINNING: [&str; 4] = ["qspin", "cna", "ticket", "percpu-rw"];
+const SPINNING: [&str; 7] = ["qspin", "cna", "byte", "unfair-q", "ppc-simple", "owner-qspin", "percpu-rw"];
 
 /// What is asked for.
 #[derive(clap::Args)]
