@@ -122,7 +122,7 @@ fn a_condition_may_be_destroyed_right_after_it_notified_all() {
         let condition = Box::into_raw(Box::new(WaitQueue::new()));
         let address = condition.addr();
         thread::scope(|scope| {
-            for _ in 0..3 {
+            let waiters = [(); 3].map(|()| {
                 scope.spawn(|| {
                     let waiter = Waiter::new();
                     let mut guard = mutex.lock();
@@ -133,8 +133,8 @@ fn a_condition_may_be_destroyed_right_after_it_notified_all() {
                     drop(guard);
                     // SAFETY: as above; after it was notified `sleep` touches the queue no more.
                     assert_eq!(unsafe { (*queue).sleep(&waiter, None, || false) }, Ending::Notified);
-                });
-            }
+                })
+            });
             condition.expose_provenance();
             while *mutex.lock() < 3 {
                 thread::yield_now();
@@ -146,6 +146,8 @@ fn a_condition_may_be_destroyed_right_after_it_notified_all() {
                 condition.write_bytes(0xa5, 1);
                 drop(Box::from_raw(condition.cast::<[u64; 2]>()));
             }
+            // The thread sanitizer knows of joins, and not of what ends a scope.
+            waiters.map(|waiter| waiter.join().expect("no panic"));
         });
     }
 }
@@ -176,7 +178,7 @@ fn a_relay_wakes_one_waiter_a_release() {
         }
     };
     thread::scope(|scope| {
-        for _ in 0..5 {
+        let waiters = [(); 5].map(|()| {
             scope.spawn(move || {
                 let waiter = Waiter::new();
                 let guard = shared.lock.lock();
@@ -193,8 +195,8 @@ fn a_relay_wakes_one_waiter_a_release() {
                 thread::yield_now();
                 shared.inside.fetch_sub(1, Ordering::Relaxed);
                 release(guard);
-            });
-        }
+            })
+        });
         while shared.listed.load(Ordering::Relaxed) < 5 {
             thread::yield_now();
         }
@@ -208,6 +210,7 @@ fn a_relay_wakes_one_waiter_a_release() {
         // SAFETY: the mutex is held.
         assert!(!unsafe { shared.relay.is_empty() });
         release(guard);
+        waiters.map(|waiter| waiter.join().expect("no panic"));
     });
     // SAFETY: no thread is left.
     assert!(unsafe { shared.relay.is_empty() });

@@ -84,6 +84,14 @@ fn signalled(preload: &Preload, options: &[&str], trap: &str, signal: Signal) ->
     (rest, child.wait().expect("ends").code())
 }
 
+/// Whether this process, and so whatever it starts, ignores the signal.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").expect("readable");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("it is there");
+    let mask = u64::from_str_radix(mask.trim(), 16).expect("a number");
+    mask >> (signal.as_raw() - 1) & 1 == 1
+}
+
 #[test]
 fn signals_are_passed_on() {
     let Some(preload) = Preload::build() else { return };
@@ -91,6 +99,10 @@ fn signals_are_passed_on() {
         for (signal, name) in
             [(Signal::INT, "INT"), (Signal::TERM, "TERM"), (Signal::HUP, "HUP"), (Signal::USR2, "USR2")]
         {
+            // A shell can not trap what was ignored when it started, as SIGINT is in a job in the background.
+            if is_ignored(signal) {
+                continue;
+            }
             let trap = format!("trap 'echo got {name}; exit 9' {name};");
             let (said, code) = signalled(&preload, options, &trap, signal);
             assert_eq!((said.as_str(), code), (format!("got {name}\n").as_str(), Some(9)), "{options:?}");
