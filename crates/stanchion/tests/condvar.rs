@@ -147,7 +147,9 @@ fn a_condition_may_be_destroyed_right_after_it_notified_all() {
                 drop(Box::from_raw(condition.cast::<[u64; 2]>()));
             }
             // The thread sanitizer knows of joins, and not of what ends a scope.
-            waiters.map(|waiter| waiter.join().expect("no panic"));
+            for waiter in waiters {
+                waiter.join().expect("no panic");
+            }
         });
     }
 }
@@ -210,7 +212,9 @@ fn a_relay_wakes_one_waiter_a_release() {
         // SAFETY: the mutex is held.
         assert!(!unsafe { shared.relay.is_empty() });
         release(guard);
-        waiters.map(|waiter| waiter.join().expect("no panic"));
+        for waiter in waiters {
+            waiter.join().expect("no panic");
+        }
     });
     // SAFETY: no thread is left.
     assert!(unsafe { shared.relay.is_empty() });
