@@ -1,13 +1,13 @@
 //! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
+mod built;
 mod capi;
 mod ci;
 mod comments;
 mod conform;
 mod fastpath;
 mod finding;
-mod interposer;
 mod mutants;
 mod names;
 mod orderings;

@@ -1,7 +1,7 @@
 //! What every command hands over: its exit code, its text, its files.
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// All went well.
@@ -25,8 +25,8 @@ pub(crate) fn print(text: &str, code: ExitCode) -> ExitCode {
     }
 }
 
-/// Creates the file of `--json` before anything is run, so that a name that cannot be written is refused in time.
-pub(crate) fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
+/// Creates a file for results. It is an error if there is one, unless it may be replaced.
+pub(crate) fn create(path: &Path, force: bool) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true);
     if force {
@@ -34,7 +34,12 @@ pub(crate) fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File),
     } else {
         options.create_new(true);
     }
-    match options.open(&path) {
+    options.open(path)
+}
+
+/// Creates the file of `--json` before anything is run, so that a name that cannot be written is refused in time.
+pub(crate) fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
+    match create(&path, force) {
         Ok(file) => Ok((path, file)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(format!("--json {}: exists; give another name or --force", path.display()))

@@ -1,10 +1,11 @@
 //! `cargo xtask capi`: installs the C library below the target directory, looks at its symbols, and builds and runs programs with it.
+use crate::built;
 use crate::capi::faults;
 use crate::capi::header::HEADER;
 use crate::capi::install::{self, Places, functions_of};
 use crate::capi::panics;
 use crate::capi::programs::{Linking, PROGRAMS, Program, Toolchain, toolchains};
-use crate::capi::shared::{self, failed, line_of, must_succeed};
+use crate::capi::shared::{failed, line_of, must_succeed};
 use crate::capi::symbols;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -78,7 +79,7 @@ impl Installed {
 
 /// Checks all there is to check.
 pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
-    let work = shared::target(root).join("capi-check");
+    let work = built::target(root).join("capi-check");
     let _ = fs::remove_dir_all(&work);
     let installed = Installed { destdir: work.join("dest"), programs: work.join("programs") };
     fs::create_dir_all(&installed.programs)?;

@@ -2,6 +2,7 @@
 //!
 //! The interface is largely written by macros, so it is read as the compiler expands it. The option for that is unstable, and asked for
 //! by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
+use crate::built;
 use crate::capi::shared::{self, failed};
 use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};
 use core::fmt::Write as _;
@@ -91,7 +92,7 @@ fn first_difference(found: &str, wanted: &str) -> Option<usize> {
 }
 
 fn generate(root: &Path) -> io::Result<String> {
-    let target = shared::target(root).join("header");
+    let target = built::target(root).join("header");
     fs::create_dir_all(&target)?;
     let expanded = Command::new("cargo")
         .args(["rustc", "--quiet", "-p", "stanchion-capi", "--lib", "--target-dir"])

@@ -3,6 +3,7 @@
 //! The archive that cargo builds becomes one object in which only the functions of the header are visible: so it clashes with no other
 //! Rust code in a program, and what has to run when the program is loaded is not left out. The archive and the shared library are made
 //! of that object.
+use crate::built;
 use crate::capi::header::HEADER;
 use crate::capi::shared::{self, failed, must_succeed};
 use core::fmt::Write as _;
@@ -60,7 +61,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> 
     let header = read(&root.join(HEADER))?;
     let version = shared::version(root)?;
     let built = build(root, Profile::Release)?;
-    let work = shared::target(root).join("capi");
+    let work = built::target(root).join("capi");
     fs::create_dir_all(&work)?;
     let functions = functions_of(&header);
     let object = one_object(&work, &built.archive, &functions)?;
@@ -112,7 +113,7 @@ pub(crate) enum Profile {
 
 /// Has cargo build the archive.
 pub(crate) fn build(root: &Path, profile: Profile) -> io::Result<Built> {
-    let target = shared::target(root);
+    let target = built::target(root);
     let (name, directory) = match profile {
         Profile::Release => ("release", "release"),
         Profile::Debug => ("dev", "debug"),

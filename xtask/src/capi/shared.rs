@@ -1,13 +1,7 @@
 //! What the commands for the C library have in common.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-use std::{env, fs, io};
-
-/// Where cargo puts what it builds.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    root.join(target)
-}
+use std::{fs, io};
 
 /// The version that all crates share.
 pub(crate) fn version(root: &Path) -> io::Result<String> {

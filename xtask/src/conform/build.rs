@@ -19,8 +19,7 @@ pub(super) struct Program {
 
 /// Where what is built goes.
 pub(super) fn directory(root: &Path) -> PathBuf {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    root.join(target).join("conform")
+    crate::built::target(root).join("conform")
 }
 
 /// Builds what is not current and asks each program for its tests.

@@ -7,7 +7,7 @@ mod build;
 mod report;
 mod runner;
 
-use crate::interposer;
+use crate::built;
 use crate::names::nearest;
 use build::Program;
 use core::time::Duration;
@@ -151,7 +151,7 @@ fn columns(root: &Path, request: &Request, timeout: Duration) -> io::Result<Vec<
                     env.push(("STANCHION".to_owned(), format!("lock={lock}")));
                 }
                 short = library.display().to_string();
-                Some(preloadable(&interposer::build(root)?)?)
+                Some(preloadable(&built::interposer(root)?)?)
             }
             _ => Some(preloadable(library)?),
         };

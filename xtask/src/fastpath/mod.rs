@@ -6,9 +6,9 @@
 mod asm;
 
 use asm::Function;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::{env, fs, io};
+use std::{fs, io};
 
 const PREFIX: &str = "fastpath_";
 const OFF: &str = "_events_off";
@@ -42,8 +42,7 @@ pub(crate) fn run(root: &Path, show: bool) -> io::Result<ExitCode> {
 
 /// The assembly of the example, or nothing when it does not build.
 fn emit(root: &Path) -> io::Result<Option<String>> {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let target = root.join(target).join("fastpath");
+    let target = crate::built::target(root).join("fastpath");
     fs::create_dir_all(&target)?;
     let listing = target.join("fastpath.s");
     // Link-time optimisation would spread the listing over several files.

@@ -40,8 +40,7 @@ pub(super) enum Ended {
 impl Scratch {
     /// Copies the workspace at `root` to place `index`.
     pub(super) fn new(root: &Path, index: usize, threads: usize) -> io::Result<Self> {
-        let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        let place = root.join(target).join("mutants").join(index.to_string());
+        let place = crate::built::target(root).join("mutants").join(index.to_string());
         let scratch = Self { tree: place.join("tree"), target: place.join("target"), threads };
         let mut stale = files(&scratch.tree)?;
         for name in COPIED {

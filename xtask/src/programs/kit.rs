@@ -32,7 +32,7 @@ pub(crate) struct Kit {
 
 impl Kit {
     pub(crate) fn new(root: &Path, effort: Effort) -> io::Result<Self> {
-        let scratch = crate::interposer::target(root).join("programs");
+        let scratch = crate::built::target(root).join("programs");
         let work = scratch.join(format!("work-{}", process::id()));
         fs::create_dir_all(work.join("built"))?;
         let cpus = thread::available_parallelism()?.get();

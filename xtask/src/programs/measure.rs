@@ -47,8 +47,7 @@ pub(super) fn run(
     locks: &[Lock],
     request: &Request,
 ) -> io::Result<ExitCode> {
-    let out =
-        request.out.clone().unwrap_or_else(|| crate::interposer::target(root).join("programs/measured"));
+    let out = request.out.clone().unwrap_or_else(|| crate::built::target(root).join("programs/measured"));
     if out.join("programs.json").exists() && !request.force {
         let what = format!("{} has results already; --force writes over them", out.display());
         return Err(io::Error::other(what));

@@ -12,7 +12,7 @@ mod report;
 mod selftest;
 mod table;
 
-use crate::interposer;
+use crate::built;
 use crate::names::nearest;
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -144,7 +144,7 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
     if !request.locks.iter().all(|name| libc(name)) {
         interposer = match &request.preload {
             Some(path) => path.clone(),
-            None => interposer::build(root)?,
+            None => built::interposer(root)?,
         };
         interposer = fs::canonicalize(&interposer)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", interposer.display())))?;

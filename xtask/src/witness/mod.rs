@@ -5,17 +5,18 @@
 pub(crate) mod plan;
 pub(crate) mod record;
 
+use crate::built;
 use crate::orderings;
 use crate::workspace;
 use core::time::Duration;
 use plan::Weaker;
 use record::{Record, UNNOTICED, UNREACHED};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::time::Instant;
-use std::{env, fs, io, thread};
+use std::{fs, io, thread};
 
 /// Which orderings are tried.
 pub(crate) struct Scope {
@@ -80,7 +81,7 @@ pub(crate) fn run(root: &Path, scope: &Scope, seconds: u64, budget: u64) -> io::
             !scope.again || record.get(&record::key(weaker)).is_none_or(|result| !record::is_witness(result))
         })
         .collect();
-    let model = build(root)?;
+    let model = built::model(root)?;
     let reached = survey(&model, &scope.locks)?;
     let limits = Limits { seconds, budget: Duration::from_secs(budget) };
     let tried = Mutex::new((chosen.iter(), &mut record));
@@ -152,19 +153,6 @@ fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], limits: &Limits)
         }
     }
     Ok(UNNOTICED.to_owned())
-}
-
-/// Builds the model; where it is.
-fn build(root: &Path) -> io::Result<PathBuf> {
-    let built = Command::new("cargo")
-        .args(["build", "--quiet", "--release", "-p", "stanchion-model"])
-        .current_dir(root)
-        .status()?;
-    if !built.success() {
-        return Err(io::Error::other("the model does not build"));
-    }
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release").join("stanchion-model"))
 }
 
 /// Which programs reach which place: those that are explored in the fewest executions first.

@@ -14,7 +14,7 @@ use core::time::Duration;
 use file::{Lock, Meta, Totals, Whole, Writer};
 use raw::Header;
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -54,14 +54,7 @@ impl Record {
         let limit = mib << 20;
         raw.as_file().set_len(limit).map_err(said)?;
         raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(said)?;
-        let mut options = OpenOptions::new();
-        options.write(true);
-        if force {
-            options.create(true).truncate(true);
-        } else {
-            options.create_new(true);
-        }
-        let file = options.open(&path).map_err(|error| {
+        let file = crate::output::create(&path, force).map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
                 format!("--record {}: exists already; use --force to replace it", path.display())
             } else {
