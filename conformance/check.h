@@ -230,6 +230,29 @@ UNUSED static void end_of_child(pid_t child, const char *file, int line) {
 }
 #define END_CHILD(child) end_of_child(child, __FILE__, __LINE__)
 
+/* Runs this program again, as `test` or as nothing in particular, with a variable set and another LD_PRELOAD unless that is NULL.
+ * It must end well; what it prints on stdout comes into `said`. */
+UNUSED static void run_again(const char *test, const char *variable, const char *preload, char *said, size_t room) {
+    int ends[2];
+    size_t length = 0;
+    SETUP(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 1);
+        close(ends[0]);
+        close(ends[1]);
+        if (preload) setenv("LD_PRELOAD", preload, 1);
+        setenv(variable, "1", 1);
+        execl("/proc/self/exe", "again", test, (char *)NULL);
+        _exit(126);
+    }
+    close(ends[1]);
+    for (ssize_t got = 1; got > 0 && length < room - 1; length += (size_t)(got > 0 ? got : 0))
+        got = read(ends[0], said + length, room - 1 - length);
+    said[length] = 0;
+    END_CHILD(child);
+}
+
 /* Where the libraries beside this program are. */
 UNUSED static const char *beside(const char *name) {
     static char path[4096];

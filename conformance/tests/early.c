@@ -26,31 +26,14 @@ TEST(constructor_of_a_linked_library) {
 }
 
 /* Runs a test of this program with another LD_PRELOAD, or none; its stdout must be what is said. */
-static void run_again(const char *preload, const char *test, const char *want) {
-    int ends[2];
+static void must_print(const char *preload, const char *test, const char *want) {
     char said[100];
-    size_t length = 0;
-    SETUP(pipe(ends) == 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 1);
-        close(ends[0]);
-        close(ends[1]);
-        if (preload) setenv("LD_PRELOAD", preload, 1);
-        setenv("PART_SAYS_BYE", "1", 1);
-        execl("/proc/self/exe", "early", test, (char *)NULL);
-        _exit(126);
-    }
-    close(ends[1]);
-    for (ssize_t got = 1; got > 0 && length < sizeof said - 1; length += (size_t)(got > 0 ? got : 0))
-        got = read(ends[0], said + length, sizeof said - 1 - length);
-    said[length] = 0;
-    END_CHILD(child);
+    run_again(test, "PART_SAYS_BYE", preload, said, sizeof said);
     /* A library may print a banner; that is another test's matter. */
     CHECK(strstr(said, want) != NULL, "the program was to print `%s` at its end", want);
 }
 
-TEST(destructor_of_a_linked_library) { run_again(NULL, "early.constructor_of_a_linked_library", "bye\n"); }
+TEST(destructor_of_a_linked_library) { must_print(NULL, "early.constructor_of_a_linked_library", "bye\n"); }
 
 static const struct {
     const char *name;
@@ -63,7 +46,7 @@ TEST_EACH(preloaded_library, ORDERS) {
     const char *old = getenv("LD_PRELOAD"), *part = beside("libuses_locks.so");
     if (old == NULL || *old == 0) snprintf(list, sizeof list, "%s", part);
     else snprintf(list, sizeof list, "%s:%s", ORDERS[row].ours_first ? part : old, ORDERS[row].ours_first ? old : part);
-    run_again(list, "early.constructor_of_a_linked_library", "bye\n");
+    must_print(list, "early.constructor_of_a_linked_library", "bye\n");
 }
 
 TEST(opened_library) {
