@@ -1,11 +1,9 @@
 //! `mtx_*` and `cnd_*`, which are the POSIX objects by other names, as in libc: plain and timed mutexes are normal ones.
 use crate::condition::{self, Until};
-use crate::fork;
 use crate::mutex;
-use crate::object::{Mutex, RECURSIVE};
+use crate::object::{Mutex, NORMAL, RECURSIVE};
 use core::ffi::c_int;
 use core::ptr;
-use core::sync::atomic::Ordering;
 use libc::{EBUSY, ENOMEM, ETIMEDOUT, pthread_cond_t, pthread_mutex_t, timespec};
 
 const THRD_SUCCESS: c_int = 0;
@@ -35,17 +33,9 @@ unsafe extern "C" fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int
     if kind & !(MTX_RECURSIVE | MTX_TIMED) != 0 {
         return THRD_ERROR;
     }
-    // SAFETY: C11: the object may be written. Zero and a kind is a mutex for us and for libc.
-    unsafe {
-        mutex.write_bytes(0, 1);
-        if kind & MTX_RECURSIVE != 0 {
-            // ord: M33 alone: the program orders its use of what it initialised
-            Mutex::at(mutex).kind.store(RECURSIVE, Ordering::Relaxed);
-        }
-        // libc has no use for these bytes.
-        // ord: M51 alone: as M33, the program orders its use of it
-        Mutex::at(mutex).generation.store(fork::generation(), Ordering::Relaxed);
-    }
+    let posix = if kind & MTX_RECURSIVE != 0 { RECURSIVE } else { NORMAL };
+    // SAFETY: C11: the object may be written.
+    unsafe { Mutex::make(mutex, posix) };
     THRD_SUCCESS
 }
 

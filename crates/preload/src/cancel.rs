@@ -4,11 +4,10 @@
 //! cancels a thread pokes its waiter first. A waiter that is poked takes itself off the list, acquires the mutex, and only then asks libc
 //! whether it is cancelled, which unwinds from there.
 //!
-//! The waiter of another thread is found by its distance from the thread pointer, which is what `pthread_t` is: a library that is loaded with
-//! the program has its thread-local storage in the same block as the thread's control block, at the same distance in each.
+//! The waiter of another thread is found by its distance from the thread's control block, which is what `pthread_t` is (`thread.rs`).
 use crate::condition::WAITER;
 use crate::libc_own::{Own, own};
-use crate::thread::control_block;
+use crate::thread::Place;
 use core::ffi::c_int;
 use core::ptr;
 use libc::pthread_t;
@@ -44,10 +43,9 @@ unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
 }
 
 fn waiter_of(thread: pthread_t) -> *const Waiter {
-    WAITER.with(|mine| {
-        let distance = ptr::from_ref(mine).addr().wrapping_sub(control_block());
-        ptr::with_exposed_provenance((thread as usize).wrapping_add(distance))
-    })
+    static PLACE: Place<Waiter> = Place::new();
+    WAITER.with(|mine| PLACE.find(mine));
+    PLACE.of(thread as usize)
 }
 
 /// Whether the calling thread may be cancelled at a cancellation point.
@@ -108,14 +106,5 @@ impl Type {
             // SAFETY: the type is one that the thread had; the caller says that unwinding is harmless.
             unsafe { libc_s::pthread_setcanceltype(self.0, ptr::null_mut()) };
         }
-    }
-}
-
-/// Ends the process with one line on standard error.
-pub(crate) fn die(line: &[u8]) -> ! {
-    // SAFETY: the bytes are there; `abort` has no preconditions.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
-        libc::abort()
     }
 }

@@ -17,6 +17,7 @@ use crate::fork;
 use crate::libc_own::own;
 use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
+use crate::say::die;
 use crate::stats::{self, Left};
 use crate::time;
 use core::ffi::c_int;
@@ -49,7 +50,7 @@ mod libc_s {
 }
 
 thread_local! {
-    /// What the thread waits with. Constant and without a destructor, at the same distance from each thread's pointer (`cancel.rs`).
+    /// What the thread waits with. Constant and without a destructor, at the same distance from each thread's control block (`thread.rs`).
     pub(crate) static WAITER: Waiter = const { Waiter::new() };
 }
 
@@ -101,9 +102,9 @@ fn find_shared() -> usize {
         (Some((at, (0, bit))), None) if at >= OURS_UP_TO && bit.is_power_of_two() => {
             at * 8 + bit.trailing_zeros() as usize
         }
-        _ => cancel::die(
-            b"stanchion: this libc's condition variables look like none we know; run without the library\n",
-        ),
+        _ => {
+            die(b"stanchion: this libc's condition variables look like none we know; run without the library")
+        }
     };
     // ord: M30 alone: every thread finds the same place
     SHARED_AT.store(place + 1, Ordering::Relaxed);
@@ -173,7 +174,13 @@ pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_con
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
-    unsafe { if is_libcs(condition) { libc_s::pthread_cond_signal(condition) } else { notify(condition, 1) } }
+    unsafe {
+        if is_libcs(condition) {
+            libc_s::pthread_cond_signal(condition)
+        } else {
+            notify(Condition::at(condition), 1)
+        }
+    }
 }
 
 /// # Safety
@@ -186,15 +193,12 @@ pub(crate) unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_c
         if is_libcs(condition) {
             libc_s::pthread_cond_broadcast(condition)
         } else {
-            notify(condition, usize::MAX)
+            notify(Condition::at(condition), usize::MAX)
         }
     }
 }
 
-/// # Safety
-///
-/// `condition` must be ours.
-pub(crate) unsafe fn notify(condition: *mut pthread_cond_t, most: usize) -> c_int {
+fn notify(condition: &Condition, most: usize) -> c_int {
     let relay = |waiter: NonNull<Waiter>| {
         // SAFETY: `notify` chose the waiter, which exists until it is told, and so does its mutex.
         unsafe {
@@ -203,8 +207,7 @@ pub(crate) unsafe fn notify(condition: *mut pthread_cond_t, most: usize) -> c_in
             mutex::ours(mutex).is_some() && mutex.relay(waiter)
         }
     };
-    // SAFETY: the caller says that it is ours.
-    unsafe { Condition::at(condition) }.queue.notify(most, relay);
+    condition.queue.notify(most, relay);
     0
 }
 
@@ -270,8 +273,8 @@ pub(crate) unsafe fn wait_for(
     // SAFETY: the caller's promise, as far as libc's functions go.
     unsafe {
         let this = Mutex::at(mutex);
-        let ours = mutex::ours(this);
-        if is_libcs(condition) && ours.is_none() {
+        let (ours, is_libcs) = (mutex::ours(this), is_libcs(condition));
+        if is_libcs && ours.is_none() {
             return match until {
                 Until::Notified => libc_s::pthread_cond_wait(condition, mutex),
                 Until::Time(time) => libc_s::pthread_cond_timedwait(condition, mutex, time),
@@ -280,7 +283,8 @@ pub(crate) unsafe fn wait_for(
                 }
             };
         }
-        let deadline = match deadline(condition, until) {
+        let own = (!is_libcs).then(|| Condition::at(condition));
+        let deadline = match deadline(own, until) {
             Ok(deadline) => deadline,
             Err(error) => return error,
         };
@@ -291,10 +295,9 @@ pub(crate) unsafe fn wait_for(
         // The waiter stands in a list: a thread that may be cancelled at any moment must not leave it there.
         let kept = Type::deferred();
         cancel::test();
-        let ending = if is_libcs(condition) {
-            nap(mutex, deadline.as_ref())
-        } else {
-            wait_in_line(condition, mutex, deadline.as_ref())
+        let ending = match own {
+            None => nap(mutex, deadline.as_ref()),
+            Some(own) => wait_in_line(own, mutex, deadline.as_ref()),
         };
         if let Ok(Ending::Interrupted) = ending {
             // Does not return, unless the request has not come so far: then the wait is over for no reason, and the next one asks again.
@@ -309,30 +312,32 @@ pub(crate) unsafe fn wait_for(
     }
 }
 
+/// The deadline of a wait for our own condition, or for one of libc's, whose clock we do not know; its naps end soon on any.
+///
 /// # Safety
 ///
-/// As [`wait_for`].
-unsafe fn deadline(condition: *mut pthread_cond_t, until: Until) -> Result<Option<Deadline>, c_int> {
-    // SAFETY: the caller's objects and time. A shared condition is libc's, whose clock we do not know; its naps end soon on any.
-    unsafe {
-        let (clock, time) = match until {
-            Until::Notified => return Ok(None),
-            Until::ClockTime(clock, time) => (time::clock(clock)?, time),
-            Until::Time(time) if is_libcs(condition) => (Clock::Realtime, time),
+/// A time must be readable.
+unsafe fn deadline(own: Option<&Condition>, until: Until) -> Result<Option<Deadline>, c_int> {
+    let (clock, time) = match until {
+        Until::Notified => return Ok(None),
+        Until::ClockTime(clock, time) => (time::clock(clock)?, time),
+        Until::Time(time) => match own {
+            None => (Clock::Realtime, time),
             // ord: M32 alone: set when it was initialised, which the program orders
-            Until::Time(time) => (time::clock(Condition::at(condition).clock.load(Ordering::Relaxed))?, time),
-        };
-        time::deadline(clock, time).map(Some)
-    }
+            Some(own) => (time::clock(own.clock.load(Ordering::Relaxed))?, time),
+        },
+    };
+    // SAFETY: the caller promises that the time is readable.
+    unsafe { time::deadline(clock, time) }.map(Some)
 }
 
 /// Stands in line until it is notified. The error is that of acquiring the mutex again.
 ///
 /// # Safety
 ///
-/// As [`wait_for`]; the condition is ours.
+/// The mutex must be held by the calling thread.
 unsafe fn wait_in_line(
-    condition: *mut pthread_cond_t,
+    condition: &Condition,
     mutex: *mut pthread_mutex_t,
     deadline: Option<&Deadline>,
 ) -> Result<Ending, c_int> {
@@ -340,7 +345,7 @@ unsafe fn wait_in_line(
         // SAFETY: the mutex is held, the waiter is the thread's own and stands still; a thread waits for one condition at a time, as a
         // handler must not wait for any.
         unsafe {
-            let queue = &Condition::at(condition).queue;
+            let queue = &condition.queue;
             queue.list(waiter, mutex.cast_const().cast());
             let released = mutex::unlock(mutex);
             if released != 0 {

@@ -4,8 +4,8 @@
 //! Anything that is not understood leaves the whole process to libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
-use crate::rules;
-use crate::{stats, trace};
+use crate::say::{Line, say};
+use crate::{rules, stats, trace};
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use stanchion::tunables;
@@ -97,9 +97,9 @@ pub(crate) fn lock_named(name: &[u8]) -> Option<Choice> {
     Some(Choice(found as u8))
 }
 
-/// What the first of the words gives for which `give` gives something.
-pub(crate) fn each_word<T>(give: impl FnMut(&'static [u8]) -> Option<T>) -> Option<T> {
-    words().split(|&byte| byte == b',').map(<[u8]>::trim_ascii).find_map(give)
+/// The single words.
+pub(crate) fn each(words: &[u8]) -> impl Iterator<Item = &[u8]> {
+    words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
 }
 
 fn words() -> &'static [u8] {
@@ -136,12 +136,19 @@ impl Asked {
 
     /// Takes the words in. Tunables are set on the way.
     fn read(&mut self, words: &'static [u8]) -> Result<(), Refused> {
-        words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).try_for_each(|word| self.read_word(word))
+        each(words).try_for_each(|word| self.read_word(word))?;
+        if self.has_rules {
+            rules::keep(words).map_err(|why| Refused { word: rules::PREFIX, why })?;
+        }
+        Ok(())
     }
 
     fn read_word(&mut self, word: &'static [u8]) -> Result<(), Refused> {
         if let Some(rule) = rules::parse(word) {
-            rule.map_err(|why| Refused { word, why })?;
+            let choice = rule.map_err(|why| Refused { word, why })?;
+            if !zero_is_free(choice) {
+                return Err(Refused { word, why: "no such lock" });
+            }
             self.has_rules = true;
             return Ok(());
         }
@@ -177,39 +184,11 @@ fn number(digits: &[u8]) -> Option<u32> {
 }
 
 fn complain(word: &[u8], why: &str) {
-    let mut names = [0_u8; 256];
-    let mut length = 0;
-    for piece in ALGORITHMS.iter().flat_map(|algorithm| [b" ", algorithm.name.as_bytes()]) {
-        append(&mut names, &mut length, piece);
+    let mut line = Line::new();
+    line.add(b"stanchion: STANCHION: `").add(word).add(b"`: ").add(why.as_bytes());
+    line.add(b"; the program runs with libc's own locks (lock= takes libc");
+    for algorithm in ALGORITHMS {
+        line.add(b" ").add(algorithm.name.as_bytes());
     }
-    say(&[
-        b"stanchion: STANCHION: `",
-        word,
-        b"`: ",
-        why.as_bytes(),
-        b"; the program runs with libc's own locks (lock= takes libc",
-        &names[..length],
-        b")",
-    ]);
-}
-
-/// As much of the piece as there is room for.
-fn append(line: &mut [u8], length: &mut usize, piece: &[u8]) {
-    let end = (*length + piece.len()).min(line.len());
-    line[*length..end].copy_from_slice(&piece[..end - *length]);
-    *length = end;
-}
-
-/// One line on standard error, written at once.
-fn say(pieces: &[&[u8]]) {
-    let mut line = [0_u8; 512];
-    let mut length = 0;
-    for piece in pieces.iter().copied().chain([b"\n".as_slice()]) {
-        append(&mut line, &mut length, piece);
-    }
-    line[length - 1] = b'\n';
-    // SAFETY: the bytes are there. Nothing can be done if they cannot be written.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), length);
-    }
+    line.add(b")").say();
 }

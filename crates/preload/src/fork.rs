@@ -10,13 +10,13 @@ use crate::stats;
 use crate::trace;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use stanchion::futex;
+use stanchion::futex::Guard;
 
 /// How many forks lie between this process and the one that was started.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-/// 0 free, 1 held, 2 held and slept on: the lock of those who clean up.
-static BROOM: AtomicU32 = AtomicU32::new(0);
+/// The lock of those who clean up.
+static BROOM: Guard = Guard::new();
 
 /// The generation of objects that are initialised now.
 #[inline(always)]
@@ -36,30 +36,20 @@ pub(crate) fn adopt(of_object: &AtomicU32, clean: impl FnOnce()) {
 
 #[cold]
 fn adopt_slow(of_object: &AtomicU32, clean: impl FnOnce()) {
-    // ord: M39 pairs M41: the last cleaner's work comes before ours
-    if BROOM.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        // ord: M40 pairs M41: the last cleaner's work comes before ours
-        while BROOM.swap(2, Ordering::Acquire) != 0 {
-            futex::wait_while(&BROOM, 2);
-        }
-    }
+    BROOM.acquire();
     // ord: M42 alone: changed under the broom only
     if of_object.load(Ordering::Relaxed) != generation() {
         clean();
         // ord: M38 pairs M37: whoever finds the number finds it clean
         of_object.store(generation(), Ordering::Release);
     }
-    // ord: M41 pairs M39, M40: our work comes before the next cleaner's
-    if BROOM.swap(0, Ordering::Release) == 2 {
-        futex::wake_one(&raw const BROOM);
-    }
+    BROOM.release();
 }
 
 extern "C" fn in_child() {
     // ord: M43 alone: the process has one thread
     GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
-    // ord: M44 alone: the process has one thread; whoever held it does not exist
-    BROOM.store(0, Ordering::Relaxed);
+    BROOM.forget(); // whoever held it does not exist
     config::forked();
     stats::forked();
     trace::forked();

@@ -15,7 +15,8 @@
 //! - `maps.rs`: which file an address is in.
 //! - `trace/`: when each thread took which lock, and for how long.
 //! - `fork.rs`: what the child of a `fork` forgets.
-//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a thread is.
+//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a
+//!   thread is, and where it has what. `descriptor.rs`: files. `say.rs`: what is said on standard error.
 //!
 //! Invariants:
 //! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
@@ -28,6 +29,7 @@ mod c11;
 mod cancel;
 mod condition;
 mod config;
+mod descriptor;
 mod fork;
 mod libc_own;
 mod load;
@@ -37,6 +39,7 @@ mod mutex;
 mod object;
 mod rules;
 mod rwlock;
+mod say;
 mod spin;
 mod stats;
 mod thread;

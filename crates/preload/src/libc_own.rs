@@ -1,7 +1,7 @@
 //! libc's own functions, which ours hide.
 //!
-//! Each is looked up when the library is loaded, or at its first use if that comes earlier, and kept. `dlsym` would find the first version of a name; where a name has an old version with another
-//! meaning (condition variables before 2.3.2), the right one is asked for.
+//! Each is looked up when the library is loaded, or at its first use if that comes earlier, and kept. `dlsym` would find the first version
+//! of a name; where a name has an old version with another meaning (condition variables before 2.3.2), the right one is asked for.
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use core::{mem, ptr};
@@ -22,13 +22,16 @@ impl Own {
         Self { name, version: Some(version), found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Looks it up, if it was not.
-    pub(crate) fn resolve(&self) {
-        // ord: M53 alone: every thread finds the same function
-        if self.found.load(Ordering::Relaxed).is_null() {
-            // ord: M54 alone: every thread finds the same function
-            self.found.store(self.look_up(), Ordering::Relaxed);
+    /// Looks it up, if it was not; null if there is none.
+    pub(crate) fn resolve(&self) -> *mut c_void {
+        // ord: M1 alone: every thread finds the same function
+        let mut found = self.found.load(Ordering::Relaxed);
+        if found.is_null() {
+            found = self.look_up();
+            // ord: M2 alone: every thread finds the same function
+            self.found.store(found, Ordering::Relaxed);
         }
+        found
     }
 
     /// The function as `F`, which must be a function pointer of the type that the name has in libc.
@@ -38,13 +41,7 @@ impl Own {
     /// `F` is that type.
     pub(crate) unsafe fn get<F: Copy>(&self) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-        // ord: M1 alone: every thread finds the same function
-        let mut found = self.found.load(Ordering::Relaxed);
-        if found.is_null() {
-            found = self.look_up();
-            // ord: M2 alone: every thread finds the same function
-            self.found.store(found, Ordering::Relaxed);
-        }
+        let found = self.resolve();
         // SAFETY: a function was found, and the caller says that `F` is its type.
         (!found.is_null()).then(|| unsafe { mem::transmute_copy(&found) })
     }

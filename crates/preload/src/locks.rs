@@ -35,7 +35,7 @@ pub(crate) struct Algorithm {
 /// The word must be zero or have been used as this type of lock only, and outlive `'a`.
 unsafe fn lock_at<'a, L>(word: *const AtomicU32) -> &'a L {
     const { assert!(size_of::<L>() == 4 && align_of::<L>() <= 4) };
-    // SAFETY: `L` is four bytes of atomic cells, of which zero is a free lock (a test looks at the bytes of each); the caller's promise.
+    // SAFETY: `L` is four bytes of atomic cells, of which zero is a free lock (`zero_is_free` looks); the caller's promise.
     unsafe { &*word.cast::<L>() }
 }
 
@@ -206,7 +206,7 @@ impl Choice {
     }
 }
 
-/// Makes sure that nothing is free but zero: called when the lock is chosen, once.
+/// Makes sure that zero is free, and what a free lock is: called when the lock is chosen.
 pub(crate) fn zero_is_free(choice: Choice) -> bool {
     let word = AtomicU32::new(0);
     // SAFETY: a word of our own, used as this one type.

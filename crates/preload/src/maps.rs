@@ -1,6 +1,6 @@
 //! What is mapped where, read from `/proc/self/maps`. Asking the dynamic loader would take its lock, which a thread may hold that waits for
 //! ours.
-use crate::stats::Descriptor;
+use crate::descriptor::Descriptor;
 
 /// A line of `/proc/self/maps`.
 pub(crate) struct Piece<'a> {

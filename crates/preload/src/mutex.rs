@@ -3,10 +3,9 @@
 //! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is `EBUSY`, a destroyed one is
 //! `EINVAL`, a timed form looks at its time only if it has to wait.
 use crate::config;
-use crate::fork;
 use crate::libc_own::own;
 use crate::locks::Choice;
-use crate::object::{Kind, Mutex};
+use crate::object::{DESTROYED, Kind, Mutex, NORMAL};
 use crate::rules;
 use crate::stats::{self, Attempt, Left};
 use crate::thread::me;
@@ -59,14 +58,10 @@ pub(crate) unsafe extern "C" fn pthread_mutex_init(
 ) -> c_int {
     // SAFETY: POSIX: the object may be written, the attributes are null or initialised.
     unsafe {
-        let kind = if attributes.is_null() { Some(0) } else { plain_kind(attributes) };
+        let kind = if attributes.is_null() { Some(NORMAL) } else { plain_kind(attributes) };
         match kind {
             Some(kind) if config::choice().is_some() => {
-                mutex.write_bytes(0, 1);
-                // ord: M13 alone: the program orders its use of what it initialised
-                Mutex::at(mutex).kind.store(kind, Ordering::Relaxed);
-                // ord: M48 alone: as M13, the program orders its use of it
-                Mutex::at(mutex).generation.store(fork::generation(), Ordering::Relaxed);
+                Mutex::make(mutex, kind);
                 0
             }
             _ => libc_s::pthread_mutex_init(mutex, attributes),
@@ -111,7 +106,7 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
         }
         stats::destroyed(this);
         // ord: M14 alone: the program orders its use of what it destroys
-        this.kind.store(-1, Ordering::Relaxed);
+        this.kind.store(DESTROYED, Ordering::Relaxed);
         0
     }
 }

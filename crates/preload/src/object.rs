@@ -28,7 +28,7 @@
 //! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
-use crate::fork::adopt;
+use crate::fork::{adopt, generation};
 use crate::locks::{Choice, World};
 use crate::thread::me;
 use core::cell::UnsafeCell;
@@ -66,12 +66,13 @@ pub(crate) enum Kind {
     Checking,
 }
 
+pub(crate) const NORMAL: i32 = 0;
 pub(crate) const RECURSIVE: i32 = 1;
 pub(crate) const CHECKING: i32 = 2;
 const ADAPTIVE: i32 = 3;
 /// Mark of an owner that leaves a waiter with the mutex at this moment.
 const RELAYING: usize = 1;
-const DESTROYED: i32 = -1;
+pub(crate) const DESTROYED: i32 = -1;
 /// The lock that a mutex of its own has, plus one (`rules.rs`); 0 is "not decided yet". libc looks at no such bits.
 const DECISION: i32 = 0x7f00_0000;
 /// Marks for lock elision, which libc sets on some machines; they say nothing about what a mutex does.
@@ -87,13 +88,30 @@ impl Mutex {
         unsafe { &*mutex.cast::<Self>() }
     }
 
+    /// Makes a free mutex of this kind, which is one for libc as well.
+    ///
+    /// # Safety
+    ///
+    /// The object may be written.
+    pub(crate) unsafe fn make(mutex: *mut pthread_mutex_t, kind: i32) {
+        // SAFETY: the caller's promise; all-zero is a free mutex.
+        let this = unsafe {
+            mutex.write_bytes(0, 1);
+            Self::at(mutex)
+        };
+        // ord: M13 alone: the program orders its use of what it initialised
+        this.kind.store(kind, Ordering::Relaxed);
+        // ord: M48 alone: as M13, the program orders its use of it
+        this.generation.store(generation(), Ordering::Relaxed);
+    }
+
     /// What it is; `None` if it is libc's, or destroyed.
     #[inline(always)]
     pub(crate) fn kind(&self) -> Option<Kind> {
         // ord: M6 alone: set when it was initialised, which the program orders (W2)
         let kind = self.kind.load(Ordering::Relaxed);
         match if kind == DESTROYED { kind } else { kind & !ELISION & !DECISION } {
-            0 | ADAPTIVE => Some(Kind::Normal),
+            NORMAL | ADAPTIVE => Some(Kind::Normal),
             RECURSIVE => Some(Kind::Recursive),
             CHECKING => Some(Kind::Checking),
             _ => None,
@@ -121,7 +139,7 @@ impl Mutex {
     #[inline(always)]
     pub(crate) fn is_normal(&self) -> bool {
         // ord: M35 alone: as M6, set when it was initialised
-        self.kind.load(Ordering::Relaxed) == 0
+        self.kind.load(Ordering::Relaxed) == NORMAL
     }
 
     /// Whether the calling thread holds it. For mutexes of any kind: the owner is noted in all of them.

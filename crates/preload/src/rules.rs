@@ -3,8 +3,8 @@
 //! WHERE is `0xADDRESS` of the mutex itself; or FILE, the program's or a library's name without its directory, from whose code the mutex is
 //! used first; or `FILE+0xOFFSET`, one such place, as `--stats` tells it. A `*` at the end of FILE stands for anything. The first word that fits counts.
 //!
-//! A mutex is decided upon at its first use, and notes the decision beside its kind (W2). The words are read anew for each decision, so that they
-//! need no place of their own.
+//! A mutex is decided upon at its first use, and notes the decision beside its kind (W2). The words are kept as they were when they were read: the
+//! program may change its environment, or write over it.
 use crate::config;
 use crate::locks::Choice;
 use crate::maps;
@@ -12,8 +12,27 @@ use crate::object::Mutex;
 use crate::stats::stack;
 use core::cell::Cell;
 use core::ptr;
+use core::sync::atomic::{AtomicU8, Ordering};
 
-const PREFIX: &[u8] = b"lock@";
+pub(crate) const PREFIX: &[u8] = b"lock@";
+
+/// So many bytes of words are kept, if there are rules among them.
+const MOST: usize = 1024;
+
+/// The words. Whoever settles the lock of the process at the same time writes the same.
+static KEPT: [AtomicU8; MOST] = [const { AtomicU8::new(0) }; MOST];
+
+/// Keeps the words, before anybody decides.
+pub(crate) fn keep(words: &[u8]) -> Result<(), &'static str> {
+    if words.len() > MOST {
+        return Err("more than 1024 bytes of words are too many where one is lock@");
+    }
+    for (cell, &byte) in KEPT.iter().zip(words) {
+        // ord: M70 alone: published by M5
+        cell.store(byte, Ordering::Relaxed);
+    }
+    Ok(())
+}
 
 /// Where a rule applies.
 enum Where<'a> {
@@ -95,7 +114,9 @@ fn first_that_fits(mutex: &Mutex) -> Option<Choice> {
     let stack = stack();
     // The return address may be the first byte behind the code that called.
     let code = stack.innermost().map(|address| address - 1);
-    config::each_word(|word| {
+    // ord: M71 alone: whoever decides has found the choice, by M4
+    let words = KEPT.each_ref().map(|cell| cell.load(Ordering::Relaxed));
+    config::each(words.split(|&byte| byte == 0).next()?).find_map(|word| {
         let (place, name) = split(word)?;
         Where::parse(place)?.fits(address, code).then(|| config::lock_named(name))?
     })

@@ -112,8 +112,7 @@ fn read(this: &RwLock) -> c_int {
     let (comer, came) = (rw::come(this, false, true), trace::now());
     let answer = read_uncounted(this);
     if answer == 0 {
-        comer.enter(this, false);
-        trace::enter(ptr::from_ref(this).addr(), trace::READ, came);
+        got_in(this, false, comer, came);
     }
     answer
 }
@@ -186,8 +185,7 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
         let (comer, came) = (rw::come(this, true, true), trace::now());
         this.lock().acquire_write();
         this.set_writer(me());
-        comer.enter(this, true);
-        trace::enter(lock.addr(), trace::WRITE, came);
+        got_in(this, true, comer, came);
         0
     }
 }
@@ -215,6 +213,13 @@ fn try_write(this: &RwLock) -> c_int {
 /// How a trace calls it.
 fn kind(write: bool) -> u64 {
     if write { trace::WRITE } else { trace::READ }
+}
+
+/// Who came at `came` got in: for those who count and those who record.
+#[inline(always)]
+fn got_in(this: &RwLock, write: bool, comer: rw::Comer, came: u64) {
+    comer.enter(this, write);
+    trace::enter(ptr::from_ref(this).addr(), kind(write), came);
 }
 
 /// A try form.
@@ -253,8 +258,7 @@ unsafe fn until(
     match attempt(this) {
         EBUSY => comer.waits(),
         0 => {
-            comer.enter(this, is_writer);
-            trace::enter(ptr::from_ref(this).addr(), kind(is_writer), came);
+            got_in(this, is_writer, comer, came);
             return 0;
         }
         answer => return answer,
@@ -281,10 +285,7 @@ unsafe fn until(
         this.timed_writers.fetch_sub(1, Ordering::Relaxed);
     }
     match answer {
-        0 => {
-            comer.enter(this, is_writer);
-            trace::enter(ptr::from_ref(this).addr(), kind(is_writer), came);
-        }
+        0 => got_in(this, is_writer, comer, came),
         _ => comer.fail(),
     }
     answer

@@ -3,6 +3,8 @@
 //! Its control block would be cheaper to name, but a new thread gets that of one that has ended, and would pass for the owner of what
 //! that one left locked. The number stands in thread-local storage of the "initial exec" kind, two instructions away, which only a library
 //! that is loaded with the program may have; the language has no way to ask for it.
+use core::marker::PhantomData;
+use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 core::arch::global_asm!(
@@ -57,9 +59,42 @@ fn first() -> usize {
     number
 }
 
+/// Where each thread has a value of thread-local storage: as its distance from the thread's control block, which is the same in all threads. A
+/// library that is loaded with the program has its storage in one block with the control blocks. Asking the language leads to a call of the
+/// loader, and to one's own value only.
+pub(crate) struct Place<T> {
+    distance: AtomicUsize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Place<T> {
+    pub(crate) const fn new() -> Self {
+        Self { distance: AtomicUsize::new(0), of: PhantomData }
+    }
+
+    /// Learns it from where the calling thread has the value.
+    pub(crate) fn find(&self, mine: *const T) {
+        // ord: M68 alone: every thread finds the same distance; whoever uses it says how it knows that it was found
+        self.distance.store(mine.expose_provenance().wrapping_sub(control_block()), Ordering::Relaxed);
+    }
+
+    /// The calling thread's.
+    #[inline(always)]
+    pub(crate) fn mine(&self) -> *const T {
+        self.of(control_block())
+    }
+
+    /// That of the thread with this control block.
+    #[inline(always)]
+    pub(crate) fn of(&self, control_block: usize) -> *const T {
+        // ord: M69 alone: see M68, whoever uses it knows that it was found
+        ptr::with_exposed_provenance(control_block.wrapping_add(self.distance.load(Ordering::Relaxed)))
+    }
+}
+
 /// The calling thread's control block, which is what `pthread_t` is.
 #[inline(always)]
-pub(crate) fn control_block() -> usize {
+fn control_block() -> usize {
     let pointer: usize;
     // SAFETY: on x86-64 Linux the first word of the thread control block, at `fs:0`, is its own address.
     unsafe {

@@ -2,6 +2,7 @@
 //!
 //! The plain forms are for words that one process uses. The forms for any process also meet threads that have the word's memory mapped
 //! elsewhere.
+pub use crate::guard::Guard;
 use core::ffi::c_int;
 use core::sync::atomic::AtomicU32;
 use rustix::thread::futex;

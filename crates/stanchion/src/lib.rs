@@ -31,6 +31,8 @@ pub mod events;
 #[cfg(feature = "std")]
 pub mod futex;
 #[cfg(feature = "std")]
+mod guard;
+#[cfg(feature = "std")]
 pub mod lock;
 #[cfg(feature = "std")]
 pub mod native;

@@ -10,6 +10,7 @@ const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t nested = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 __attribute__((noinline)) static void *place(pthread_mutex_t *mutex) {
@@ -17,6 +18,7 @@ __attribute__((noinline)) static void *place(pthread_mutex_t *mutex) {
     return __builtin_return_address(0);
 }
 int main(void) {
+    unsetenv("STANCHION"); /* what was said in the beginning counts */
     for (int round = 0; round < 3; round++) {
         place(&first); place(&second); place(&nested); pthread_mutex_lock(&nested);
         if (round == 2)

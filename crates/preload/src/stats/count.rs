@@ -5,10 +5,11 @@
 //! that found the lock free and nobody waiting, but was overtaken and did not sleep, counts as uncontended.
 use super::layout::{Times, bucket};
 use super::records::Found;
-use crate::locks::Meets;
+use crate::locks::{Meets, World};
 use crate::thread::me;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
+use stanchion_core::Platform;
 
 /// As many waits are timed without exception.
 const ALL_WAITS: u64 = 256;
@@ -40,10 +41,7 @@ impl Arrival {
 
 /// Nanoseconds.
 pub(super) fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the result has a place.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    World::now()
 }
 
 /// Adds to a counter that nobody else writes if `alone`.

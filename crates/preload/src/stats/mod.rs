@@ -19,10 +19,9 @@ mod tally;
 mod whence;
 
 use crate::object::RwLock;
-use crate::thread::control_block;
+use crate::thread::Place;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-pub(crate) use file::Descriptor;
+use core::sync::atomic::{AtomicPtr, Ordering};
 use layout::File;
 pub(crate) use layout::Left;
 use stanchion::native::watch::{self, Seen};
@@ -55,32 +54,22 @@ fn turn_off() {
     FILE.store(ptr::null_mut(), Ordering::Relaxed);
 }
 
-/// The distance of what a thread has seen from its control block; the same in all threads (`cancel.rs`).
-static SEEN_AT: AtomicUsize = AtomicUsize::new(0);
+/// Where a thread keeps what it has seen.
+static SEEN: Place<Seen> = Place::new();
 
 /// What the calling thread has done in slow paths so far.
 #[inline(always)]
 fn seen() -> Seen {
-    // ord: F62 alone: who counts has found the file, by F41
-    let place = control_block().wrapping_add(SEEN_AT.load(Ordering::Relaxed));
-    // SAFETY: the thread's own storage, which lies there as long as it runs, and which no other touches.
-    unsafe { ptr::with_exposed_provenance::<Seen>(place).read() }
+    // SAFETY: the thread's own storage, which lies there as long as it runs, and which no other touches. The place is found: who counts has
+    // found the file, by F41.
+    unsafe { SEEN.mine().read() }
 }
-
-/// The longest path.
-const LONGEST: usize = 1024;
 
 /// Counts in the file at `path` from now on; in memory that nobody reads if there is none.
 pub(crate) fn start(path: &[u8]) -> Result<(), &'static str> {
-    let mut terminated = [0_u8; LONGEST + 1];
-    if path.len() > LONGEST {
-        return Err("a longer path than 1024 bytes");
-    }
-    terminated[..path.len()].copy_from_slice(path);
-    let file = if path.is_empty() { file::map_nothing() } else { file::map(&terminated[..=path.len()]) }?;
+    let file = if path.is_empty() { file::map_nothing() } else { file::map(path) }?;
     watch::start();
-    // ord: F61 alone: published by F42
-    SEEN_AT.store(watch::place().expose_provenance().wrapping_sub(control_block()), Ordering::Relaxed);
+    SEEN.find(watch::place()); // published by F42
     // ord: F42 pairs F41: mapped before anybody finds it
     FILE.store(ptr::from_ref(file).cast_mut(), Ordering::Release);
     Ok(())

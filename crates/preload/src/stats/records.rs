@@ -6,6 +6,7 @@
 //! Where there is no room, or while the calling thread is in here already, the first record takes what there is, together with all others.
 use super::layout::{File, PROCESSES, RECORDS, Record};
 use super::{file_if_on, turn_off, whence};
+use crate::descriptor::Descriptor;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -167,8 +168,8 @@ fn process(file: &File) -> Option<u32> {
     // ord: F31 alone: published by F32
     place.pid.store(pid, Ordering::Relaxed);
     let mut name = [0; 56];
-    let length = super::file::Descriptor::open(b"/proc/self/comm\0", libc::O_RDONLY)
-        .map_or(0, |comm| comm.read(&mut name));
+    let length =
+        Descriptor::open(b"/proc/self/comm\0", libc::O_RDONLY).map_or(0, |comm| comm.read(&mut name));
     let written = whence::write_text(&place.name, name[..length].trim_ascii());
     // ord: F32 alone: read by another process, of which the kernel knows that this one ended, or that may miss a name
     place.length.store(written + 1, Ordering::Release);

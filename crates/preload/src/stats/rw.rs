@@ -20,9 +20,9 @@ thread_local! {
 /// Somebody who came for a side of a lock, if it is counted.
 pub(crate) struct Comer(Option<(Found, Arrival, Seen)>);
 
-fn side(this: &RwLock, write: bool) -> Option<Found> {
-    let (index, kind) = if write { (&this.write_record, WRITE) } else { (&this.read_record, READ) };
-    records::of(index, ptr::from_ref(this).addr(), kind)
+/// Where a side of a lock notes its record, and what it is there.
+fn side(this: &RwLock, write: bool) -> (&AtomicU32, u32) {
+    if write { (&this.write_record, WRITE) } else { (&this.read_record, READ) }
 }
 
 /// Before a side is asked for. `waits` says whether the caller would wait.
@@ -33,7 +33,8 @@ pub(crate) fn come(this: &RwLock, write: bool, waits: bool) -> Comer {
 
 #[inline(never)]
 fn come_counted(this: &RwLock, write: bool, waits: bool) -> Option<(Found, Arrival, Seen)> {
-    let found = side(this, write)?;
+    let (index, kind) = side(this, write);
+    let found = records::of(index, ptr::from_ref(this).addr(), kind)?;
     let word = this.lock().word();
     // Readers meet a writer, or a queue that lets nobody pass (2, as the word is told) unless they go past it.
     let held = word.locked != 0
@@ -83,7 +84,7 @@ pub(crate) fn leave(this: &RwLock, write: bool, release: impl FnOnce()) {
     if !is_on() {
         return release();
     }
-    let (index, kind) = if write { (&this.write_record, WRITE) } else { (&this.read_record, READ) };
+    let (index, kind) = side(this, write);
     let address = ptr::from_ref(this).addr();
     let Some(found) = records::again(index, address, kind) else { return release() };
     if write {

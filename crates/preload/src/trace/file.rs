@@ -1,7 +1,7 @@
 //! Making and mapping the file of `record`.
 use super::layout::{Header, MAGIC, PAGE, PAGES, VERSION};
 use super::ticks;
-use crate::stats::file::Descriptor;
+use crate::descriptor::Descriptor;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -9,15 +9,10 @@ use core::sync::atomic::Ordering;
 /// `MADV_POPULATE_WRITE`: gives the pages room on the disk, and fails where touching them would end the program.
 const POPULATE_WRITE: i32 = 23;
 
-/// Maps the file at `path` (which ends with a NUL), and makes it if it is empty or not there. Also says whether pages get their room on the
-/// disk only as they are taken.
+/// Maps the file at `path`, and makes it if it is empty or not there. Also says whether pages get their room on the disk only as they are
+/// taken.
 pub(super) fn map(path: &[u8]) -> Result<(&'static Header, bool), &'static str> {
-    let file = Descriptor::open(path, libc::O_RDWR | libc::O_CREAT).ok_or("the file cannot be opened")?;
-    // Of several programs that begin at once, one makes it.
-    file.lock(libc::LOCK_EX);
-    let mapped = map_locked(&file);
-    file.lock(libc::LOCK_UN);
-    mapped
+    Descriptor::with_locked(path, map_locked)
 }
 
 fn map_locked(file: &Descriptor) -> Result<(&'static Header, bool), &'static str> {

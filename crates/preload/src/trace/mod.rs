@@ -23,9 +23,6 @@ pub(crate) const MUTEX: u64 = 1;
 pub(crate) const READ: u64 = 2;
 pub(crate) const WRITE: u64 = 3;
 
-/// The longest path.
-const LONGEST_PATH: usize = 1024;
-
 /// Null, or the file.
 static FILE: AtomicPtr<Header> = AtomicPtr::new(ptr::null_mut());
 /// 0 while nothing is recorded, else what gives the time.
@@ -37,15 +34,10 @@ static IS_LAZY: AtomicBool = AtomicBool::new(false);
 
 /// Records in the file at `path` from now on.
 pub(crate) fn start(path: &[u8]) -> Result<(), &'static str> {
-    let mut terminated = [0_u8; LONGEST_PATH + 1];
     if path.is_empty() {
         return Err("no path");
     }
-    if path.len() > LONGEST_PATH {
-        return Err("a longer path than 1024 bytes");
-    }
-    terminated[..path.len()].copy_from_slice(path);
-    let (header, is_lazy) = file::map(&terminated[..=path.len()])?;
+    let (header, is_lazy) = file::map(path)?;
     thread::find_place();
     // ord: AA9 alone: published by AA11
     IS_LAZY.store(is_lazy, Ordering::Relaxed);

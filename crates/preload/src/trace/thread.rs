@@ -4,31 +4,27 @@
 use super::file::populate;
 use super::layout::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
 use super::{IS_LAZY, PROCESS, header, now};
-use crate::thread::{control_block, me};
+use crate::thread::{Place, me};
 use core::cell::Cell;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 
 thread_local! {
     static CHUNK: Cell<*mut Chunk> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// The distance of [`CHUNK`] from the control block; the same in all threads (`cancel.rs`).
-static CHUNK_AT: AtomicUsize = AtomicUsize::new(0);
+static PLACE: Place<Cell<*mut Chunk>> = Place::new();
 
 pub(super) fn find_place() {
-    let place = CHUNK.with(|mine| ptr::from_ref(mine).expose_provenance());
-    // ord: AA17 alone: published by AA12
-    CHUNK_AT.store(place.wrapping_sub(control_block()), Ordering::Relaxed);
+    CHUNK.with(|mine| PLACE.find(mine)); // published by AA12
 }
 
 /// The calling thread's place for its chunk. Faster than `CHUNK.with`, which calls the loader.
 #[inline(always)]
 fn mine() -> &'static Cell<*mut Chunk> {
-    // ord: AA18 alone: who records has found the clock set, by AA16
-    let place = control_block().wrapping_add(CHUNK_AT.load(Ordering::Relaxed));
-    // SAFETY: the thread's own storage, which lies there as long as it runs; the reference does not leave the calls below.
-    unsafe { &*ptr::with_exposed_provenance::<Cell<*mut Chunk>>(place) }
+    // SAFETY: the thread's own storage, which lies there as long as it runs; the reference does not leave the calls below. The place is found: who
+    // records has found the clock set, by AA16.
+    unsafe { &*PLACE.mine() }
 }
 
 /// The thread is that of a forked child.

@@ -1,5 +1,7 @@
 //! Time stamps: the processor's counter where it runs at one rate, else nanoseconds.
+use crate::locks::World;
 use core::arch::x86_64::{__cpuid, _rdtsc};
+use stanchion_core::Platform;
 
 pub(super) const TICKS: u8 = 1;
 pub(super) const NANOS: u8 = 2;
@@ -17,8 +19,5 @@ pub(super) fn now(clock: u8) -> u64 {
         // SAFETY: part of baseline x86-64; it reads a counter. That it may run ahead by a few instructions does not matter here.
         return unsafe { _rdtsc() };
     }
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the result has a place.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    World::now()
 }

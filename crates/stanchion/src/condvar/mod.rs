@@ -4,9 +4,8 @@
 //! by its holder.
 //!
 //! - Fairness: first come, first notified. No wake-up is lost, and none is taken by somebody who came after it.
-//! - Progress: needs the holder of the queue's guard to run, for some tens of instructions.
+//! - Progress: needs the holder of the queue's [`Guard`](crate::futex::Guard) to run, for some tens of instructions.
 //! - Memory: 16 bytes a condition, 32 bytes a thread that waits.
-mod guard;
 mod queue;
 mod relay;
 

@@ -24,9 +24,9 @@
 //! ## Memory orderings
 //!
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
-use super::guard::Guard;
 use crate::deadline::{Clock, Deadline};
 use crate::futex::wake_one;
+use crate::guard::Guard;
 use core::cell::Cell;
 use core::num::NonZeroU32;
 use core::ptr::{self, NonNull};

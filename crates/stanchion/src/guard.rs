@@ -1,4 +1,4 @@
-//! The lock of a list: three states, held for a few instructions, and slept on if its holder is not running.
+//! The lock of a list: three states, held for a few instructions, and slept on if its holder is not running. No queue, no order.
 use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 
@@ -10,17 +10,20 @@ const SLEPT_ON: u32 = 2;
 /// How often a waiter looks before it sleeps. Sections are some tens of instructions: a holder that is not done by then does not run.
 const POLLS: u32 = 100;
 
-/// All-zero is free.
+/// A lock for a few instructions at a time, in four bytes. All-zero is free. Whoever comes when it is free gets it; who waits polls 100 times and
+/// sleeps.
 #[repr(transparent)]
-pub(super) struct Guard(AtomicU32);
+pub struct Guard(AtomicU32);
 
 impl Guard {
-    pub(super) const fn new() -> Self {
+    /// A free one.
+    pub const fn new() -> Self {
         Self(AtomicU32::new(FREE))
     }
 
+    /// Waits until the calling thread holds it.
     #[inline]
-    pub(super) fn acquire(&self) {
+    pub fn acquire(&self) {
         // ord: L10 pairs L11: the last holder's section comes before ours
         if self.0.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
             self.acquire_contended();
@@ -44,16 +47,23 @@ impl Guard {
     }
 
     /// Frees it, whoever holds it: for a holder that does not exist.
-    pub(super) fn forget(&self) {
+    pub fn forget(&self) {
         // ord: L18 alone: nobody uses it meanwhile
         self.0.store(FREE, Ordering::Relaxed);
     }
 
+    /// Gives it up. The calling thread must hold it.
     #[inline]
-    pub(super) fn release(&self) {
+    pub fn release(&self) {
         // ord: L11 pairs L10, L16: our section comes before the next holder's
         if self.0.swap(FREE, Ordering::Release) == SLEPT_ON {
             let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1);
         }
+    }
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self::new()
     }
 }

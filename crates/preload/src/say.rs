@@ -1,0 +1,45 @@
+//! What is said on standard error: one line, written at once. Nothing is ever said on standard output (W1).
+
+/// A line that grows up to a limit; what is beyond is left out.
+pub(crate) struct Line {
+    bytes: [u8; 512],
+    length: usize,
+}
+
+impl Line {
+    pub(crate) fn new() -> Self {
+        Self { bytes: [0; 512], length: 0 }
+    }
+
+    /// As much of the piece as there is room for.
+    pub(crate) fn add(&mut self, piece: &[u8]) -> &mut Self {
+        let end = (self.length + piece.len()).min(self.bytes.len() - 1);
+        self.bytes[self.length..end].copy_from_slice(&piece[..end - self.length]);
+        self.length = end;
+        self
+    }
+
+    pub(crate) fn say(&mut self) {
+        self.bytes[self.length] = b'\n';
+        // SAFETY: the bytes are there. Nothing can be done if they cannot be written.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, self.bytes.as_ptr().cast(), self.length + 1);
+        }
+    }
+}
+
+/// One line of several pieces.
+pub(crate) fn say(pieces: &[&[u8]]) {
+    let mut line = Line::new();
+    for piece in pieces {
+        line.add(piece);
+    }
+    line.say();
+}
+
+/// Says one line, and ends the process.
+pub(crate) fn die(line: &[u8]) -> ! {
+    say(&[line]);
+    // SAFETY: `abort` has no preconditions.
+    unsafe { libc::abort() }
+}
