@@ -101,9 +101,11 @@
 //! - **I4** A head halts only after: spot armed, mark in `head`, heavy barrier (or what stands for it, I6), lock seen held. Hence the release of
 //!   that holder, or of a later one, sees the mark.
 //! - **I5** When the queue empties, `head` says nothing before `tail` is 0.
-//! - **I6** While `head` says that releases look twice, a heavy barrier has been passed since it did not. A release that is past its first look
-//!   then has stored its 0 before that barrier, and any other one sees that it is to look again, behind a full fence. So a head that finds it
-//!   said needs a fence of its own in place of the heavy barrier. The head that leaves the queue takes it back if it did not have to sleep.
+//! - **I6** A head says that releases look twice together with its mark, and passes the heavy barrier after it. A release whose only look did not
+//!   find it said has stored its 0 before that barrier is over; any later one finds it and looks again, behind a full fence. So a head that
+//!   finds it said by an earlier head, or by itself, needs a fence of its own in place of the heavy barrier. Whoever leaves the queue without
+//!   having slept takes it back. (It must be said *before* the barrier: said after it, as we had it first, it is missed by a release between
+//!   the two, whose store nothing orders any more. The schedule explorer found that.)
 //!
 //! ## Memory orderings
 //!

@@ -281,10 +281,9 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         self.place = Some(place);
         // ord: V37 alone: a hint for the waiter behind (V32)
         self.node.place().store(W::Signpost::raw(place), Relaxed);
-        // n,*,* -> n,s,*
-        self.mark(W::Signpost::mark(place));
-        if !self.order_mark_before_look() {
+        if !self.mark_before_look(W::Signpost::mark(place)) {
             P::count(Event::PvNoBarrier);
+            self.stop_watching();
             self.mark(OPEN);
             P::yield_slice();
             return false;
@@ -302,23 +301,21 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         true
     }
 
-    /// Passes the barrier between our mark and a look at the lock: the heavy one unless releases look twice, and then sees to it that they do
-    /// from now on (I6). `false`: there is none to be had.
-    fn order_mark_before_look(&self) -> bool {
+    /// Leaves the mark of a head that is about to sleep, `n,*,* -> n,s,*`, and passes the barrier between that and a look at the lock: the heavy
+    /// one, unless releases look twice. From now on they do (I6). `false`: the barrier could not be had.
+    fn mark_before_look(&self, mark: u8) -> bool {
         // ord: V57 alone: only this context writes it (I2), and what an earlier head wrote came to us with its role (V13, V16)
-        let mark = self.lock.head.load(Relaxed);
-        if is_watched(mark) {
-            // ord: V55 pairs V56: our mark comes before our look at the lock, and the release's store before its second look at the mark
-            P::fence(SeqCst);
-            return true;
+        let before = self.lock.head.load(Relaxed);
+        TRANSITIONS.check(Field::Pending, || said(before), mark);
+        // Said before the barrier: a release whose only look missed it has stored its 0 before the barrier, too.
+        let watched = if W::STEALS { WATCHED } else { before & WATCHED };
+        // ord: V58 pairs R4: the place is armed before its mark; what comes after is ordered by either barrier before V10
+        self.lock.head.store(mark | watched, Release);
+        if !is_watched(before) {
+            return P::heavy_barrier();
         }
-        if !P::heavy_barrier() {
-            return false;
-        }
-        if W::STEALS {
-            // ord: V58 pairs R4: comes after the heavy barrier (I6); the place is armed before its mark, as for V9
-            self.lock.head.store(mark | WATCHED, Release);
-        }
+        // ord: V55 pairs V56: our mark comes before our look at the lock, and the release's store before its second look at the mark
+        P::fence(SeqCst);
         true
     }
 
