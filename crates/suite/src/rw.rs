@@ -18,6 +18,9 @@ struct Protected<W: World, L> {
     /// Who is inside. Relaxed, so that it orders nothing that the lock should order.
     readers: AtomicU32,
     writers: AtomicU32,
+    /// How many are about to acquire, and how many will not acquire any more.
+    at_the_door: AtomicU32,
+    gone: AtomicU32,
 }
 
 impl<W: World, L: RawRwLock> Protected<W, L> {
@@ -27,6 +30,8 @@ impl<W: World, L: RawRwLock> Protected<W, L> {
             words: Words::default(),
             readers: AtomicU32::new(0),
             writers: AtomicU32::new(0),
+            at_the_door: AtomicU32::new(0),
+            gone: AtomicU32::new(0),
         })
     }
 
@@ -53,6 +58,33 @@ impl<W: World, L: RawRwLock> Protected<W, L> {
     fn total(&self) -> u64 {
         // SAFETY: the caller holds the lock or is alone, so nobody changes the words if the lock excludes.
         unsafe { self.words.look() }.unwrap_or_else(|Torn| panic!("{}: a torn section", L::NAME))
+    }
+
+    /// Acquires, being seen at the door.
+    fn enter(&self, acquire: impl FnOnce(&L)) {
+        self.at_the_door.fetch_add(1, Ordering::Relaxed);
+        acquire(&self.lock);
+        self.at_the_door.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Stays inside until another context is at the door or comes in, or all others are gone. So the lock is contended on any machine,
+    /// and it shows if somebody comes in who may not. The caller is a reader, or holds the lock alone.
+    fn stay(&self, load: Load, as_whom: &AtomicU32) {
+        as_whom.fetch_add(1, Ordering::Relaxed);
+        let inside = || (self.readers.load(Ordering::Relaxed), self.writers.load(Ordering::Relaxed));
+        W::until("company", &mut || {
+            let (readers, writers) = inside();
+            self.at_the_door.load(Ordering::Relaxed) > 0
+                || readers + writers > 1
+                || self.gone.load(Ordering::Relaxed) as usize == load.contexts - 1
+        });
+        let (readers, writers) = inside();
+        as_whom.fetch_sub(1, Ordering::Relaxed);
+        assert!(
+            writers == 0 || readers + writers == 1,
+            "{}: {readers} readers and {writers} writers inside",
+            L::NAME
+        );
     }
 
     fn read_locked(&self) -> u64 {
@@ -90,14 +122,26 @@ pub fn excludes<W: World, L: RawRwLock>(load: Load) {
         Box::new(move || {
             let mut last = 0;
             for round in 0..load.rounds {
+                let stays = load.company && round % 32 < 2;
                 if writes(index, round) {
-                    shared.write_locked();
+                    shared.enter(L::acquire_write);
+                    if stays {
+                        shared.stay(load, &shared.writers);
+                    }
+                    shared.write();
+                    shared.lock.release_write();
                 } else {
-                    let seen = shared.read_locked();
+                    shared.enter(|lock| lock.acquire_read().expect("few readers"));
+                    if stays {
+                        shared.stay(load, &shared.readers);
+                    }
+                    let seen = shared.read();
+                    shared.lock.release_read();
                     assert!(seen >= last, "{}: what was read before is gone", L::NAME);
                     last = seen;
                 }
             }
+            shared.gone.fetch_add(1, Ordering::Relaxed);
         })
     });
     W::run(&shared.report(), contexts);
