@@ -2,6 +2,8 @@
 #[path = "support/worlds.rs"]
 mod worlds;
 
+use stanchion_sim::{lock_names, rw_lock_names};
+use std::collections::BTreeSet;
 use worlds::{LOAD, SHARED, Stepping, Timed};
 
 stanchion_suite::mutex_tests!(Stepping);
@@ -10,6 +12,40 @@ mod timed {
     use super::*;
 
     stanchion_suite::mutex_tests!(Timed);
+}
+
+/// Every lock that can be simulated is tested, in every world: the suite's catalogue has it.
+#[test]
+fn the_catalogue_is_complete() {
+    /// A tunable makes them, no type.
+    const TUNED: [&str; 2] = ["cna-10ms", "xen-pv-wake-all"];
+    let tests = stanchion_suite::tests::<Stepping>();
+    for name in lock_names().into_iter().chain(rw_lock_names()).filter(|name| !TUNED.contains(name)) {
+        assert!(tests.iter().any(|test| test.is_of(name)), "{name} is not in the catalogue of the suite");
+    }
+}
+
+/// Worlds without a test harness run the tests from a list, in which each stands once.
+#[test]
+fn the_list_is_what_the_harness_has() {
+    let tests = stanchion_suite::tests::<Stepping>();
+    let names: BTreeSet<_> = tests.iter().map(|test| test.name).collect();
+    assert_eq!(names.len(), tests.len(), "a test stands there twice");
+    let mut bodies = Vec::new();
+    for test in tests.iter().filter(|test| test.is_of("pv-qspin-4.15")) {
+        test.run();
+        bodies.push(test.name.strip_prefix("pv_qspin_4_15::").expect("it is called as the lock is"));
+    }
+    let expected = [
+        "excludes",
+        "excludes_with_tries",
+        "tries_fail_while_held",
+        "free_after_release",
+        "passes_to_and_fro",
+        "many_at_once",
+        "released_by_another_context",
+    ];
+    assert_eq!(bodies, expected);
 }
 
 /// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.

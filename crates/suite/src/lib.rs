@@ -6,15 +6,19 @@
 //!
 //! The bodies trust the lock under test with plain memory: a lock that does not exclude is a data race, which is what they look for.
 #![no_std]
+#![deny(unsafe_code)]
 
 extern crate alloc;
 
 pub mod broken;
 pub mod catalogue;
 mod macros;
+#[expect(unsafe_code, reason = "whoever holds the lock under test answers for the words that it protects")]
 pub mod mutex;
+#[expect(unsafe_code, reason = "as in `mutex`")]
 pub mod rw;
 mod table;
+#[expect(unsafe_code, reason = "plain memory that several contexts share")]
 mod words;
 mod world;
 
