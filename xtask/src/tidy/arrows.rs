@@ -11,7 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion", &[CORE]),
     ("stanchion-sim", &[CORE]),
     ("stanchion-model", &[CORE]),
-    ("stanchion-guest", &[CORE]),
+    ("stanchion-guest", &[CORE, "stanchion"]),
     ("stanchion-capi", &[CORE, "stanchion"]),
     ("stanchion-preload", &[CORE, "stanchion"]),
     ("stanchion-lab", &[CORE, "stanchion", "stanchion-sim"]),
