@@ -7,9 +7,11 @@
 extern crate alloc;
 
 pub mod cells;
+pub mod firmware;
 pub mod histogram;
 pub mod machine;
 pub mod order;
+pub mod record;
 pub mod shared;
 
 pub use histogram::Histogram;
