@@ -29,6 +29,7 @@ mod machine;
 mod memory;
 mod paging;
 mod platform;
+mod provoke;
 mod serial;
 mod smp;
 mod stacks;
@@ -36,7 +37,6 @@ mod stubs;
 mod timer;
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use platform::Guest;
 use stacks::Stacks;
@@ -82,6 +82,7 @@ extern "C" fn first_vcpu(info: u64) -> ! {
     // SAFETY: usable memory behind the image, which is where the boot code and all statics are; QEMU puts what it tells us below 1 MiB.
     unsafe { heap::give(start as usize, bytes as usize) };
     let line = pvh::line(&Memory, info).unwrap_or_default();
+    let (provoked, line) = provoke::split(&line);
     let order = Order::parse(&line).unwrap_or_else(|error| refuse(&error));
     let rsdp = pvh::rsdp(&Memory, info).or_else(|| acpi::search(&Memory));
     let board = rsdp.ok_or("there are no ACPI tables").and_then(|rsdp| acpi::read(&Memory, rsdp));
@@ -103,6 +104,9 @@ extern "C" fn first_vcpu(info: u64) -> ! {
         exit::fatal("boot", format_args!("vcpu {index} does not come up, or is one too many"));
     }
     hello();
+    if let Some(what) = provoked {
+        provoke::provoke(what).unwrap_or_else(|error| refuse(error));
+    }
     let work = Box::new(Work { order, shared: Shared::new() });
     // ord: AB24 pairs AB25: whoever takes part finds what stands there
     WORK.store(Box::into_raw(work), Ordering::Release);
@@ -118,7 +122,7 @@ fn take_part() -> Verdict {
     stanchion_guest::take_part(&work.order, &work.shared)
 }
 
-fn refuse(error: &String) -> ! {
+fn refuse(error: &str) -> ! {
     exit::fatal("command line", format_args!("{error}"))
 }
 
