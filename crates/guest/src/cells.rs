@@ -40,6 +40,13 @@ impl Count {
         self.0.fetch_add(value, Ordering::Relaxed)
     }
 
+    /// Replaces `seen` by `next` in one step, unless it holds something else by now; whether it did.
+    #[inline]
+    pub fn claim(&self, seen: u64, next: u64) -> bool {
+        // ord: AC20 alone: decides who goes on, and orders nothing
+        self.0.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// Makes it the greater of what it holds and `value`; for cells that one context writes.
     #[inline]
     pub fn raise(&self, value: u64) {
@@ -81,6 +88,7 @@ mod tests {
         assert_eq!(count.get(), 7);
         count.raise(9);
         assert_eq!((count.take(1), count.get()), (9, 10));
+        assert_eq!((count.claim(9, 1), count.claim(10, 1), count.get()), (false, true, 1));
     }
 
     #[test]

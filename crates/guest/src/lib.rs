@@ -6,15 +6,21 @@
 
 extern crate alloc;
 
+mod board;
+mod busted;
 pub mod cells;
 pub mod firmware;
 pub mod histogram;
+mod locks;
 pub mod machine;
 pub mod order;
 pub mod record;
 pub mod shared;
+mod subject;
+mod work;
 
-pub use histogram::Histogram;
+pub use histogram::{Histogram, LiveHistogram};
+pub use locks::{busted_lock_names, lock_names};
 pub use machine::{Machine, Meter};
 pub use order::Order;
 pub use shared::{Shared, Verdict, take_part};
