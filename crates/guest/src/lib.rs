@@ -10,6 +10,7 @@ mod board;
 mod busted;
 pub mod cells;
 mod conform;
+pub mod firmware;
 pub mod histogram;
 mod locks;
 pub mod machine;
