@@ -99,7 +99,7 @@ impl<P: Platform> RawLock for LostKick<P> {
             // BUG: whoever slept here before is forgotten, and no release will kick it.
             // ord: AC10 pairs AC12: either the release sees the sleeper, or the sleeper the release
             self.sleeper.swap(me, SeqCst);
-            // ord: AC11 pairs AC12: as AC10
+            // ord: AC11 pairs AC12: the other half of what AC10 says
             if self.locked.load(SeqCst) != 0 {
                 P::halt_while(&self.sleeper, me);
             }
@@ -151,7 +151,7 @@ impl<P: Platform> RawRwLock for BustedCount<P> {
     }
 
     fn try_acquire_read(&self) -> bool {
-        // ord: AC18 pairs AC17: as AC15
+        // ord: AC18 pairs AC17: the last writer's section comes before ours
         self.0.load(Acquire) == 0
     }
 

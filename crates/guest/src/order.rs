@@ -15,7 +15,8 @@
 //! | `inside`, `outside` | `counter` `rw` | `200ns`, `1us` | work in a section, and between two |
 //!
 //! The words of `build` stand in [`BuildOrder`]. Times are numbers with `ns`, `us`, `ms` or `s`; a bare number is nanoseconds, or seconds for
-//! `seconds`, `limit` and `stall`, which is a minute for `conform` and ten seconds elsewhere. The tick takes locks under `torture` (`1ms`); elsewhere it only looks whether somebody is stuck (`100ms`).
+//! `seconds`, `limit` and `stall`, which is a minute for `conform` and ten seconds elsewhere. The tick takes locks under `torture` (`1ms`; with more
+//! than four vCPUs, it and the stall are longer in proportion); elsewhere it only looks whether somebody is stuck (`100ms`).
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

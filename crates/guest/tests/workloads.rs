@@ -53,48 +53,54 @@ fn handlers_nest_in_handlers() {
     assert!(outcome.all("progress").count() >= 1);
 }
 
-/// Runs until the fault is found, which some need luck for.
-fn found(what: &str, line: &str) -> Outcome {
-    for seed in 0..20 {
-        let outcome = run(4, &format!("{line} seed={seed}"));
-        if outcome.verdict == Some(Verdict::Ok) {
-            continue;
-        }
-        let failures: Vec<&str> =
-            outcome.all("failure").filter_map(|failure| failure["what"].as_str()).collect();
-        assert!(failures.contains(&what), "{line}: {failures:?}");
-        assert_eq!(outcome.only("end")["ok"], false);
-        assert_eq!(outcome.only("result")["correct"], what == "stall");
-        return outcome;
-    }
-    panic!("{line}: survived");
+/// Runs until something is found, which some faults need luck for.
+fn found(line: &str) -> Outcome {
+    let outcomes = (0..20).map(|seed| run(4, &format!("{line} seed={seed}")));
+    let mut failed = outcomes.filter(|outcome| outcome.verdict != Some(Verdict::Ok));
+    failed.next().unwrap_or_else(|| panic!("{line}: survived"))
+}
+
+/// What failed, of a run that says so and came to its end.
+fn failures(outcome: &Outcome) -> Vec<&str> {
+    assert_eq!(outcome.verdict, Some(Verdict::Failed));
+    assert_eq!(
+        (&outcome.only("end")["ok"], &outcome.only("result")["correct"]),
+        (&false.into(), &false.into())
+    );
+    outcome.all("failure").filter_map(|failure| failure["what"].as_str()).collect()
 }
 
 #[test]
-fn torture_finds_who_excludes_nobody() {
-    found("exclusion", "workload=torture lock=busted-none seconds=100ms");
-    found("lost-update", "workload=counter lock=busted-none seconds=100ms outside=0 inside=2us");
+fn who_excludes_nobody_is_found() {
+    let tortured = found("workload=torture lock=busted-none seconds=100ms");
+    assert!(failures(&tortured).contains(&"exclusion"));
+    let counted = found("workload=counter lock=busted-none seconds=100ms outside=0 inside=2us");
+    assert!(failures(&counted).contains(&"lost-update"));
 }
 
 #[test]
-fn torture_finds_who_looks_and_then_takes() {
-    found("exclusion", "workload=torture lock=busted-check-then-set seconds=500ms");
+fn who_looks_and_then_takes_is_found() {
+    let tortured = found("workload=torture lock=busted-check-then-set seconds=500ms");
+    assert!(failures(&tortured).contains(&"exclusion"));
 }
 
 #[test]
-fn torture_finds_readers_that_are_not_counted() {
-    found("exclusion", "workload=torture lock=busted-rw-count seconds=200ms");
-    found("exclusion", "workload=rw lock=busted-rw-count readers-percent=50 inside=20us seconds=200ms");
+fn readers_that_are_not_counted_are_found() {
+    let tortured = found("workload=torture lock=busted-rw-count seconds=200ms");
+    assert!(failures(&tortured).contains(&"exclusion"));
+    let read = found("workload=rw lock=busted-rw-count readers-percent=50 inside=20us seconds=200ms");
+    assert!(failures(&read).contains(&"exclusion"));
 }
 
 #[test]
-fn torture_finds_a_lost_kick_and_says_who_waits() {
-    let outcome = found("stall", "workload=torture lock=busted-lost-kick seconds=400ms stall=1s");
+fn a_lost_kick_is_found_and_who_waits_is_said() {
+    let outcome = found("workload=torture lock=busted-lost-kick seconds=400ms stall=1s");
     assert_eq!(outcome.verdict, None, "a stuck machine is abandoned");
     let failure = outcome.only("failure");
     let detail = failure["detail"].as_str().expect("a text");
-    assert!(detail.contains(" waits at "), "{detail}");
+    assert!(failure["what"] == "stall" && detail.contains(" waits at "), "{detail}");
     assert_eq!(outcome.only("result")["finished"], false);
+    assert_eq!(outcome.only("end")["ok"], false);
 }
 
 #[test]

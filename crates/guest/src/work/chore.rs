@@ -66,6 +66,8 @@ struct Underway<M: Machine, C: Chore> {
     before: Vec<Meter>,
     started: u64,
     said: Count,
+    /// 1 once somebody has ended the run.
+    given_up: Count,
     machine: PhantomData<fn() -> M>,
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn carry_out<M: Machine, C: Chore>(
         before: (0..M::vcpus()).map(M::meter).collect(),
         started,
         said: Count::new(started),
+        given_up: Count::new(0),
         machine: PhantomData,
     }));
     let glance = Box::new(|now| underway.glance(now));
@@ -114,7 +117,8 @@ impl<M: Machine, C: Chore> Underway<M, C> {
             record::emit::<M>("progress", &fields);
             self.chore.chat(&self.lock);
         }
-        if let Some(station) = self.chore.board().stalled(now) {
+        // One of those that see it says so, which may take it longer than until the next one looks.
+        if let Some(station) = self.chore.board().stalled(now).filter(|_| self.given_up.claim(0, 1)) {
             let word = self.chore.word(station);
             record::failure::<M>("stall", &Stall { board: self.chore.board(), station, word, now });
             self.report(false);

@@ -83,7 +83,7 @@ impl Machine for Threads {
     fn emit(line: fmt::Arguments<'_>) {
         // A handler that came while this thread has the list would wait for itself.
         timer::masked(true, || {
-            here().0.lines.lock().expect("nobody panics with the list").push(line.to_string())
+            here().0.lines.lock().expect("nobody panics with the list").push(line.to_string());
         });
     }
 
@@ -195,7 +195,7 @@ pub(crate) fn run(vcpus: u16, line: &str) -> Outcome {
             })
         })
         .collect();
-    let patience = Instant::now() + Duration::from_secs(120);
+    let patience = Instant::now() + Duration::from_mins(5);
     while !threads.iter().all(std::thread::JoinHandle::is_finished) && !run.abandoned.load(Relaxed) {
         assert!(Instant::now() < patience, "'{line}' hangs: {:#?}", run.lines.lock());
         std::thread::sleep(Duration::from_millis(5));

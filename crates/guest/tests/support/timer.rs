@@ -1,7 +1,7 @@
 //! Timer interrupts of threads: one signal, sent to one thread by a timer of its own.
 use core::cell::Cell;
 use core::mem::zeroed;
-use core::ptr::{from_ref, null, null_mut};
+use core::ptr::{from_ref, null_mut};
 use std::sync::OnceLock;
 
 static HANDLER: OnceLock<fn()> = OnceLock::new();
@@ -74,7 +74,10 @@ fn timer() -> libc::timer_t {
 }
 
 fn spec(nanos: u64) -> libc::timespec {
-    libc::timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
+    libc::timespec {
+        tv_sec: (nanos / 1_000_000_000).cast_signed(),
+        tv_nsec: (nanos % 1_000_000_000).cast_signed(),
+    }
 }
 
 /// Has the signal come to this thread every so often; 0: not at all.
@@ -89,12 +92,5 @@ pub(super) fn set(period_nanos: u64) {
 pub(super) fn sleep(nanos: u64) {
     let duration = spec(nanos);
     // SAFETY: the duration is a live, valid structure, and what is left of it is not asked for.
-    unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            0,
-            from_ref(&duration),
-            null::<libc::timespec>().cast_mut(),
-        )
-    };
+    unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, from_ref(&duration), null_mut()) };
 }

@@ -1,5 +1,5 @@
 //! What torture does in the timer interrupt: takes locks, with further interrupts let in.
-use super::{Context, DEPTHS, MASKED, Torture, Watch, busy};
+use super::{Context, DEPTHS, Torture, Watch, busy, shared_station};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::subject::{Side, Subject};
@@ -43,31 +43,31 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         watch.look(now);
         if let Some(done) = state.done.get(depth - 1)
             // Where handlers take longer than a tick, whoever they interrupt must come to its turn.
-            && now.saturating_sub(done.get()) >= self.order.tick / 2
+            && now.saturating_sub(done.get()) >= self.tick / 2
         {
             state.runs.add(1);
             state.deepest.raise(depth as u64);
-            self.errands(self.context(vcpu, depth, state.runs.get()), depth);
+            self.errands(vcpu, self.context(vcpu, depth, state.runs.get()), depth);
             done.set(M::now());
         }
         state.depth.set(depth as u64 - 1);
     }
 
-    fn errands(&self, mut context: Context<'_>, depth: usize) {
+    fn errands(&self, vcpu: u16, mut context: Context<'_>, depth: usize) {
         let reads = S::SKILLS.shares && (!S::SKILLS.handlers_write || context.dice.bool());
         let side = if reads { Side::Reads } else { Side::Writes };
         let lingers = context.dice.u64(0..LONG_ONE_IN) == 0;
         M::with_interrupts_on(|| {
-            self.section(&mut context, MASKED + depth, side, |_| {
+            self.section(&mut context, shared_station(vcpu, depth), side, |_| {
                 if lingers {
-                    busy::<M>(M::now() + self.order.tick);
+                    busy::<M>(M::now() + self.tick);
                 }
             });
         });
         // One depth only: a handler in this handler would wait for it.
         if depth == 1 {
             if context.dice.bool() {
-                self.section(&mut context, MASKED, side, |_| {});
+                self.section(&mut context, shared_station(vcpu, 0), side, |_| {});
             }
             if S::SKILLS.reads_again && context.dice.bool() {
                 self.read_again(&mut context, 0);

@@ -1,9 +1,12 @@
 //! `torture`: the kernel's locktorture, in tasks and in timer interrupts, for a given time.
 //!
-//! Six locks of the kind under test stand at *stations*. Tasks take the first two, sometimes one inside of the other, with rare long holds, frequent
-//! short ones, and tries. The third is taken by tasks with interrupts off, and by handlers. The last three belong to handlers: one to each
-//! depth, taken with interrupts on, so that a tick that comes meanwhile is a handler in a handler and queues with the next node. Under a reader-writer
-//! lock, tasks write with interrupts off, and handlers read what the task that they have interrupted may read already.
+//! The locks under test stand at *stations*. All tasks take the first two, sometimes one inside of the other, with rare long holds, frequent
+//! short ones, and tries. Four vCPUs at a time share four more: one that tasks take with interrupts off, and handlers too, and three that belong to
+//! handlers: one to each depth, taken with interrupts on, so that a tick that comes meanwhile is a handler in a handler and queues with the next
+//! node. Under a reader-writer lock, tasks write with interrupts off, and handlers read what the task that they have interrupted may read already.
+//!
+//! More than four do not share them, and ticks are as much rarer as there are more vCPUs: where vCPUs outnumber CPUs by far, a spinning queue of all
+//! of them takes seconds to pass, and the handler of a holder would stand in it.
 //!
 //! The run is cut into *spells*. In every other one there are no ticks, which would wake a vCPU whose kick was lost (but for one vCPU at a
 //! time, which looks after the others). At the end of a spell everybody meets; a vCPU that sleeps at a lock which nobody has any more does not
@@ -25,7 +28,6 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::array;
 use core::marker::PhantomData;
 use fastrand::Rng;
 use handler::Interrupted;
@@ -34,12 +36,12 @@ use station::Station;
 
 /// The stations that tasks take in ascending order.
 const TASKS: usize = 2;
-/// The one that tasks take with interrupts off.
-const MASKED: usize = TASKS;
+/// How many vCPUs share the others.
+const GROUP: u16 = 4;
 /// How deep handlers nest; deeper ones only look after the others.
 const DEPTHS: usize = 3;
-/// All stations; the last ones are the handlers'.
-const STATIONS: usize = MASKED + 1 + DEPTHS;
+/// The stations of a group: the one that tasks take with interrupts off, and the handlers' by depth.
+const SHARED: usize = 1 + DEPTHS;
 /// The contexts of a vCPU: its task, and its handlers by depth.
 const LEVELS: usize = 1 + DEPTHS;
 
@@ -69,7 +71,9 @@ const NAP_ONE_IN: u64 = 1 << 14;
 pub(crate) struct Torture<M, S> {
     order: Order,
     board: Board,
-    stations: [Station<S>; STATIONS],
+    stations: Box<[Station<S>]>,
+    /// Period of the timer interrupt.
+    tick: u64,
     /// Where the handlers of each vCPU are.
     interrupted: Box<[Interrupted]>,
     started: u64,
@@ -91,10 +95,14 @@ struct Context<'a> {
 impl<M: Machine, S: Subject> Torture<M, S> {
     pub(crate) fn new(order: &Order) -> Self {
         let vcpus = M::vcpus();
-        let spell = (order.duration / 10).clamp(SPELL.0, SPELL.1);
+        let crowd = u64::from(vcpus.div_ceil(GROUP));
+        // A meeting takes long where many vCPUs have to come round.
+        let spell = (order.duration / 10 * crowd.div_ceil(4)).clamp(SPELL.0, SPELL.1 * crowd);
+        let stations = TASKS + usize::from(vcpus.div_ceil(GROUP)) * SHARED;
         Self {
-            board: Board::new(vcpus, LEVELS, STATIONS, order.stall),
-            stations: array::from_fn(|_| Station::new()),
+            board: Board::new(vcpus, LEVELS, stations, order.stall * crowd.div_ceil(4)),
+            stations: (0..stations).map(|_| Station::new()).collect(),
+            tick: order.tick * crowd,
             interrupted: (0..vcpus).map(|_| Interrupted::default()).collect(),
             started: M::now(),
             // An even number: the last spell is calm.
@@ -117,7 +125,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
     }
 
     /// Rounds until the spell ends.
-    fn spell(&self, task: &mut Context<'_>, end: u64, watch: &Watch) {
+    fn spell(&self, vcpu: u16, task: &mut Context<'_>, end: u64, watch: &Watch) {
         loop {
             let now = M::now();
             watch.look(now);
@@ -127,15 +135,17 @@ impl<M: Machine, S: Subject> Torture<M, S> {
             if one_in(&mut task.dice, NAP_ONE_IN) {
                 M::halt_until(now + task.dice.u64(NAP..4 * NAP));
             }
-            self.round(task);
+            self.round(vcpu, task);
         }
     }
 
     /// Takes one or two locks.
-    fn round(&self, task: &mut Context<'_>) {
+    fn round(&self, vcpu: u16, task: &mut Context<'_>) {
         let side = self.draw_side(&mut task.dice);
         if one_in(&mut task.dice, MASKED_ONE_IN) {
-            return M::with_interrupts_off(|| self.section(task, MASKED, side, |task| self.hold(task, true)));
+            return M::with_interrupts_off(|| {
+                self.section(task, shared_station(vcpu, 0), side, |task| self.hold(task, true));
+            });
         }
         let second = one_in(&mut task.dice, START_SECOND_ONE_IN);
         let both = !second && one_in(&mut task.dice, BOTH_ONE_IN);
@@ -257,6 +267,11 @@ fn tries<S: Subject>(context: &mut Context<'_>, place: &Station<S>, side: Side) 
         && (0..context.dice.u64(1..=TRIES_MOST)).any(|_| place.lock.try_acquire(side))
 }
 
+/// What the group of `vcpu` shares: 0 is the station that tasks take with interrupts off, the others are the handlers' by depth.
+fn shared_station(vcpu: u16, depth: usize) -> usize {
+    TASKS + usize::from(vcpu / GROUP) * SHARED + depth
+}
+
 /// Stays on the CPU until `end`.
 fn busy<M: Machine>(end: u64) {
     while M::now() < end {
@@ -280,12 +295,12 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
         for spell in 0..self.spells {
             let guards = spell / 2 % u32::from(self.vcpus) == u32::from(vcpu);
             match spell % 2 {
-                0 if self.order.tick > 0 => M::set_tick(self.order.tick, Some(torments)),
+                0 if self.tick > 0 => M::set_tick(self.tick, Some(torments)),
                 _ if guards => M::set_tick(GLANCE, Some(watches)),
                 _ => M::set_tick(0, None),
             }
             let end = self.started + self.order.duration / u64::from(self.spells) * u64::from(spell + 1);
-            self.spell(&mut task, end, watch);
+            self.spell(vcpu, &mut task, end, watch);
             self.meet(spell, watch);
         }
     }
