@@ -61,6 +61,11 @@ impl Count {
 pub struct Gate(AtomicU32);
 
 impl Gate {
+    /// One that nobody has passed.
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
     /// How far it has come.
     #[inline]
     pub fn passed(&self) -> u32 {

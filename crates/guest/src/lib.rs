@@ -9,6 +9,7 @@ extern crate alloc;
 mod board;
 mod busted;
 pub mod cells;
+mod conform;
 pub mod firmware;
 pub mod histogram;
 mod locks;
@@ -19,6 +20,7 @@ pub mod shared;
 mod subject;
 mod work;
 
+pub use conform::running_test;
 pub use histogram::{Histogram, LiveHistogram};
 pub use locks::{busted_lock_names, lock_names};
 pub use machine::{Machine, Meter};

@@ -1,13 +1,17 @@
 //! Every lock by its name on the command line: the catalogue's, and those that are broken on purpose.
 use crate::busted::{BustedCount, CheckThenSet, LostKick, NoExclusion};
+use crate::conform::Vcpus;
+use crate::machine::Machine;
 use crate::subject::{Alone, Subject, Together};
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 use alloc::vec::Vec;
-use stanchion_core::pv_qspin as pv;
-use stanchion_core::pv_ticket::{Opportunistic, Plain};
-use stanchion_core::qrw::Strict;
-use stanchion_core::{
-    ByteLock, CnaLock, CountRwLock, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Platform, PvQSpinLock,
-    PvTicketLock, QSpinLock, QueuedRwLock, RawLock, RawRwLock, TicketLock, UnfairQueuedLock, XenPvLock,
+use stanchion_core::{RawLock, RawRwLock};
+use stanchion_suite::World;
+use stanchion_suite::catalogue::{
+    ByteLock, CnaLock, CountRwLock, Lenient, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock,
+    PerCpuRwLock, Plain, PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, Strict, TicketLock,
+    UnfairQueuedLock, Waits, XenPvLock, pv,
 };
 
 /// Something to be done with a lock whose type is known by its name only.
@@ -15,94 +19,99 @@ pub(crate) trait Visit {
     /// What comes of it.
     type Output;
 
-    /// Does it with locks of type `S`, which go by `name`.
-    fn visit<S: Subject>(&mut self, name: &'static str) -> Self::Output;
+    /// Does it with locks of type `S`.
+    fn visit<S: Subject>(&mut self) -> Self::Output;
 }
 
-macro_rules! catalogue {
-    ($($name:expr => $lock:ty $(: $busted:ident)?;)*) => {
-        /// The names, and whether the lock is broken on purpose.
-        fn rows<P: Platform>() -> Vec<(&'static str, bool)> {
-            let mut rows = Vec::new();
-            $(rows.push(($name, false $(|| stringify!($busted) == "busted")?));)*
-            rows
-        }
+/// Whether a per-CPU lock stands in this row of the catalogue, which interrupt handlers must not write.
+const fn is_per_cpu(row: &str) -> bool {
+    matches!(row.as_bytes(), [b'p', b'e', b'r', b'c', b'p', b'u', ..])
+}
 
-        /// Does something with the lock called `name`; `None` if there is none.
-        pub(crate) fn visit<P: Platform, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
-            $(if name == $name {
-                return Some(visitor.visit::<$lock>($name));
-            })*
-            None
-        }
+/// Whether the lock of this row may be read again in the middle of anything: not where the base lock lets nobody pass a writer.
+const fn reads_again(row: &str) -> bool {
+    !matches!(row.as_bytes(), b"percpu_rw_simple")
+}
+
+/// The catalogue has `_` for all signs that are none in Rust, and for reader-writer locks that is the dash only.
+fn rw_name(row: &str) -> String {
+    row.replace('_', "-")
+}
+
+macro_rules! mutex_names {
+    ([$names:ident] $($row:ident: $waiting:ident, $lock:ty;)*) => {
+        $($names.push(<$lock as RawLock>::NAME.to_owned());)*
     };
 }
 
-/// The name of a mutex.
-const fn mutex<L: RawLock>() -> &'static str {
-    L::NAME
-}
-
-/// The name of a reader-writer lock.
-const fn rw<L: RawRwLock>() -> &'static str {
-    L::NAME
-}
-
-macro_rules! with_types {
-    (
-        mutexes: $($mutex:ty),* ;
-        others: $($name:expr => $lock:ty $(: $busted:ident)?;)*
-    ) => {
-        catalogue! {
-            $(mutex::<$mutex>() => Alone<$mutex>;)*
-            $($name => $lock $(: $busted)?;)*
-        }
+macro_rules! rw_names {
+    ([$names:ident] $($row:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {
+        $($names.push(rw_name(stringify!($row)));)*
     };
 }
 
-with_types! {
-    mutexes:
-        ByteLock<P>,
-        TicketLock<P>,
-        QSpinLock<P>,
-        CnaLock<P>,
-        UnfairQueuedLock<P>,
-        OwnerYieldLock<P>,
-        OwnerQueuedLock<P>,
-        XenPvLock<P>,
-        PvTicketLock<P, Plain>,
-        PvTicketLock<P, Opportunistic>,
-        PvQSpinLock<P, pv::Hybrid>,
-        PvQSpinLock<P, pv::Unlimited>,
-        PvQSpinLock<P, pv::EagerKick>,
-        PvQSpinLock<P, pv::KickAtUnlock>,
-        PvQSpinLock<P, pv::KickAhead>,
-        PvQSpinLock<P, pv::WaitEarlyAtOnce>,
-        PvQSpinLock<P, pv::WaitEarlySampled>,
-        PvQSpinLock<P, pv::OnlyWaitEarly>,
-        PvQSpinLock<P, pv::FirstPends>,
-        PvQSpinLock<P, pv::Patched>,
-        PvQSpinLock<P, pv::Hashed>,
-        PvQSpinLock<P, pv::Pointed>,
-        PvQSpinLock<P, pv::Conferring>;
-    others:
-        rw::<CountRwLock<P>>() => Together<CountRwLock<P>>;
-        rw::<QueuedRwLock<P>>() => Together<QueuedRwLock<P>>;
-        "qrw-spin" => Together<QueuedRwLock<P, QSpinLock<P>, Strict>>;
-        rw::<PerCpuRwLock<P>>() => Together<PerCpuRwLock<P>, false>;
-        "percpu-rw-simple" => Together<PerCpuRwLock<P, CountRwLock<P>>, false, false>;
-        mutex::<NoExclusion<P>>() => Alone<NoExclusion<P>>: busted;
-        mutex::<CheckThenSet<P>>() => Alone<CheckThenSet<P>>: busted;
-        mutex::<LostKick<P>>() => Alone<LostKick<P>>: busted;
-        rw::<BustedCount<P>>() => Together<BustedCount<P>>: busted;
+macro_rules! visit_mutex {
+    ([$name:ident, $visitor:ident] $($row:ident: $waiting:ident, $lock:ty;)*) => {
+        $(if $name == <$lock as RawLock>::NAME {
+            return Some($visitor.visit::<Alone<$lock>>());
+        })*
+    };
+}
+
+macro_rules! visit_rw {
+    ([$name:ident, $visitor:ident] $($row:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {
+        $(if $name == rw_name(stringify!($row)) {
+            const HANDLERS_WRITE: bool = !is_per_cpu(stringify!($row));
+            const READS_AGAIN: bool = reads_again(stringify!($row));
+            return Some($visitor.visit::<Together<$lock, HANDLERS_WRITE, READS_AGAIN>>());
+        })*
+    };
+}
+
+fn names<W: World>() -> Vec<String> {
+    let mut names = Vec::new();
+    stanchion_suite::mutexes! { mutex_names; names }
+    stanchion_suite::rwlocks! { rw_names; names }
+    names
+}
+
+fn sound<W: World, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
+    stanchion_suite::mutexes! { visit_mutex; name, visitor }
+    stanchion_suite::rwlocks! { visit_rw; name, visitor }
+    None
 }
 
 /// The names of the catalogue's locks, in the order of its tables.
-pub fn lock_names<P: Platform>() -> Vec<&'static str> {
-    rows::<P>().into_iter().filter(|(_, busted)| !busted).map(|(name, _)| name).collect()
+pub fn lock_names<M: Machine>() -> Vec<String> {
+    names::<Vcpus<M>>()
 }
 
 /// The names of the locks that are broken on purpose.
-pub fn busted_lock_names<P: Platform>() -> Vec<&'static str> {
-    rows::<P>().into_iter().filter(|(_, busted)| *busted).map(|(name, _)| name).collect()
+pub fn busted_lock_names<M: Machine>() -> [&'static str; 4] {
+    [
+        NoExclusion::<M>::NAME,
+        CheckThenSet::<M>::NAME,
+        LostKick::<M>::NAME,
+        <BustedCount<M> as RawRwLock>::NAME,
+    ]
+}
+
+fn busted<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
+    let [none, check_then_set, lost_kick, rw_count] = busted_lock_names::<M>();
+    if name == none {
+        Some(visitor.visit::<Alone<NoExclusion<M>>>())
+    } else if name == check_then_set {
+        Some(visitor.visit::<Alone<CheckThenSet<M>>>())
+    } else if name == lost_kick {
+        Some(visitor.visit::<Alone<LostKick<M>>>())
+    } else if name == rw_count {
+        Some(visitor.visit::<Together<BustedCount<M>>>())
+    } else {
+        None
+    }
+}
+
+/// Does something with the lock called `name`; `None` if there is none.
+pub(crate) fn visit<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
+    sound::<Vcpus<M>, V>(name, visitor).or_else(|| busted::<M, V>(name, visitor))
 }

@@ -6,7 +6,9 @@ use crate::machine::{Machine, Meter};
 use crate::order::Order;
 use crate::record::{self, Value};
 use crate::shared::{Job, Shared};
+use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use stanchion_core::transitions::Word;
@@ -57,7 +59,7 @@ impl Watch {
 
 /// A chore under way.
 struct Underway<M: Machine, C: Chore> {
-    lock: &'static str,
+    lock: String,
     order: Order,
     chore: &'static C,
     /// The platform's counters when it began.
@@ -83,13 +85,13 @@ impl<C: Chore> Job for Parts<C> {
 pub(crate) fn carry_out<M: Machine, C: Chore>(
     shared: &'static Shared<M>,
     order: &Order,
-    lock: &'static str,
-    new: &dyn Fn() -> C,
+    lock: &str,
+    chore: C,
 ) -> bool {
-    let chore: &'static C = Box::leak(Box::new(new()));
+    let chore: &'static C = Box::leak(Box::new(chore));
     let started = M::now();
     let underway: &'static Underway<M, C> = Box::leak(Box::new(Underway {
-        lock,
+        lock: lock.to_owned(),
         order: order.clone(),
         chore,
         before: (0..M::vcpus()).map(M::meter).collect(),
@@ -110,7 +112,7 @@ impl<M: Machine, C: Chore> Underway<M, C> {
             let (done, of) = self.chore.progress(now);
             let fields = [("done", done.into()), ("of", of.into()), ("what", Value::Text(&self.lock))];
             record::emit::<M>("progress", &fields);
-            self.chore.chat(self.lock);
+            self.chore.chat(&self.lock);
         }
         if let Some(station) = self.chore.board().stalled(now) {
             let word = self.chore.word(station);
@@ -125,11 +127,11 @@ impl<M: Machine, C: Chore> Underway<M, C> {
     fn report(&self, over: bool) -> bool {
         let elapsed = M::now() - self.started;
         let tale = self.chore.tale(over);
-        self.chore.chat(self.lock);
+        self.chore.chat(&self.lock);
         let meters: Vec<Meter> =
             self.before.iter().zip(0..).map(|(before, vcpu)| M::meter(vcpu).since(before)).collect();
         report::vcpus::<M>(self.chore.board(), &meters);
-        report::result::<M>(self.order.workload.name(), self.lock, self.chore.board(), elapsed, &tale);
+        report::result::<M>(self.order.workload.name(), &self.lock, self.chore.board(), elapsed, &tale);
         for (what, detail) in &tale.failures {
             record::failure::<M>(what, detail);
         }

@@ -39,6 +39,7 @@ pub(crate) struct Run {
     domain: FixedDomain<Threads, MOST>,
     lines: Mutex<Vec<String>>,
     abandoned: AtomicBool,
+    panicked: AtomicBool,
 }
 
 thread_local! {
@@ -137,6 +138,8 @@ pub(crate) struct Outcome {
     pub(crate) verdict: Option<Verdict>,
     /// Its records.
     pub(crate) records: Vec<Value>,
+    /// A vCPU has panicked; the others were left behind.
+    pub(crate) panicked: bool,
 }
 
 impl Outcome {
@@ -153,6 +156,18 @@ impl Outcome {
     }
 }
 
+/// Abandons the run when its vCPU panics, as a kernel's panic handler does.
+struct Panics(&'static Run);
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.panicked.store(true, Relaxed);
+            self.0.abandoned.store(true, Relaxed);
+        }
+    }
+}
+
 /// Runs the order on so many threads.
 pub(crate) fn run(vcpus: u16, line: &str) -> Outcome {
     let order = Order::parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -162,6 +177,7 @@ pub(crate) fn run(vcpus: u16, line: &str) -> Outcome {
         domain: FixedDomain::new(),
         lines: Mutex::default(),
         abandoned: AtomicBool::new(false),
+        panicked: AtomicBool::new(false),
     }));
     let shared: &'static Shared<Threads> = Box::leak(Box::new(Shared::new()));
     let threads: Vec<_> = (0..vcpus)
@@ -172,6 +188,7 @@ pub(crate) fn run(vcpus: u16, line: &str) -> Outcome {
                     .native
                     .get_or_init(|| <Native>::this_cpu().expect("a thread gets a number"));
                 HERE.set(Some((run, vcpu)));
+                let _panics = Panics(run);
                 let verdict = take_part(&order, shared);
                 HERE.set(None);
                 verdict
@@ -187,8 +204,9 @@ pub(crate) fn run(vcpus: u16, line: &str) -> Outcome {
         let verdicts = threads.into_iter().map(|thread| thread.join().expect("no vCPU panics"));
         verdicts.collect::<Vec<_>>()[0]
     });
+    let panicked = run.panicked.load(Relaxed);
     let lines = run.lines.lock().expect("nobody panics with the list");
     let records =
         lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")));
-    Outcome { verdict, records: records.collect() }
+    Outcome { verdict, records: records.collect(), panicked }
 }
