@@ -35,7 +35,9 @@ pub(super) fn provoke(what: &str) -> Result<(), &'static str> {
         }
         "reset" => arch::reset(),
         _ => {
-            return Err("provoke= on the command line: is none of panic exception null overflow memory reset");
+            return Err(
+                "provoke= on the command line: is none of panic exception null overflow memory reset",
+            );
         }
     }
     Ok(())
