@@ -174,7 +174,8 @@ impl Board {
                 watched.at.set(now);
             }
         }
-        self.seats.iter().find_map(|seat| {
+        // The deepest context of a vCPU first: the ones that it has interrupted wait for it.
+        self.seats.iter().rev().find_map(|seat| {
             let (activity, station, since) = seat.doing();
             let stuck = matches!(activity, Activity::Waits | Activity::Releases) && long_ago(since);
             (stuck && long_ago(self.stations[station].at.get())).then_some(station)

@@ -60,6 +60,8 @@ impl<P: Platform> RawLock for CheckThenSet<P> {
         if self.0.load(Acquire) != 0 {
             return false;
         }
+        // The window is a few instructions wide, and few vCPUs run at a time: hold it open.
+        P::relax(200);
         // ord: AC8 alone: the bug is that this is no exchange
         self.0.store(1, Relaxed);
         true

@@ -100,11 +100,12 @@ impl<M: Machine> World for Vcpus<M> {
         });
     }
 
-    /// Waiters that do not halt stop each other when vCPUs outnumber CPUs: they are few, and have little to do.
+    /// Where vCPUs outnumber CPUs, a lock that is handed over in turn is so by way of the hypervisor's scheduler, which takes some
+    /// milliseconds a turn: contexts are few, and have little to do.
     fn conduct(case: &Case, check: fn(Load)) {
         let (most, rounds) = match case.waiting {
-            Waiting::Spins | Waiting::GivesWay => (4, 60),
-            Waiting::Halts => (8, 500),
+            Waiting::Spins | Waiting::GivesWay => (4, 40),
+            Waiting::Halts => (8, 100),
         };
         check(Load::new(M::vcpus().min(most).into(), rounds));
     }

@@ -107,6 +107,7 @@ impl Default for LiveHistogram {
 
 impl LiveHistogram {
     /// An empty one, as a constant.
+    #[expect(clippy::declare_interior_mutable_const, reason = "statics are made of it")]
     pub const NEW: Self = Self { buckets: [const { Count::new(0) }; BUCKETS], max: Count::new(0) };
 
     /// Counts one; its one writer calls it.

@@ -40,13 +40,13 @@ fn rw_name(row: &str) -> String {
 
 macro_rules! mutex_names {
     ([$names:ident] $($row:ident: $waiting:ident, $lock:ty;)*) => {
-        $($names.push(<$lock as RawLock>::NAME.to_owned());)*
+        $names.extend([$(<$lock as RawLock>::NAME.to_owned()),*]);
     };
 }
 
 macro_rules! rw_names {
     ([$names:ident] $($row:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {
-        $($names.push(rw_name(stringify!($row)));)*
+        $names.extend([$(rw_name(stringify!($row))),*]);
     };
 }
 

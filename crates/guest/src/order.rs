@@ -5,7 +5,7 @@
 //! | `workload` | all | `boot` | `boot` (say hello), `torture`, `conform`, `build`, `counter` or `rw` |
 //! | `lock` | all but `boot` | `all` | a lock of the catalogue, or for `torture` and `conform` `all` |
 //! | `seed` | all | 1 | of every random decision |
-//! | `stall` | all | `10s` | nobody gets a lock that is wanted for so long: the run has failed |
+//! | `stall` | all | see below | nobody gets a lock that is wanted for so long, or a conformance test takes so long: the run has failed |
 //! | `seconds` | `torture` `counter` `rw` | 10 | how long each lock is at work |
 //! | `tick` | all but `boot` | see below | period of the timer interrupt |
 //! | `readers-percent` | `torture` `rw` | 50, 95 | how many of a hundred sections under reader-writer locks only read |
@@ -15,7 +15,7 @@
 //! | `inside`, `outside` | `counter` `rw` | `200ns`, `1us` | work in a section, and between two |
 //!
 //! The words of `build` stand in [`BuildOrder`]. Times are numbers with `ns`, `us`, `ms` or `s`; a bare number is nanoseconds, or seconds for
-//! `seconds`, `limit` and `stall`. The tick takes locks under `torture` (`1ms`); elsewhere it only looks whether somebody is stuck (`100ms`).
+//! `seconds`, `limit` and `stall`, which is a minute for `conform` and ten seconds elsewhere. The tick takes locks under `torture` (`1ms`); elsewhere it only looks whether somebody is stuck (`100ms`).
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -148,7 +148,7 @@ impl Order {
         if let Some(word) = pairs().find_map(Result::err) {
             return Err(format!("'{word}' on the command line is no name=value"));
         }
-        let said = |wanted: &str| pairs().flatten().filter(|(name, _)| *name == wanted).last();
+        let said = |wanted: &str| pairs().flatten().rfind(|(name, _)| *name == wanted);
         let workload = match said("workload") {
             None => Workload::Boot,
             Some((_, given)) => {
@@ -167,7 +167,7 @@ impl Order {
             seed: 1,
             duration: 10 * S,
             limit: 120 * S,
-            stall: 10 * S,
+            stall: if workload == Workload::Conform { 60 * S } else { 10 * S },
             tick: if tortures { MS } else { 100 * MS },
             readers_percent: if tortures { 50 } else { 95 },
             rate: 0,
@@ -194,7 +194,7 @@ impl Order {
         let build = &mut self.build;
         match name {
             "workload" | "preset" => {}
-            "lock" => self.lock = value.to_owned(),
+            "lock" => value.clone_into(&mut self.lock),
             "seed" => self.seed = number(0, u64::MAX)?,
             "seconds" => self.duration = seconds()?,
             "limit" => self.limit = seconds()?,
@@ -297,6 +297,33 @@ mod tests {
         assert_eq!(Order::parse("workload=torture").expect("a good line").tick, MS);
         assert_eq!(Order::parse("workload=rw lock=qrw").expect("a good line").tick, 100 * MS);
         assert_eq!(Order::parse("workload=rw lock=qrw tick=4ms").expect("a good line").tick, 4 * MS);
+    }
+
+    #[test]
+    fn presets_are_the_simulator_s_workloads() {
+        let files = [
+            ("kernbench-j16", include_str!("../../../workloads/kernbench-j16.toml")),
+            ("kernbench-j3", include_str!("../../../workloads/kernbench-j3.toml")),
+        ];
+        for (name, file) in files {
+            let file: toml::Table = file.parse().expect("a workload file is TOML");
+            let words: alloc::vec::Vec<String> = file["workload"]
+                .as_table()
+                .expect("it has parameters")
+                .iter()
+                .filter(|(word, _)| !["behaviour", "placement", "unit", "job"].contains(&word.as_str()))
+                .map(|(word, value)| {
+                    format!("{word}={}", alloc::string::ToString::to_string(value).trim_matches('"'))
+                })
+                .collect();
+            let line = format!("workload=build lock=byte {}", words.join(" "));
+            let preset = format!("workload=build lock=byte preset={name}");
+            assert_eq!(
+                Order::parse(&line).map(|order| order.build),
+                Order::parse(&preset).map(|order| order.build)
+            );
+            assert_eq!(words.len(), 9, "{name} has no parameters that the guest does not know");
+        }
     }
 
     #[test]

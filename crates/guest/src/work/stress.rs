@@ -5,7 +5,7 @@
 use super::chore::{Chore, Watch};
 use super::compute::{self, Pace};
 use super::report::{self, Tale};
-use crate::board::{Activity, Board};
+use crate::board::{Activity, Board, Seat};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::order::{Order, Workload};
@@ -95,8 +95,8 @@ impl<M: Machine, S: Subject> Chore for Stress<M, S> {
 
     fn tale(&self, over: bool) -> Tale {
         let seats = || self.board.seats().iter();
-        let wrote: u64 = seats().map(|seat| seat.wrote()).sum();
-        let read: u64 = seats().map(|seat| seat.read()).sum();
+        let wrote: u64 = seats().map(Seat::wrote).sum();
+        let read: u64 = seats().map(Seat::read).sum();
         let failures =
             guarded(over, self.counter.0.get(), wrote, report::total(&self.board, |seat| &seat.breaches));
         let extra =

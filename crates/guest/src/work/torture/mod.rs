@@ -175,7 +175,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         let place = &self.stations[station];
         let began = M::now();
         context.seat.does(Activity::Waits, station, began);
-        if !self.tries(context, place, side) {
+        if !tries(context, place, side) {
             place.lock.acquire(side);
         }
         let got = M::now();
@@ -197,12 +197,6 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         context.seat.does(Activity::Releases, station, M::now());
         place.lock.release(side);
         context.seat.does(Activity::Elsewhere, station, 0);
-    }
-
-    /// Sometimes tries first; whether that has got the lock.
-    fn tries(&self, context: &mut Context<'_>, place: &Station<S>, side: Side) -> bool {
-        one_in(&mut context.dice, TRY_ONE_IN)
-            && (0..context.dice.u64(1..=TRIES_MOST)).any(|_| place.lock.try_acquire(side))
     }
 
     /// Reads what this vCPU may read already.
@@ -243,8 +237,10 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         }
     }
 
-    /// Waits, without any lock, until everybody is here.
+    /// Waits, without any lock, until everybody is here. Takes no locks in interrupts meanwhile: a lock that still moves is not seen to
+    /// have forgotten somebody.
     fn meet(&self, spell: u32, watch: &Watch) {
+        M::set_tick(0, None);
         self.arrived.pass();
         let due = (spell + 1) * u32::from(self.vcpus);
         while self.arrived.passed() < due {
@@ -253,6 +249,12 @@ impl<M: Machine, S: Subject> Torture<M, S> {
             M::halt_until(now + NAP);
         }
     }
+}
+
+/// Sometimes tries first; whether that has got the lock.
+fn tries<S: Subject>(context: &mut Context<'_>, place: &Station<S>, side: Side) -> bool {
+    one_in(&mut context.dice, TRY_ONE_IN)
+        && (0..context.dice.u64(1..=TRIES_MOST)).any(|_| place.lock.try_acquire(side))
 }
 
 /// Stays on the CPU until `end`.
@@ -286,7 +288,6 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
             self.spell(&mut task, end, watch);
             self.meet(spell, watch);
         }
-        M::set_tick(0, None);
     }
 
     fn progress(&self, now: u64) -> (u64, u64) {
