@@ -26,15 +26,12 @@ pub(super) fn begin() {
 /// Finds both rates, by ACPI's timer at `port` where nobody tells. The clock runs from then on.
 pub(super) fn calibrate(port: Option<u16>) -> Result<Rates, &'static str> {
     let told = told();
-    let rates = match port {
-        Some(port) => {
-            let measured = measure(port);
-            Rates { tsc: told.unwrap_or(measured.tsc), timer: measured.timer }
-        }
-        None => {
-            let tsc = told.ok_or("there is no timer (FADT) to measure the time stamp counter by")?;
-            Rates { tsc, timer: against_tsc(tsc) }
-        }
+    let rates = if let Some(port) = port {
+        let measured = measure(port);
+        Rates { tsc: told.unwrap_or(measured.tsc), timer: measured.timer }
+    } else {
+        let tsc = told.ok_or("there is no timer (FADT) to measure the time stamp counter by")?;
+        Rates { tsc, timer: against_tsc(tsc) }
     };
     if rates.tsc < 1_000_000 || rates.timer < 10_000 {
         return Err("the time stamp counter or the interrupt controller's timer stands still");

@@ -112,7 +112,7 @@ impl Cpu {
                 kicked_at: Tally::new(0),
                 wakes: LiveHistogram::NEW,
             },
-            steal: StealTime::NEW,
+            steal: StealTime::new(),
         }
     }
 

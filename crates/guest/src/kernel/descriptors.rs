@@ -12,6 +12,9 @@ use core::mem::offset_of;
 pub(super) const CODE: u16 = 0x08;
 const TASK: u16 = 0x18;
 
+/// A present task state segment of 64 bits, in its descriptor.
+const AVAILABLE: u64 = 0x89 << 40;
+
 /// Which of the task state's stacks exceptions run on, counted from 1; interrupts have the first.
 const EXCEPTIONS: u8 = 2;
 const INTERRUPTS: u8 = 1;
@@ -84,8 +87,8 @@ static HANDLERS: Handlers = Handlers(UnsafeCell::new([Gate([0; 2]); 256]));
 pub(super) fn fill() {
     // SAFETY: only the first vCPU runs, without interrupts, so nobody else looks at the table.
     let gates = unsafe { &mut *HANDLERS.0.get() };
-    for vector in 0..32 {
-        gates[vector] = Gate::to(stubs::exception(vector), EXCEPTIONS);
+    for (vector, gate) in gates.iter_mut().enumerate().take(32) {
+        *gate = Gate::to(stubs::exception(vector), EXCEPTIONS);
     }
     for (vector, stub) in stubs::interrupts() {
         gates[usize::from(vector)] = Gate::to(stub, INTERRUPTS);
@@ -97,7 +100,6 @@ pub(super) fn load(cpu: &'static Cpu, interrupts: usize, exceptions: usize) {
     let tss = cpu.tss.get();
     let gdt = cpu.gdt.get();
     let address = tss.addr() as u64;
-    const AVAILABLE: u64 = 0x89 << 40;
     let limit = size_of::<Tss>() as u64 - 1;
     // SAFETY: nobody uses the two yet: this is their vCPU, before it has loaded them (G3).
     unsafe {

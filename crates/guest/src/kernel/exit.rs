@@ -41,6 +41,15 @@ pub(super) fn fatal(what: &str, detail: fmt::Arguments<'_>) -> ! {
 #[panic_handler]
 fn panicked(panic: &PanicInfo<'_>) -> ! {
     once();
+    // The suite's assertions come here.
+    if let Some(test) = stanchion_guest::running_test() {
+        let fields = [
+            ("name", Value::Text(&test)),
+            ("outcome", Value::Text(&"failed")),
+            ("detail", Value::Text(panic)),
+        ];
+        last_record("test", &fields);
+    }
     last_record("panic", &[("message", Value::Text(panic))]);
     end(PANICKED)
 }

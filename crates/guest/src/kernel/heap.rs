@@ -85,6 +85,7 @@ unsafe impl GlobalAlloc for Heap {
         if layout.align() > 4096 {
             return;
         }
+        #[expect(clippy::cast_ptr_alignment, reason = "all blocks are aligned to 16 bytes at least")]
         let (Some(class), Some(block)) = (class(layout), NonNull::new(block.cast::<Block>())) else { return };
         FREE.with(|free| {
             // SAFETY: the caller gives the block back, it holds a link and is aligned for one, as the smallest blocks are.

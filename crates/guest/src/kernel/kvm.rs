@@ -28,11 +28,13 @@ pub(super) struct StealTime {
 }
 
 impl StealTime {
-    pub(super) const NEW: Self = Self {
-        stolen_and_version: [const { AtomicU8::new(0) }; 16],
-        preempted: AtomicU8::new(0),
-        rest: [const { AtomicU8::new(0) }; 47],
-    };
+    pub(super) const fn new() -> Self {
+        Self {
+            stolen_and_version: [const { AtomicU8::new(0) }; 16],
+            preempted: AtomicU8::new(0),
+            rest: [const { AtomicU8::new(0) }; 47],
+        }
+    }
 }
 
 /// The twelve characters by which the hypervisor names itself; `None` without one.

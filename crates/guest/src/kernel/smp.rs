@@ -60,7 +60,7 @@ pub(super) fn start_others(board: &Board, own: u32) -> Result<(), u16> {
     NODES.set(board.nodes.into());
     let others = || board.vcpus.iter().filter(|vcpu| vcpu.apic != own);
     let newcomers: alloc::vec::Vec<_> =
-        (1..).zip(others()).map(|(index, vcpu)| prepare(index, vcpu)).collect();
+        (1..).zip(others()).map(|(index, vcpu)| prepare(index, *vcpu)).collect();
     copy_trampoline();
     for vcpu in others() {
         apic::reset(vcpu.apic);
@@ -75,7 +75,7 @@ pub(super) fn start_others(board: &Board, own: u32) -> Result<(), u16> {
 }
 
 /// All that has to be there before a vCPU starts; guard pages in particular.
-fn prepare(index: u16, vcpu: &Vcpu) -> Newcomer {
+fn prepare(index: u16, vcpu: Vcpu) -> Newcomer {
     let cpu = record(index);
     cpu.name(index, vcpu.apic, vcpu.node);
     Newcomer { cpu, stacks: Stacks::new() }

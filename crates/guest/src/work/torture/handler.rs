@@ -1,5 +1,5 @@
 //! What torture does in the timer interrupt: takes locks, with further interrupts let in.
-use super::{Context, DEPTHS, Torture, Watch, busy, shared_station};
+use super::{Context, DEPTHS, TASKS, Torture, Watch, busy, shared_station};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::subject::{Side, Subject};
@@ -70,7 +70,8 @@ impl<M: Machine, S: Subject> Torture<M, S> {
                 self.section(&mut context, shared_station(vcpu, 0), side, |_| {});
             }
             if S::SKILLS.reads_again && context.dice.bool() {
-                self.read_again(&mut context, 0);
+                // The last one in the order of tasks: whoever has it waits for no other, as the task may have it that we have interrupted.
+                self.read_again(&mut context, TASKS - 1);
             }
         }
     }

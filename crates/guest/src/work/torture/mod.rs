@@ -8,8 +8,8 @@
 //! More than four do not share them, and ticks are as much rarer as there are more vCPUs: where vCPUs outnumber CPUs by far, a spinning queue of all
 //! of them takes seconds to pass, and the handler of a holder would stand in it.
 //!
-//! The run is cut into *spells*. In every other one there are no ticks, which would wake a vCPU whose kick was lost (but for one vCPU at a
-//! time, which looks after the others). At the end of a spell everybody meets; a vCPU that sleeps at a lock which nobody has any more does not
+//! The run is cut into *spells*. In every other one there are no ticks, which would wake a vCPU whose kick was lost. One vCPU of four, another one
+//! in each spell, has ticks that take no locks and look whether somebody is stuck, as handlers that are stuck themselves cannot. At the end of a spell everybody meets; a vCPU that sleeps at a lock which nobody has any more does not
 //! come, and is found out.
 mod handler;
 mod station;
@@ -293,11 +293,14 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
         let torments = Box::leak(Box::new(move || self.interrupt(vcpu, watch)));
         let watches = Box::leak(Box::new(|| watch.look(M::now())));
         for spell in 0..self.spells {
-            let guards = spell / 2 % u32::from(self.vcpus) == u32::from(vcpu);
-            match spell % 2 {
-                0 if self.tick > 0 => M::set_tick(self.tick, Some(torments)),
-                _ if guards => M::set_tick(GLANCE, Some(watches)),
-                _ => M::set_tick(0, None),
+            let guards = (u32::from(vcpu) + spell / 2).is_multiple_of(u32::from(GROUP.min(self.vcpus)));
+            let ticks = spell % 2 == 0 && self.tick > 0;
+            match guards {
+                // With two vCPUs there would be but one handler at a time.
+                false if ticks => M::set_tick(self.tick, Some(torments)),
+                true if ticks && self.vcpus <= 2 => M::set_tick(self.tick, Some(torments)),
+                true => M::set_tick(GLANCE, Some(watches)),
+                false => M::set_tick(0, None),
             }
             let end = self.started + self.order.duration / u64::from(self.spells) * u64::from(spell + 1);
             self.spell(vcpu, &mut task, end, watch);
