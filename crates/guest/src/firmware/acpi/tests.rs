@@ -4,7 +4,7 @@ use super::*;
 use alloc::vec;
 
 /// A table with its header, summing to zero.
-fn table_of(name: &[u8; 4], contents: &[u8]) -> Vec<u8> {
+fn table_of(name: &[u8], contents: &[u8]) -> Vec<u8> {
     let mut table = vec![0; HEADER];
     table[..4].copy_from_slice(name);
     table[4..8].copy_from_slice(&((HEADER + contents.len()) as u32).to_le_bytes());
