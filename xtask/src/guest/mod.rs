@@ -20,6 +20,9 @@ pub(crate) struct Request {
     /// With --check: only checks whose names contain this
     #[arg(long, value_name = "WORD", requires = "check")]
     only: Option<String>,
+    /// With --check: QEMU's program
+    #[arg(long, value_name = "PATH", default_value = "qemu-system-x86_64")]
+    qemu: String,
 }
 
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
@@ -29,7 +32,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     let image = image(root)?;
     println!("{}", image.display());
     if request.check {
-        return check::run(&image, request.only.as_deref());
+        return check::run(&image, &request.qemu, request.only.as_deref());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,11 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const PROGRAM: &str = "qemu-system-x86_64";
-
-/// Whether QEMU is installed.
-pub(super) fn is_there() -> bool {
-    Command::new(PROGRAM).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+/// Whether there is such a program.
+pub(super) fn is_there(qemu: &str) -> bool {
+    Command::new(qemu).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
 /// A machine to boot.
@@ -46,11 +44,11 @@ impl Run {
 }
 
 impl Machine<'_> {
-    /// Boots `image`, emulated, on two host CPUs at most. `log` is overwritten.
-    pub(super) fn run(&self, image: &Path, log: &Path) -> io::Result<Run> {
+    /// Boots `image` in `qemu`, emulated. `log` is overwritten.
+    pub(super) fn run(&self, qemu: &str, image: &Path, log: &Path) -> io::Result<Run> {
         let output = File::create(log)?;
         let began = Instant::now();
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(qemu);
         command
             .args(["-M", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none"])
             .args(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-no-reboot"])

@@ -12,8 +12,16 @@ const OK: u32 = 0x10;
 const FAILED: u32 = 0x11;
 const PANICKED: u32 = 0x12;
 
+/// Ticks of the time stamp counter: a second or more.
+const A_WHILE: u64 = 1 << 32;
+
 fn end(status: u32) -> ! {
     arch::out32(PORT, status);
+    // QEMU may let the vCPU go on for a moment.
+    let since = arch::ticks();
+    while arch::ticks().wrapping_sub(since) < A_WHILE {
+        core::hint::spin_loop();
+    }
     serial::last_line(format_args!(
         "the device isa-debug-exit is missing: this machine stops, and has to be ended from outside"
     ));
