@@ -1,0 +1,86 @@
+//! What transcripts of good and bad guests come to.
+use super::*;
+
+const BOOT: &str = r#"{"record":"boot","version":1,"vcpus":4,"nodes":1,"hypervisor":"TCG","tsc_hz":1,"x2apic":true,"steal_time":false,"kick_hypercall":false,"yield_hypercall":false,"boot_ns":5}"#;
+const OVER: &str = r#"{"record":"end","ok":true}"#;
+
+fn transcript(lines: &[&str]) -> Transcript {
+    let mut transcript = Transcript::default();
+    for line in lines {
+        transcript.take(&Line { text: (*line).to_owned(), cut: false, torn: false });
+    }
+    transcript
+}
+
+fn result(finished: bool, correct: bool) -> String {
+    format!(
+        r#"{{"record":"result","workload":"build","lock":"byte","elapsed_ns":5,"operations":2,"finished":{finished},"correct":{correct}}}"#
+    )
+}
+
+fn reason(transcript: &Transcript, ending: Ending) -> String {
+    match transcript.state(ending, "exit code 0") {
+        State::Failed { reason } | State::Killed { reason } => reason,
+        state => panic!("{state:?} has no reason"),
+    }
+}
+
+#[test]
+fn a_sound_run_is_finished_or_unfinished_by_its_own_word() {
+    let state = |finished, end| {
+        transcript(&[BOOT, "log", &result(finished, true), end]).state(Ending::Own, "exit code 33")
+    };
+    assert_eq!(state(true, OVER), State::Finished);
+    assert_eq!(state(false, OVER), State::Unfinished);
+    assert_eq!(state(false, r#"{"record":"end","ok":false}"#), State::Unfinished);
+    assert_eq!(transcript(&[BOOT, OVER]).state(Ending::Own, ""), State::Finished);
+}
+
+#[test]
+fn a_guest_that_was_killed_after_its_last_word_is_sound() {
+    assert_eq!(transcript(&[BOOT, OVER]).state(Ending::Overdue, ""), State::Finished);
+    assert!(matches!(transcript(&[BOOT]).state(Ending::Overdue, ""), State::Killed { .. }));
+}
+
+#[test]
+fn no_bad_end_passes_for_a_good_one() {
+    let own = |lines: &[&str]| reason(&transcript(lines), Ending::Own);
+    assert!(own(&[]).contains("did not come up: exit code 0"));
+    assert!(own(&[BOOT, "last words"]).contains("died without a word"));
+    assert!(own(&[OVER]).contains("without having booted"));
+    assert!(own(&[BOOT, &result(true, false), OVER]).contains("byte is BROKEN"));
+    assert!(own(&[BOOT, BOOT, OVER]).contains("booted twice"));
+    assert!(own(&[BOOT, r#"{"record":"end","ok":false}"#]).contains("not why"));
+    assert!(own(&[BOOT, "{\"record\":", OVER]).contains("cannot be read"));
+    let panicked = own(&[BOOT, r#"{"record":"panic","message":"no\nway"}"#]);
+    assert!(panicked.contains("panicked: no") && !panicked.contains('\n'), "{panicked}");
+    let failed = r#"{"record":"test","name":"a","outcome":"failed"}"#;
+    assert!(own(&[BOOT, failed, OVER]).contains("test a failed"));
+    assert!(own(&[BOOT, failed, r#"{"record":"end","ok":false}"#]).contains("1 of 1 tests"));
+    assert!(own(&[&BOOT.replace("\"version\":1", "\"version\":2"), OVER]).contains("cargo xtask guest"));
+    assert!(reason(&transcript(&[]), Ending::NotUp).contains("--boot-limit"));
+}
+
+#[test]
+fn torn_and_endless_records_are_named() {
+    let mut transcript = Transcript::default();
+    transcript.take(&Line { text: "{\"record\":\"e".to_owned(), cut: false, torn: true });
+    transcript.take(&Line { text: format!("{{{}", "x".repeat(9000)), cut: true, torn: false });
+    let said = reason(&transcript, Ending::Own);
+    assert!(said.contains("only a part of a record") && said.ends_with("(and 1 more)"), "{said}");
+}
+
+#[test]
+fn the_last_lines_are_kept_and_the_last_of_each_stat() {
+    let mut lines = vec![BOOT.to_owned()];
+    lines.extend((0..100).map(|number| format!("line {number}")));
+    for number in 1..3 {
+        for kind in ["Writes", "Reads "] {
+            lines.push(format!(r#"{{"record":"stat","lock":"qrw","line":"{kind}: Total: {number}"}}"#));
+        }
+    }
+    let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(transcript.log().last(), Some("line 99"));
+    assert_eq!(transcript.log().count(), LAST_LINES);
+    assert_eq!(transcript.stats, ["Writes: Total: 2", "Reads : Total: 2"]);
+}
