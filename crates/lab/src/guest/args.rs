@@ -97,6 +97,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     boot_limit: f64,
 
+    /// Succeed only if the guest finds each of these locks broken
+    #[arg(long)]
+    expect_failure: bool,
+
     /// The guest's image [default: what 'cargo xtask guest' has built, or stanchion-guest beside this command or in ../lib]
     #[arg(long, value_name = "PATH")]
     image: Option<PathBuf>,
@@ -149,6 +153,7 @@ pub(crate) struct Request {
     pub patience: Patience,
     pub log: Option<(PathBuf, File)>,
     pub exports: Exports<Report>,
+    pub expect_failure: bool,
     pub quiet: bool,
 }
 
@@ -200,6 +205,7 @@ impl Args {
             patience: Patience { boot: Duration::from_secs_f64(boot), work: with_grace(limit_s) },
             log,
             exports,
+            expect_failure: self.expect_failure,
             quiet: self.quiet,
         })
     }

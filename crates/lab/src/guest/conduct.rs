@@ -10,7 +10,7 @@ use super::table;
 use super::transcript::Ending;
 use super::workload::Workload;
 use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, print};
+use crate::output::{FAILED, INTERRUPTED, PASSED, print};
 use crate::provenance::Provenance;
 use core::fmt::Write;
 use std::path::Path;
@@ -31,8 +31,8 @@ pub(crate) fn run(mut request: Request) -> ExitCode {
     if !request.quiet {
         announce(&report);
     }
-    let error = all(&mut request, &mut report).err();
-    finish(request, &report, error)
+    let done = all(&mut request, &mut report);
+    finish(request, &report, &done)
 }
 
 /// What will be done, now that it is known who runs the guest.
@@ -133,7 +133,7 @@ fn one(
 }
 
 /// Prints the result and decides the exit code.
-fn finish(mut request: Request, report: &Report, error: Option<String>) -> ExitCode {
+fn finish(mut request: Request, report: &Report, done: &Result<(), String>) -> ExitCode {
     let interrupted = interrupt::requested() && !report.complete;
     if report.runs.is_empty() {
         request.exports.abandon();
@@ -148,13 +148,18 @@ fn finish(mut request: Request, report: &Report, error: Option<String>) -> ExitC
     for path in request.exports.paths() {
         let _ = writeln!(text, "written: {}", path.display());
     }
-    let code = match error {
-        None if interrupted && !report.failed() => INTERRUPTED,
-        None if !report.failed() => crate::output::PASSED,
-        _ => FAILED,
+    let survivors = if request.expect_failure { report.survivors() } else { Vec::new() };
+    if !survivors.is_empty() {
+        let _ = writeln!(text, "expected to be caught, but survived: {}", survivors.join(", "));
+    }
+    let failed = if request.expect_failure { !survivors.is_empty() } else { report.failed() };
+    let code = match (done, failed, interrupted) {
+        (Err(_), ..) | (_, true, _) => FAILED,
+        (Ok(()), false, true) => INTERRUPTED,
+        (Ok(()), false, false) => PASSED,
     };
     let code = print(&text, ExitCode::from(code));
-    if let Some(error) = &error {
+    if let Err(error) = done {
         eprintln!("stanchion guest: {error}");
     }
     if interrupted {

@@ -9,7 +9,7 @@ pub(crate) const VERSION: u32 = 1;
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(crate) enum Record {
     /// The first: the machine as the guest found it.
-    Boot(Boot),
+    Boot(Hardware),
     /// A conformance test is over.
     Test(Test),
     /// How far a long run is.
@@ -35,7 +35,11 @@ pub(crate) enum Record {
 
 /// The machine as the guest found it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Boot {
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one independent thing that a hypervisor may offer"
+)]
+pub(crate) struct Hardware {
     pub version: u32,
     pub vcpus: u16,
     pub nodes: u16,
@@ -70,7 +74,8 @@ pub(crate) enum TestOutcome {
 /// What a vCPU did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vcpu {
-    pub vcpu: u16,
+    #[serde(rename = "vcpu")]
+    pub number: u16,
     pub acquisitions: u64,
     /// In the workload itself.
     pub work_ns: u64,

@@ -1,6 +1,6 @@
 //! Everything that came of a run of the command; the one thing that all formats are written from.
 use super::clock::Given;
-use super::record::{Boot, Test, TestOutcome, Vcpu, Wake, Work};
+use super::record::{Hardware, Test, TestOutcome, Vcpu, Wake, Work};
 use super::session::Session;
 use super::transcript::State;
 use super::workload::Workload;
@@ -102,7 +102,9 @@ pub(crate) struct Run {
     pub round: usize,
     #[serde(flatten)]
     pub state: State,
-    pub boot: Option<Boot>,
+    /// The guest itself found that the lock is broken.
+    pub caught: bool,
+    pub boot: Option<Hardware>,
     pub work: Option<Work>,
     pub vcpus: Vec<Vcpu>,
     pub wake: Option<Wake>,
@@ -125,11 +127,13 @@ impl Run {
         let state = session.transcript.state(session.ending, &session.exit);
         let sound = matches!(state, State::Finished | State::Unfinished);
         let log = if sound { Vec::new() } else { session.transcript.log().map(str::to_owned).collect() };
+        let caught = session.transcript.has_caught();
         let said = session.transcript;
         Self {
             lock: lock.to_owned(),
             round,
             state,
+            caught,
             boot: said.boot,
             work: said.work,
             vcpus: said.vcpus,
@@ -185,5 +189,11 @@ impl Report {
 
     pub(crate) fn failed(&self) -> bool {
         self.runs.iter().any(Run::failed)
+    }
+
+    /// The locks under which a boot was not caught failing.
+    pub(crate) fn survivors(&self) -> Vec<&str> {
+        let survived = |lock: &&String| self.of(lock).any(|run| !run.caught);
+        self.setting.locks.iter().filter(survived).map(String::as_str).collect()
     }
 }

@@ -2,7 +2,7 @@
 use super::clock::{Given, Meter};
 use super::lines::{Line, Lines, shown};
 use super::record::Record;
-use super::transcript::{Ending, Transcript};
+use super::transcript::{Ending, Exit, Transcript};
 use crate::run::child::{Gone, Limits, Running};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -47,8 +47,7 @@ pub(crate) trait Audience {
 pub(crate) struct Session {
     pub transcript: Transcript,
     pub ending: Ending,
-    /// How QEMU ended, with its last words.
-    pub exit: String,
+    pub exit: Exit,
     /// From start to end.
     pub wall: Duration,
     /// Start of QEMU to the guest's first record.
@@ -88,7 +87,7 @@ pub(crate) fn run(
         (gone.and_then(|gone| logged.map(|()| gone)), words.join().unwrap_or_default(), watched)
     });
     let Gone { status, wall, usage, .. } = gone?;
-    let exit = told(status, &words);
+    let exit = Exit { code: status.code(), told: told(status, &words) };
     let Watched { transcript, ending, boot_wall, given } = watched;
     let (cpu, max_rss_kib) = (usage.cpu, usage.max_rss_kib);
     Ok(Session { transcript, ending, exit, wall, boot_wall, cpu, max_rss_kib, given })
@@ -152,7 +151,6 @@ impl Watch<'_> {
                 ending = match (booted, over) {
                     _ if audience.stop_requested() => Ending::Stopped,
                     (_, Some(_)) if late(over, GOODBYE) => Ending::Overdue,
-                    (_, Some(_)) => Ending::Own,
                     (None, None) if late(Some(self.start), self.patience.boot) => Ending::NotUp,
                     (Some(_), None) if late(booted, self.patience.work) => Ending::Overdue,
                     _ => Ending::Own,
@@ -204,8 +202,9 @@ fn told(status: ExitStatus, words: &[u8]) -> String {
         (None, None) => "QEMU ended".to_owned(),
     };
     let text = String::from_utf8_lossy(words);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     // The first line tells the cause; later ones are what followed from it.
-    match text.lines().map(str::trim).find(|line| !line.is_empty()) {
+    match lines().find(|line| !line.contains(" warning: ")).or_else(|| lines().next()) {
         Some(line) => format!("{how}: {}", shown(line, 200)),
         None => how,
     }

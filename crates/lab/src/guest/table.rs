@@ -16,23 +16,23 @@ pub(crate) struct Column {
     pub heading: &'static str,
     pub metric: &'static Metric,
     pub form: Form,
-    /// Whether several runs show their spread.
-    spread: bool,
+    /// What it is mostly about: shows the spread of several runs, and why there is no figure.
+    leads: bool,
 }
 
 /// With more vCPUs each of them has no column of its own.
 const VCPUS_APART: u16 = 8;
 
 fn plain(heading: &'static str, metric: &'static Metric, form: Form) -> Column {
-    Column { heading, metric, form, spread: false }
+    Column { heading, metric, form, leads: false }
 }
 
 /// The columns that say something about a workload.
 pub(crate) fn columns(workload: Workload) -> Vec<Column> {
     let first = if workload.has_rate() {
-        Column { heading: "M/s", metric: &metric::RATE, form: three_figures, spread: true }
+        Column { heading: "M/s", metric: &metric::RATE, form: three_figures, leads: true }
     } else {
-        Column { heading: "elapsed", metric: &metric::ELAPSED, form: three_figures, spread: true }
+        Column { heading: "elapsed", metric: &metric::ELAPSED, form: three_figures, leads: true }
     };
     vec![
         first,
@@ -40,8 +40,7 @@ pub(crate) fn columns(workload: Workload) -> Vec<Column> {
         plain("system", &metric::SYSTEM, three_figures),
         plain("halts", &metric::HALTS, count),
         plain("kicks", &metric::KICKS, count),
-        plain("wake p50", &metric::WAKE_P50, format_ns),
-        plain("p99", &metric::WAKE_P99, format_ns),
+        plain("wake", &metric::WAKE_P50, format_ns),
         plain("CPU", &metric::CPU, three_figures),
         plain("fair", &metric::FAIRNESS, |value| format!("{value:.2}")),
     ]
@@ -82,11 +81,11 @@ fn figures(text: &mut String, report: &Report) {
     }
     align_right(&mut table);
     let _ = writeln!(text, "{}", trimmed(&table));
-    let runs = if report.setting.runs > 1 { "; medians, ± half the range of runs" } else { "" };
+    let runs = if report.setting.runs > 1 { "; medians" } else { "" };
     let _ = writeln!(
         text,
-        "seconds; user: in the workload, system: in slow paths of locks, of all vCPUs; wake: a kick to running again;\n\
-         CPU: of the host, all vCPUs; fair: fewest acquisitions of a vCPU over most{runs}"
+        "seconds of all vCPUs; user: in the workload, system: in slow paths of locks, CPU: of the host;\n\
+         wake: a kick to running again; fair: fewest acquisitions of a vCPU over most{runs}"
     );
     if locks(report).iter().any(|lock| !metric::all_finished(report, lock)) {
         text.push_str("unfinished: the work was not done at the limit; >: it would have taken longer\n");
@@ -102,15 +101,14 @@ pub(crate) fn locks(report: &Report) -> Vec<&str> {
 /// A figure of a lock, or why there is none.
 pub(crate) fn cell(report: &Report, lock: &str, column: &Column) -> String {
     let Some(summary) = column.metric.summary(report, lock) else {
-        let state = report.of(lock).last().map(|run| &run.state);
-        return match state {
-            Some(State::Failed { .. }) => "FAILED".to_owned(),
-            Some(State::Killed { .. }) => "killed".to_owned(),
+        return match report.of(lock).last().map(|run| &run.state) {
+            Some(State::Failed { .. }) if column.leads => "FAILED".to_owned(),
+            Some(State::Killed { .. }) if column.leads => "killed".to_owned(),
             _ => "-".to_owned(),
         };
     };
     let value = (column.form)(summary.median);
-    let spread = if column.spread { spread(&summary) } else { String::new() };
+    let spread = if column.leads { spread(&summary) } else { String::new() };
     let is_elapsed = column.metric.name == metric::ELAPSED.name;
     let least = if is_elapsed && !metric::all_finished(report, lock) { ">" } else { "" };
     format!("{least}{value}{spread}")
@@ -251,13 +249,13 @@ mod tests {
         report.setting.runs = 3;
         let lock = "pv-qspin-wait-early-sampled";
         report.setting.locks.push(lock.to_owned());
-        for seconds in [1, 2, 4] {
-            report.runs.push(testing::run(lock, State::Finished, 100_000 + seconds));
+        for seconds in [100, 140, 160] {
+            report.runs.push(testing::run(lock, State::Finished, seconds));
         }
         report.runs.push(testing::run(lock, State::Killed { reason: "k".into() }, 9));
         let column = &columns(Workload::Build)[0];
         assert_eq!(cell(&report, "byte", column), "2.00", "one run has no spread");
-        assert!(cell(&report, lock, column).starts_with(">100002 ±"), "the killed one did not finish");
+        assert!(cell(&report, lock, column).starts_with(">140 ±21%"), "the killed one did not finish");
         let text = render(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }

@@ -1,6 +1,6 @@
 //! What the tests of reports and tables share.
 use super::clock::Given;
-use super::record::{Boot, Fairness, Test, TestOutcome, Vcpu, Wake, Work};
+use super::record::{Fairness, Hardware, Test, TestOutcome, Vcpu, Wake, Work};
 use super::report::{Accel, Report, Run, SCHEMA, Setting};
 use super::transcript::State;
 use super::workload::Workload;
@@ -29,9 +29,9 @@ pub(crate) fn setting(locks: &[&str]) -> Setting {
 
 /// A run that took so many seconds, with one and a half of CPU time for each of two vCPUs.
 pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
-    let vcpu = |vcpu| Vcpu {
-        vcpu,
-        acquisitions: 10 + u64::from(vcpu) * 10,
+    let vcpu = |number: u16| Vcpu {
+        number,
+        acquisitions: 10 + u64::from(number) * 10,
         work_ns: 1_000_000_000,
         slow_ns: 500_000_000,
         halts: 6000,
@@ -52,11 +52,12 @@ pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
         wait_max_ns: Some(10_000),
         fairness: Some(Fairness { min: 1.0, max: 2.0 }),
     };
-    let boot = Boot { version: 1, vcpus: 2, nodes: 1, hypervisor: "TCG".into(), ..Boot::default() };
+    let boot = Hardware { version: 1, vcpus: 2, nodes: 1, hypervisor: "TCG".into(), ..Hardware::default() };
     Run {
         lock: lock.into(),
         round: 0,
         state,
+        caught: false,
         boot: Some(boot),
         work: Some(work),
         vcpus: vec![vcpu(0), vcpu(1)],

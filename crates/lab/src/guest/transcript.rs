@@ -1,6 +1,6 @@
 //! All that a guest has said in one boot, and what it comes to.
 use super::lines::{Line, shown};
-use super::record::{self, Boot, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work};
+use super::record::{self, Hardware, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ const WIDTH: usize = 160;
 /// All that a guest has said.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript {
-    pub boot: Option<Boot>,
+    pub boot: Option<Hardware>,
     pub tests: Vec<Test>,
     /// The latest of locktorture's lines for writers and readers.
     pub stats: Vec<String>,
@@ -21,6 +21,8 @@ pub(crate) struct Transcript {
     pub work: Option<Work>,
     /// What must not be, the first first.
     failures: Vec<String>,
+    /// How many of these the guest has found itself.
+    findings: usize,
     /// The guest's verdict on itself.
     end: Option<bool>,
     /// Its last lines for people.
@@ -39,6 +41,17 @@ pub(crate) enum Ending {
     /// We, because the user asked for it.
     Stopped,
 }
+
+/// How QEMU ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub code: Option<i32>,
+    /// In words, with its own last ones.
+    pub told: String,
+}
+
+/// The exit code that a guest chooses that is content.
+const CONTENT: i32 = 33;
 
 /// What a boot came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +118,10 @@ impl Transcript {
             Record::Vcpu(vcpu) => self.vcpus.push(vcpu),
             Record::Wake(wake) => self.wake = Some(wake),
             Record::Result(work) => self.work = Some(work),
-            Record::Failure { what, detail } => self.failures.push(format!("{what}: {detail}")),
+            Record::Failure { what, detail } => {
+                self.findings += 1;
+                self.failures.push(format!("{what}: {detail}"));
+            }
             Record::Panic { message } => self.failures.push(format!("the guest panicked: {message}")),
             Record::End { ok } => self.end = Some(ok),
             Record::Progress { .. } | Record::Unknown => {}
@@ -124,13 +140,21 @@ impl Transcript {
         self.end.is_some()
     }
 
+    /// Whether the guest itself has found that something is wrong, and said so to the end.
+    pub(crate) fn has_caught(&self) -> bool {
+        let broken = self.tests.iter().any(|test| test.outcome == TestOutcome::Failed)
+            || self.work.as_ref().is_some_and(|work| !work.correct)
+            || self.findings > 0;
+        self.boot.is_some() && broken && self.end == Some(false)
+    }
+
     /// The guest's last lines for people.
     pub(crate) fn log(&self) -> impl Iterator<Item = &str> {
         self.log.iter().map(String::as_str)
     }
 
-    /// What it comes to. `exit` is how QEMU ended, with its last words.
-    pub(crate) fn state(&self, ending: Ending, exit: &str) -> State {
+    /// What it comes to.
+    pub(crate) fn state(&self, ending: Ending, exit: &Exit) -> State {
         let failed = |reason: String| State::Failed { reason };
         if let Some(failure) = self.failures.first() {
             let more = self.failures.len() - 1;
@@ -139,6 +163,9 @@ impl Transcript {
         }
         match (ending, self.end) {
             (Ending::Stopped, _) => failed("stopped".to_owned()),
+            (Ending::Own, Some(true)) if exit.code != Some(CONTENT) => {
+                failed(format!("the guest said that all is well, but {}", exit.told))
+            }
             (_, Some(true)) => self.sound(),
             (Ending::NotUp, _) => failed("the guest did not come up in time; see --boot-limit".to_owned()),
             (Ending::Overdue, _) => {
@@ -154,9 +181,9 @@ impl Transcript {
                 }
             }
             (Ending::Own, None) if self.boot.is_none() => {
-                failed(format!("the guest did not come up: {exit}"))
+                failed(format!("the guest did not come up: {}", exit.told))
             }
-            (Ending::Own, None) => failed(format!("the guest died without a word: {exit}")),
+            (Ending::Own, None) => failed(format!("the guest died without a word: {}", exit.told)),
         }
     }
 
