@@ -104,7 +104,7 @@ fn all(request: &mut Request, report: &mut Report) -> Result<(), String> {
             break;
         }
         watcher.progress.step(&report.setting, &trial);
-        let run = one(request, &report.setting, &trial, &mut watcher)?;
+        let run = one(request, report, &trial, &mut watcher)?;
         let Some(run) = run else { break };
         watcher.progress.done(&run);
         report.runs.push(run);
@@ -118,11 +118,12 @@ fn all(request: &mut Request, report: &mut Report) -> Result<(), String> {
 /// One boot; nothing if the user ended it.
 fn one(
     request: &mut Request,
-    setting: &Setting,
+    report: &Report,
     trial: &Trial,
     watcher: &mut Watcher,
 ) -> Result<Option<Run>, String> {
-    let mut command = request.machine.command(setting.accel, &setting.words(trial));
+    let setting = &report.setting;
+    let mut command = request.machine.command(setting.accel, &setting.words(trial, report.rate()));
     let log = request.log.as_mut().map(|(_, file)| file);
     let session = session::run(&mut command, request.patience, log, watcher)
         .map_err(|error| format!("{}: {error}", request.machine.qemu.display()))?;

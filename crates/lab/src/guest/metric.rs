@@ -38,7 +38,8 @@ pub(crate) const RATE: Metric = Metric {
 pub(crate) const USER: Metric = Metric {
     name: "user_s",
     about: "time of all vCPUs in the workload itself",
-    of: |run| sum(run, |vcpu| vcpu.work_ns).map(|ns| ns / S),
+    // Torture does not measure it.
+    of: |run| sum(run, |vcpu| vcpu.work_ns).filter(|&ns| ns > 0.0).map(|ns| ns / S),
 };
 pub(crate) const SYSTEM: Metric = Metric {
     name: "system_s",

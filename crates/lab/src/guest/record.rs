@@ -81,6 +81,9 @@ pub(crate) struct Vcpu {
     pub work_ns: u64,
     /// In slow paths of the lock.
     pub slow_ns: u64,
+    /// With nothing to do.
+    #[serde(default)]
+    pub idle_ns: Option<u64>,
     pub halts: u64,
     pub halted_ns: u64,
     pub kicks_sent: u64,
@@ -117,6 +120,14 @@ pub(crate) struct Work {
     pub wait_max_ns: Option<u64>,
     #[serde(default)]
     pub fairness: Option<Fairness>,
+    /// Acquisitions to read and to write.
+    #[serde(default)]
+    pub reads: Option<u64>,
+    #[serde(default)]
+    pub writes: Option<u64>,
+    /// What a millisecond of work is, in turns of the guest's compute loop.
+    #[serde(default)]
+    pub rate: Option<u64>,
 }
 
 /// The vCPUs with the fewest and the most acquisitions.

@@ -55,8 +55,9 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The kernel command line of a boot. Runs of a round have the same seed, whatever the lock.
-    pub(crate) fn words(&self, trial: &Trial) -> String {
+    /// The kernel command line of a boot. Runs of a round have the same seed, whatever the lock. `rate` is what a millisecond of work is, if
+    /// that is known: else each boot measures it for itself, and has more or less to do than the others.
+    pub(crate) fn words(&self, trial: &Trial, rate: Option<u64>) -> String {
         let mut words = vec![format!("workload={}", self.workload)];
         if self.workload != Workload::Boot {
             words.push(format!("lock={}", self.locks[trial.lock]));
@@ -66,6 +67,8 @@ impl Setting {
         if self.workload == Workload::Build {
             words.push(format!("limit={}ms", (self.limit_s * 1e3).round() as u64));
         }
+        words.extend(rate.map(|rate| format!("rate={rate}")));
+        // What the user says comes last, and counts.
         words.extend(self.words.iter().cloned());
         words.join(" ")
     }
@@ -189,6 +192,11 @@ impl Report {
 
     pub(crate) fn failed(&self) -> bool {
         self.runs.iter().any(Run::failed)
+    }
+
+    /// What a millisecond of work was in the first boot that told.
+    pub(crate) fn rate(&self) -> Option<u64> {
+        self.runs.iter().find_map(|run| run.work.as_ref()?.rate.filter(|&rate| rate > 0))
     }
 
     /// The locks under which a boot was not caught failing.

@@ -58,7 +58,7 @@ fn count(value: f64) -> String {
 /// Everything, for the terminal.
 pub(crate) fn render(report: &Report) -> String {
     let mut text = format!("\n{}: {}\n", report.setting.workload, report.setting.told());
-    if report.runs.iter().any(|run| run.work.is_some()) {
+    if report.setting.workload.has_figures() && report.runs.iter().any(|run| run.work.is_some()) {
         figures(&mut text, report);
         shares(&mut text, report);
     }
@@ -216,10 +216,10 @@ pub(crate) fn in_short(run: &Run) -> String {
     match (&run.state, &run.work) {
         (State::Failed { reason } | State::Killed { reason }, _) => format!("FAILED: {reason}"),
         (State::Unfinished, Some(work)) => format!("unfinished after {}", format_ns(work.elapsed_ns as f64)),
+        _ if !run.tests.is_empty() => format!("{} tests", run.tests.len()),
         (_, Some(work)) => {
             format!("{}, {} acquisitions", format_ns(work.elapsed_ns as f64), count(work.operations as f64))
         }
-        (_, None) if !run.tests.is_empty() => format!("{} tests", run.tests.len()),
         (_, None) => format!("up after {} ms", three_figures(run.boot_wall_s.unwrap_or(0.0) * 1e3)),
     }
 }

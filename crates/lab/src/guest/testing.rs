@@ -34,6 +34,7 @@ pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
         acquisitions: 10 + u64::from(number) * 10,
         work_ns: 1_000_000_000,
         slow_ns: 500_000_000,
+        idle_ns: None,
         halts: 6000,
         halted_ns: 5,
         kicks_sent: 7,
@@ -51,6 +52,9 @@ pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
         wait_p99_ns: Some(1000),
         wait_max_ns: Some(10_000),
         fairness: Some(Fairness { min: 1.0, max: 2.0 }),
+        reads: None,
+        writes: None,
+        rate: Some(1000),
     };
     let boot = Hardware { version: 1, vcpus: 2, nodes: 1, hypervisor: "TCG".into(), ..Hardware::default() };
     Run {

@@ -44,6 +44,11 @@ impl Workload {
         matches!(self, Self::Counter | Self::Rw | Self::Torture)
     }
 
+    /// Whether it measures anything.
+    pub(crate) fn has_figures(self) -> bool {
+        !matches!(self, Self::Conform | Self::Boot)
+    }
+
     fn takes(self, sharing: bool) -> bool {
         match self {
             Self::Build | Self::Counter => !sharing,

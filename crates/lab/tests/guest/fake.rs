@@ -19,7 +19,7 @@ pub(crate) fn work(lock: &str, seconds: u64, finished: bool) -> String {
     };
     let wake = r#"{"record":"wake","p50_ns":2500,"p99_ns":70000,"max_ns":80000,"count":10}"#;
     let result = format!(
-        r#"{{"record":"result","workload":"build","lock":"{lock}","elapsed_ns":{ns},"operations":400,"finished":{finished},"correct":true,"wait_p50_ns":100,"wait_p99_ns":200,"wait_max_ns":300,"fairness":{{"min":50,"max":100}}}}"#
+        r#"{{"record":"result","workload":"build","lock":"{lock}","elapsed_ns":{ns},"operations":400,"finished":{finished},"correct":true,"wait_p50_ns":100,"wait_p99_ns":200,"wait_max_ns":300,"fairness":{{"min":50,"max":100}},"rate":77}}"#
     );
     [vcpu(0), vcpu(1), vcpu(2), vcpu(3), wake.to_owned(), result].join("\n")
 }

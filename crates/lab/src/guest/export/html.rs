@@ -23,7 +23,7 @@ pub(super) fn write(report: &Report) -> String {
         if report.complete { "" } else { " · <b>unfinished run</b>" }
     );
     doubts(&mut page, report);
-    if report.runs.iter().any(|run| run.work.is_some()) {
+    if setting.workload.has_figures() && report.runs.iter().any(|run| run.work.is_some()) {
         figures(&mut page, report, &columns(setting.workload));
         shares(&mut page, report);
     }

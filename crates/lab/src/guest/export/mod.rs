@@ -25,7 +25,10 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ("CPUs used", list(&setting.cpus)),
         ("emulator", setting.qemu.clone()),
         ("image", setting.image.clone()),
-        ("guest's words", setting.trials().first().map(|trial| setting.words(trial)).unwrap_or_default()),
+        (
+            "guest's words",
+            setting.trials().first().map(|trial| setting.words(trial, report.rate())).unwrap_or_default(),
+        ),
         ("limit", format!("{} s", setting.limit_s)),
     ];
     facts.extend(setting.accel_reason.clone().map(|reason| ("not KVM because", reason)));
