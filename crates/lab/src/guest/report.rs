@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 /// Version of the JSON.
 pub(crate) const SCHEMA: u32 = 1;
 
+/// What the guest takes for a stall by itself, in seconds, is right up to so many vCPUs to a CPU.
+const STALL_S: u64 = 10;
+const CROWD: u64 = 4;
+
 /// Who runs the guest's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,10 +71,18 @@ impl Setting {
         if self.workload == Workload::Build {
             words.push(format!("limit={}ms", (self.limit_s * 1e3).round() as u64));
         }
+        words.extend(self.stall().map(|seconds| format!("stall={seconds}")));
         words.extend(rate.map(|rate| format!("rate={rate}")));
         // What the user says comes last, and counts.
         words.extend(self.words.iter().cloned());
         words.join(" ")
+    }
+
+    /// After how many seconds a standstill is a stall, if that is to be said. A lock that hands over in order waits for vCPUs that do not run,
+    /// each for the others' slices; the guest does not know how many of those there are to a CPU.
+    fn stall(&self) -> Option<u64> {
+        let crowd = u64::from(self.vcpus).div_ceil(self.cpus.len().max(1) as u64);
+        (crowd > CROWD).then_some(STALL_S * crowd / CROWD)
     }
 
     /// All boots in their order: rounds of all locks, each beginning one lock further.
@@ -203,5 +215,27 @@ impl Report {
     pub(crate) fn survivors(&self) -> Vec<&str> {
         let survived = |lock: &&String| self.of(lock).any(|run| !run.caught);
         self.setting.locks.iter().filter(survived).map(String::as_str).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guest::testing::setting;
+
+    #[test]
+    fn rounds_take_all_locks_and_begin_one_further_each_time() {
+        let setting = Setting { runs: 2, ..setting(&["a", "b", "c"]) };
+        let order: Vec<(usize, usize)> =
+            setting.trials().iter().map(|trial| (trial.round, trial.lock)).collect();
+        assert_eq!(order, [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (1, 0)]);
+    }
+
+    #[test]
+    fn many_vcpus_to_a_cpu_are_given_more_time_before_they_count_as_stuck() {
+        let crowded = |vcpus| Setting { vcpus, ..setting(&["a"]) };
+        let trial = Trial { lock: 0, round: 3 };
+        assert_eq!(crowded(8).words(&trial, None), "workload=build lock=a seed=45 limit=30000ms");
+        assert!(crowded(64).words(&trial, Some(5)).ends_with(" limit=30000ms stall=80 rate=5"));
     }
 }

@@ -87,7 +87,7 @@ fn figures(text: &mut String, report: &Report) {
         "seconds of all vCPUs; user: in the workload, system: in slow paths of locks, CPU: of the host;\n\
          wake: a kick to running again; fair: fewest acquisitions of a vCPU over most{runs}"
     );
-    if locks(report).iter().any(|lock| !metric::all_finished(report, lock)) {
+    if report.runs.iter().any(|run| run.state == State::Unfinished) {
         text.push_str("unfinished: the work was not done at the limit; >: it would have taken longer\n");
     }
 }

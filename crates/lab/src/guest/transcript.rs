@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 /// How many of the guest's last lines are kept to explain a failure.
 const LAST_LINES: usize = 12;
-/// How much of a line is shown.
-const WIDTH: usize = 160;
+/// How much of a line is shown; a guest that is stuck tells what each vCPU does.
+const WIDTH: usize = 300;
 
 /// All that a guest has said.
 #[derive(Clone, Debug, Default)]
