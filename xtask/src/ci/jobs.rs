@@ -346,6 +346,64 @@ pub(crate) const JOBS: &[Job] = &[
         ..LONG
     },
     Job {
+        name: "guest",
+        shows: "the guest boots and ends in all ways, its locks pass the conformance set and 10 s of torture with 4 vCPUs on 2 CPUs, and broken ones are caught",
+        needs: Some(&["qemu-system-x86_64", "--version"]),
+        steps: &[
+            Run(&["cargo", "xtask", "guest", "--lint", "--check"]),
+            lab!["guest", "--workload", "conform", "--set", "stall=60", "--seed", "1"],
+            lab![
+                "guest",
+                "--workload",
+                "conform",
+                "--lock",
+                "busted-open",
+                "--expect-failure",
+                "--seed",
+                "1"
+            ],
+            lab!["guest", "--workload", "torture", "--seconds", "10", "--seed", "1"],
+            lab!["guest", "--workload", "torture", "--lock", "variants", "--seconds", "2", "--seed", "2"],
+            lab![
+                "guest",
+                "--workload",
+                "torture",
+                "--lock",
+                "busted-none,busted-check-then-set,busted-lost-kick,busted-rw-count",
+                "--expect-failure",
+                "--seconds",
+                "3",
+                "--seed",
+                "1"
+            ],
+        ],
+        ..PLAIN
+    },
+    Job {
+        name: "guest-nightly",
+        shows: "64 vCPUs on 2 CPUs pass torture",
+        needs: Some(&["qemu-system-x86_64", "--version"]),
+        steps: &[
+            Run(&["cargo", "xtask", "guest"]),
+            lab![
+                "guest",
+                "--workload",
+                "torture",
+                "--vcpus",
+                "64",
+                "--numa",
+                "4",
+                "--seconds",
+                "10",
+                "--limit",
+                "600",
+                "--seed",
+                "1"
+            ],
+        ],
+        ..LONG
+    },
+    Job {
         name: "determinism",
         shows: "a release build simulates what a debug build does, to the last bit",
         steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],
