@@ -69,7 +69,7 @@ fn wait<M: Machine>(mut done: impl FnMut() -> bool) {
         if now - began > POLL {
             M::halt_until(now + NAP / 4);
         } else {
-            core::hint::spin_loop();
+            M::relax(50);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The guest's cells: the processor's atomics for the locks, and counters that one vCPU keeps and others may read.
 // tidy: ordering-definitions: translates the orderings of lock code; counters order nothing, which is what they are for
-use core::hint::spin_loop;
+use super::pause::pause;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
 use stanchion_core::{Atomic, ConstAtomic};
@@ -61,7 +61,7 @@ macro_rules! cell {
                     if done(value) {
                         return value;
                     }
-                    spin_loop();
+                    pause();
                 }
             }
             #[inline]
@@ -76,7 +76,7 @@ macro_rules! cell {
                     if done(value) {
                         return Ok(value);
                     }
-                    spin_loop();
+                    pause();
                     value = self.load(order);
                 }
                 if done(value) { Ok(value) } else { Err(value) }

@@ -28,6 +28,7 @@ mod locked;
 mod machine;
 mod memory;
 mod paging;
+mod pause;
 mod platform;
 mod provoke;
 mod serial;
@@ -90,6 +91,7 @@ extern "C" fn first_vcpu(info: u64) -> ! {
 
     apic::choose();
     kvm::ask();
+    pause::choose(kvm::hypervisor() == Some(*b"TCGTCGTCGTCG"));
     paging::forbid(0);
     let boot_stack = (&raw const boot::boot_stack).addr();
     paging::forbid(boot_stack);

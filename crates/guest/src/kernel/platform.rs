@@ -3,9 +3,9 @@ use super::cells::{Cell8, Cell16, Cell32, CellUsize, translate};
 use super::cpu::{record, this};
 use super::domain::{DOMAIN, GuestDomain};
 use super::interrupts::ALL_BUT_KICKS;
+use super::pause::pause;
 use super::{apic, arch, clock, kvm, smp};
 use core::cell::Cell;
-use core::hint::spin_loop;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
 use stanchion_core::order::{FenceOrder, Relaxed, SeqCst};
 use stanchion_core::{Atomic, CpuId, Platform};
@@ -71,7 +71,7 @@ impl Platform for Guest {
     fn relax(nanos: u32) {
         let until = clock::now() + u64::from(nanos);
         loop {
-            spin_loop();
+            pause();
             if clock::now() >= until {
                 return;
             }
@@ -82,7 +82,7 @@ impl Platform for Guest {
     /// tells the hypervisor.
     #[inline]
     fn yield_slice() {
-        spin_loop();
+        pause();
     }
 
     #[inline(always)]

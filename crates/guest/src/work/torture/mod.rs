@@ -275,7 +275,7 @@ fn shared_station(vcpu: u16, depth: usize) -> usize {
 /// Stays on the CPU until `end`.
 fn busy<M: Machine>(end: u64) {
     while M::now() < end {
-        core::hint::spin_loop();
+        M::relax(50);
     }
 }
 
