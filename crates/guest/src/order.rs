@@ -37,7 +37,7 @@ pub enum Workload {
     Torture,
     /// The conformance tests.
     Conform,
-    /// A load like a kernel build; see [`crate::work::build`].
+    /// A load like a kernel build; see `src/work/build.rs`.
     Build,
     /// Every vCPU takes the same lock, in a loop.
     Counter,
