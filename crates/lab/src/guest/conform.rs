@@ -1,7 +1,7 @@
 //! Conformance tests as `cargo test` prints them.
 use super::lines::shown;
 use super::record::{Test, TestOutcome};
-use super::report::{Report, Run};
+use super::report::Report;
 use core::fmt::Write;
 
 /// The most of a name or a detail that is shown.
@@ -31,7 +31,11 @@ pub(crate) fn summary(report: &Report) -> String {
     let count = |outcome| tests(outcome).count();
     let (passed, failed, ignored) =
         (count(TestOutcome::Ok), count(TestOutcome::Failed), count(TestOutcome::Ignored));
-    let verdict = if report.runs.iter().any(Run::failed) { "FAILED" } else { "ok" };
+    let verdict = match (report.failed(), report.complete) {
+        (true, _) => "FAILED",
+        (false, true) => "ok",
+        (false, false) => "interrupted",
+    };
     let wall: f64 = report.runs.iter().map(|run| run.qemu_wall_s).sum();
     let _ = writeln!(
         text,
