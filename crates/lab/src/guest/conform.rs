@@ -25,7 +25,10 @@ pub(crate) fn summary(report: &Report) -> String {
         text.push_str("\nfailures:\n");
         for test in tests(TestOutcome::Failed) {
             let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
-            let _ = writeln!(text, "\n---- {} ----\n{}", shown(&test.name, WIDTH), shown(detail, WIDTH));
+            let _ = writeln!(text, "\n---- {} ----", shown(&test.name, WIDTH));
+            for line in detail.lines() {
+                let _ = writeln!(text, "{}", shown(line, WIDTH));
+            }
         }
     }
     let count = |outcome| tests(outcome).count();
