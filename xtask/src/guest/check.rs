@@ -151,12 +151,8 @@ pub(super) fn run(image: &Path, qemu: &str, only: Option<&str>) -> io::Result<Ex
     let log = image.with_extension("log");
     let mut failed = 0;
     for check in CHECKS.iter().filter(|check| only.is_none_or(|word| check.name.contains(word))) {
-        let machine = Machine {
-            vcpus: check.vcpus,
-            line: check.line,
-            more: check.more,
-            limit: Duration::from_secs(60),
-        };
+        let machine =
+            Machine { vcpus: check.vcpus, line: check.line, more: check.more, limit: Duration::from_mins(1) };
         let run = machine.run(qemu, image, &log)?;
         let trouble = check.trouble(&run);
         let verdict = if trouble.is_none() { "ok" } else { "FAILED" };

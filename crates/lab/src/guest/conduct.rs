@@ -130,7 +130,7 @@ fn one(
     if session.ending == Ending::Stopped {
         return Ok(None);
     }
-    Ok(Some(Run::of(&setting.locks[trial.lock], trial.round, session)))
+    Ok(Some(Run::of(setting, trial, session)))
 }
 
 /// Prints the result and decides the exit code.

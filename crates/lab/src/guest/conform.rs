@@ -1,7 +1,7 @@
 //! Conformance tests as `cargo test` prints them.
 use super::lines::shown;
 use super::record::{Test, TestOutcome};
-use super::report::{Report, Run};
+use super::report::Report;
 use core::fmt::Write;
 
 /// The most of a name or a detail that is shown.
@@ -25,13 +25,20 @@ pub(crate) fn summary(report: &Report) -> String {
         text.push_str("\nfailures:\n");
         for test in tests(TestOutcome::Failed) {
             let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
-            let _ = writeln!(text, "\n---- {} ----\n{}", shown(&test.name, WIDTH), shown(detail, WIDTH));
+            let _ = writeln!(text, "\n---- {} ----", shown(&test.name, WIDTH));
+            for line in detail.lines() {
+                let _ = writeln!(text, "{}", shown(line, WIDTH));
+            }
         }
     }
     let count = |outcome| tests(outcome).count();
     let (passed, failed, ignored) =
         (count(TestOutcome::Ok), count(TestOutcome::Failed), count(TestOutcome::Ignored));
-    let verdict = if report.runs.iter().any(Run::failed) { "FAILED" } else { "ok" };
+    let verdict = match (report.failed(), report.complete) {
+        (true, _) => "FAILED",
+        (false, true) => "ok",
+        (false, false) => "interrupted",
+    };
     let wall: f64 = report.runs.iter().map(|run| run.qemu_wall_s).sum();
     let _ = writeln!(
         text,

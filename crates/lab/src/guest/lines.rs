@@ -54,8 +54,12 @@ impl Lines {
 
 /// A line fit for a terminal: no control characters, and not longer than `most`.
 pub(crate) fn shown(text: &str, most: usize) -> String {
-    let mut clean: String =
-        text.chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let harmless = |c: char| match c {
+        '\n' | '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    let mut clean: String = text.chars().take(most).map(harmless).collect();
     if text.chars().nth(most).is_some() {
         clean.push('…');
     }
@@ -96,6 +100,7 @@ mod tests {
     #[test]
     fn what_is_shown_leaves_the_terminal_alone() {
         assert_eq!(shown("a\u{1b}[2Jb", 9), "a\u{fffd}[2Jb");
+        assert_eq!(shown("a\nb", 9), "a b");
         assert_eq!(shown("abcdef", 3), "abc…");
         assert_eq!(shown("abc", 3), "abc");
     }

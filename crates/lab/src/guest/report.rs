@@ -138,8 +138,12 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn of(lock: &str, round: usize, session: Session) -> Self {
-        let state = session.transcript.state(session.ending, &session.exit);
+    pub(crate) fn of(setting: &Setting, trial: &Trial, session: Session) -> Self {
+        let (lock, round) = (&setting.locks[trial.lock], trial.round);
+        let mut state = session.transcript.state(session.ending, &session.exit);
+        if let (State::Finished | State::Unfinished, Some(lacks)) = (&state, lacks(setting, &session)) {
+            state = State::Failed { reason: format!("the guest ended well, but {lacks}") };
+        }
         let sound = matches!(state, State::Finished | State::Unfinished);
         let log = if sound { Vec::new() } else { session.transcript.log().map(str::to_owned).collect() };
         let caught = session.transcript.has_caught();
@@ -180,6 +184,23 @@ impl Run {
     /// Tests that ended so.
     pub(crate) fn tests(&self, outcome: TestOutcome) -> impl Iterator<Item = &Test> {
         self.tests.iter().filter(move |test| test.outcome == outcome)
+    }
+}
+
+/// What a guest that is content has not done.
+fn lacks(setting: &Setting, session: &Session) -> Option<String> {
+    let said = &session.transcript;
+    let boot = said.boot.as_ref()?;
+    if boot.vcpus != setting.vcpus {
+        return Some(format!("{} of {} vCPUs came up", boot.vcpus, setting.vcpus));
+    }
+    if boot.nodes != setting.nodes {
+        return Some(format!("it found {} of {} nodes", boot.nodes, setting.nodes));
+    }
+    match setting.workload {
+        Workload::Conform => said.tests.is_empty().then(|| "it ran no test".to_owned()),
+        Workload::Boot => None,
+        _ => said.work.is_none().then(|| "it has no result".to_owned()),
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) struct Transcript {
     failures: Vec<String>,
     /// How many of these the guest has found itself.
     findings: usize,
+    has_panicked: bool,
     /// The guest's verdict on itself.
     end: Option<bool>,
     /// Its last lines for people.
@@ -122,7 +123,10 @@ impl Transcript {
                 self.findings += 1;
                 self.failures.push(format!("{what}: {detail}"));
             }
-            Record::Panic { message } => self.failures.push(format!("the guest panicked: {message}")),
+            Record::Panic { message } => {
+                self.has_panicked = true;
+                self.failures.push(format!("the guest panicked: {message}"));
+            }
             Record::End { ok } => self.end = Some(ok),
             Record::Progress { .. } | Record::Unknown => {}
         }
@@ -140,12 +144,12 @@ impl Transcript {
         self.end.is_some()
     }
 
-    /// Whether the guest itself has found that something is wrong, and said so to the end.
+    /// Whether the guest itself has found that something is wrong, and said so to the end. A test that fails ends in a panic.
     pub(crate) fn has_caught(&self) -> bool {
         let broken = self.tests.iter().any(|test| test.outcome == TestOutcome::Failed)
             || self.work.as_ref().is_some_and(|work| !work.correct)
             || self.findings > 0;
-        self.boot.is_some() && broken && self.end == Some(false)
+        self.boot.is_some() && broken && (self.end == Some(false) || self.has_panicked)
     }
 
     /// The guest's last lines for people.

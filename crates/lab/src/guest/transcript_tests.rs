@@ -100,6 +100,10 @@ fn caught_is_only_what_the_guest_has_found_itself() {
     let failed = r#"{"record":"end","ok":false}"#;
     assert!(transcript(&[BOOT, found, failed]).has_caught());
     assert!(transcript(&[BOOT, &result(true, false), failed]).has_caught());
+    let panic = r#"{"record":"panic","message":"two inside"}"#;
+    let test = r#"{"record":"test","name":"a","outcome":"failed","detail":"two inside"}"#;
+    assert!(transcript(&[BOOT, test, panic]).has_caught());
+    assert!(!transcript(&[BOOT, panic]).has_caught(), "the kernel may be at fault");
     assert!(!transcript(&[BOOT, found]).has_caught(), "it died");
     assert!(!transcript(&[BOOT, "{", failed]).has_caught(), "its records are broken");
     assert!(!transcript(&[BOOT, failed]).has_caught(), "it does not say why");

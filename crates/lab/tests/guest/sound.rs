@@ -57,22 +57,23 @@ fn a_build_is_told_by_lock_and_written_in_all_formats() {
     let words: Vec<&str> = words.lines().collect();
     assert_eq!(words[0], "workload=build lock=qspin seed=7 limit=30000ms");
     assert_eq!(
-        words[3], "workload=build lock=ticket seed=8 limit=30000ms",
-        "rounds rotate, and have their seeds"
+        words[3], "workload=build lock=ticket seed=8 limit=30000ms rate=77",
+        "rounds rotate, have seeds of their own, and do what the first boot did"
     );
 }
 
 #[test]
 fn options_become_words_and_arguments_of_the_machine() {
+    let boot = BOOT.replace("\"vcpus\":4,\"nodes\":1", "\"vcpus\":6,\"nodes\":2");
     let keep = "echo \"$words\" > \"$(dirname \"$0\")/words\"; echo \"$all\" > \"$(dirname \"$0\")/all\"";
-    let fake = Fake::new(&format!("{keep}\n{} exit 33", say(&[BOOT, OVER])));
+    let fake = Fake::new(&format!("{keep}\n{} exit 33", say(&[&boot, &work("qrw", 2, true), OVER])));
     let guest =
         ["--workload", "rw", "--lock", "qrw", "--seconds", "2.5", "--seed", "3", "--set", "inside=1us"];
     let machine = ["--vcpus", "6", "--cpus", "1", "--numa", "2", "--memory", "512", "-q"];
     let said = fake.run(&[&guest[..], &machine].concat());
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
     let kept = |name| fs::read_to_string(fake.path(name)).expect("written");
-    assert_eq!(kept("words"), "workload=rw lock=qrw seed=3 seconds=2500ms inside=1us\n");
+    assert_eq!(kept("words"), "workload=rw lock=qrw seed=3 seconds=2500ms stall=15 inside=1us\n");
     let all = kept("all");
     for part in
         ["-smp 6", "-m 512", "node,nodeid=1,memdev=m1,cpus=3-5", "size=256M", "isa-debug-exit", "-no-reboot"]
@@ -106,7 +107,7 @@ fn conformance_is_told_as_cargo_tells_tests() {
 #[test]
 fn torture_shows_its_lines() {
     let stat = r#"{"record":"stat","lock":"qrw","line":"Writes:  Total: 5  Max/Min: 3/2   Fail: 0"}"#;
-    let said = Fake::new(&format!("{} exit 33", say(&[BOOT, stat, OVER]))).run(&[
+    let said = Fake::new(&format!("{} exit 33", say(&[BOOT, stat, &work("qrw", 2, true), OVER]))).run(&[
         "--workload",
         "torture",
         "--lock",
@@ -133,4 +134,20 @@ fn where_kvm_does_not_work_it_is_said_why_and_tcg_is_taken() {
     let mut command = stanchion(&["--workload", "boot", "--accel", "kvm", "--qemu"]);
     let output = command.arg(fake.qemu()).arg("--image").arg(fake.path("image")).output().expect("starts");
     assert_eq!(output.status.code(), Some(1), "who insists on KVM gets no TCG");
+}
+
+#[test]
+fn a_guest_that_did_nothing_or_has_another_machine_is_not_sound() {
+    let fake = Fake::new(&format!("{} exit 33", say(&[BOOT, OVER])));
+    for (arguments, part) in [
+        (&["--workload", "conform"][..], "ran no test"),
+        (&["--workload", "torture", "--lock", "byte"], "no result"),
+        (&["--lock", "byte"], "no result"),
+        (&["--workload", "boot", "--vcpus", "5"], "4 of 5 vCPUs came up"),
+        (&["--workload", "boot", "--numa", "2"], "1 of 2 nodes"),
+    ] {
+        let said = fake.run(arguments);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.out.contains(part) && !said.out.contains("test result: ok"), "{said:?}");
+    }
 }
