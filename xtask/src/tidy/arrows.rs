@@ -14,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion", &[CORE, SUITE]),
     ("stanchion-sim", &[CORE, SUITE]),
     ("stanchion-model", &[CORE, SUITE]),
-    ("stanchion-guest", &[CORE, SUITE]),
+    ("stanchion-guest", &[CORE, SUITE, "stanchion"]),
     ("stanchion-capi", &[CORE, "stanchion"]),
     ("stanchion-preload", &[CORE, "stanchion"]),
     ("stanchion-lab", &[CORE, "stanchion", "stanchion-sim"]),
