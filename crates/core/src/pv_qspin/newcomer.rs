@@ -97,9 +97,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         while backoff.spent() < most {
             let moved = match self.look() {
                 Seen::Free if self.may_steal_now() && self.claim() => {
-                    if backoff.spent() > 0 {
-                        patience.learn(true, true);
-                    }
+                    patience.paid_off(backoff.spent(), W::NEWCOMER_SPIN);
                     return true;
                 }
                 Seen::Free => true,
@@ -107,7 +105,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             };
             backoff.pause::<P>(moved);
         }
-        patience.learn(false, backoff.moved());
+        patience.was_in_vain(backoff.moved());
         false
     }
 

@@ -225,9 +225,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         loop {
             let moved = match self.lock.look() {
                 Seen::Free if self.lock.claim() => {
-                    if backoff.spent() > 0 {
-                        patience.learn(true, true);
-                    }
+                    patience.paid_off(backoff.spent(), W::HEAD_SPIN);
                     return true;
                 }
                 Seen::Free => true,
@@ -238,7 +236,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 stealing = false;
             }
             if backoff.spent() >= most {
-                patience.learn(false, backoff.moved());
+                patience.was_in_vain(backoff.moved());
                 return false;
             }
             P::publish_running();
