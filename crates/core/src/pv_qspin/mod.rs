@@ -117,14 +117,14 @@ mod waiter;
 mod word;
 
 pub use policy::{
-    Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly, Patched,
+    Brief, Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly, Patched,
     Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
-use crate::order::{Acquire, Relaxed};
+use crate::order::{Acquire, Relaxed, Release, SeqCst};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::tail::NodeCode;
 use crate::transitions::{Field, Table, Word};
@@ -247,7 +247,13 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn release_and_kick_the_head(&self) {
         // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
         // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
-        let mark = P::store_then_load(&self.locked, 0, &self.head);
+        let mark = if W::FENCES {
+            self.locked.store(0, Release);
+            P::fence(SeqCst);
+            self.head.load(Relaxed)
+        } else {
+            P::store_then_load(&self.locked, 0, &self.head)
+        };
         if mark != OPEN {
             self.kick_head(mark);
         }

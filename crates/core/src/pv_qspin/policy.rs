@@ -64,6 +64,8 @@ pub trait WaitPolicy: Send + Sync + 'static {
     /// Whether the first waiter polls the lock for a while, [`Tunable::PendingPolls`](crate::Tunable::PendingPolls), before it
     /// queues.
     const PENDING: bool = false;
+    /// Whether a release fences, so that a head which is about to halt need not interrupt anybody: where releases are rare.
+    const FENCES: bool = false;
     /// How a release finds the head that sleeps.
     type Signpost: Signpost;
 
@@ -96,6 +98,32 @@ impl WaitPolicy for Hybrid {
     const CLOCK_INTERVAL_MICROS: u32 = 32;
     const LEAST_CREDIT: u32 = 8;
     const MOST_CREDIT: u32 = 2_048;
+    type Signpost = Spots;
+}
+
+/// [`Hybrid`] for the queue of a reader-writer lock (`qrw`).
+#[derive(Debug)]
+pub enum Brief {}
+
+impl WaitPolicy for Brief {
+    const NAME: &'static str = "pv-qspin-brief";
+    const STEALS: bool = Hybrid::STEALS;
+    const NEWCOMER_SPIN: u32 = 250;
+    const QUEUED_SPIN: u32 = 500;
+    const HEAD_PATIENCE: u32 = 250;
+    const HEAD_SPIN: u32 = 1_000;
+    const FIRST_PAUSE: u32 = Hybrid::FIRST_PAUSE;
+    const LONGEST_PAUSE: u32 = 200;
+    const SHORTEST_STINT_MICROS: u32 = u32::MAX;
+    const LONGEST_STINT_MICROS: u32 = u32::MAX;
+    const STINT_TIMES_WAIT_MICROS: u32 = 1;
+    const LONGEST_EXTENSION: u32 = 0;
+    const LOOK_AHEAD: usize = 0;
+    const LET_OUT_TRIES: u32 = 0;
+    const CLOCK_INTERVAL_MICROS: u32 = 1_000;
+    const LEAST_CREDIT: u32 = 2_048;
+    const MOST_CREDIT: u32 = 2_048;
+    const FENCES: bool = true;
     type Signpost = Spots;
 }
 

@@ -5,7 +5,7 @@ use super::signpost::{At, Signpost};
 use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
 use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
 use crate::events::Event;
-use crate::order::{AcqRel, Acquire, Relaxed, Release};
+use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use crate::percpu::{Domain, Nesting, QNode};
 use crate::platform::{Atomic, CpuId, Platform};
 use crate::tail::NodeCode;
@@ -266,7 +266,9 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         self.node.place().store(W::Signpost::raw(place), Relaxed);
         // n,*,* -> n,s,*
         self.mark(W::Signpost::mark(place));
-        if !P::heavy_barrier() {
+        if W::FENCES {
+            P::fence(SeqCst);
+        } else if !P::heavy_barrier() {
             P::count(Event::PvNoBarrier);
             self.mark(OPEN);
             P::yield_slice();

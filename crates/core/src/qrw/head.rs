@@ -32,9 +32,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
                 }
                 continue;
             }
-            // Readers come and go without leaving the lock free, which is the only thing that would wake a writer.
-            let beside_readers = matches!(want, Want::Write) && seen & (WRITER | UPGRADABLE) == 0;
-            if !objects && (beside_readers || patience_is_over::<P>(head_since)) {
+            if !objects {
                 self.object(&mut objects);
                 continue;
             }

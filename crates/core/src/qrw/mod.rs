@@ -71,7 +71,7 @@ use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::pv_qspin::PvQSpinLock;
+use crate::pv_qspin::{Brief, PvQSpinLock};
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, kick_numbered};
 use crate::transitions::{Table, Word};
 use crate::tunables::Tunable;
@@ -80,7 +80,7 @@ use word::{MOST, READER, SLEEPER, TRANSITIONS, UPGRADABLE, WAITING, WRITER, Want
 
 /// The queued reader-writer lock; see the [module](self).
 #[repr(C, align(4))]
-pub struct QueuedRwLock<P, L = PvQSpinLock<P>, W = Lenient>
+pub struct QueuedRwLock<P, L = PvQSpinLock<P, Brief>, W = Lenient>
 where
     P: Platform,
     L: RawLock<Platform = P>,
@@ -283,10 +283,11 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Polls for a short while, as somebody who may pass a patient head; then queues.
     fn acquire_in_queue(&self, want: Want) -> Result<(), TooManyReaders> {
         if W::PATIENT {
-            let may_pass = |count: u32| count & WAITING == 0 && want.can_go(count);
+            let may_go = |count: u32| want.may_pass(count) && want.can_go(count);
             let polls = P::tunable(Tunable::RwNewcomerPolls);
             // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
-            if let Ok(seen) = self.count.wait_until_polls(polls, Relaxed, may_pass) {
+            let polled = self.count.wait_until_polls(polls, Relaxed, |count| may_go(count) || want.is_in_vain(count));
+            if let Ok(seen) = polled && may_go(seen) {
                 if want.is_too_many(seen, Self::MOST_READERS) {
                     return Err(TooManyReaders);
                 }

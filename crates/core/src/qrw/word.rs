@@ -88,6 +88,18 @@ impl Want {
         }
     }
 
+    /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in.
+    #[inline(always)]
+    pub(super) fn may_pass(self, count: u32) -> bool {
+        count & WAITING == 0 || (matches!(self, Want::Write) && count & SLEEPER != 0)
+    }
+
+    /// Whether a newcomer polls in vain: the head sleeps and lets nobody pass, or has not got a CPU yet since it was kicked.
+    #[inline(always)]
+    pub(super) fn is_in_vain(self, count: u32) -> bool {
+        count & WAITING != 0 && count & SLEEPER != 0 && !(self.may_pass(count) && self.can_go(count))
+    }
+
     /// Whether one would be counted, and is one more than `most`.
     #[inline(always)]
     pub(super) fn is_too_many(self, count: u32, most: u32) -> bool {
