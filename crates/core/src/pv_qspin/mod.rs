@@ -12,7 +12,7 @@
 //! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3 describe it. Each patch of
 //! the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before it),
 //! [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of
-//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]. [`Hybrid`], the default, is ours, with the 4.15 form as its
+//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]; [`Brief`] is for the queues of other locks. [`Hybrid`], the default, is ours, with the 4.15 form as its
 //! start. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
@@ -117,8 +117,8 @@ mod waiter;
 mod word;
 
 pub use policy::{
-    Brief, Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly, Patched,
-    Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
+    Brief, Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly,
+    Patched, Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 
@@ -180,6 +180,11 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
         self.release_and_kick_the_head();
     }
 
+    #[inline]
+    fn has_waiters(&self) -> bool {
+        self.has_queue()
+    }
+
     fn word(&self) -> Word {
         Word { tail: self.tail.peek(), pending: self.head.peek(), locked: self.locked.peek() }
     }
@@ -239,24 +244,33 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn claim(&self) -> bool {
         // ord: V23 alone: keeps a failing try from owning the line
         self.locked.load(Relaxed) == 0
-            // ord: V5 pairs V4: the previous holder's section comes before ours
+            // ord: V5 pairs V4, V55: the previous holder's section comes before ours
             && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
 
     #[inline(always)]
     fn release_and_kick_the_head(&self) {
-        // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
-        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
         let mark = if W::FENCES {
-            self.locked.store(0, Release);
-            P::fence(SeqCst);
-            self.head.load(Relaxed)
+            self.release_fenced()
         } else {
+            // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
+            // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
             P::store_then_load(&self.locked, 0, &self.head)
         };
         if mark != OPEN {
             self.kick_head(mark);
         }
+    }
+
+    /// Releases; what the head has left for us.
+    #[inline(always)]
+    fn release_fenced(&self) -> u8 {
+        // ord: V55 pairs V5: our section comes before the next holder's
+        self.locked.store(0, Release);
+        // ord: V56 pairs V57: a head that did not see our store left its mark for us
+        P::fence(SeqCst);
+        // ord: V58 alone: the fences on both sides order it after our store
+        self.head.load(Relaxed)
     }
 
     /// Kicks the head that `mark` leads to. The lock may be somebody else's by now.

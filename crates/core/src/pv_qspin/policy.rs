@@ -101,28 +101,30 @@ impl WaitPolicy for Hybrid {
     type Signpost = Spots;
 }
 
-/// [`Hybrid`] for the queue of a reader-writer lock (`qrw`).
+/// [`Unlimited`] for the queue of another lock, whose first in line holds this one while it waits, asleep perhaps: who comes then is to
+/// sleep soon, and to interrupt nobody. Releases are as rare as waits, so they fence. No stints: in such a queue, a context that has to
+/// queue because its stint is over waits for a CPU while it could have had the other lock.
 #[derive(Debug)]
 pub enum Brief {}
 
 impl WaitPolicy for Brief {
     const NAME: &'static str = "pv-qspin-brief";
-    const STEALS: bool = Hybrid::STEALS;
+    const STEALS: bool = Unlimited::STEALS;
     const NEWCOMER_SPIN: u32 = 250;
     const QUEUED_SPIN: u32 = 500;
     const HEAD_PATIENCE: u32 = 250;
     const HEAD_SPIN: u32 = 1_000;
-    const FIRST_PAUSE: u32 = Hybrid::FIRST_PAUSE;
-    const LONGEST_PAUSE: u32 = 200;
-    const SHORTEST_STINT_MICROS: u32 = u32::MAX;
-    const LONGEST_STINT_MICROS: u32 = u32::MAX;
-    const STINT_TIMES_WAIT_MICROS: u32 = 1;
-    const LONGEST_EXTENSION: u32 = 0;
-    const LOOK_AHEAD: usize = 0;
-    const LET_OUT_TRIES: u32 = 0;
-    const CLOCK_INTERVAL_MICROS: u32 = 1_000;
-    const LEAST_CREDIT: u32 = 2_048;
-    const MOST_CREDIT: u32 = 2_048;
+    const FIRST_PAUSE: u32 = Unlimited::FIRST_PAUSE;
+    const LONGEST_PAUSE: u32 = Unlimited::LONGEST_PAUSE;
+    const SHORTEST_STINT_MICROS: u32 = Unlimited::SHORTEST_STINT_MICROS;
+    const LONGEST_STINT_MICROS: u32 = Unlimited::LONGEST_STINT_MICROS;
+    const STINT_TIMES_WAIT_MICROS: u32 = Unlimited::STINT_TIMES_WAIT_MICROS;
+    const LONGEST_EXTENSION: u32 = Unlimited::LONGEST_EXTENSION;
+    const LOOK_AHEAD: usize = Unlimited::LOOK_AHEAD;
+    const LET_OUT_TRIES: u32 = Unlimited::LET_OUT_TRIES;
+    const CLOCK_INTERVAL_MICROS: u32 = Unlimited::CLOCK_INTERVAL_MICROS;
+    const LEAST_CREDIT: u32 = Unlimited::LEAST_CREDIT;
+    const MOST_CREDIT: u32 = Unlimited::MOST_CREDIT;
     const FENCES: bool = true;
     type Signpost = Spots;
 }
@@ -282,6 +284,7 @@ impl<W: WaitPolicy> WaitPolicy for Small<W> {
     const EAGER_KICK: bool = W::EAGER_KICK;
     const KICKS_AHEAD: bool = W::KICKS_AHEAD;
     const PENDING: bool = W::PENDING;
+    const FENCES: bool = W::FENCES;
     type Signpost = W::Signpost;
 
     fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {

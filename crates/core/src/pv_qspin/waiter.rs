@@ -267,6 +267,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         // n,*,* -> n,s,*
         self.mark(W::Signpost::mark(place));
         if W::FENCES {
+            // ord: V57 pairs V56: either we see the lock released below, or its releaser sees our mark
             P::fence(SeqCst);
         } else if !P::heavy_barrier() {
             P::count(Event::PvNoBarrier);
