@@ -57,7 +57,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Lets nobody pass any more.
     fn object(&self, objects: &mut bool) {
         // ord: J18 alone: a request; who does not see it passes once
-        self.count.fetch_add(WAITING, Relaxed);
+        let before = self.count.fetch_add(WAITING, Relaxed);
+        debug_assert_eq!(before & WAITING, 0, "one head at a time objects, and takes it back (I3)");
         *objects = true;
     }
 
