@@ -8,6 +8,7 @@ mod comments;
 mod conform;
 mod fastpath;
 mod finding;
+mod guest;
 mod mutants;
 mod names;
 mod orderings;
@@ -100,6 +101,8 @@ enum Task {
     Conform(conform::Request),
     /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
     Programs(programs::Request),
+    /// Build the kernel of the guest world, to be run by `stanchion guest`
+    Guest(guest::Request),
     /// Write crates/capi/include/stanchion.h from the C interface
     Header {
         /// Write nothing; fail when the file is not current
@@ -149,6 +152,7 @@ fn main() -> ExitCode {
         }
         Task::Conform(request) => conform::run(&root, &request),
         Task::Programs(request) => programs::run(&root, &request),
+        Task::Guest(request) => guest::run(&root, &request),
         Task::Header { check } => capi::header(&root, check),
         Task::Install { prefix, destdir } => {
             capi::install(&root, &capi::Places { prefix, destdir: capi::destdir(destdir) })

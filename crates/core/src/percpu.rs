@@ -85,6 +85,8 @@ pub struct PerCpu<P: Platform> {
     pub(crate) sleepy_seen: P::U32,
     /// A stream of pseudo-random numbers.
     pub(crate) dice: P::U32,
+    /// How many of its last spins were in vain; see `pv_qspin/patience.rs`.
+    pub(crate) spins_in_vain: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -107,6 +109,7 @@ impl<P: Platform> PerCpu<P> {
             credit: P::U32::new(0),
             sleepy_seen: P::U32::new(0),
             dice: P::U32::new(0),
+            spins_in_vain: P::U32::new(0),
         }
     }
 
@@ -193,6 +196,7 @@ where
             credit: P::U32::ZERO,
             sleepy_seen: P::U32::ZERO,
             dice: P::U32::ZERO,
+            spins_in_vain: P::U32::ZERO,
         }
     };
 }

@@ -198,6 +198,16 @@ pub trait Platform: Sized + Send + Sync + 'static {
         then: &impl Atomic<U>,
     ) -> U;
 
+    /// Makes a pair as good as fenced whose heavy side did without its barrier, because what [`Platform::store_then_load`] `seen` says so: a full
+    /// fence, then the load again. A world whose light side has that fence in any case may return `seen`.
+    fn load_behind_fence<T: Copy + Eq>(then: &impl Atomic<T>, seen: T) -> T {
+        let _ = seen;
+        // ord: C30 alone: the lock says at both ends what this fence orders, and with which other one
+        Self::fence(crate::order::SeqCst);
+        // ord: C31 alone: ordered by the fence above
+        then.load(crate::order::Relaxed)
+    }
+
     /// The heavy side of the pair described at [`Platform::store_then_load`].
     ///
     /// `false` means that the barrier could not be had: the caller must not rely on being noticed (do not halt).

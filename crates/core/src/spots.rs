@@ -34,8 +34,8 @@ use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::pv_qspin::WaitPolicy;
 use crate::tail::NodeCode;
 
-/// How many heads of locks in one row can sleep at a time. With 64 rows, more contexts than can exist.
-pub const SPOTS_PER_ROW: usize = 250;
+/// How many heads of locks in one row can sleep at a time. With 128 rows, as many as there can be contexts, but for a few.
+pub const SPOTS_PER_ROW: usize = 123;
 
 /// A cell is zero while free; else the raw code of the sleeper's node, with this bit once it was consumed.
 const FREE: u32 = 0;

@@ -5,6 +5,7 @@ mod bench;
 mod calibrate;
 mod explore;
 mod export;
+mod guest;
 mod interrupt;
 mod names;
 mod output;
@@ -48,6 +49,8 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     /// Run a program with its pthread locks replaced, or compare it under several locks
     Run(Box<run::Args>),
+    /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
+    Guest(Box<guest::Args>),
     /// Print shell completions
     Completions {
         /// The shell to print them for
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Explore(args) => explore::run(*args),
         Command::Run(args) => run::run(&args),
+        Command::Guest(args) => guest::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut std::io::stdout());
             ExitCode::SUCCESS

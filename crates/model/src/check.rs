@@ -110,17 +110,28 @@ pub fn check_upgradable<L: Upgradable<Platform = Model>>(
 }
 
 fn explore<S: Subject>(shape: &'static Shape, limits: &Limits, stated: Stated) -> Report {
+    guard::begin_program(stated.ordered);
+    let points = Points::new(shape.anywhere.len(), shape.second);
+    explore_all(shape.contexts.len(), points, limits, move || execution::<S>(shape, stated.is_free))
+}
+
+/// Explores a program: all that `execution` may come to, with interrupts at each of the points in turn.
+pub(crate) fn explore_all(
+    contexts: usize,
+    points: Points,
+    limits: &Limits,
+    execution: impl Fn() + Copy + Send + Sync + 'static,
+) -> Report {
     hush();
     let started = Instant::now();
     run::begin_program();
-    guard::begin_program(stated.ordered);
     let mut executions = 0;
     let mut exhausted = true;
     let mut failure = None;
-    let mut points = Some(Points::new(shape.anywhere.len(), shape.second));
+    let mut points = Some(points);
     while let Some(now) = points {
         run::set_points(now);
-        failure = explore_once::<S>(shape, limits, stated, started);
+        failure = explore_once(contexts, limits, started, execution);
         executions += run::executions();
         let looked = (run::executions() + 1).is_multiple_of(CLOCK_INTERVAL as u64);
         let is_over = started.elapsed() >= limits.time;
@@ -130,6 +141,7 @@ fn explore<S: Subject>(shape: &'static Shape, limits: &Limits, stated: Stated) -
             exhausted = false;
         }
     }
+    run::begin_exploration(); // none goes on: whoever looks at the report may panic, and be read
     Report {
         executions,
         exhausted,
@@ -141,17 +153,21 @@ fn explore<S: Subject>(shape: &'static Shape, limits: &Limits, stated: Stated) -
 }
 
 /// Explores with the interrupts at the same points in each execution.
-fn explore_once<S: Subject>(
-    shape: &'static Shape,
+fn explore_once(
+    contexts: usize,
     limits: &Limits,
-    stated: Stated,
     started: Instant,
+    execution: impl Fn() + Copy + Send + Sync + 'static,
 ) -> Option<Failure> {
     loop {
         run::begin_exploration();
-        let builder = builder(shape, limits, limits.time.saturating_sub(started.elapsed()));
+        let builder = builder(contexts, limits, limits.time.saturating_sub(started.elapsed()));
         let explored = panic::catch_unwind(AssertUnwindSafe(|| {
-            builder.check(move || execution::<S>(shape, stated.is_free));
+            builder.check(move || {
+                run::begin_execution();
+                guard::begin_execution();
+                execution();
+            });
         }));
         match explored {
             Ok(()) => break None,
@@ -161,9 +177,9 @@ fn explore_once<S: Subject>(
     }
 }
 
-fn builder(shape: &Shape, limits: &Limits, time: Duration) -> loom::model::Builder {
+fn builder(contexts: usize, limits: &Limits, time: Duration) -> loom::model::Builder {
     let mut builder = loom::model::Builder::new();
-    builder.max_threads = shape.contexts.len() + 1;
+    builder.max_threads = contexts + 1;
     builder.max_branches = LONGEST;
     builder.max_permutations = None;
     builder.max_duration = Some(time);

@@ -39,6 +39,7 @@
 
 mod cells;
 pub mod check;
+pub mod conduct;
 mod guard;
 mod interrupts;
 pub mod locks;

@@ -1,5 +1,4 @@
 //! One execution of a shape: what its contexts do, and what must be true at its end.
-use crate::guard;
 use crate::run;
 use crate::shapes::{Shape, Step};
 use crate::subject::{Mode, Subject};
@@ -224,8 +223,6 @@ impl<S: Subject> Program<S> {
 
 /// One execution.
 pub(crate) fn execution<S: Subject>(shape: &'static Shape, is_free: fn(Word) -> bool) {
-    run::begin_execution();
-    guard::begin_execution();
     let program = Rc::new(Program::<S>::new(shape.locks()));
     let world = Rc::new(World::new(shape.contexts.len(), shape.settings));
     let handler = |step: Step| {

@@ -1,4 +1,6 @@
 //! One execution's machine: the storage of the contexts, their kicks, and what they see of the world around them.
+pub(crate) mod conducted;
+mod phases;
 mod storage;
 
 use crate::cells::{CellU8, CellU32};
@@ -47,6 +49,8 @@ struct Context {
     misled: Cell<bool>,
     /// How many writes there had been when it last paused.
     paused_at: Cell<u64>,
+    /// How many of the writes are its own.
+    written: Cell<u64>,
     interrupts: Interrupts,
 }
 
@@ -83,6 +87,7 @@ impl World {
                 looked: Cell::new(false),
                 misled: Cell::new(false),
                 paused_at: Cell::new(0),
+                written: Cell::new(0),
                 interrupts: Interrupts::default(),
             }
         };
@@ -104,20 +109,6 @@ impl World {
     /// The interrupts of `context`.
     pub(crate) fn interrupts(&self, context: usize) -> &Interrupts {
         &self.contexts[context].interrupts
-    }
-
-    /// Makes all choices possible that contexts have. To be called when they have been started and none has run.
-    pub(crate) fn mint(&self) {
-        for context in &self.contexts {
-            context.spurious.mint();
-            context.barrier.mint();
-        }
-    }
-
-    /// Everything is set up: from here on every order of steps is explored.
-    pub(crate) fn explore(&self) {
-        self.exploring.set(true);
-        loom::explore();
     }
 
     /// A context has done all it had to. Whether it is the last.
@@ -223,33 +214,12 @@ impl World {
         self.contexts.iter().filter(|context| context.waits.borrow().is_some()).count()
     }
 
-    /// Waits until so many contexts wait.
-    pub(crate) fn until_waiting(&self, contexts: usize) {
-        while self.waiting() < contexts {
-            loom::thread::yield_now();
-        }
-    }
-
-    /// Waits until so many contexts wait. From then on everything is explored.
-    pub(crate) fn gather(&self, contexts: usize) {
-        self.until_waiting(contexts);
-        self.pass_barrier();
-        self.explore();
-    }
-
-    /// Waits until everything is explored.
-    pub(crate) fn hold_back(&self) {
-        while !self.exploring.get() {
-            loom::thread::yield_now();
-        }
-        self.pass_barrier();
-    }
-
-    /// What the last heavy barrier did to those who come later, if it was the last: they see all that came before it.
-    fn pass_barrier(&self) {
-        if self.settings.fenced {
-            drop(self.began.lock());
-        }
+    /// Context `me` has written something.
+    fn count_write(&self, me: usize) {
+        let context = &self.contexts[me];
+        context.pauses.set(0);
+        context.written.set(context.written.get() + 1);
+        self.writes.set(self.writes.get() + 1);
     }
 
     /// Lets those go on who wait for a write to `cell`.
@@ -331,16 +301,14 @@ pub(crate) fn toucher() -> usize {
 /// The calling context has written to a cell that nobody else looks at.
 pub(crate) fn wrote_own() {
     if let Some((world, me)) = try_here() {
-        world.contexts[me].pauses.set(0);
-        world.writes.set(world.writes.get() + 1); // it may go on
+        world.count_write(me); // it may go on
     }
 }
 
 /// The calling context has written to `cell`.
 pub(crate) fn wrote(cell: usize) {
     if let Some((world, me)) = try_here() {
-        world.contexts[me].pauses.set(0);
-        world.writes.set(world.writes.get() + 1);
+        world.count_write(me);
         world.wake(cell);
     }
 }

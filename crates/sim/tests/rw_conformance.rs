@@ -1,143 +1,44 @@
 //! Every reader-writer lock passes the conformance bodies in both simulated worlds: the same bodies as in the native world.
-#[path = "../../stanchion/tests/support/bodies.rs"]
-#[expect(dead_code, reason = "of the bodies for the other locks, only what is common is used")]
-mod bodies;
-#[path = "../../stanchion/tests/support/rw_bodies.rs"]
-mod rw_bodies;
+#[path = "support/worlds.rs"]
+mod worlds;
 
-use bodies::{Context, Load, World};
-use core::cell::Cell;
-use rw_bodies::{
-    check_any_order, check_downgrade, check_exclusion, check_read_again, check_readers_together, check_tries,
-    check_tries_exclude, check_upgrades,
-};
-use stanchion_core::qrw::Strict;
-use stanchion_core::{CountRwLock, PerCpuRwLock, QSpinLock, QueuedRwLock};
-use stanchion_sim::explore::{self, Stepped};
-use stanchion_sim::{Sim, conduct, machine};
+use worlds::{LOAD, SHARED, Stepping, Timed};
 
-thread_local! {
-    static SEED: Cell<u64> = const { Cell::new(0) };
-    static MACHINE: Cell<&'static str> = const { Cell::new("") };
+stanchion_suite::rw_tests!(Stepping);
+
+mod timed {
+    use super::*;
+
+    stanchion_suite::rw_tests!(Timed);
 }
 
-/// Contexts are coroutines that go one step at a time.
-struct Stepping;
+/// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.
+mod detectors {
+    use super::*;
+    use stanchion_sim::Sim;
+    use stanchion_sim::explore::Stepped;
+    use stanchion_suite::broken::OpenRwLock;
+    use stanchion_suite::rw;
+    use std::panic::catch_unwind;
 
-impl World for Stepping {
-    fn run(report: &dyn Fn() -> String, contexts: Vec<Context>) {
-        if let Err(failure) = explore::conduct(SEED.get(), contexts) {
-            panic!("seed {}: {}\n{}", SEED.get(), failure.what, report());
-        }
+    #[test]
+    fn a_try_that_lies_is_caught() {
+        let caught = catch_unwind(|| rw::tries_fail_while_held::<Stepping, OpenRwLock<Stepped>>(LOAD));
+        assert!(caught.is_err(), "the body must notice that a held lock was taken");
+        Timed::machine(SHARED);
+        let caught = catch_unwind(|| rw::tries_fail_while_held::<Timed, OpenRwLock<Sim>>(LOAD));
+        assert!(caught.is_err(), "on a machine with a clock, too");
     }
 
-    fn until(what: &str, done: &mut dyn FnMut() -> bool) {
-        explore::wait_until(what, done);
+    #[test]
+    fn a_lock_without_exclusion_is_caught() {
+        let caught = (0..20).any(|seed| {
+            Stepping::seed(seed);
+            catch_unwind(|| rw::excludes::<Stepping, OpenRwLock<Stepped>>(LOAD)).is_err()
+        });
+        assert!(caught, "within twenty schedules");
+        Timed::machine(SHARED);
+        let caught = catch_unwind(|| rw::excludes::<Timed, OpenRwLock<Sim>>(LOAD));
+        assert!(caught.is_err(), "on a machine with a clock, too");
     }
-}
-
-/// Contexts are coroutines on a machine with a clock.
-struct Timed;
-
-impl World for Timed {
-    fn run(report: &dyn Fn() -> String, contexts: Vec<Context>) {
-        let machine = machine::load(MACHINE.get()).expect("a shipped machine").machine;
-        if let Err(failure) = conduct::conduct(&machine, 1, contexts) {
-            panic!("{}: {failure:?}\n{}", MACHINE.get(), report());
-        }
-    }
-
-    fn until(_what: &str, done: &mut dyn FnMut() -> bool) {
-        conduct::wait_until(done);
-    }
-}
-
-const LOAD: Load = Load { contexts: 4, rounds: 40 };
-/// Stepped schedules that each body goes through.
-const SEEDS: u64 = 10;
-/// With a CPU for each: posted stores and an asymmetric barrier, load-linked/store-conditional, and a full fence for readers.
-const APART: [&str; 3] = ["epyc-2s", "power9-16x12x8", "xeon-e7-8895v3-4x18x2"];
-/// With fewer CPUs than contexts, for waiters that halt.
-const SHARED: &str = "small-vm";
-
-fn check_stepped(body: fn(Load)) {
-    for seed in 0..SEEDS {
-        SEED.set(seed);
-        body(LOAD);
-    }
-}
-
-fn check_timed(shared: usize, body: fn(Load)) {
-    for machine in APART {
-        MACHINE.set(machine);
-        body(LOAD);
-    }
-    MACHINE.set(SHARED);
-    body(Load { contexts: shared, rounds: 40 });
-}
-
-macro_rules! conformance {
-    ($($name:ident: $lock:ident, $shared:expr, [$($test:ident = $body:ident),*];)*) => {$(
-        mod $name {
-            use super::*;
-
-            mod stepped {
-                use super::*;
-                $(
-                    #[test]
-                    fn $test() {
-                        check_stepped($body::<Stepping, $lock<Stepped>>);
-                    }
-                )*
-            }
-
-            mod timed {
-                use super::*;
-                $(
-                    #[test]
-                    fn $test() {
-                        check_timed($shared, $body::<Timed, $lock<Sim>>);
-                    }
-                )*
-            }
-        }
-    )*};
-}
-
-type SpinningQrw<P> = QueuedRwLock<P, QSpinLock<P>, Strict>;
-type FairPerCpu<P> = PerCpuRwLock<P>;
-type SimplePerCpu<P> = PerCpuRwLock<P, CountRwLock<P>>;
-type FairQrw<P> = QueuedRwLock<P>;
-
-// Waiters that spin stop each other when they outnumber the CPUs, so there are two of them on two CPUs.
-conformance! {
-    rw_simple: CountRwLock, 2, [
-        excludes = check_exclusion, excludes_with_tries = check_tries_exclude,
-        readers_are_in_together = check_readers_together, tries_fail_while_held = check_tries,
-        released_in_any_order = check_any_order, downgrades = check_downgrade
-    ];
-    qrw: FairQrw, 8, [
-        excludes = check_exclusion, excludes_with_tries = check_tries_exclude,
-        readers_are_in_together = check_readers_together, tries_fail_while_held = check_tries,
-        reads_again_while_a_writer_waits = check_read_again, released_in_any_order = check_any_order,
-        downgrades = check_downgrade, upgrades = check_upgrades
-    ];
-    qrw_spin: SpinningQrw, 2, [
-        excludes = check_exclusion, excludes_with_tries = check_tries_exclude,
-        readers_are_in_together = check_readers_together, tries_fail_while_held = check_tries,
-        reads_again_while_a_writer_waits = check_read_again, released_in_any_order = check_any_order,
-        downgrades = check_downgrade, upgrades = check_upgrades
-    ];
-    percpu_rw: FairPerCpu, 8, [
-        excludes = check_exclusion, excludes_with_tries = check_tries_exclude,
-        readers_are_in_together = check_readers_together, tries_fail_while_held = check_tries,
-        reads_again_while_a_writer_waits = check_read_again, released_in_any_order = check_any_order,
-        downgrades = check_downgrade
-    ];
-    percpu_rw_simple: SimplePerCpu, 2, [
-        excludes = check_exclusion, excludes_with_tries = check_tries_exclude,
-        readers_are_in_together = check_readers_together, tries_fail_while_held = check_tries,
-        reads_again_while_a_writer_waits = check_read_again, released_in_any_order = check_any_order,
-        downgrades = check_downgrade
-    ];
 }

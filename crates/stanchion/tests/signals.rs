@@ -209,7 +209,7 @@ where
         if S::SLEEPS {
             // Interrupt it while it sleeps, not while it still polls.
             until("the victim asleep", report::<S>, || {
-                (1..=250).contains(&raw(mutex).inner().word().pending)
+                (1..=123).contains(&raw(mutex).inner().word().pending)
             });
         }
         assert_eq!(count(Event::LockNoNode), 0, "level {level} has a node");

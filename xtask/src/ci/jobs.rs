@@ -1,65 +1,6 @@
 //! The jobs of `cargo xtask ci`, as data.
-
-/// One job.
-pub(crate) struct Job {
-    /// Name for `--only`.
-    pub(crate) name: &'static str,
-    /// What a pass shows.
-    pub(crate) shows: &'static str,
-    /// The job is skipped, with this command named, when the command fails.
-    pub(crate) needs: Option<&'static [&'static str]>,
-    /// Run in order; the job fails at the first that fails.
-    pub(crate) steps: &'static [Step],
-    /// Runs with `--nightly` only: it takes long.
-    pub(crate) nightly: bool,
-    /// Environment of every command.
-    pub(crate) env: &'static [(&'static str, &'static str)],
-}
-
-/// One step of a job.
-pub(crate) enum Step {
-    /// A command in the workspace root.
-    Run(&'static [&'static str]),
-    /// `cargo xtask tidy` in this process.
-    Tidy,
-    /// `cargo xtask fastpath` in this process.
-    Fastpath,
-    /// `cargo xtask mutants` in this process.
-    Mutants,
-    /// `lib.rs` of the given crate must say `no_std`.
-    SaysNoStd(&'static str),
-    /// `cargo check` with the oldest toolchain the manifest promises.
-    Msrv,
-}
-
-use Step::{Fastpath, Msrv, Mutants, Run, SaysNoStd, Tidy};
-
-/// Jobs for which there must be a nightly toolchain.
-const NIGHTLY: Option<&[&str]> = Some(&["cargo", "+nightly", "--version"]);
-/// What builds and runs a program under ThreadSanitizer; the standard library need not be rebuilt for it.
-const SANITIZER: &[(&str, &str)] = &[
-    ("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"),
-    ("TSAN_OPTIONS", "halt_on_error=1"),
-    ("STANCHION_SANITIZER", "thread"),
-];
-
-/// A command of the laboratory.
-macro_rules! lab {
-    ($($word:literal),*) => { Run(&["cargo", "run", "--release", "-p", "stanchion-lab", "--", $($word),*]) };
-}
-
-/// The same, built for the sanitizer of [`SANITIZER`].
-macro_rules! lab_under_sanitizer {
-    ($($word:literal),*) => {
-        Run(&[
-            "cargo", "+nightly", "run", "-p", "stanchion-lab", "--target", "x86_64-unknown-linux-gnu", "--target-dir",
-            "target/tsan", "--", $($word),*
-        ])
-    };
-}
-
-const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], nightly: false, env: &[] };
-const LONG: Job = Job { nightly: true, ..PLAIN };
+use super::job::Step::{Fastpath, Msrv, Mutants, Run, SaysNoStd, Tidy};
+use super::job::{Job, LONG, NIGHTLY, PLAIN, SANITIZER, lab, lab_under_sanitizer};
 
 /// All jobs, in the order they run.
 pub(crate) const JOBS: &[Job] = &[
@@ -90,11 +31,13 @@ pub(crate) const JOBS: &[Job] = &[
     },
     Job {
         name: "no-std",
-        shows: "core, and stanchion without its std feature, build and say no_std",
+        shows: "core, the suite, and stanchion without its std feature, build and say no_std",
         steps: &[
             Run(&["cargo", "build", "-p", "stanchion-core"]),
+            Run(&["cargo", "build", "-p", "stanchion-suite"]),
             Run(&["cargo", "build", "-p", "stanchion", "--no-default-features"]),
             SaysNoStd("crates/core/src/lib.rs"),
+            SaysNoStd("crates/suite/src/lib.rs"),
             SaysNoStd("crates/stanchion/src/lib.rs"),
         ],
         ..PLAIN
@@ -343,6 +286,64 @@ pub(crate) const JOBS: &[Job] = &[
             "--preload",
             "ours:owner-qspin",
         ])],
+        ..LONG
+    },
+    Job {
+        name: "guest",
+        shows: "the guest boots and ends in all ways, its locks pass the conformance set and 10 s of torture with 4 vCPUs on 2 CPUs, and broken ones are caught",
+        needs: Some(&["qemu-system-x86_64", "--version"]),
+        steps: &[
+            Run(&["cargo", "xtask", "guest", "--lint", "--check"]),
+            lab!["guest", "--workload", "conform", "--set", "stall=60", "--seed", "1"],
+            lab![
+                "guest",
+                "--workload",
+                "conform",
+                "--lock",
+                "busted-open",
+                "--expect-failure",
+                "--seed",
+                "1"
+            ],
+            lab!["guest", "--workload", "torture", "--seconds", "10", "--seed", "1"],
+            lab!["guest", "--workload", "torture", "--lock", "variants", "--seconds", "2", "--seed", "2"],
+            lab![
+                "guest",
+                "--workload",
+                "torture",
+                "--lock",
+                "busted-none,busted-check-then-set,busted-lost-kick,busted-rw-count",
+                "--expect-failure",
+                "--seconds",
+                "3",
+                "--seed",
+                "1"
+            ],
+        ],
+        ..PLAIN
+    },
+    Job {
+        name: "guest-nightly",
+        shows: "64 vCPUs on 2 CPUs pass torture",
+        needs: Some(&["qemu-system-x86_64", "--version"]),
+        steps: &[
+            Run(&["cargo", "xtask", "guest"]),
+            lab![
+                "guest",
+                "--workload",
+                "torture",
+                "--vcpus",
+                "64",
+                "--numa",
+                "4",
+                "--seconds",
+                "10",
+                "--limit",
+                "600",
+                "--seed",
+                "1"
+            ],
+        ],
         ..LONG
     },
     Job {

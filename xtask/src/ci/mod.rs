@@ -1,11 +1,13 @@
 //! `cargo xtask ci`: runs every job, never stops early, and sums up at the end.
+mod job;
 mod jobs;
 mod msrv;
 mod summary;
 
 use crate::names::nearest;
 use crate::{fastpath, mutants, tidy};
-use jobs::{JOBS, Job, Step};
+use job::{Job, Step};
+use jobs::JOBS;
 use msrv::Plan;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};

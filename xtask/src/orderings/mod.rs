@@ -38,9 +38,10 @@ pub(crate) struct FileOrderings {
 
 /// Whether the ordering rules look at this file at all.
 pub(crate) fn in_scope(path: &str) -> bool {
-    ["crates/core/src/", "crates/stanchion/src/", "crates/capi/src/", "crates/preload/src/"]
-        .iter()
-        .any(|place| path.starts_with(place))
+    ["core", "stanchion", "capi", "preload", "guest"].iter().any(|name| {
+        let within = path.strip_prefix("crates/").and_then(|path| path.strip_prefix(name));
+        within.is_some_and(|path| path.starts_with("/src/"))
+    })
 }
 
 impl FileOrderings {

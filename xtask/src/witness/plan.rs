@@ -60,7 +60,8 @@ fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
             both
         }
         "heavy_barrier" => vec![weaker(op.to_owned(), "SeqCst", "nothing")],
-        "compiler_barrier" | "membarrier" => Vec::new(), // order nothing between contexts, or are not the core's
+        // Order nothing between contexts, or are not the core's, or say elsewhere with which fence.
+        "compiler_barrier" | "membarrier" | "load_behind_fence" => Vec::new(),
         "compare_exchange" => {
             let mut both = each(op.to_owned(), orderings[0]);
             both.extend(each(format!("{op}.failure"), orderings.get(1).copied().unwrap_or("Relaxed")));

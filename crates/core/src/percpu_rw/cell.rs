@@ -1,6 +1,6 @@
 //! What the contexts say: the cells, and the classes that they form.
 use crate::order::{Relaxed, Release};
-use crate::platform::{Atomic, CpuId, Platform};
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
 use crate::rw::kick_numbered;
 use crate::tunables::Tunable;
 
@@ -95,6 +95,25 @@ impl<P: Platform> ReaderCell<P> {
     pub fn is_idle(&self) -> bool {
         self.reads.peek() == IDLE
     }
+}
+
+impl<P: Platform> ReaderCell<P>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+    P::Usize: ConstAtomic<usize>,
+{
+    /// The cell of a context that reads nothing, as a constant.
+    pub const NEW: Self = {
+        assert!(IDLE == 0);
+        Self {
+            reads: P::Usize::ZERO,
+            taken_back: P::U8::ZERO,
+            fenced: P::U8::ZERO,
+            again: P::U16::ZERO,
+            waiter: P::U16::ZERO,
+        }
+    };
 }
 
 /// The context reads no lock of the class through its cell.

@@ -17,11 +17,20 @@ pub(super) struct Backoff {
     first: u32,
     longest: u32,
     spent: u32,
+    looks: u32,
+    moves: u32,
 }
 
 impl Backoff {
     pub(super) fn new<W: WaitPolicy>() -> Self {
-        Self { next: W::FIRST_PAUSE, first: W::FIRST_PAUSE, longest: W::LONGEST_PAUSE, spent: 0 }
+        Self {
+            next: W::FIRST_PAUSE,
+            first: W::FIRST_PAUSE,
+            longest: W::LONGEST_PAUSE,
+            spent: 0,
+            looks: 0,
+            moves: 0,
+        }
     }
 
     /// Nanoseconds paused so far.
@@ -29,8 +38,15 @@ impl Backoff {
         self.spent
     }
 
+    /// Whether the lock has been changing hands. The first look fetches the line in any case, and so does one after an interrupt.
+    pub(super) fn moved(&self) -> bool {
+        self.moves > self.looks / 2
+    }
+
     /// Pauses after a look. One at a line that stayed has taken its time already.
     pub(super) fn pause<P: Platform>(&mut self, moved: bool) {
+        self.looks += 1;
+        self.moves += u32::from(moved);
         if moved {
             P::relax(self.next);
             self.spent = self.spent.saturating_add(self.next);

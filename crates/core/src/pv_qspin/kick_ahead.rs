@@ -11,7 +11,7 @@
 //! of `reference/algorithms.md` 3.1: the schedule explorer showed within ten schedules that the waiter then waits for ever for
 //! a place that nobody will tell it.
 use super::waiter::{HALTED, ROUSED};
-use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
+use super::word::{NO_STEALING, OPEN, PENDING, SPINS, said};
 use super::{PvQSpinLock, WaitPolicy};
 use crate::Tunable;
 use crate::events::Event;
@@ -26,7 +26,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Whether the head of the queue sleeps, as far as its mark tells.
     pub(super) fn head_sleeps(&self) -> bool {
         // ord: V47 alone: a hint; a mark that comes later is found after the release (V4)
-        !matches!(self.head.load(Relaxed), OPEN | NO_STEALING | SPINS | PENDING)
+        !matches!(said(self.head.load(Relaxed)), OPEN | NO_STEALING | SPINS | PENDING)
     }
 
     #[cold]

@@ -35,6 +35,8 @@
 //!   of the queue, so that few waiters rotate seldom and many rotate fast (`stint.rs`).
 //! - **Letting out.** A waiter at home on the CPU that becomes free is taken out of the queue to run there (`rotation.rs`),
 //!   because the head may stand in the run queue of another CPU.
+//! - **Patience.** Where spins are in vain because holders do not run, contexts stop spinning (`patience.rs`).
+//! - **Watched marks.** Where heads sleep again and again, releases look twice at the mark, and heads need no heavy barrier (I6).
 //! - **Backing off by line motion.** A waiter that finds the lock held polls on as long as the line stays, and backs off
 //!   once it moves: then the lock changes hands faster than it polls (`backoff.rs`).
 //!
@@ -53,7 +55,7 @@
 //!   context without a node (fifth nesting level, or no number left) cannot queue; it heeds the head's request only.
 //! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`], except in the few instructions
 //!   in which it links itself.
-//! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes and 24 bytes for its stint.
+//! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes and 28 bytes for its stint and its patience.
 //! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where [`Platform::paravirt`] says no, spins
 //!   in FIFO order instead of halting.
 //! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is let out.
@@ -62,15 +64,16 @@
 //!
 //! # The word, `(tail, head, locked)`
 //!
-//! `head` is what the head of the queue left for others: 0 nothing, 1–250 the spot where it sleeps, 251 "it sleeps, look
-//! it up", 252 "one waiter is pending", 254 "do not steal", 255 "this lock spins", for good.
+//! `head` is what the head of the queue left for others: 0 nothing, 1–123 the spot where it sleeps, 124 "it sleeps, look
+//! it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for good. Any of them but the last may stand there with 128
+//! added: "releases look twice" (I6).
 //!
 //! | from | to | by |
 //! |---|---|---|
 //! | `0,0,0` | `0,0,1` | acquire, uncontended |
-//! | `t,h,0` | `t,h,1` | steal, `h` ≠ 254; or the head's own claim |
+//! | `t,h,0` | `t,h,1` | steal, `h` ≠ 126; or the head's own claim |
 //! | `p,*,*` | `n,*,*` | a waiter queues; or a holder lets the last one out |
-//! | `n,*,*` | `n,254,*` | the head has waited long enough |
+//! | `n,*,*` | `n,126,*` | the head has waited long enough |
 //! | `n,*,*` | `n,s,*` | the head is about to sleep at spot `s`; or the new owner marks a sleeping new head |
 //! | `n,*,*` | `n,0,*` | the head woke up, or has acquired |
 //! | `n,0,1` | `0,0,1` | the head was the last in the queue |
@@ -95,9 +98,14 @@
 //!   sleeps, before it lets that head know (through the node's `spot`).
 //! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, {WAIT, HALTED} → HEAD by the owner in front, and
 //!   {WAIT, HALTED} → REMOVED by a holder that took it out, by read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it knows.
-//! - **I4** A head halts only after: spot armed, mark in `head`, heavy barrier, lock seen held. Hence the release of that
-//!   holder, or of a later one, sees the mark.
-//! - **I5** When the queue empties, `head` is 0 before `tail` is.
+//! - **I4** A head halts only after: spot armed, mark in `head`, heavy barrier (or what stands for it, I6), lock seen held. Hence the release of
+//!   that holder, or of a later one, sees the mark.
+//! - **I5** When the queue empties, `head` says nothing before `tail` is 0.
+//! - **I6** A head says that releases look twice together with its mark, and passes the heavy barrier after it. A release whose only look did not
+//!   find it said has stored its 0 before that barrier is over; any later one finds it and looks again, behind a full fence. So a head that
+//!   finds it said by an earlier head, or by itself, needs a fence of its own in place of the heavy barrier. Whoever leaves the queue without
+//!   having slept takes it back. (It must be said *before* the barrier: said after it, as we had it first, it is missed by a release between
+//!   the two, whose store nothing orders any more. The schedule explorer found that.)
 //!
 //! ## Memory orderings
 //!
@@ -109,6 +117,7 @@
 mod backoff;
 mod kick_ahead;
 mod newcomer;
+mod patience;
 mod policy;
 mod rotation;
 mod signpost;
@@ -124,14 +133,14 @@ pub use signpost::{HashTable, Pointer, Signpost, Spots};
 
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
-use crate::order::{Acquire, Relaxed, Release, SeqCst};
+use crate::order::{Acquire, Relaxed};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::tail::NodeCode;
 use crate::transitions::{Field, Table, Word};
 use backoff::Seen;
 use core::marker::PhantomData;
 use signpost::{At, ConstInLock, InLock};
-use word::{NO_STEALING, OPEN, PENDING, SPINS, TRANSITIONS};
+use word::{NO_STEALING, OPEN, PENDING, SPINS, TRANSITIONS, is_watched, said};
 
 /// The paravirtual queued lock; see the [module](self).
 #[repr(C, align(4))]
@@ -186,7 +195,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     }
 
     fn word(&self) -> Word {
-        Word { tail: self.tail.peek(), pending: self.head.peek(), locked: self.locked.peek() }
+        Word { tail: self.tail.peek(), pending: said(self.head.peek()), locked: self.locked.peek() }
     }
 }
 
@@ -214,7 +223,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     #[inline(always)]
     fn head_objects(&self) -> bool {
         // ord: V22 alone: a request; missing it costs the head one overtaking
-        matches!(self.head.load(Relaxed), SPINS | NO_STEALING)
+        matches!(said(self.head.load(Relaxed)), SPINS | NO_STEALING)
     }
 
     /// Whether a newcomer may take the lock ahead of the queue.
@@ -244,39 +253,27 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn claim(&self) -> bool {
         // ord: V23 alone: keeps a failing try from owning the line
         self.locked.load(Relaxed) == 0
-            // ord: V5 pairs V4, V55: the previous holder's section comes before ours
+            // ord: V5 pairs V4: the previous holder's section comes before ours
             && self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
 
     #[inline(always)]
     fn release_and_kick_the_head(&self) {
-        let mark = if W::FENCES {
-            self.release_fenced()
-        } else {
-            // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
-            // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
-            P::store_then_load(&self.locked, 0, &self.head)
-        };
+        // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
+        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
+        let mark = P::store_then_load(&self.locked, 0, &self.head);
         if mark != OPEN {
             self.kick_head(mark);
         }
     }
 
-    /// Releases; what the head has left for us.
-    #[inline(always)]
-    fn release_fenced(&self) -> u8 {
-        // ord: V55 pairs V5: our section comes before the next holder's
-        self.locked.store(0, Release);
-        // ord: V56 pairs V57: a head that did not see our store left its mark for us
-        P::fence(SeqCst);
-        // ord: V58 alone: the fences on both sides order it after our store
-        self.head.load(Relaxed)
-    }
-
     /// Kicks the head that `mark` leads to. The lock may be somebody else's by now.
     #[cold]
     fn kick_head(&self, mark: u8) {
-        if matches!(mark, NO_STEALING | SPINS | PENDING) {
+        // ord: V56 pairs V55: a head that did not see our release left its mark before this fence, and we see it now (I6)
+        let mark = if is_watched(mark) { P::load_behind_fence(&self.head, mark) } else { mark };
+        let mark = said(mark);
+        if matches!(mark, OPEN | NO_STEALING | SPINS | PENDING) {
             return;
         }
         if let Some(cpu) = P::with_domain(|domain| W::Signpost::consume(self.at(domain), mark)) {

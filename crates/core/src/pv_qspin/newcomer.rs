@@ -1,8 +1,9 @@
 //! Newcomers: those who find the lock held, until they own it or queue.
 use super::backoff::{Backoff, Seen};
+use super::patience::Patience;
 use super::stint::{self, Stint};
 use super::waiter::{Outcome, Waiter};
-use super::word::{NO_STEALING, OPEN, PENDING};
+use super::word::{NO_STEALING, OPEN, PENDING, said};
 use super::{PvQSpinLock, WaitPolicy};
 use crate::Tunable;
 use crate::events::Event;
@@ -53,7 +54,9 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
                 match outcome {
                     Outcome::Owner => return,
                     // A CPU was made free for this context; it does not go back to the end of the queue easily.
-                    Outcome::LetOut if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer()) => return,
+                    Outcome::LetOut if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer(percpu)) => {
+                        return;
+                    }
                     Outcome::LetOut => entry = Entry::OnCredit,
                 }
             }
@@ -70,7 +73,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             P::count(Event::PvStintOver);
             return false;
         }
-        if !self.compete_as_newcomer() {
+        if !self.compete_as_newcomer(percpu) {
             return false;
         }
         if let Stint::OverElsewhere = stint {
@@ -87,20 +90,28 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         true
     }
 
-    fn compete_as_newcomer(&self) -> bool {
+    fn compete_as_newcomer(&self, percpu: &PerCpu<P>) -> bool {
+        let patience = Patience::of(percpu);
+        let most = patience.within(W::NEWCOMER_SPIN);
         let mut backoff = Backoff::new::<W>();
-        while backoff.spent() < W::NEWCOMER_SPIN {
+        while backoff.spent() < most {
             let moved = match self.look() {
-                Seen::Free if self.may_steal_now() && self.claim() => return true,
+                Seen::Free if self.may_steal_now() && self.claim() => {
+                    if backoff.spent() > 0 {
+                        patience.learn(true, true);
+                    }
+                    return true;
+                }
                 Seen::Free => true,
                 Seen::Held { moved } => moved,
             };
             backoff.pause::<P>(moved);
         }
+        patience.learn(false, backoff.moved());
         false
     }
 
-    /// The first waiter polls the lock itself for a while: `0,0,1 -> 0,252,1 -> 0,252,0 -> 0,252,1 -> 0,0,1`.
+    /// The first waiter polls the lock itself for a while: `0,0,1 -> 0,125,1 -> 0,125,0 -> 0,125,1 -> 0,0,1`.
     ///
     /// A head may write over the pending mark. That does no harm: nothing hangs on the mark but that newcomers queue.
     fn acquire_as_pending(&self) -> bool {
@@ -123,7 +134,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         let mut backoff = Backoff::new::<W>();
         // A lock that spins for good never asks.
         // ord: V54 alone: a request; missing it costs the head one overtaking
-        while self.head.load(Relaxed) == NO_STEALING || !self.claim() {
+        while said(self.head.load(Relaxed)) == NO_STEALING || !self.claim() {
             if backoff.spent() >= W::HEAD_SPIN {
                 P::yield_slice();
             }

@@ -64,8 +64,6 @@ pub trait WaitPolicy: Send + Sync + 'static {
     /// Whether the first waiter polls the lock for a while, [`Tunable::PendingPolls`](crate::Tunable::PendingPolls), before it
     /// queues.
     const PENDING: bool = false;
-    /// Whether a release fences, so that a head which is about to halt need not interrupt anybody: where releases are rare.
-    const FENCES: bool = false;
     /// How a release finds the head that sleeps.
     type Signpost: Signpost;
 
@@ -102,8 +100,8 @@ impl WaitPolicy for Hybrid {
 }
 
 /// [`Unlimited`] for the queue of another lock, whose first in line holds this one while it waits, asleep perhaps: who comes then is to
-/// sleep soon, and to interrupt nobody. Releases are as rare as waits, so they fence. No stints: in such a queue, a context that has to
-/// queue because its stint is over waits for a CPU while it could have had the other lock.
+/// sleep soon. No stints: in such a queue, a context that has to queue because its stint is over waits for a CPU while it could have had
+/// the other lock.
 #[derive(Debug)]
 pub enum Brief {}
 
@@ -125,7 +123,6 @@ impl WaitPolicy for Brief {
     const CLOCK_INTERVAL_MICROS: u32 = Unlimited::CLOCK_INTERVAL_MICROS;
     const LEAST_CREDIT: u32 = Unlimited::LEAST_CREDIT;
     const MOST_CREDIT: u32 = Unlimited::MOST_CREDIT;
-    const FENCES: bool = true;
     type Signpost = Spots;
 }
 
@@ -284,7 +281,6 @@ impl<W: WaitPolicy> WaitPolicy for Small<W> {
     const EAGER_KICK: bool = W::EAGER_KICK;
     const KICKS_AHEAD: bool = W::KICKS_AHEAD;
     const PENDING: bool = W::PENDING;
-    const FENCES: bool = W::FENCES;
     type Signpost = W::Signpost;
 
     fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {

@@ -14,7 +14,7 @@
 //! change under it; the one race is with a context that queues behind the last waiter, and is decided by the tail. (The
 //! queued unfair lock removes its thieves by the same argument.)
 use super::waiter::{HALTED, REMOVED};
-use super::word::TRANSITIONS;
+use super::word::{TRANSITIONS, said};
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::events::Event;
 use crate::order::{Acquire, Relaxed, Release};
@@ -51,8 +51,8 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// holder reads is the present head's; that head keeps its spot until it leaves the queue, and it cannot leave without
     /// the lock.
     pub(super) fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
-        // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of another lock's head
-        W::Signpost::occupant(self.at(domain), self.head.load(Acquire))
+        // ord: R4 pairs V9, V58: the place is the present head's from before its mark, and not still that of another lock's head
+        W::Signpost::occupant(self.at(domain), said(self.head.load(Acquire)))
     }
 
     /// For the holder: the waiter behind the one at `code`, if it has linked itself.

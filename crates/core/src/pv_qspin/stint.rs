@@ -13,6 +13,7 @@
 //! - **A CPU is left only to a waiter that will take it**: to the head of the queue if that is at home on this CPU, which is
 //!   what [`is_preempted`](Platform::is_preempted) says, else to a waiter that is [let out](super::rotation). If there is
 //!   none, the stint goes on, for up to [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) times its length.
+use super::word::said;
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::order::Relaxed;
 use crate::percpu::PerCpu;
@@ -90,7 +91,7 @@ fn give_credit<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, running: u32) {
 /// Whether the head of the queue gets to run at once if the calling context goes to sleep; also if it runs already.
 fn head_takes_this_cpu<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>) -> bool {
     // ord: W7 alone: a hint about the head
-    let mark = lock.head.load(Relaxed);
+    let mark = said(lock.head.load(Relaxed));
     let head = P::with_domain(|domain| W::Signpost::occupant(lock.at(domain), mark));
     head.is_none_or(|head| P::is_preempted(head.cpu()))
 }

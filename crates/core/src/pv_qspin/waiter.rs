@@ -1,8 +1,9 @@
 //! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering sites are
 //! told in the [lock's file](super).
 use super::backoff::{Backoff, Seen};
+use super::patience::Patience;
 use super::signpost::{At, Signpost};
-use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
+use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS, WATCHED, is_watched, said};
 use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
 use crate::events::Event;
 use crate::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -48,6 +49,8 @@ pub(super) struct Waiter<'a, P: Platform, W: WaitPolicy> {
     place: Option<Place<W>>,
     /// The lock was made without paravirtual waiting.
     spins: bool,
+    /// This waiter has halted.
+    slept: bool,
 }
 
 type Place<W> = <<W as WaitPolicy>::Signpost as Signpost>::Place;
@@ -62,7 +65,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let me = NodeCode::new(cpu, nesting.level());
         // ord: V42 alone: this value is there for good or not at all
         let spins = lock.head.load(Relaxed) == SPINS;
-        Self { lock, domain, me, node: nesting.node(), place: None, spins }
+        Self { lock, domain, me, node: nesting.node(), place: None, spins, slept: false }
     }
 
     /// Queues and waits.
@@ -104,6 +107,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 return state;
             }
             P::count(Event::PvWaitNode);
+            self.slept = true;
             W::halt_while::<P, _, _>(&self.node.state, HALTED);
             // ord: V12 pairs V16, R3: on failure the owner that changed the state is done with the queue
             match self.node.state.compare_exchange(HALTED, WAIT, Relaxed, Acquire) {
@@ -133,7 +137,12 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
     /// Waits for the head's role for a while, but not behind a waiter that sleeps or is preempted. The state if it changed.
     fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> Option<u8> {
-        let all = if W::POLLS > 0 { W::POLLS } else { (W::QUEUED_SPIN / W::FIRST_PAUSE.max(1)).max(1) };
+        let all = if W::POLLS > 0 {
+            W::POLLS
+        } else {
+            (Patience::of(self.domain.cpu(self.me.cpu())).within(W::QUEUED_SPIN) / W::FIRST_PAUSE.max(1))
+                .max(1)
+        };
         let mut left = all;
         loop {
             if W::WAIT_EARLY != WaitEarly::Never && self.should_wait_early(in_front, in_front_cpu) {
@@ -209,19 +218,27 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         if W::POLLS > 0 {
             return self.poll_for_lock();
         }
+        let patience = Patience::of(self.domain.cpu(self.me.cpu()));
+        let (before_asking, most) = (patience.within(W::HEAD_PATIENCE), patience.within(W::HEAD_SPIN));
         let mut backoff = Backoff::new::<W>();
         let mut stealing = W::STEALS && !self.spins;
         loop {
             let moved = match self.lock.look() {
-                Seen::Free if self.lock.claim() => return true,
+                Seen::Free if self.lock.claim() => {
+                    if backoff.spent() > 0 {
+                        patience.learn(true, true);
+                    }
+                    return true;
+                }
                 Seen::Free => true,
                 Seen::Held { moved } => moved,
             };
-            if stealing && backoff.spent() >= W::HEAD_PATIENCE {
+            if stealing && backoff.spent() >= before_asking {
                 self.mark(NO_STEALING);
                 stealing = false;
             }
-            if backoff.spent() >= W::HEAD_SPIN {
+            if backoff.spent() >= most {
+                patience.learn(false, backoff.moved());
                 return false;
             }
             P::publish_running();
@@ -264,26 +281,41 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         self.place = Some(place);
         // ord: V37 alone: a hint for the waiter behind (V32)
         self.node.place().store(W::Signpost::raw(place), Relaxed);
-        // n,*,* -> n,s,*
-        self.mark(W::Signpost::mark(place));
-        if W::FENCES {
-            // ord: V57 pairs V56: either we see the lock released below, or its releaser sees our mark
-            P::fence(SeqCst);
-        } else if !P::heavy_barrier() {
+        if !self.mark_before_look(W::Signpost::mark(place)) {
             P::count(Event::PvNoBarrier);
+            self.stop_watching();
             self.mark(OPEN);
             P::yield_slice();
             return false;
         }
-        // V10: the heavy barrier stands between our mark (V9) and this look at the lock.
+        // V10: a barrier stands between our mark (V9) and this look at the lock.
         // ord: V10 pairs V4: either we see the lock released, or its releaser sees our mark
         if self.lock.locked.load(Relaxed) == 0 {
             return false;
         }
         P::count(if woken_before { Event::PvWaitAgain } else { Event::PvWaitHead });
+        self.slept = true;
         if W::Signpost::halt::<P, W>(self.at(), place, self.me) {
             P::count(Event::PvKickWake);
         }
+        true
+    }
+
+    /// Leaves the mark of a head that is about to sleep, `n,*,* -> n,s,*`, and passes the barrier between that and a look at the lock: the heavy
+    /// one, unless releases look twice. From now on they do (I6). `false`: the barrier could not be had.
+    fn mark_before_look(&self, mark: u8) -> bool {
+        // ord: V57 alone: only this context writes it (I2), and what an earlier head wrote came to us with its role (V13, V16)
+        let before = self.lock.head.load(Relaxed);
+        TRANSITIONS.check(Field::Pending, || said(before), mark);
+        // Said before the barrier: a release whose only look missed it has stored its 0 before the barrier, too.
+        let watched = if W::STEALS { WATCHED } else { before & WATCHED };
+        // ord: V58 pairs R4: the place is armed before its mark; what comes after is ordered by either barrier before V10
+        self.lock.head.store(mark | watched, Release);
+        if !is_watched(before) {
+            return P::heavy_barrier();
+        }
+        // ord: V55 pairs V56: our mark comes before our look at the lock, and the release's store before its second look at the mark
+        P::fence(SeqCst);
         true
     }
 
@@ -295,16 +327,29 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     fn mark(&self, mark: u8) {
         // ord: V34 alone: only this context writes it (I2), or a pending waiter whose word does not matter
         let before = self.lock.head.load(Relaxed);
-        if before != mark && !self.spins {
-            TRANSITIONS.check(Field::Pending, || before, mark);
-            // ord: V9 pairs R4: the place is armed before its mark; what comes after is ordered by the heavy barrier before V10
-            self.lock.head.store(mark, Release);
+        if said(before) != mark && !self.spins {
+            TRANSITIONS.check(Field::Pending, || said(before), mark);
+            // ord: V9 pairs R4: the place is armed before its mark; what comes after is ordered by the barrier before V10
+            self.lock.head.store(mark | before & WATCHED, Release);
+        }
+    }
+
+    /// Releases need not look twice any more: where heads do not sleep, it is paid for nothing.
+    fn stop_watching(&self) {
+        // ord: V59 alone: only this context writes it (I2)
+        let mark = self.lock.head.load(Relaxed);
+        if is_watched(mark) {
+            // ord: V60 alone: the next head passes the heavy barrier, whatever a release makes of this
+            self.lock.head.store(said(mark), Relaxed);
         }
     }
 
     /// The owner leaves the queue: `n,0,1 -> 0,0,1`, or the waiter behind becomes head.
     fn leave_queue(mut self) {
         self.mark(OPEN); // before the tail, I5
+        if !self.slept {
+            self.stop_watching();
+        }
         if let Some(place) = self.place.take() {
             W::Signpost::free(self.at(), place, self.me);
         }

@@ -1,18 +1,32 @@
-//! What the second byte of the lock may hold, and all that the word may do.
+//! What the second byte of the lock may hold, and all that the word may do, whether releases look twice or not.
 use crate::spots::SPOTS_PER_ROW;
 use crate::transitions::{Change, Is, Row, Table};
 
 /// Nothing to tell.
 pub(super) const OPEN: u8 = 0;
-/// The head of the queue sleeps; where, is to be looked up. (1 to 250 say where: see [`crate::spots`].)
-pub(super) const SLOW: u8 = 251;
+/// The head of the queue sleeps; where, is to be looked up. (1 to 123 say where: see [`crate::spots`].)
+pub(super) const SLOW: u8 = 124;
 /// Without a queue, one waiter polls the lock itself.
-pub(super) const PENDING: u8 = 252;
+pub(super) const PENDING: u8 = 125;
+/// The head of the queue is running and has waited long enough; do not steal.
+pub(super) const NO_STEALING: u8 = 126;
 /// For good: this lock's waiters never halt, and nobody steals.
 pub(super) const SPINS: u8 = u8::MAX;
-/// The head of the queue is running and has waited long enough; do not steal.
-pub(super) const NO_STEALING: u8 = 254;
+/// Beside any of the others but [`SPINS`]: releases look twice (I6).
+pub(super) const WATCHED: u8 = 0x80;
 const _: () = assert!(SPOTS_PER_ROW < SLOW as usize);
+
+/// What the second byte says, whether releases look twice or not.
+#[inline(always)]
+pub(super) const fn said(byte: u8) -> u8 {
+    if byte == SPINS { SPINS } else { byte & !WATCHED }
+}
+
+/// Whether releases look twice.
+#[inline(always)]
+pub(super) const fn is_watched(byte: u8) -> bool {
+    byte != SPINS && byte & WATCHED != 0
+}
 
 pub(super) const TRANSITIONS: Table = Table(&[
     Row {
@@ -28,7 +42,7 @@ pub(super) const TRANSITIONS: Table = Table(&[
         locked: Change::Same,
     },
     Row {
-        name: "the head stops thieves: n,0,* -> n,254,*",
+        name: "the head stops thieves: n,0,* -> n,126,*",
         tail: Change::Same,
         pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
         locked: Change::Same,
@@ -40,7 +54,7 @@ pub(super) const TRANSITIONS: Table = Table(&[
         locked: Change::Same,
     },
     Row {
-        name: "a waiter becomes pending: t,0,* -> t,252,*",
+        name: "a waiter becomes pending: t,0,* -> t,125,*",
         tail: Change::Same,
         pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(PENDING as u16)),
         locked: Change::Same,

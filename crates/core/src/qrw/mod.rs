@@ -20,8 +20,7 @@
 //!   pass waits for a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as long.
 //! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock free. Who runs need not
 //!   wait for who does not, and readers, which are kept out meanwhile, make room for it.
-//! - **The queue's lock spins briefly and fences its releases** ([`Brief`]): a context that finds the head asleep is to get out of
-//!   the way at once, and to interrupt nobody for that.
+//! - **The queue's lock spins briefly** ([`Brief`]): a context that finds the head asleep is to get out of the way at once.
 //! - **A reader at the head steps aside** if others wait: it releases the queue first, which kicks the next one, and goes in after
 //!   that. The one that is kicked may take its CPU, and a reader that is preempted while it is in stops every writer.
 //! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it leaves it. A writer

@@ -4,7 +4,7 @@
 //! what both are told ([`environment`], [`locks`]). [`single`] runs the program once in our place; [`compare`] runs it many times
 //! under several locks. [`stats`] and [`record`] are what the library tells of a program. [`child`] is a program while it runs, [`reap`] its end, [`signals`] what reaches it through us.
 mod args;
-mod child;
+pub(crate) mod child;
 mod compare;
 mod elf;
 mod environment;

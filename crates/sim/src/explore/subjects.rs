@@ -196,8 +196,8 @@ fn announced<W: WaitPolicy>(about: &'static str) -> Subject {
     }
 }
 
-const THIEVES: &str = "the head stops thieves: n,0,* -> n,254,*";
-const PENDS: &str = "a waiter becomes pending: t,0,* -> t,252,*";
+const THIEVES: &str = "the head stops thieves: n,0,* -> n,126,*";
+const PENDS: &str = "a waiter becomes pending: t,0,* -> t,125,*";
 
 /// What is known of the locks of the family by name; a lock that is new here is explored without a bound.
 fn refined(kind: LockKind) -> Subject {

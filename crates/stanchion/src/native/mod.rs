@@ -40,7 +40,7 @@ pub struct Native<C: Counting = Silent>(PhantomData<fn() -> C>);
 pub struct NativeDomain(());
 
 /// How many rows of spots there are: with 250 spots each, nearly as many as threads can have numbers.
-const ROWS: usize = 64;
+const ROWS: usize = 128;
 
 impl<C: Counting> Domain<Native<C>> for NativeDomain {
     type Readers = &'static Class;
@@ -160,6 +160,12 @@ impl<C: Counting> Platform for Native<C> {
             return found;
         }
         barrier::store_then_load(first, value, then)
+    }
+
+    #[inline]
+    fn load_behind_fence<T: Copy + Eq>(then: &impl Atomic<T>, seen: T) -> T {
+        // A release after which the lock may be gone found its mark by read-modify-write, and must not look again.
+        if C::DEPARTS { seen } else { barrier::load_behind_fence(then) }
     }
 
     fn heavy_barrier() -> bool {

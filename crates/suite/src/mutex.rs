@@ -1,36 +1,24 @@
 //! What every mutual exclusion lock must do, written once for any lock in any world.
 //!
-//! A body knows the world that it runs in by [`World`] only, and the lock by [`RawLock`]. It asks for no clock, and it
-//! waits for nothing but through [`World::until`], so a simulator can run its contexts as coroutines. Its own variables
-//! are the standard library's; those that are not atomic are protected by the lock under test.
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+//! A body knows the world that it runs in by [`World`] only, and the lock by [`RawLock`]. It asks for no clock, and it waits for
+//! nothing but through [`World::until`], so a simulator can run its contexts as coroutines. Of its own variables, those that are not
+//! atomic are protected by the lock under test.
+use crate::words::{Torn, Words};
+use crate::world::repeat;
+use crate::{Context, Flag, Load, World};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion_core::RawLock;
-use std::sync::Arc;
 
-/// One context's work.
-pub(crate) type Context = Box<dyn FnOnce() + Send>;
-
-/// What a body needs of the world around the locks.
-pub(crate) trait World {
-    /// Runs the contexts at the same time, each to its end. Panics, with `report`, if one panics or never ends.
-    fn run(report: &dyn Fn() -> String, contexts: Vec<Context>);
-
-    /// Lets the calling context wait until `done`. Panics if that never comes.
-    fn until(what: &str, done: &mut dyn FnMut() -> bool);
-}
-
-/// How much a body does.
-#[derive(Clone, Copy)]
-pub(crate) struct Load {
-    pub(crate) contexts: usize,
-    pub(crate) rounds: u64,
-}
-
-/// A lock and several plain words that it protects. The words are equal whenever nobody is inside.
-struct Protected<L> {
+/// A lock and what it protects.
+struct Protected<W: World, L> {
     lock: L,
-    words: UnsafeCell<[u64; WORDS]>,
+    words: Words<W::Witness>,
     /// How many are inside. Relaxed, so that it orders nothing that the lock should order.
     inside: AtomicU32,
     /// How many are about to acquire, and how many will not acquire any more.
@@ -38,17 +26,11 @@ struct Protected<L> {
     gone: AtomicU32,
 }
 
-/// More than a cache line, so that a torn section shows.
-const WORDS: usize = 12;
-
-// SAFETY: the words are reached through `add_one` and `total` only, whose callers hold the lock or are alone.
-unsafe impl<L: Sync> Sync for Protected<L> {}
-
-impl<L: RawLock> Protected<L> {
+impl<W: World, L: RawLock> Protected<W, L> {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             lock: L::new(),
-            words: UnsafeCell::new([0; WORDS]),
+            words: Words::default(),
             inside: AtomicU32::new(0),
             at_the_door: AtomicU32::new(0),
             gone: AtomicU32::new(0),
@@ -59,22 +41,27 @@ impl<L: RawLock> Protected<L> {
     fn add_one(&self) -> u64 {
         assert_eq!(self.inside.fetch_add(1, Ordering::Relaxed), 0, "{}: somebody else is inside", L::NAME);
         // SAFETY: the caller holds the lock, so no other reference to the words is alive if the lock excludes.
-        let words = unsafe { &mut *self.words.get() };
-        let before = words[0];
-        for word in words.iter_mut() {
-            assert_eq!(*word, before, "{}: somebody else was inside", L::NAME);
-            *word = before + 1;
-        }
+        let now = unsafe { self.words.add_one() };
         self.inside.fetch_sub(1, Ordering::Relaxed);
-        before + 1
+        now.unwrap_or_else(|Torn| panic!("{}: somebody else was inside", L::NAME))
+    }
+
+    /// The sum. The caller holds the lock, or everybody is done.
+    fn total(&self) -> u64 {
+        // SAFETY: the caller holds the lock or is alone, so nobody changes the words if the lock excludes.
+        unsafe { self.words.look() }.unwrap_or_else(|Torn| panic!("{}: a torn section", L::NAME))
+    }
+
+    fn acquire_at_the_door(&self) {
+        self.at_the_door.fetch_add(1, Ordering::Relaxed);
+        self.lock.acquire();
+        self.at_the_door.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Acquires, stays inside until another context is at the door (unless all others are gone), and adds one. So the
     /// lock is contended on any machine, however the contexts are scheduled.
-    fn add_one_in_company<W: World>(&self, load: Load) {
-        self.at_the_door.fetch_add(1, Ordering::Relaxed);
-        self.lock.acquire();
-        self.at_the_door.fetch_sub(1, Ordering::Relaxed);
+    fn add_one_in_company(&self, load: Load) {
+        self.acquire_at_the_door();
         assert_eq!(self.inside.fetch_add(1, Ordering::Relaxed), 0, "{}: somebody else is inside", L::NAME);
         W::until("company", &mut || {
             self.at_the_door.load(Ordering::Relaxed) > 0
@@ -85,22 +72,7 @@ impl<L: RawLock> Protected<L> {
         self.lock.release();
     }
 
-    fn locked_add_one(&self) -> u64 {
-        self.lock.acquire();
-        let now = self.add_one();
-        self.lock.release();
-        now
-    }
-
-    /// The sum, when everybody else is done.
-    fn total(&self) -> u64 {
-        // SAFETY: every context has ended, so this is the only reference to the words.
-        let words = unsafe { *self.words.get() };
-        assert!(words.iter().all(|&word| word == words[0]), "{}: a torn section", L::NAME);
-        words[0]
-    }
-
-    fn report(self: &Arc<Self>) -> impl Fn() -> String + use<L> {
+    fn report(self: &Arc<Self>) -> impl Fn() -> String + use<W, L> {
         let this = Arc::clone(self);
         move || format!("{}: {:?}", L::NAME, this.lock.word())
     }
@@ -113,23 +85,17 @@ fn assert_free<L: RawLock>(lock: &L) {
     assert!(word.tail == 0 || L::NAME.contains("ticket"), "{}: nobody is queued, yet {word:?}", L::NAME);
 }
 
-fn repeat(count: usize, context: impl Fn(usize) -> Context) -> Vec<Context> {
-    (0..count).map(context).collect()
-}
-
 /// No two contexts are inside at once, and no acquisition is lost.
-pub(crate) fn check_exclusion<W: World, L: RawLock>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn excludes<W: World, L: RawLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let contexts = repeat(load.contexts, |_| {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             for round in 0..load.rounds {
-                if round % 32 == 0 {
-                    shared.add_one_in_company::<W>(load);
+                if load.company && round % 32 == 0 {
+                    shared.add_one_in_company(load);
                 } else {
-                    shared.at_the_door.fetch_add(1, Ordering::Relaxed);
-                    shared.lock.acquire();
-                    shared.at_the_door.fetch_sub(1, Ordering::Relaxed);
+                    shared.acquire_at_the_door();
                     shared.add_one();
                     shared.lock.release();
                 }
@@ -143,8 +109,8 @@ pub(crate) fn check_exclusion<W: World, L: RawLock>(load: Load) {
 }
 
 /// As exclusion, with contexts that try first, and one that only tries.
-pub(crate) fn check_tries_exclude<W: World, L: RawLock>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn excludes_with_tries<W: World, L: RawLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let contexts = repeat(load.contexts, |index| {
         let shared = Arc::clone(&shared);
         Box::new(move || {
@@ -165,30 +131,30 @@ pub(crate) fn check_tries_exclude<W: World, L: RawLock>(load: Load) {
 }
 
 /// A try fails exactly while the lock is held, by its own context or by another one.
-pub(crate) fn check_try<W: World, L: RawLock>(_load: Load) {
-    let shared = Protected::<L>::new();
-    let (held, tried) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+pub fn tries_fail_while_held<W: World, L: RawLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
+    let (held, tried) = (Arc::new(W::Flag::default()), Arc::new(W::Flag::default()));
     let holder: Context = {
         let (shared, held, tried) = (Arc::clone(&shared), Arc::clone(&held), Arc::clone(&tried));
         Box::new(move || {
             assert!(shared.lock.try_acquire(), "{}: free", L::NAME);
             assert!(!shared.lock.try_acquire(), "{}: held by ourselves", L::NAME);
             assert_eq!(shared.lock.word().locked, 1);
-            held.store(true, Ordering::Release);
-            W::until("the other one's try", &mut || tried.load(Ordering::Acquire));
+            held.set(1);
+            W::until("the other one's try", &mut || tried.get() == 1);
             shared.lock.release();
-            held.store(false, Ordering::Release);
+            held.set(0);
         })
     };
     let trier: Context = {
         let shared = Arc::clone(&shared);
         Box::new(move || {
-            W::until("the holder", &mut || held.load(Ordering::Acquire));
-            for _ in 0..100 {
+            W::until("the holder", &mut || held.get() == 1);
+            for _ in 0..load.tries {
                 assert!(!shared.lock.try_acquire(), "{}: held by another context", L::NAME);
             }
-            tried.store(true, Ordering::Release);
-            W::until("the release", &mut || !held.load(Ordering::Acquire));
+            tried.set(1);
+            W::until("the release", &mut || held.get() == 0);
             assert!(shared.lock.try_acquire(), "{}: free again", L::NAME);
             shared.lock.release();
         })
@@ -197,14 +163,14 @@ pub(crate) fn check_try<W: World, L: RawLock>(_load: Load) {
     assert_free(&shared.lock);
 }
 
-/// A released lock is free, also after more acquisitions than any of its fields can count.
-pub(crate) fn check_free_again<W: World, L: RawLock>(_load: Load) {
-    let shared = Protected::<L>::new();
+/// A released lock is free, also after more acquisitions than any of its fields can count (where the load is that great).
+pub fn free_after_release<W: World, L: RawLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let context: Context = {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             assert_free(&shared.lock);
-            for round in 0..70_000_u32 {
+            for round in 0..load.alone {
                 if round % 2 == 0 {
                     shared.lock.acquire();
                 } else {
@@ -221,8 +187,8 @@ pub(crate) fn check_free_again<W: World, L: RawLock>(_load: Load) {
 }
 
 /// Two contexts take turns: each sees what the other wrote and gets the lock again.
-pub(crate) fn check_ping_pong<W: World, L: RawLock>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn passes_to_and_fro<W: World, L: RawLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let contexts = repeat(2, |index| {
         let shared = Arc::clone(&shared);
         Box::new(move || {
@@ -231,8 +197,7 @@ pub(crate) fn check_ping_pong<W: World, L: RawLock>(load: Load) {
                 // The sum says whose turn it is: even numbers are the first one's.
                 W::until("our turn", &mut || {
                     shared.lock.acquire();
-                    // SAFETY: we hold the lock, so nobody else refers to the words if it excludes.
-                    let ours = unsafe { (*shared.words.get())[0] } == 2 * round + mine;
+                    let ours = shared.total() == 2 * round + mine;
                     if ours {
                         shared.add_one();
                     }
@@ -248,17 +213,18 @@ pub(crate) fn check_ping_pong<W: World, L: RawLock>(load: Load) {
 }
 
 /// Many locks at once; each context holds two and waits for the second while it holds the first.
-pub(crate) fn check_many_locks<W: World, L: RawLock>(load: Load) {
-    const LOCKS: usize = 300;
-    let all: Arc<Vec<Arc<Protected<L>>>> = Arc::new((0..LOCKS).map(|_| Protected::new()).collect());
+pub fn many_at_once<W: World, L: RawLock>(load: Load) {
+    let all: Arc<Vec<Arc<Protected<W, L>>>> = Arc::new((0..load.locks).map(|_| Protected::new()).collect());
     let contexts = repeat(load.contexts, |index| {
         let all = Arc::clone(&all);
         Box::new(move || {
-            for step in 0..LOCKS {
+            for step in 0..load.locks {
                 // Neighbours of a ring, started at different places, locked in ascending order: no deadlock.
-                let first = (step + index) % (LOCKS - 1);
+                let first = (step + index) % (load.locks - 1);
                 all[first].lock.acquire();
-                all[first + 1].locked_add_one();
+                all[first + 1].lock.acquire();
+                all[first + 1].add_one();
+                all[first + 1].lock.release();
                 all[first].add_one();
                 all[first].lock.release();
             }
@@ -275,14 +241,14 @@ pub(crate) fn check_many_locks<W: World, L: RawLock>(load: Load) {
     };
     W::run(&report, contexts);
     let total: u64 = all.iter().map(|shared| shared.total()).sum();
-    assert_eq!(total, 2 * (LOCKS * load.contexts) as u64);
+    assert_eq!(total, 2 * (load.locks * load.contexts) as u64);
     all.iter().for_each(|shared| assert_free(&shared.lock));
 }
 
 /// A lock belongs to no context: another one may release it, while the acquirer already waits for it again.
-pub(crate) fn check_release_elsewhere<W: World, L: RawLock>(load: Load) {
-    let shared = Protected::<L>::new();
-    let passed = Arc::new(AtomicU32::new(0));
+pub fn released_by_another_context<W: World, L: RawLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
+    let passed = Arc::new(W::Flag::default());
     let rounds = load.rounds.min(200) as u32;
     let acquirer: Context = {
         let (shared, passed) = (Arc::clone(&shared), Arc::clone(&passed));
@@ -290,7 +256,7 @@ pub(crate) fn check_release_elsewhere<W: World, L: RawLock>(load: Load) {
             for round in 1..=rounds {
                 shared.lock.acquire(); // waits for the other one's release, from the second round on
                 shared.add_one();
-                passed.store(round, Ordering::Release);
+                passed.set(round);
             }
         })
     };
@@ -298,7 +264,7 @@ pub(crate) fn check_release_elsewhere<W: World, L: RawLock>(load: Load) {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             for round in 1..=rounds {
-                W::until("the lock passed on", &mut || passed.load(Ordering::Acquire) == round);
+                W::until("the lock passed on", &mut || passed.get() == round);
                 shared.add_one();
                 shared.lock.release();
             }

@@ -1,33 +1,37 @@
-//! What every reader-writer lock must do, written once for any lock in any world, as `bodies.rs` is for the others.
-use super::bodies::{Context, Load, World};
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+//! What every reader-writer lock must do, written once for any lock in any world, as `mutex` is for the others.
+use crate::words::{Torn, Words};
+use crate::world::repeat;
+use crate::{Context, Flag, Load, World};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion_core::{Downgrade, RawRwLock, Upgradable};
-use std::sync::Arc;
 
-/// A lock and several plain words that it protects. The words are equal whenever no writer is inside.
-struct Protected<L> {
+/// A lock and what it protects.
+struct Protected<W: World, L> {
     lock: L,
-    words: UnsafeCell<[u64; WORDS]>,
+    words: Words<W::Witness>,
     /// Who is inside. Relaxed, so that it orders nothing that the lock should order.
     readers: AtomicU32,
     writers: AtomicU32,
+    /// How many are about to acquire, and how many will not acquire any more.
+    at_the_door: AtomicU32,
+    gone: AtomicU32,
 }
 
-/// More than a cache line, so that a torn section shows.
-const WORDS: usize = 12;
-
-// SAFETY: the words are written through `write` only, whose callers hold the lock alone, and read through `read` by those who
-// hold it, or when everybody is done.
-unsafe impl<L: Sync> Sync for Protected<L> {}
-
-impl<L: RawRwLock> Protected<L> {
+impl<W: World, L: RawRwLock> Protected<W, L> {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             lock: L::new(),
-            words: UnsafeCell::new([0; WORDS]),
+            words: Words::default(),
             readers: AtomicU32::new(0),
             writers: AtomicU32::new(0),
+            at_the_door: AtomicU32::new(0),
+            gone: AtomicU32::new(0),
         })
     }
 
@@ -36,24 +40,51 @@ impl<L: RawRwLock> Protected<L> {
         assert_eq!(self.writers.fetch_add(1, Ordering::Relaxed), 0, "{}: two writers", L::NAME);
         assert_eq!(self.readers.load(Ordering::Relaxed), 0, "{}: a writer beside readers", L::NAME);
         // SAFETY: the caller holds the lock alone, so no other reference to the words is alive if the lock excludes.
-        let words = unsafe { &mut *self.words.get() };
-        let before = words[0];
-        for word in words.iter_mut() {
-            assert_eq!(*word, before, "{}: somebody else was writing", L::NAME);
-            *word = before + 1;
-        }
+        let written = unsafe { self.words.add_one() };
         self.writers.fetch_sub(1, Ordering::Relaxed);
+        assert!(written.is_ok(), "{}: somebody else was writing", L::NAME);
     }
 
     /// Checks the words. The caller holds the lock in some way.
     fn read(&self) -> u64 {
         self.readers.fetch_add(1, Ordering::Relaxed);
         assert_eq!(self.writers.load(Ordering::Relaxed), 0, "{}: a reader beside a writer", L::NAME);
-        // SAFETY: the caller holds the lock, so nobody writes if the lock excludes.
-        let words = unsafe { &*self.words.get() };
-        assert!(words.iter().all(|&word| word == words[0]), "{}: a torn section", L::NAME);
+        let seen = self.total();
         self.readers.fetch_sub(1, Ordering::Relaxed);
-        words[0]
+        seen
+    }
+
+    /// The sum. The caller holds the lock in some way, or everybody is done.
+    fn total(&self) -> u64 {
+        // SAFETY: the caller holds the lock or is alone, so nobody changes the words if the lock excludes.
+        unsafe { self.words.look() }.unwrap_or_else(|Torn| panic!("{}: a torn section", L::NAME))
+    }
+
+    /// Acquires, being seen at the door.
+    fn enter(&self, acquire: impl FnOnce(&L)) {
+        self.at_the_door.fetch_add(1, Ordering::Relaxed);
+        acquire(&self.lock);
+        self.at_the_door.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Stays inside until another context is at the door or comes in, or all others are gone. So the lock is contended on any machine,
+    /// and it shows if somebody comes in who may not. The caller is a reader, or holds the lock alone.
+    fn stay(&self, load: Load, as_whom: &AtomicU32) {
+        as_whom.fetch_add(1, Ordering::Relaxed);
+        let inside = || (self.readers.load(Ordering::Relaxed), self.writers.load(Ordering::Relaxed));
+        W::until("company", &mut || {
+            let (readers, writers) = inside();
+            self.at_the_door.load(Ordering::Relaxed) > 0
+                || readers + writers > 1
+                || self.gone.load(Ordering::Relaxed) as usize == load.contexts - 1
+        });
+        let (readers, writers) = inside();
+        as_whom.fetch_sub(1, Ordering::Relaxed);
+        assert!(
+            writers == 0 || readers + writers == 1,
+            "{}: {readers} readers and {writers} writers inside",
+            L::NAME
+        );
     }
 
     fn read_locked(&self) -> u64 {
@@ -69,7 +100,7 @@ impl<L: RawRwLock> Protected<L> {
         self.lock.release_write();
     }
 
-    fn report(self: &Arc<Self>) -> impl Fn() -> String + use<L> {
+    fn report(self: &Arc<Self>) -> impl Fn() -> String + use<W, L> {
         let this = Arc::clone(self);
         move || format!("{}: {:?}", L::NAME, this.lock.word())
     }
@@ -82,27 +113,35 @@ impl<L: RawRwLock> Protected<L> {
     }
 }
 
-fn repeat(count: usize, context: impl Fn(usize) -> Context) -> Vec<Context> {
-    (0..count).map(context).collect()
-}
-
 /// Writers exclude everybody, and no section is lost. Every context reads and writes; contexts differ in how often.
-pub(crate) fn check_exclusion<W: World, L: RawRwLock>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn excludes<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let writes = |index: usize, round: u64| round.is_multiple_of(1 << (2 * (index % 3)));
     let contexts = repeat(load.contexts, |index| {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             let mut last = 0;
             for round in 0..load.rounds {
+                let stays = load.company && round % 32 < 2;
                 if writes(index, round) {
-                    shared.write_locked();
+                    shared.enter(L::acquire_write);
+                    if stays {
+                        shared.stay(load, &shared.writers);
+                    }
+                    shared.write();
+                    shared.lock.release_write();
                 } else {
-                    let seen = shared.read_locked();
+                    shared.enter(|lock| lock.acquire_read().expect("few readers"));
+                    if stays {
+                        shared.stay(load, &shared.readers);
+                    }
+                    let seen = shared.read();
+                    shared.lock.release_read();
                     assert!(seen >= last, "{}: what was read before is gone", L::NAME);
                     last = seen;
                 }
             }
+            shared.gone.fetch_add(1, Ordering::Relaxed);
         })
     });
     W::run(&shared.report(), contexts);
@@ -112,8 +151,8 @@ pub(crate) fn check_exclusion<W: World, L: RawRwLock>(load: Load) {
 }
 
 /// As exclusion, with contexts that try first, and one that only tries.
-pub(crate) fn check_tries_exclude<W: World, L: RawRwLock>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn excludes_with_tries<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let contexts = repeat(load.contexts, |index| {
         let shared = Arc::clone(&shared);
         Box::new(move || {
@@ -144,15 +183,15 @@ pub(crate) fn check_tries_exclude<W: World, L: RawRwLock>(load: Load) {
 }
 
 /// Two contexts read at the same time: each stays until it has seen the other inside.
-pub(crate) fn check_readers_together<W: World, L: RawRwLock>(load: Load) {
-    let shared = Protected::<L>::new();
-    let inside = Arc::new(AtomicU32::new(0));
+pub fn readers_are_in_together<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
+    let inside = Arc::new(W::Flag::default());
     let contexts = repeat(load.contexts, |_| {
         let (shared, inside, all) = (Arc::clone(&shared), Arc::clone(&inside), load.contexts as u32);
         Box::new(move || {
             shared.lock.acquire_read().expect("few readers");
-            inside.fetch_add(1, Ordering::AcqRel);
-            W::until("all readers inside", &mut || inside.load(Ordering::Acquire) == all);
+            inside.add_one();
+            W::until("all readers inside", &mut || inside.get() == all);
             assert!(!shared.lock.try_acquire_write(), "{}: there are readers", L::NAME);
             shared.read();
             shared.lock.release_read();
@@ -163,11 +202,11 @@ pub(crate) fn check_readers_together<W: World, L: RawRwLock>(load: Load) {
 }
 
 /// A try fails exactly while another context holds the lock in a way that excludes it.
-pub(crate) fn check_tries<W: World, L: RawRwLock>(_load: Load) {
-    let shared = Protected::<L>::new();
-    let stage = Arc::new(AtomicU32::new(0));
-    let reach = |stage: &AtomicU32, number: u32| {
-        W::until("the next stage", &mut || stage.load(Ordering::Acquire) == number);
+pub fn tries_fail_while_held<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
+    let stage = Arc::new(W::Flag::default());
+    let reach = |stage: &W::Flag, number: u32| {
+        W::until("the next stage", &mut || stage.get() == number);
     };
     let holder: Context = {
         let (shared, stage) = (Arc::clone(&shared), Arc::clone(&stage));
@@ -175,32 +214,32 @@ pub(crate) fn check_tries<W: World, L: RawRwLock>(_load: Load) {
             assert!(shared.lock.try_acquire_write(), "{}: free", L::NAME);
             assert!(!shared.lock.try_acquire_read(), "{}: written by ourselves", L::NAME);
             assert!(!shared.lock.try_acquire_write(), "{}: written by ourselves", L::NAME);
-            stage.store(1, Ordering::Release);
+            stage.set(1);
             reach(&stage, 2);
             shared.lock.release_write();
             assert!(shared.lock.try_acquire_read(), "{}: free again", L::NAME);
-            stage.store(3, Ordering::Release);
+            stage.set(3);
             reach(&stage, 4);
             shared.lock.release_read();
-            stage.store(5, Ordering::Release);
+            stage.set(5);
         })
     };
     let trier: Context = {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             reach(&stage, 1);
-            for _ in 0..100 {
+            for _ in 0..load.tries {
                 assert!(!shared.lock.try_acquire_read(), "{}: another context writes", L::NAME);
                 assert!(!shared.lock.try_acquire_write(), "{}: another context writes", L::NAME);
             }
-            stage.store(2, Ordering::Release);
+            stage.set(2);
             reach(&stage, 3);
-            for _ in 0..100 {
+            for _ in 0..load.tries {
                 assert!(!shared.lock.try_acquire_write(), "{}: another context reads", L::NAME);
                 assert!(shared.lock.try_acquire_read(), "{}: another context only reads", L::NAME);
                 shared.lock.release_read();
             }
-            stage.store(4, Ordering::Release);
+            stage.set(4);
             reach(&stage, 5);
             assert!(shared.lock.try_acquire_write(), "{}: free again", L::NAME);
             shared.lock.release_write();
@@ -211,16 +250,16 @@ pub(crate) fn check_tries<W: World, L: RawRwLock>(_load: Load) {
 }
 
 /// A context that reads may read again, also when a writer waits, and each release counts.
-pub(crate) fn check_read_again<W: World, L: RawRwLock>(_load: Load) {
-    let shared = Protected::<L>::new();
-    let (reading, comes) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+pub fn reads_again_while_a_writer_waits<W: World, L: RawRwLock>(load: Load) {
+    let shared = Protected::<W, L>::new();
+    let (reading, comes) = (Arc::new(W::Flag::default()), Arc::new(W::Flag::default()));
     let reader: Context = {
         let (shared, reading, comes) = (Arc::clone(&shared), Arc::clone(&reading), Arc::clone(&comes));
         Box::new(move || {
             shared.lock.acquire_read().expect("few readers");
-            reading.store(true, Ordering::Release);
-            W::until("a writer about to wait", &mut || comes.load(Ordering::Acquire));
-            for depth in 1..=3 {
+            reading.set(1);
+            W::until("a writer about to wait", &mut || comes.get() == 1);
+            for depth in 1..=load.rounds.min(3) {
                 for _ in 0..depth {
                     shared.lock.acquire_read_again().expect("few readers");
                     shared.read();
@@ -236,8 +275,8 @@ pub(crate) fn check_read_again<W: World, L: RawRwLock>(_load: Load) {
     let writer: Context = {
         let shared = Arc::clone(&shared);
         Box::new(move || {
-            W::until("a reader", &mut || reading.load(Ordering::Acquire));
-            comes.store(true, Ordering::Release);
+            W::until("a reader", &mut || reading.get() == 1);
+            comes.set(1);
             shared.write_locked();
         })
     };
@@ -247,9 +286,9 @@ pub(crate) fn check_read_again<W: World, L: RawRwLock>(_load: Load) {
 }
 
 /// Several locks held together for reading and given back in every order, beside writers of each.
-pub(crate) fn check_any_order<W: World, L: RawRwLock>(load: Load) {
+pub fn released_in_any_order<W: World, L: RawRwLock>(load: Load) {
     const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    let all: Arc<Vec<Arc<Protected<L>>>> = Arc::new((0..3).map(|_| Protected::new()).collect());
+    let all: Arc<Vec<Arc<Protected<W, L>>>> = Arc::new((0..3).map(|_| Protected::new()).collect());
     let rounds = load.rounds.min(200);
     let contexts = repeat(load.contexts, |index| {
         let all = Arc::clone(&all);
@@ -282,16 +321,15 @@ pub(crate) fn check_any_order<W: World, L: RawRwLock>(load: Load) {
 }
 
 /// A writer becomes a reader: nobody writes in between, and other readers come in.
-pub(crate) fn check_downgrade<W: World, L: Downgrade>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn downgrades<W: World, L: Downgrade>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let contexts = repeat(load.contexts, |_| {
         let shared = Arc::clone(&shared);
         Box::new(move || {
             for _ in 0..load.rounds {
                 shared.lock.acquire_write();
                 shared.write();
-                // SAFETY: we hold the lock alone.
-                let written = unsafe { (*shared.words.get())[0] };
+                let written = shared.total();
                 shared.lock.downgrade();
                 assert_eq!(shared.read(), written, "{}: a writer came in between", L::NAME);
                 shared.lock.release_read();
@@ -304,8 +342,8 @@ pub(crate) fn check_downgrade<W: World, L: Downgrade>(load: Load) {
 }
 
 /// Upgradable holders exclude each other and writers, not readers; nobody writes between one's look and its upgrade.
-pub(crate) fn check_upgrades<W: World, L: Upgradable>(load: Load) {
-    let shared = Protected::<L>::new();
+pub fn upgrades<W: World, L: Upgradable>(load: Load) {
+    let shared = Protected::<W, L>::new();
     let contexts = repeat(load.contexts, |index| {
         let shared = Arc::clone(&shared);
         Box::new(move || {

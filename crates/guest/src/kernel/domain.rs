@@ -1,0 +1,72 @@
+//! The locks' storage for all vCPUs: statics, each vCPU's part on lines of its own.
+use super::cpu::MAX;
+use super::platform::Guest;
+use super::smp;
+use stanchion_core::heads::{HeadTable, Heads};
+use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::spots::{SpotRow, Spots};
+use stanchion_core::{CpuId, ReaderCell, ReaderClass};
+
+/// Two lines, as processors fetch lines in pairs.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// Rows of spots, by the lock's address.
+const ROWS: usize = 8;
+
+/// The storage of all vCPUs.
+pub(crate) struct GuestDomain {
+    cpus: [Apart<PerCpu<Guest>>; MAX],
+    spots: [Spots<Guest>; ROWS],
+    heads: Heads<Guest>,
+    readers: Readers,
+}
+
+/// The class of per-CPU reader-writer locks.
+pub(crate) struct Readers([Apart<ReaderCell<Guest>>; MAX]);
+
+pub(super) static DOMAIN: GuestDomain = GuestDomain {
+    cpus: [const { Apart(PerCpu::NEW) }; MAX],
+    spots: [const { Spots::NEW }; ROWS],
+    heads: Heads::NEW,
+    readers: Readers([const { Apart(ReaderCell::NEW) }; MAX]),
+};
+
+impl Domain<Guest> for GuestDomain {
+    type Readers = Readers;
+
+    #[inline(always)]
+    fn readers(&self) -> &Readers {
+        &self.readers
+    }
+
+    #[inline(always)]
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Guest> {
+        &self.cpus[usize::from(cpu.index())].0
+    }
+
+    #[inline]
+    fn spots(&self, address: usize) -> SpotRow<'_, Guest> {
+        self.spots[self.spread(address) % ROWS].row()
+    }
+
+    fn heads(&self) -> HeadTable<'_, Guest> {
+        self.heads.table()
+    }
+
+    #[inline]
+    fn contexts(&self) -> u16 {
+        smp::vcpus()
+    }
+}
+
+impl ReaderClass<Guest> for Readers {
+    #[inline(always)]
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Guest>> {
+        (cpu.index() < smp::vcpus()).then(|| &self.0[usize::from(cpu.index())].0)
+    }
+
+    fn id(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,205 @@
+//! `build`: a load like a kernel build. Tasks compute in bursts, take one of a few hot locks for a short section, and block now and then.
+//!
+//! The job is of a fixed size, so the elapsed time is the result; a limit gives it up. The parameters are those of the simulator's behaviour
+//! `build` (`workloads/kernbench-j16.toml`), so that the simulator can predict this set-up. Where the two differ:
+//!
+//! - The simulator has one queue of tasks for all vCPUs, which costs nothing. Here each vCPU has a queue, behind a lock of the kind under test;
+//!   a vCPU whose own tasks all sleep takes one that is ready from another's queue. A task changes hands every `blocks-after`, so these locks are
+//!   taken about 250 times as rarely as the hot ones.
+//! - There, an idle vCPU takes the task that will be ready next and sleeps until then. Here it leaves the task where it is and halts until the first
+//!   one in any queue is ready; if several vCPUs wake for it, one gets it.
+//! - There, a vCPU that finds no task at its start idles for ever. Here it looks once a millisecond.
+//! - A section always raises one counter under its lock, so `lines=0` writes as much as `lines=1`.
+//! - Bursts and sections are turns of a loop, not time: a vCPU that does not run does not work. How many turns are a millisecond is measured
+//!   at each boot; `rate=` (which the result tells) makes several boots do the same work.
+//! - A timer interrupt looks once in a while whether somebody is stuck (`tick=`).
+use super::chore::{Chore, Watch};
+use super::compute::{self, Pace};
+use super::queue::Queue;
+use super::report::{self, Tale};
+use super::stress::{Line, guarded, watched};
+use crate::board::{Activity, Board, Seat};
+use crate::cells::Count;
+use crate::machine::Machine;
+use crate::order::Order;
+use crate::shared::NAP;
+use crate::subject::{Side, Subject};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use fastrand::Rng;
+use stanchion_core::transitions::Word;
+
+/// A hot lock and what it protects.
+#[repr(align(128))]
+struct Hot<S> {
+    lock: S,
+    /// The first is a counter of sections.
+    lines: Box<[Line]>,
+}
+
+/// A build under way.
+pub(crate) struct Build<M, S> {
+    order: Order,
+    pace: Pace,
+    board: Board,
+    hot: Box<[Hot<S>]>,
+    queues: Box<[Queue<S>]>,
+    /// Pieces of work handed out.
+    handed_out: Line,
+    /// When it is given up.
+    limit: u64,
+    machine: PhantomData<fn() -> M>,
+}
+
+impl<M: Machine, S: Subject> Build<M, S> {
+    pub(crate) fn new(order: &Order, pace: Pace) -> Self {
+        let build = &order.build;
+        let vcpus = usize::from(M::vcpus());
+        let jobs = if build.jobs == 0 { vcpus } else { build.jobs as usize };
+        let queues: Box<[Queue<S>]> = (0..vcpus).map(|_| Queue::new(jobs)).collect();
+        for task in 0..jobs {
+            queues[task % vcpus].put(0);
+        }
+        let lines = || (0..build.lines.max(1)).map(|_| Line::default()).collect();
+        let hot: Box<[Hot<S>]> = (0..build.locks).map(|_| Hot { lock: S::new(), lines: lines() }).collect();
+        Self {
+            pace,
+            board: Board::new(M::vcpus(), 1, hot.len() + vcpus, order.stall),
+            hot,
+            queues,
+            handed_out: Line::default(),
+            limit: M::now() + order.limit,
+            order: order.clone(),
+            machine: PhantomData,
+        }
+    }
+
+    fn over(&self, now: u64) -> bool {
+        self.handed_out.0.get() >= self.order.build.job || now >= self.limit
+    }
+
+    /// Runs `f` under a lock, and tells what it returned and when it began and ended to wait.
+    #[inline]
+    fn locked<R>(&self, seat: &Seat, station: usize, lock: &S, f: impl FnOnce() -> R) -> (R, u64) {
+        let began = M::now();
+        seat.does(Activity::Waits, station, began);
+        lock.acquire(Side::Writes);
+        let got = M::now();
+        seat.does(Activity::Holds, station, got);
+        let result = f();
+        lock.release(Side::Writes);
+        seat.does(Activity::Elsewhere, station, got);
+        seat.count(station, true);
+        report::waited(seat, got - began, self.order.slow_above);
+        (result, got)
+    }
+
+    /// A task that is ready: the caller's own, or else somebody else's.
+    fn find(&self, seat: &Seat, vcpu: usize, now: u64) -> bool {
+        let count = self.queues.len();
+        (0..count).map(|turn| (vcpu + turn) % count).any(|from| {
+            let queue = &self.queues[from];
+            queue.first() <= now
+                && self.locked(seat, self.hot.len() + from, &queue.lock, || queue.take(now)).0
+        })
+    }
+
+    /// Which lock the next section takes.
+    fn draw(&self, dice: &mut Rng) -> usize {
+        let (locks, hot) = (self.hot.len(), self.order.build.hot_percent);
+        match locks {
+            1 => 0,
+            _ if dice.u64(0..100) < hot => 0,
+            _ if hot > 0 => dice.usize(1..locks),
+            _ => dice.usize(0..locks),
+        }
+    }
+
+    /// Runs a task until it blocks; for how long it does.
+    fn turn(&self, seat: &Seat, dice: &mut Rng) -> u64 {
+        let build = &self.order.build;
+        let until_blocks = match build.blocks_after {
+            0 => u64::MAX,
+            after => compute::about(dice, after, 100),
+        };
+        let mut worked = 0;
+        while worked < until_blocks {
+            if self.handed_out.0.take(1) >= build.job {
+                break;
+            }
+            let burst = compute::about(dice, build.burst, build.varies_percent);
+            self.pace.work(burst);
+            let station = self.draw(dice);
+            let hot = &self.hot[station];
+            let section = || {
+                let before = hot.lines[0].0.get();
+                for line in &hot.lines[1..] {
+                    line.0.add(1);
+                }
+                self.pace.work(build.critical);
+                seat.breaches.add(u64::from(hot.lines[0].0.get() != before));
+                hot.lines[0].0.set(before + 1);
+            };
+            let ((), got) = self.locked(seat, station, &hot.lock, section);
+            worked += burst + build.critical;
+            if got >= self.limit {
+                break;
+            }
+        }
+        compute::about(dice, build.blocks_for, 50)
+    }
+}
+
+impl<M: Machine, S: Subject> Chore for Build<M, S> {
+    fn board(&self) -> &Board {
+        &self.board
+    }
+
+    fn word(&self, station: usize) -> Word {
+        match self.hot.get(station) {
+            Some(hot) => hot.lock.word(),
+            None => self.queues[station - self.hot.len()].lock.word(),
+        }
+    }
+
+    fn part(&'static self, vcpu: u16, watch: &'static Watch) {
+        let seat = self.board.seat(vcpu, 0);
+        let mut dice = compute::dice(self.order.seed, u64::from(vcpu));
+        let own = &self.queues[usize::from(vcpu)];
+        watched::<M>(self.order.tick, watch);
+        let mut now = M::now();
+        while !self.over(now) {
+            if self.find(seat, usize::from(vcpu), now) {
+                let slow = seat.slow.get();
+                let began = M::now();
+                let blocks_for = self.turn(seat, &mut dice);
+                let ended = M::now();
+                seat.worked.add((ended - began).saturating_sub(seat.slow.get() - slow));
+                let station = self.hot.len() + usize::from(vcpu);
+                self.locked(seat, station, &own.lock, || own.put(ended + blocks_for));
+            } else {
+                let first = self.queues.iter().map(Queue::first).min().unwrap_or(now);
+                M::halt_until(first.min(now + NAP));
+                seat.idle.add(M::now() - now);
+            }
+            now = M::now();
+        }
+        M::set_tick(0, None);
+    }
+
+    fn progress(&self, _now: u64) -> (u64, u64) {
+        let job = self.order.build.job;
+        (self.handed_out.0.get().min(job), job)
+    }
+
+    fn tale(&self, over: bool) -> Tale {
+        let count = |station: usize| self.hot[station].lines[0].0.get();
+        let sections: u64 = (0..self.hot.len()).map(|station| self.board.writes_at(station)).sum();
+        let counted: u64 = (0..self.hot.len()).map(count).sum();
+        let breaches = report::total(&self.board, |seat: &Seat| -> &Count { &seat.breaches });
+        let extra = Vec::from([("job", self.order.build.job.into()), ("rate", self.pace.rate().into())]);
+        let finished = over && sections >= self.order.build.job;
+        Tale { operations: sections, finished, failures: guarded(over, counted, sections, breaches), extra }
+    }
+}

@@ -1,0 +1,144 @@
+//! From a lock's name to its records: sets a workload up, has all vCPUs work at it, watches over it, and reports.
+use super::report::{self, Tale};
+use crate::board::{Board, Stall};
+use crate::cells::Count;
+use crate::machine::{Machine, Meter};
+use crate::order::Order;
+use crate::record::{self, Value};
+use crate::shared::{Job, Shared};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use stanchion_core::transitions::Word;
+
+/// How often somebody looks whether somebody is stuck.
+const LOOK: u64 = 250_000_000;
+/// How often progress is reported.
+const PROGRESS: u64 = 900_000_000;
+
+/// A workload under one lock.
+pub(crate) trait Chore: Sync + 'static {
+    /// Who does what.
+    fn board(&self) -> &Board;
+
+    /// The word of the lock of a station.
+    fn word(&self, station: usize) -> Word;
+
+    /// The part of the calling vCPU.
+    fn part(&'static self, vcpu: u16, watch: &'static Watch);
+
+    /// How much is done at `now`, and of how much: nanoseconds, or pieces of work.
+    fn progress(&self, now: u64) -> (u64, u64);
+
+    /// What is said from time to time, beside how far it is.
+    fn chat(&self, lock: &str) {
+        let _ = lock;
+    }
+
+    /// What came of it. `over` says that all vCPUs are done, so that everything may be checked.
+    fn tale(&self, over: bool) -> Tale;
+}
+
+/// Who looks after a run: any vCPU that comes by.
+pub(crate) struct Watch {
+    glance: Box<dyn Fn(u64) + Send + Sync>,
+    next: Count,
+}
+
+impl Watch {
+    /// Looks whether somebody is stuck, if nobody has done so lately. Called from tasks and from interrupt handlers, often.
+    pub(crate) fn look(&self, now: u64) {
+        let due = self.next.get();
+        if now >= due && self.next.claim(due, now + LOOK) {
+            (self.glance)(now);
+        }
+    }
+}
+
+/// A chore under way.
+struct Underway<M: Machine, C: Chore> {
+    lock: String,
+    order: Order,
+    chore: &'static C,
+    /// The platform's counters when it began.
+    before: Vec<Meter>,
+    started: u64,
+    said: Count,
+    /// 1 once somebody has ended the run.
+    given_up: Count,
+    machine: PhantomData<fn() -> M>,
+}
+
+/// What all vCPUs do.
+struct Parts<C: 'static> {
+    chore: &'static C,
+    watch: &'static Watch,
+}
+
+impl<C: Chore> Job for Parts<C> {
+    fn work(&'static self, vcpu: u16) {
+        self.chore.part(vcpu, self.watch);
+    }
+}
+
+/// Does it, on vCPU 0, with the help of all others; whether all went well. What is made here stays for ever.
+pub(crate) fn carry_out<M: Machine, C: Chore>(
+    shared: &'static Shared<M>,
+    order: &Order,
+    lock: &str,
+    chore: C,
+) -> bool {
+    let chore: &'static C = Box::leak(Box::new(chore));
+    let started = M::now();
+    let underway: &'static Underway<M, C> = Box::leak(Box::new(Underway {
+        lock: lock.to_owned(),
+        order: order.clone(),
+        chore,
+        before: (0..M::vcpus()).map(M::meter).collect(),
+        started,
+        said: Count::new(started),
+        given_up: Count::new(0),
+        machine: PhantomData,
+    }));
+    let glance = Box::new(|now| underway.glance(now));
+    let watch: &'static Watch = Box::leak(Box::new(Watch { glance, next: Count::new(0) }));
+    shared.together(Box::leak(Box::new(Parts { chore, watch })));
+    underway.report(true)
+}
+
+impl<M: Machine, C: Chore> Underway<M, C> {
+    fn glance(&self, now: u64) {
+        if now.saturating_sub(self.said.get()) >= PROGRESS {
+            self.said.set(now);
+            let (done, of) = self.chore.progress(now);
+            let fields = [("done", done.into()), ("of", of.into()), ("what", Value::Text(&self.lock))];
+            record::emit::<M>("progress", &fields);
+            self.chore.chat(&self.lock);
+        }
+        // One of those that see it says so, which may take it longer than until the next one looks.
+        if let Some(station) = self.chore.board().stalled(now).filter(|_| self.given_up.claim(0, 1)) {
+            let word = self.chore.word(station);
+            record::failure::<M>("stall", &Stall { board: self.chore.board(), station, word, now });
+            self.report(false);
+            record::emit::<M>("end", &[("ok", false.into())]);
+            M::abandon();
+        }
+    }
+
+    /// The records at the end; whether all went well.
+    fn report(&self, over: bool) -> bool {
+        let elapsed = M::now() - self.started;
+        let tale = self.chore.tale(over);
+        self.chore.chat(&self.lock);
+        let meters: Vec<Meter> =
+            self.before.iter().zip(0..).map(|(before, vcpu)| M::meter(vcpu).since(before)).collect();
+        report::vcpus::<M>(self.chore.board(), &meters);
+        report::result::<M>(self.order.workload.name(), &self.lock, self.chore.board(), elapsed, &tale);
+        for (what, detail) in &tale.failures {
+            record::failure::<M>(what, detail);
+        }
+        over && tale.failures.is_empty()
+    }
+}

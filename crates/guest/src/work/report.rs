@@ -1,0 +1,95 @@
+//! The records that every workload ends with: one for each vCPU, the wake latencies, and the result.
+use crate::board::{Board, Seat};
+use crate::cells::Count;
+use crate::histogram::Histogram;
+use crate::machine::{Machine, Meter};
+use crate::record::{self, Field, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What came of a workload, beside what its board says.
+#[derive(Default)]
+pub(crate) struct Tale {
+    /// Pieces of work done.
+    pub(crate) operations: u64,
+    /// All that was asked for was done.
+    pub(crate) finished: bool,
+    /// What went wrong: a word for programs, and a line for humans.
+    pub(crate) failures: Vec<(&'static str, String)>,
+    /// Further fields of the result.
+    pub(crate) extra: Vec<Field<'static>>,
+}
+
+fn sum(seats: &[Seat], count: impl Fn(&Seat) -> u64) -> u64 {
+    seats.iter().map(count).sum()
+}
+
+fn acquired(seat: &Seat) -> u64 {
+    seat.wrote() + seat.read()
+}
+
+/// One record for each vCPU, and the wake latencies of all.
+pub(crate) fn vcpus<M: Machine>(board: &Board, meters: &[Meter]) {
+    let mut wake = Histogram::default();
+    for ((vcpu, seats), meter) in (0..).zip(board.vcpus()).zip(meters) {
+        wake.merge(&meter.wake);
+        let fields = [
+            ("vcpu", Value::Number(vcpu)),
+            ("acquisitions", sum(seats, acquired).into()),
+            ("work_ns", sum(seats, |seat| seat.worked.get()).into()),
+            ("slow_ns", sum(seats, |seat| seat.slow.get()).into()),
+            ("idle_ns", sum(seats, |seat| seat.idle.get()).into()),
+            ("halts", meter.halts.into()),
+            ("halted_ns", meter.halted_ns.into()),
+            ("kicks_sent", meter.kicks_sent.into()),
+            ("kicks_woke", meter.kicks_woke.into()),
+            ("ticks", meter.ticks.into()),
+        ];
+        record::emit::<M>("vcpu", &fields);
+    }
+    let fields = [
+        ("p50_ns", wake.percentile(50).into()),
+        ("p99_ns", wake.percentile(99).into()),
+        ("max_ns", wake.max().into()),
+        ("count", wake.count().into()),
+    ];
+    record::emit::<M>("wake", &fields);
+}
+
+/// The result.
+pub(crate) fn result<M: Machine>(workload: &str, lock: &str, board: &Board, elapsed: u64, tale: &Tale) {
+    let mut waits = Histogram::default();
+    for seat in board.seats() {
+        waits.merge(&seat.waits.read());
+    }
+    let shares = || board.vcpus().map(|seats| acquired(&seats[0]));
+    let fairness = [("min", shares().min().unwrap_or(0).into()), ("max", shares().max().unwrap_or(0).into())];
+    let mut fields: Vec<Field<'_>> = Vec::from([
+        ("workload", Value::Text(&workload)),
+        ("lock", Value::Text(&lock)),
+        ("elapsed_ns", elapsed.into()),
+        ("operations", tale.operations.into()),
+        ("finished", tale.finished.into()),
+        ("correct", tale.failures.is_empty().into()),
+        ("wait_p50_ns", waits.percentile(50).into()),
+        ("wait_p99_ns", waits.percentile(99).into()),
+        ("wait_max_ns", waits.max().into()),
+        ("fairness", Value::Fields(&fairness)),
+    ]);
+    fields.extend(&tale.extra);
+    record::emit::<M>("result", &fields);
+}
+
+/// How long an acquisition took.
+#[inline]
+pub(crate) fn waited(seat: &Seat, nanos: u64, slow_above: u64) {
+    seat.waits.record(nanos);
+    if nanos > slow_above {
+        seat.slow.add(nanos);
+    }
+}
+
+/// The sum of a count over all seats.
+pub(crate) fn total(board: &Board, count: impl Fn(&Seat) -> &Count) -> u64 {
+    board.seats().iter().map(|seat| count(seat).get()).sum()
+}

@@ -1,0 +1,95 @@
+//! The platform of those threads: the native one, but with storage of each run's own, numbered by vCPU.
+use super::{HERE, IN_HANDLER, MOST, here, me};
+use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
+use stanchion::native::{Cell8, Cell16, Cell32, CellUsize, Native};
+use stanchion_core::order::FenceOrder;
+use stanchion_core::percpu::FixedDomain;
+use stanchion_core::{Atomic, CpuId, Platform};
+
+/// vCPUs as threads.
+pub(crate) struct Threads;
+
+/// The native platform that does not count.
+type Os = Native;
+
+impl Platform for Threads {
+    type U8 = Cell8;
+    type U16 = Cell16;
+    type U32 = Cell32;
+    type Usize = CellUsize;
+    type Domain = FixedDomain<Self, MOST>;
+
+    fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
+        f(&here().0.domain)
+    }
+
+    fn this_cpu() -> Option<CpuId> {
+        HERE.get().and_then(|(_, vcpu)| CpuId::new(vcpu))
+    }
+
+    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
+        Os::private_counter(f)
+    }
+
+    fn numa_node() -> u16 {
+        here().1 % 2
+    }
+
+    fn numa_node_of(cpu: CpuId) -> u16 {
+        cpu.index() % 2
+    }
+
+    fn is_priority() -> bool {
+        IN_HANDLER.get() > 0
+    }
+
+    fn now() -> u64 {
+        Os::now()
+    }
+
+    fn relax(nanos: u32) {
+        Os::relax(nanos);
+    }
+
+    fn yield_slice() {
+        Os::yield_slice();
+    }
+
+    fn fence(order: impl FenceOrder) {
+        Os::fence(order);
+    }
+
+    fn compiler_barrier() {
+        Os::compiler_barrier();
+    }
+
+    fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
+        first: &impl Atomic<T>,
+        value: T,
+        then: &impl Atomic<U>,
+    ) -> U {
+        Os::store_then_load(first, value, then)
+    }
+
+    fn heavy_barrier() -> bool {
+        Os::heavy_barrier()
+    }
+
+    fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
+        let began = Self::now();
+        me().halts.fetch_add(1, Relaxed);
+        Os::halt_while(cell, value);
+        me().halted_ns.fetch_add(Self::now() - began, Relaxed);
+    }
+
+    fn kick(cpu: CpuId) {
+        me().kicks_sent.fetch_add(1, Relaxed);
+        let target = &here().0.vcpus[usize::from(cpu.index())];
+        Os::kick(*target.native.get().expect("who halts has come up"));
+    }
+
+    fn is_preempted(_cpu: CpuId) -> bool {
+        false
+    }
+}

@@ -1,0 +1,143 @@
+//! What the host's scheduler gave to each vCPU's thread, from `/proc`.
+use rustix::process::Pid;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+/// Nanoseconds of one vCPU's thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    /// It ran.
+    pub cpu_ns: u64,
+    /// It wanted to run and did not: what a hypervisor calls steal time.
+    pub stolen_ns: u64,
+}
+
+/// Reads what the vCPUs of a process get.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    pid: Pid,
+    start: Vec<Given>,
+    last: Vec<Given>,
+    stopped: bool,
+}
+
+impl Meter {
+    pub(crate) fn new(pid: Pid) -> Self {
+        Self { pid, start: Vec::new(), last: Vec::new(), stopped: false }
+    }
+
+    /// What was given before does not count.
+    pub(crate) fn start(&mut self) {
+        self.start = self.read();
+    }
+
+    /// What is given from here on may be lost if the process ends.
+    pub(crate) fn look(&mut self) {
+        let now = if self.stopped { Vec::new() } else { self.read() };
+        if now.len() >= self.last.len() && !now.is_empty() {
+            self.last = now;
+        }
+    }
+
+    /// What is given later does not count.
+    pub(crate) fn stop(&mut self) {
+        self.look();
+        self.stopped = true;
+    }
+
+    /// What each vCPU was given between, in their order.
+    pub(crate) fn given(&self) -> Vec<Given> {
+        let start = |vcpu: usize| self.start.get(vcpu).copied().unwrap_or_default();
+        let since = |(vcpu, now): (usize, &Given)| Given {
+            cpu_ns: now.cpu_ns.saturating_sub(start(vcpu).cpu_ns),
+            stolen_ns: now.stolen_ns.saturating_sub(start(vcpu).stolen_ns),
+        };
+        self.last.iter().enumerate().map(since).collect()
+    }
+
+    fn read(&self) -> Vec<Given> {
+        read(Path::new(&format!("/proc/{}/task", self.pid.as_raw_nonzero())))
+    }
+}
+
+/// All threads in `tasks` that are vCPUs, by their numbers; none if the process is gone.
+fn read(tasks: &Path) -> Vec<Given> {
+    let mut found: Vec<(usize, Given)> = fs::read_dir(tasks)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|task| {
+            let vcpu = vcpu(&fs::read_to_string(task.path().join("comm")).ok()?)?;
+            let given = schedstat(&fs::read_to_string(task.path().join("schedstat")).unwrap_or_default());
+            let given = given.or_else(|| stat(&fs::read_to_string(task.path().join("stat")).ok()?))?;
+            Some((vcpu, given))
+        })
+        .collect();
+    found.sort_by_key(|(vcpu, _)| *vcpu);
+    // With a gap the threads are just starting, or ending.
+    let whole = found.iter().enumerate().all(|(index, (vcpu, _))| index == *vcpu);
+    if whole { found.into_iter().map(|(_, given)| given).collect() } else { Vec::new() }
+}
+
+/// The number in a thread's name, as QEMU gives it: `CPU 3/TCG`.
+fn vcpu(comm: &str) -> Option<usize> {
+    comm.trim().strip_prefix("CPU ")?.split('/').next()?.parse().ok()
+}
+
+/// Time on a CPU and time on a run queue, in nanoseconds, and slices.
+fn schedstat(text: &str) -> Option<Given> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    let (cpu_ns, stolen_ns) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    // A kernel that does not account says nothing but zeroes.
+    (cpu_ns > 0).then_some(Given { cpu_ns, stolen_ns })
+}
+
+/// User and system time in ticks of a hundredth of a second: all that a kernel without scheduler statistics tells.
+fn stat(text: &str) -> Option<Given> {
+    // The name before may have blanks and brackets in it.
+    let mut fields = text.rsplit_once(") ")?.1.split_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    let hertz = rustix::param::clock_ticks_per_second();
+    Some(Given { cpu_ns: ticks.saturating_mul(1_000_000_000) / hertz.max(1), stolen_ns: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(dir: &Path, id: u32, comm: &str, file: &str, text: &str) {
+        let dir = dir.join(id.to_string());
+        fs::create_dir(&dir).expect("created");
+        fs::write(dir.join("comm"), comm).expect("written");
+        fs::write(dir.join(file), text).expect("written");
+    }
+
+    #[test]
+    fn vcpus_are_found_by_their_names_and_put_in_order() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        thread(dir.path(), 10, "qemu-system-x86\n", "schedstat", "9 9 9\n");
+        thread(dir.path(), 12, "CPU 1/TCG\n", "schedstat", "20 4 1\n");
+        thread(dir.path(), 11, "CPU 0/KVM\n", "schedstat", "10 3 1\n");
+        let given = |cpu_ns, stolen_ns| Given { cpu_ns, stolen_ns };
+        assert_eq!(read(dir.path()), [given(10, 3), given(20, 4)]);
+        thread(dir.path(), 14, "CPU 3/TCG\n", "schedstat", "1 1 1\n");
+        assert!(read(dir.path()).is_empty(), "vCPU 2 is missing");
+        assert!(read(&dir.path().join("gone")).is_empty());
+    }
+
+    #[test]
+    fn without_scheduler_statistics_ticks_are_taken() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let text = "7 (CPU 0/TCG) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0";
+        thread(dir.path(), 1, "CPU 0/TCG\n", "stat", text);
+        let hertz = rustix::param::clock_ticks_per_second();
+        assert_eq!(read(dir.path())[0].cpu_ns, 200 * 1_000_000_000 / hertz);
+    }
+
+    #[test]
+    fn our_own_statistics_can_be_read() {
+        let text = fs::read_to_string("/proc/thread-self/stat").expect("Linux");
+        assert!(stat(&text).is_some(), "{text}");
+    }
+}

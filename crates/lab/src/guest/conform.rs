@@ -1,0 +1,48 @@
+//! Conformance tests as `cargo test` prints them.
+use super::lines::shown;
+use super::record::{Test, TestOutcome};
+use super::report::Report;
+use core::fmt::Write;
+
+/// The most of a name or a detail that is shown.
+const WIDTH: usize = 400;
+
+/// `test pv_qspin::excludes ... ok`.
+pub(crate) fn line(test: &Test) -> String {
+    let outcome = match test.outcome {
+        TestOutcome::Ok => "ok",
+        TestOutcome::Failed => "FAILED",
+        TestOutcome::Ignored => "ignored",
+    };
+    format!("test {} ... {outcome}", shown(&test.name, WIDTH))
+}
+
+/// What failed and why, and how many passed.
+pub(crate) fn summary(report: &Report) -> String {
+    let tests = |outcome| report.runs.iter().flat_map(move |run| run.tests(outcome));
+    let mut text = String::new();
+    if tests(TestOutcome::Failed).next().is_some() {
+        text.push_str("\nfailures:\n");
+        for test in tests(TestOutcome::Failed) {
+            let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
+            let _ = writeln!(text, "\n---- {} ----", shown(&test.name, WIDTH));
+            for line in detail.lines() {
+                let _ = writeln!(text, "{}", shown(line, WIDTH));
+            }
+        }
+    }
+    let count = |outcome| tests(outcome).count();
+    let (passed, failed, ignored) =
+        (count(TestOutcome::Ok), count(TestOutcome::Failed), count(TestOutcome::Ignored));
+    let verdict = match (report.failed(), report.complete) {
+        (true, _) => "FAILED",
+        (false, true) => "ok",
+        (false, false) => "interrupted",
+    };
+    let wall: f64 = report.runs.iter().map(|run| run.qemu_wall_s).sum();
+    let _ = writeln!(
+        text,
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; finished in {wall:.2}s"
+    );
+    text
+}

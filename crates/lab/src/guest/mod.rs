@@ -1,0 +1,43 @@
+//! `stanchion guest`: the locks on real vCPUs, in a small kernel of our own under QEMU.
+//!
+//! What was typed is checked in [`args`]; [`qemu`] is the emulator, [`accel`] finds out whether KVM works. [`conduct`] boots the guest for
+//! each lock and round. A boot is a [`session`]: bytes become [`lines`], lines [`record`]s, those a [`transcript`], and that a run in the
+//! [`report`], from which [`table`], [`conform`] and [`export`] are written. [`clock`] is what the host gave to each vCPU.
+mod accel;
+mod args;
+mod clock;
+mod conduct;
+mod conform;
+mod export;
+mod lines;
+mod metric;
+mod progress;
+mod qemu;
+mod record;
+mod report;
+mod session;
+mod table;
+#[cfg(test)]
+mod testing;
+mod transcript;
+mod workload;
+
+use crate::output::REFUSED;
+pub(crate) use args::Args;
+use std::process::ExitCode;
+
+/// The contract of the exit codes, as `--help` tells it.
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well, also if a build was unfinished at its limit; 1 a guest failed, died or \
+had to be killed, a test failed (with --expect-failure: a lock survived), or a file could not be written; 2 bad input, no QEMU or no image, nothing was run; 130 interrupted, \
+what was finished is kept.";
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    match args.resolve() {
+        Ok(request) => conduct::run(request),
+        Err(line) => {
+            eprintln!("stanchion guest: {line}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The records of a guest's report channel: a line of JSON each, told apart by `record`.
+use serde::{Deserialize, Serialize};
+
+/// The version of the records that this command reads.
+pub(crate) const VERSION: u32 = 1;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "record", rename_all = "lowercase")]
+pub(crate) enum Record {
+    /// The first: the machine as the guest found it.
+    Boot(Hardware),
+    /// A conformance test is over.
+    Test(Test),
+    /// How far a long run is.
+    Progress { done: u64, of: u64, what: String },
+    /// A line as the kernel's locktorture prints it.
+    Stat { lock: String, line: String },
+    /// What a vCPU did.
+    Vcpu(Vcpu),
+    /// How long kicked vCPUs took to run again.
+    Wake(Wake),
+    /// What came of the work.
+    Result(Work),
+    /// Something that must not be.
+    Failure { what: String, detail: String },
+    /// The guest's kernel gave up.
+    Panic { message: String },
+    /// The last: whether all went well.
+    End { ok: bool },
+    /// A kind that a later guest may have.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The machine as the guest found it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one independent thing that a hypervisor may offer"
+)]
+pub(crate) struct Hardware {
+    pub version: u32,
+    pub vcpus: u16,
+    pub nodes: u16,
+    pub hypervisor: String,
+    pub tsc_hz: u64,
+    pub x2apic: bool,
+    pub steal_time: bool,
+    pub kick_hypercall: bool,
+    pub yield_hypercall: bool,
+    /// From the guest's first instruction to this record.
+    pub boot_ns: u64,
+}
+
+/// A conformance test that is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Test {
+    pub name: String,
+    pub outcome: TestOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TestOutcome {
+    Ok,
+    Failed,
+    Ignored,
+}
+
+/// What a vCPU did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Vcpu {
+    #[serde(rename = "vcpu")]
+    pub number: u16,
+    pub acquisitions: u64,
+    /// In the workload itself.
+    pub work_ns: u64,
+    /// In slow paths of the lock.
+    pub slow_ns: u64,
+    /// With nothing to do.
+    #[serde(default)]
+    pub idle_ns: Option<u64>,
+    pub halts: u64,
+    pub halted_ns: u64,
+    pub kicks_sent: u64,
+    /// Kicks that found the vCPU halted.
+    pub kicks_woke: u64,
+    pub ticks: u64,
+}
+
+/// From a kick to the kicked vCPU running again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wake {
+    pub p50_ns: u64,
+    pub p99_ns: u64,
+    pub max_ns: u64,
+    pub count: u64,
+}
+
+/// What came of the work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Work {
+    pub workload: String,
+    pub lock: String,
+    pub elapsed_ns: u64,
+    pub operations: u64,
+    /// False if the time was over first.
+    pub finished: bool,
+    /// False if a lock let somebody in who had to wait.
+    pub correct: bool,
+    #[serde(default)]
+    pub wait_p50_ns: Option<u64>,
+    #[serde(default)]
+    pub wait_p99_ns: Option<u64>,
+    #[serde(default)]
+    pub wait_max_ns: Option<u64>,
+    #[serde(default)]
+    pub fairness: Option<Fairness>,
+    /// Acquisitions to read and to write.
+    #[serde(default)]
+    pub reads: Option<u64>,
+    #[serde(default)]
+    pub writes: Option<u64>,
+    /// What a millisecond of work is, in turns of the guest's compute loop.
+    #[serde(default)]
+    pub rate: Option<u64>,
+}
+
+/// The vCPUs with the fewest and the most acquisitions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fairness {
+    pub min: f64,
+    pub max: f64,
+}
+
+/// The record in a line; the error says why it is none.
+pub(crate) fn parse(line: &str) -> Result<Record, String> {
+    serde_json::from_str(line).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_told_apart_by_their_kind() {
+        assert_eq!(parse(r#"{"record":"end","ok":true}"#), Ok(Record::End { ok: true }));
+        let failed = Test { name: "a::b".into(), outcome: TestOutcome::Failed, detail: Some("why".into()) };
+        let line = r#"{"record":"test","name":"a::b","outcome":"failed","detail":"why"}"#;
+        assert_eq!(parse(line), Ok(Record::Test(failed)));
+        let line = r#"{"record":"result","workload":"build","lock":"byte","elapsed_ns":5,"operations":2,
+            "finished":true,"correct":true,"fairness":{"min":1,"max":2},"later":[1]}"#;
+        let Ok(Record::Result(work)) = parse(line) else { panic!("no result") };
+        assert_eq!((work.wait_p99_ns, work.fairness), (None, Some(Fairness { min: 1.0, max: 2.0 })));
+    }
+
+    #[test]
+    fn what_a_later_guest_may_say_is_passed_over_and_what_is_missing_is_named() {
+        assert_eq!(parse(r#"{"record":"weather","sun":true}"#), Ok(Record::Unknown));
+        let error = parse(r#"{"record":"end"}"#).expect_err("incomplete");
+        assert!(error.contains("ok"), "{error}");
+        assert!(parse(r#"{"record":"end","ok":tr"#).is_err());
+        assert!(parse("{}").is_err());
+    }
+}

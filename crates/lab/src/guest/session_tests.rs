@@ -1,0 +1,107 @@
+//! Sessions with a shell in QEMU's place.
+use super::*;
+use crate::guest::transcript::State;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
+const SOUND: &str = r#"echo booting; echo '{"record":"boot","version":1,"vcpus":4,"nodes":1,"hypervisor":"TCG","tsc_hz":1,"x2apic":true,"steal_time":false,"kick_hypercall":false,"yield_hypercall":false,"boot_ns":5}'"#;
+const OVER: &str = r#"echo '{"record":"end","ok":true}'; exit 33"#;
+
+/// Stops after so many records.
+struct Watcher {
+    records: usize,
+    stop_at: usize,
+}
+
+impl Audience for Watcher {
+    fn record(&mut self, _: &Record) {
+        self.records += 1;
+    }
+
+    fn idle(&mut self) {}
+
+    fn stop_requested(&self) -> bool {
+        self.records >= self.stop_at
+    }
+}
+
+fn run(script: &str, seconds: f64, stop_at: usize) -> Session {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let patience =
+        Patience { boot: Duration::from_secs_f64(seconds), work: Duration::from_secs_f64(seconds) };
+    let mut watcher = Watcher { records: 0, stop_at };
+    super::run(command.process_group(0), patience, None, &mut watcher).expect("a shell")
+}
+
+fn state(session: &Session) -> State {
+    session.transcript.state(session.ending, &session.exit)
+}
+
+fn reason(session: &Session) -> String {
+    match state(session) {
+        State::Failed { reason } | State::Killed { reason } => reason,
+        state => panic!("{state:?}"),
+    }
+}
+
+#[test]
+fn a_good_guest_is_finished_and_everything_is_read() {
+    let session = run(&format!("{SOUND}; {OVER}"), 100.0, usize::MAX);
+    assert_eq!((state(&session), session.ending), (State::Finished, Ending::Own));
+    assert!(session.exit.code == Some(33) && session.boot_wall.is_some());
+    assert_eq!(session.transcript.log().collect::<Vec<_>>(), ["booting"]);
+}
+
+#[test]
+fn a_guest_that_hangs_is_killed_and_so_are_its_children() {
+    let session = run(&format!("{SOUND}; sleep 600"), 0.2, usize::MAX);
+    assert!(matches!(state(&session), State::Killed { .. }), "{session:?}");
+    assert!(session.wall < Duration::from_mins(1));
+    let session = run("sleep 600", 0.2, usize::MAX);
+    assert_eq!(session.ending, Ending::NotUp);
+}
+
+#[test]
+fn a_flood_of_lines_does_not_keep_it_from_being_killed() {
+    let session = run(&format!("{SOUND}; yes"), 0.3, usize::MAX);
+    assert!(matches!(state(&session), State::Killed { .. }), "{:?}", session.ending);
+}
+
+#[test]
+fn a_user_who_stops_is_heard_at_once() {
+    let session = run(&format!("{SOUND}; sleep 600"), 600.0, 1);
+    assert_eq!(session.ending, Ending::Stopped);
+    assert!(session.wall < Duration::from_mins(1));
+}
+
+#[test]
+fn an_emulator_that_dies_is_quoted() {
+    let session = run(
+        "(echo 'qemu: warning: odd'; echo 'qemu: no such machine'; echo 'more') >&2; exit 1",
+        100.0,
+        usize::MAX,
+    );
+    let said = reason(&session);
+    assert!(
+        said.contains("did not come up") && said.contains("exit code 1: qemu: no such machine"),
+        "{said}"
+    );
+    let said = reason(&run(&format!("{SOUND}; kill -9 $$"), 100.0, usize::MAX));
+    assert!(said.contains("died without a word") && said.contains("signal 9"), "{said}");
+}
+
+#[test]
+fn the_log_has_every_byte() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("log");
+    let mut file = File::create(&path).expect("created");
+    let mut command = Command::new("sh");
+    let script = format!("printf '\\377\\n'; {SOUND}; printf half");
+    command.args(["-c", &script]).stdout(Stdio::piped()).process_group(0);
+    let patience = Patience { boot: Duration::from_mins(1), work: Duration::from_mins(1) };
+    let mut watcher = Watcher { records: 0, stop_at: usize::MAX };
+    super::run(&mut command, patience, Some(&mut file), &mut watcher).expect("a shell");
+    let bytes = std::fs::read(&path).expect("written");
+    assert!(bytes.starts_with(b"\xff\nbooting\n{") && bytes.ends_with(b"}\nhalf"));
+}

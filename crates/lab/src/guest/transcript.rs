@@ -1,0 +1,213 @@
+//! All that a guest has said in one boot, and what it comes to.
+use super::lines::{Line, shown};
+use super::record::{self, Hardware, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// How many of the guest's last lines are kept to explain a failure.
+const LAST_LINES: usize = 12;
+/// How much of a line is shown; a guest that is stuck tells what each vCPU does.
+const WIDTH: usize = 300;
+
+/// All that a guest has said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transcript {
+    pub boot: Option<Hardware>,
+    pub tests: Vec<Test>,
+    /// The latest of locktorture's lines for writers and readers.
+    pub stats: Vec<String>,
+    pub vcpus: Vec<Vcpu>,
+    pub wake: Option<Wake>,
+    pub work: Option<Work>,
+    /// What must not be, the first first.
+    failures: Vec<String>,
+    /// How many of these the guest has found itself.
+    findings: usize,
+    has_panicked: bool,
+    /// The guest's verdict on itself.
+    end: Option<bool>,
+    /// Its last lines for people.
+    log: VecDeque<String>,
+}
+
+/// Who ended the boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The guest, or QEMU.
+    Own,
+    /// We, because no guest had come up.
+    NotUp,
+    /// We, because the guest's time was over.
+    Overdue,
+    /// We, because the user asked for it.
+    Stopped,
+}
+
+/// How QEMU ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub code: Option<i32>,
+    /// In words, with its own last ones.
+    pub told: String,
+}
+
+/// The exit code that a guest chooses that is content.
+const CONTENT: i32 = 33;
+
+/// What a boot came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub(crate) enum State {
+    Finished,
+    /// The time was over before the work was, and the guest said so itself.
+    Unfinished,
+    /// The guest had to be killed when its time was over.
+    Killed {
+        reason: String,
+    },
+    Failed {
+        reason: String,
+    },
+}
+
+impl Transcript {
+    /// Takes one line, and tells which record it was.
+    pub(crate) fn take(&mut self, line: &Line) -> Option<Record> {
+        if !line.text.starts_with('{') {
+            if !line.text.trim().is_empty() {
+                self.log.push_back(shown(&line.text, WIDTH));
+                if self.log.len() > LAST_LINES {
+                    self.log.pop_front();
+                }
+            }
+            return None;
+        }
+        match record::parse(&line.text) {
+            Ok(record) => {
+                self.keep(record.clone());
+                Some(record)
+            }
+            Err(error) => {
+                let what = match (line.cut, line.torn) {
+                    (true, _) => "a record without end".to_owned(),
+                    (_, true) => "only a part of a record".to_owned(),
+                    _ => format!("a record that cannot be read ({error})"),
+                };
+                self.failures.push(format!("the guest wrote {what}: {}", shown(&line.text, 100)));
+                None
+            }
+        }
+    }
+
+    fn keep(&mut self, record: Record) {
+        match record {
+            Record::Boot(boot) if self.boot.is_some() => {
+                self.failures
+                    .push(format!("the guest booted twice, the second time with {} vCPUs", boot.vcpus));
+            }
+            Record::Boot(boot) => {
+                if boot.version != VERSION {
+                    let found = boot.version;
+                    self.failures.push(format!(
+                        "the image writes records of version {found}, this command reads {VERSION}; build it again: cargo xtask guest"
+                    ));
+                }
+                self.boot = Some(boot);
+            }
+            Record::Test(test) => self.tests.push(test),
+            Record::Stat { line, .. } => self.keep_stat(line),
+            Record::Vcpu(vcpu) => self.vcpus.push(vcpu),
+            Record::Wake(wake) => self.wake = Some(wake),
+            Record::Result(work) => self.work = Some(work),
+            Record::Failure { what, detail } => {
+                self.findings += 1;
+                self.failures.push(format!("{what}: {detail}"));
+            }
+            Record::Panic { message } => {
+                self.has_panicked = true;
+                self.failures.push(format!("the guest panicked: {message}"));
+            }
+            Record::End { ok } => self.end = Some(ok),
+            Record::Progress { .. } | Record::Unknown => {}
+        }
+    }
+
+    /// Lines come again and again; the last of each kind counts.
+    fn keep_stat(&mut self, line: String) {
+        let kind = |line: &str| line.split(':').next().unwrap_or_default().trim().to_owned();
+        self.stats.retain(|known| kind(known) != kind(&line));
+        self.stats.push(line);
+    }
+
+    /// Whether the guest has said its last word.
+    pub(crate) fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Whether the guest itself has found that something is wrong, and said so to the end. A test that fails ends in a panic.
+    pub(crate) fn has_caught(&self) -> bool {
+        let broken = self.tests.iter().any(|test| test.outcome == TestOutcome::Failed)
+            || self.work.as_ref().is_some_and(|work| !work.correct)
+            || self.findings > 0;
+        self.boot.is_some() && broken && (self.end == Some(false) || self.has_panicked)
+    }
+
+    /// The guest's last lines for people.
+    pub(crate) fn log(&self) -> impl Iterator<Item = &str> {
+        self.log.iter().map(String::as_str)
+    }
+
+    /// What it comes to.
+    pub(crate) fn state(&self, ending: Ending, exit: &Exit) -> State {
+        let failed = |reason: String| State::Failed { reason };
+        if let Some(failure) = self.failures.first() {
+            let more = self.failures.len() - 1;
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            return failed(format!("{}{more}", shown(failure, WIDTH)));
+        }
+        match (ending, self.end) {
+            (Ending::Stopped, _) => failed("stopped".to_owned()),
+            (Ending::Own, Some(true)) if exit.code != Some(CONTENT) => {
+                failed(format!("the guest said that all is well, but {}", exit.told))
+            }
+            (_, Some(true)) => self.sound(),
+            (Ending::NotUp, _) => failed("the guest did not come up in time; see --boot-limit".to_owned()),
+            (Ending::Overdue, _) => {
+                State::Killed { reason: "the guest was killed, as it did not end at --limit".to_owned() }
+            }
+            (Ending::Own, Some(false)) => {
+                let broken = self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed).count();
+                match (broken, &self.work) {
+                    (1.., _) => failed(format!("{broken} of {} tests failed", self.tests.len())),
+                    (0, Some(work)) if !work.correct => failed(violation(work)),
+                    (0, Some(work)) if !work.finished => State::Unfinished,
+                    _ => failed("the guest says that it failed, but not why".to_owned()),
+                }
+            }
+            (Ending::Own, None) if self.boot.is_none() => {
+                failed(format!("the guest did not come up: {}", exit.told))
+            }
+            (Ending::Own, None) => failed(format!("the guest died without a word: {}", exit.told)),
+        }
+    }
+
+    /// The guest is content; are we?
+    fn sound(&self) -> State {
+        let broken = self.tests.iter().find(|test| test.outcome == TestOutcome::Failed);
+        match (&self.boot, broken, &self.work) {
+            (None, ..) => State::Failed { reason: "the guest ended well without having booted".to_owned() },
+            (_, Some(test), _) => State::Failed { reason: format!("test {} failed", test.name) },
+            (_, _, Some(work)) if !work.correct => State::Failed { reason: violation(work) },
+            (_, _, Some(work)) if !work.finished => State::Unfinished,
+            _ => State::Finished,
+        }
+    }
+}
+
+fn violation(work: &Work) -> String {
+    format!("{} is BROKEN: it let in who had to wait", work.lock)
+}
+
+#[cfg(test)]
+#[path = "transcript_tests.rs"]
+mod tests;

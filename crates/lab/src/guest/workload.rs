@@ -1,0 +1,173 @@
+//! What a guest can be told to do, and the locks that each of it takes.
+use crate::names::nearest;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// What a guest does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Workload {
+    /// A load like a kernel build: tasks that compute, take a few hot locks, and block; how long it takes is the result
+    #[default]
+    Build,
+    /// The kernel's locktorture, in interrupt handlers as well
+    Torture,
+    /// Every vCPU takes the same lock in a loop
+    Counter,
+    /// The same for reader-writer locks, with readers
+    Rw,
+    /// The conformance tests
+    Conform,
+    /// Nothing: all vCPUs come up, and the guest ends
+    Boot,
+}
+
+impl Workload {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Build => "build",
+            Self::Torture => "torture",
+            Self::Counter => "counter",
+            Self::Rw => "rw",
+            Self::Conform => "conform",
+            Self::Boot => "boot",
+        }
+    }
+
+    /// Whether it is at work for `--seconds`.
+    pub(crate) fn lasts(self) -> bool {
+        matches!(self, Self::Torture | Self::Counter | Self::Rw)
+    }
+
+    /// Whether the figures of interest are how much was done, not how long it took.
+    pub(crate) fn has_rate(self) -> bool {
+        matches!(self, Self::Counter | Self::Rw | Self::Torture)
+    }
+
+    /// Whether it measures anything.
+    pub(crate) fn has_figures(self) -> bool {
+        !matches!(self, Self::Conform | Self::Boot)
+    }
+
+    fn takes(self, sharing: bool) -> bool {
+        match self {
+            Self::Build | Self::Counter => !sharing,
+            Self::Rw => sharing,
+            Self::Torture | Self::Conform | Self::Boot => true,
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One boot tests all of them.
+const ALL: &str = "all";
+/// What a guest that only boots is said to run.
+const NONE: &str = "none";
+/// Those of a family that are there to be compared with each other.
+const VARIANTS: &str = "variants";
+/// Broken on purpose; which there are, the guest knows.
+const BUSTED: &str = "busted-";
+
+/// A lock of the catalogue.
+#[derive(Clone, Copy)]
+struct Known {
+    name: &'static str,
+    sharing: bool,
+    variant: bool,
+}
+
+fn catalogue() -> Vec<Known> {
+    let family = |names: Vec<&'static str>, variants: &[&str], sharing| {
+        let known = |name| Known { name, sharing, variant: variants.contains(&name) };
+        names.into_iter().map(known).collect::<Vec<_>>()
+    };
+    let (mutexes, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
+    let mut all = family(mutexes, &variants, false);
+    let (sharing, variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
+    all.extend(family(sharing, &variants, true));
+    all
+}
+
+/// The locks that `words` name, in their order and each once; the guest boots for each.
+pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>, String> {
+    if workload == Workload::Boot {
+        return Ok(vec![NONE.to_owned()]);
+    }
+    let all = catalogue();
+    let mut chosen: Vec<String> = Vec::new();
+    for word in words.iter().map(|word| word.trim()) {
+        let group = |variant: bool| -> Vec<String> {
+            let wanted = |known: &&Known| workload.takes(known.sharing) && known.variant == variant;
+            all.iter().filter(wanted).map(|known| known.name.to_owned()).collect()
+        };
+        let named = match word {
+            ALL if workload == Workload::Conform => vec![ALL.to_owned()],
+            ALL => group(false),
+            VARIANTS => group(true),
+            busted if busted.starts_with(BUSTED) => vec![busted.to_owned()],
+            _ => vec![single(workload, word, &all)?],
+        };
+        for lock in named {
+            if !chosen.contains(&lock) {
+                chosen.push(lock);
+            }
+        }
+    }
+    if chosen.is_empty() {
+        return Err("--lock names no lock".to_owned());
+    }
+    Ok(chosen)
+}
+
+fn single(workload: Workload, word: &str, all: &[Known]) -> Result<String, String> {
+    let Some(known) = all.iter().find(|known| known.name == word) else {
+        let names = all.iter().map(|known| known.name).chain([ALL, VARIANTS]);
+        return Err(format!("unknown lock '{word}'; nearest: {}", nearest(word, names).join(", ")));
+    };
+    if !workload.takes(known.sharing) {
+        let (takes, is) = if known.sharing {
+            ("mutexes", "a reader-writer lock")
+        } else {
+            ("reader-writer locks", "a mutex")
+        };
+        return Err(format!("--workload {workload} takes {takes}, and {word} is {is}"));
+    }
+    Ok(word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(workload: Workload, list: &str) -> Result<Vec<String>, String> {
+        locks(workload, &list.split(',').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn groups_are_what_the_workload_takes() {
+        let build = chosen(Workload::Build, "all").expect("locks");
+        assert!(build.contains(&"ticket".to_owned()) && !build.contains(&"qrw".to_owned()));
+        assert!(!build.contains(&"pv-qspin-hash".to_owned()));
+        let rw = chosen(Workload::Rw, "all").expect("locks");
+        assert!(rw.contains(&"qrw".to_owned()) && !rw.contains(&"ticket".to_owned()));
+        let torture = chosen(Workload::Torture, "all,variants,ticket").expect("locks");
+        assert_eq!(torture.len(), catalogue().len());
+        assert_eq!(chosen(Workload::Conform, "all"), Ok(vec!["all".to_owned()]));
+        assert_eq!(chosen(Workload::Boot, "ticket").map(|locks| locks.len()), Ok(1));
+    }
+
+    #[test]
+    fn unknown_and_unfit_locks_are_refused_in_a_line() {
+        let error = chosen(Workload::Build, "tiket").expect_err("unknown");
+        assert!(error.contains("nearest: ticket"), "{error}");
+        let error = chosen(Workload::Rw, "ticket").expect_err("a mutex");
+        assert!(error.contains("takes reader-writer locks, and ticket is a mutex"), "{error}");
+        assert!(chosen(Workload::Counter, "qrw").is_err());
+        assert!(chosen(Workload::Torture, "busted-none").is_ok(), "the guest knows these");
+    }
+}

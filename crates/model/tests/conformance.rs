@@ -1,0 +1,151 @@
+//! Every lock passes the conformance bodies under the model checker, with the least load that has every part in it: two contexts that
+//! each do their part once, in all executions with a bounded number of preemptions.
+use core::time::Duration;
+use loom::cell::UnsafeCell;
+use stanchion_core::order::{AcqRel, Acquire, Release};
+use stanchion_core::pv_qspin::{Small, WaitPolicy};
+use stanchion_core::{Atomic, Platform};
+use stanchion_model::check::Report;
+use stanchion_model::{Limits, Model, conduct};
+use stanchion_suite::{Body, Case, Context, Flag, Load, Witness, World};
+
+/// Contexts are threads of loom.
+struct Explored;
+
+/// A cell that loom knows of: who reads it comes after who wrote it, and after nobody else.
+struct Seen(<Model as Platform>::U32);
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self(Atomic::new(0))
+    }
+}
+
+impl Flag for Seen {
+    fn get(&self) -> u32 {
+        self.0.load(Acquire)
+    }
+
+    fn set(&self, to: u32) {
+        self.0.store(to, Release);
+    }
+
+    fn add_one(&self) {
+        self.0.fetch_add(1, AcqRel);
+    }
+}
+
+/// Loom fails an execution in which accesses of it are not ordered.
+#[derive(Default)]
+struct Guarded(UnsafeCell<()>);
+
+// SAFETY: all contexts of loom are coroutines on one host thread, so nobody else calls at the same time; there is nothing in the cell.
+unsafe impl Send for Guarded {}
+// SAFETY: as for `Send`: one host thread, and nothing in the cell.
+unsafe impl Sync for Guarded {}
+
+impl Witness for Guarded {
+    fn read(&self) {
+        self.0.with(|_| ());
+    }
+
+    fn write(&self) {
+        self.0.with_mut(|_| ());
+    }
+}
+
+/// Explores a body with so many preemptions at most.
+fn explore(preemptions: usize, check: fn(Load)) -> Report {
+    let load = Load::least();
+    let limits = Limits { preemptions: Some(preemptions), time: Duration::from_mins(5) };
+    conduct::explore(load.contexts, &limits, move || check(load))
+}
+
+impl World for Explored {
+    type Platform = Model;
+    type Waits<P: WaitPolicy> = Small<P>;
+    type Flag = Seen;
+    type Witness = Guarded;
+
+    fn run(_report: &dyn Fn() -> String, contexts: Vec<Context>) {
+        conduct::contexts(contexts);
+    }
+
+    fn until(_what: &str, done: &mut dyn FnMut() -> bool) {
+        conduct::wait_until(done);
+    }
+
+    fn conduct(case: &Case, check: fn(Load)) {
+        let preemptions = if case.body == Body::ManyAtOnce { 1 } else { 2 };
+        let report = explore(preemptions, check);
+        println!("{case:?}: {} executions in {:?}", report.executions, report.time);
+        assert!(report.failure.is_none(), "{case:?}: {report:?}");
+        assert!(report.exhausted, "{case:?}: {report:?}");
+    }
+}
+
+stanchion_suite::mutex_tests!(Explored);
+
+mod rw {
+    use super::*;
+
+    stanchion_suite::rw_tests!(Explored);
+}
+
+/// The bodies would pass any lock if their own checks were blind.
+mod detectors {
+    use super::*;
+    use stanchion_core::{ByteLock, RawLock};
+    use stanchion_model::check::Kind;
+    use stanchion_suite::broken::{OpenLock, OpenRwLock};
+    use stanchion_suite::{mutex, rw};
+
+    fn failure(check: fn(Load)) -> Option<Kind> {
+        explore(2, check).failure.map(|failure| failure.kind)
+    }
+
+    #[test]
+    fn a_try_that_lies_is_caught() {
+        let mutex = failure(mutex::tries_fail_while_held::<Explored, OpenLock<Model>>);
+        assert_eq!(mutex, Some(Kind::Assertion));
+        let rwlock = failure(rw::tries_fail_while_held::<Explored, OpenRwLock<Model>>);
+        assert_eq!(rwlock, Some(Kind::Assertion));
+    }
+
+    #[test]
+    fn a_lock_without_exclusion_is_caught() {
+        assert_eq!(failure(mutex::excludes::<Explored, OpenLock<Model>>), Some(Kind::Race));
+        assert_eq!(failure(rw::excludes::<Explored, OpenRwLock<Model>>), Some(Kind::Race));
+    }
+
+    /// Whoever waits for ever is seen, not waited for.
+    #[test]
+    fn a_lock_that_is_never_free_again_is_caught() {
+        let forgets = |_| {
+            let lock = std::sync::Arc::new(ByteLock::<Model>::new());
+            let context = || -> Context {
+                let lock = std::sync::Arc::clone(&lock);
+                Box::new(move || lock.acquire())
+            };
+            conduct::contexts(vec![context(), context()]);
+        };
+        assert_eq!(failure(forgets), Some(Kind::Stuck));
+    }
+
+    /// What no interleaving shows: the section is not visible to whoever comes next.
+    #[test]
+    fn a_release_that_orders_nothing_is_caught() {
+        stanchion_model::note_sites();
+        assert_eq!(failure(mutex::excludes::<Explored, ByteLock<Model>>), None);
+        let sites = stanchion_model::take_sites();
+        let (file, line, op) = sites
+            .iter()
+            .find(|(file, _, op)| file.ends_with("core/src/byte.rs") && *op == "store")
+            .expect("the release of `byte` is reached");
+        let release = format!("{file}:{line}:{op}=Relaxed").parse().expect("well-formed");
+        stanchion_model::weaken(Some(release));
+        let weakened = failure(mutex::excludes::<Explored, ByteLock<Model>>);
+        stanchion_model::weaken(None);
+        assert_eq!(weakened, Some(Kind::Race));
+    }
+}
