@@ -29,6 +29,11 @@ pub trait RawLock: Send + Sync + 'static {
     /// lost, which debug builds notice where they can. The lock must stay readable until this returns.
     fn release(&self);
 
+    /// Whether somebody may be waiting in line. A hint; `true` if the lock does not know.
+    fn has_waiters(&self) -> bool {
+        true
+    }
+
     /// The word as it is now, field by field, for reports; the fields may come from different moments.
     fn word(&self) -> Word;
 }

@@ -268,6 +268,7 @@ pub const LOCKS: &[Lock] = &[
     ordered::<PvQSpinLock<Model, LetsOut>>(MARKS_AND_STATES, &[HALTING, LETTING_OUT]),
     ordered::<PvQSpinLock<Model, Fair>>(MARKS_LINKS_AND_STATES, &[HALTING]),
     policy::<pv::Unlimited>(MARKS_LINKS_AND_STATES),
+    policy::<pv::Brief>(MARKS_LINKS_AND_STATES),
     policy::<pv::EagerKick>(MARKS_LINKS_AND_STATES),
     ordered::<PvQSpinLock<Model, pv::Small<pv::KickAhead>>>(MARKS_LINKS_AND_STATES, &[POLICY, KICKING_AHEAD]),
     policy::<pv::WaitEarlyAtOnce>(MARKS_LINKS_AND_STATES),
@@ -286,7 +287,7 @@ pub const LOCKS: &[Lock] = &[
     worded::<OwnerQueuedLock<Model>>(&[QUEUEING, OWNED, OWNED_QUEUES]).stating(LINKS_STATES_AND_TURNS),
     rw::<CountRwLock<Model>>("rw-simple", &[], &[WHOLLY, READING]),
     rw::<CountRwLock<Model, 1>>("rw-simple-few", &[], &[REFUSING]),
-    upgradable::<QueuedRwLock<Model, PvQSpinLock<Model, Steals>>>("qrw", &[WHOLLY, READING]),
+    upgradable::<QueuedRwLock<Model, PvQSpinLock<Model, pv::Small<pv::Brief>>>>("qrw", &[WHOLLY, READING]),
     upgradable::<QueuedRwLock<Model, ByteLock<Model>>>(
         "qrw-byte",
         &[WHOLLY, READING, READING_QUEUED, UPGRADING],

@@ -31,8 +31,7 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
                 3
             }
         }
-        // The clock advances by a microsecond each time it is read: a patient head of a reader-writer lock is passed once.
-        Tunable::StealIntervalMax | Tunable::OticketWake | Tunable::RwPatience => 2,
+        Tunable::StealIntervalMax | Tunable::OticketWake => 2,
         // The clock advances by a microsecond each time it is read: a secondary queue is handed on once.
         Tunable::CnaThreshold => 0,
         other => other.default(),

@@ -12,7 +12,7 @@
 //! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3 describe it. Each patch of
 //! the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before it),
 //! [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of
-//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]. [`Hybrid`], the default, is ours, with the 4.15 form as its
+//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]; [`Brief`] is for the queues of other locks. [`Hybrid`], the default, is ours, with the 4.15 form as its
 //! start. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
@@ -126,8 +126,8 @@ mod waiter;
 mod word;
 
 pub use policy::{
-    Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly, Patched,
-    Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
+    Brief, Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly,
+    Patched, Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 
@@ -187,6 +187,11 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
             return self.release_kicking_ahead();
         }
         self.release_and_kick_the_head();
+    }
+
+    #[inline]
+    fn has_waiters(&self) -> bool {
+        self.has_queue()
     }
 
     fn word(&self) -> Word {

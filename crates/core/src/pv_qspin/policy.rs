@@ -99,6 +99,33 @@ impl WaitPolicy for Hybrid {
     type Signpost = Spots;
 }
 
+/// [`Unlimited`] for the queue of another lock, whose first in line holds this one while it waits, asleep perhaps: who comes then is to
+/// sleep soon. No stints: in such a queue, a context that has to queue because its stint is over waits for a CPU while it could have had
+/// the other lock.
+#[derive(Debug)]
+pub enum Brief {}
+
+impl WaitPolicy for Brief {
+    const NAME: &'static str = "pv-qspin-brief";
+    const STEALS: bool = Unlimited::STEALS;
+    const NEWCOMER_SPIN: u32 = 250;
+    const QUEUED_SPIN: u32 = 500;
+    const HEAD_PATIENCE: u32 = 250;
+    const HEAD_SPIN: u32 = 1_000;
+    const FIRST_PAUSE: u32 = Unlimited::FIRST_PAUSE;
+    const LONGEST_PAUSE: u32 = Unlimited::LONGEST_PAUSE;
+    const SHORTEST_STINT_MICROS: u32 = Unlimited::SHORTEST_STINT_MICROS;
+    const LONGEST_STINT_MICROS: u32 = Unlimited::LONGEST_STINT_MICROS;
+    const STINT_TIMES_WAIT_MICROS: u32 = Unlimited::STINT_TIMES_WAIT_MICROS;
+    const LONGEST_EXTENSION: u32 = Unlimited::LONGEST_EXTENSION;
+    const LOOK_AHEAD: usize = Unlimited::LOOK_AHEAD;
+    const LET_OUT_TRIES: u32 = Unlimited::LET_OUT_TRIES;
+    const CLOCK_INTERVAL_MICROS: u32 = Unlimited::CLOCK_INTERVAL_MICROS;
+    const LEAST_CREDIT: u32 = Unlimited::LEAST_CREDIT;
+    const MOST_CREDIT: u32 = Unlimited::MOST_CREDIT;
+    type Signpost = Spots;
+}
+
 /// Polls before a waiter halts, as the kernel has it.
 const SPIN_THRESHOLD: u32 = 1 << 15;
 /// How often the merged form looks at the waiter in front.

@@ -1,20 +1,42 @@
 //! Waiting at the head of the queue, which is holding the queue's lock.
-use super::word::{UPGRADABLE, WAITING, WRITER, Want};
+use super::word::{WAITING, Want};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
 use crate::order::{Acquire, Relaxed};
-use crate::platform::{Atomic, Platform, micros};
+use crate::platform::{Atomic, Platform};
 use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Waits as the head until it is in. The `waiting` mark is gone then (I3).
     pub(super) fn wait_as_head(&self, want: Want) -> Result<(), TooManyReaders> {
-        let head_since = if W::PATIENT { micros::<P>() } else { 0 };
         let mut objects = false;
-        if !W::PATIENT {
-            self.object(&mut objects);
+        loop {
+            let seen = self.wait_for_turn(want, &mut objects);
+            if want.is_too_many(seen, Self::MOST_READERS) {
+                self.withdraw(objects);
+                return Err(TooManyReaders);
+            }
+            // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
+            if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits as the head until it could go in, and stays out.
+    pub(super) fn wait_and_stay_out(&self, want: Want) {
+        let mut objects = false;
+        self.wait_for_turn(want, &mut objects);
+        self.withdraw(objects);
+    }
+
+    /// Waits as the head for a word that it can go in with. It objects before it halts: who is runnable finds that out and sleeps, too,
+    /// so that there is a CPU for the holder that was preempted, and then for the head.
+    fn wait_for_turn(&self, want: Want, objects: &mut bool) -> u32 {
+        if !W::PATIENT && !*objects {
+            self.object(objects);
         }
         loop {
             let polls = P::tunable(Tunable::RwHeadPolls);
@@ -22,30 +44,21 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             let polled = self.count.wait_until_polls(polls, Relaxed, |count| want.can_go(count));
             let (Ok(seen) | Err(seen)) = polled;
             if want.can_go(seen) {
-                if want.is_too_many(seen, Self::MOST_READERS) {
-                    self.withdraw(objects);
-                    return Err(TooManyReaders);
-                }
-                // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
-                if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
-                    return Ok(());
-                }
-                continue;
+                return seen;
             }
-            // Readers come and go without leaving the lock free, which is the only thing that would wake a writer.
-            let beside_readers = matches!(want, Want::Write) && seen & (WRITER | UPGRADABLE) == 0;
-            if !objects && (beside_readers || patience_is_over::<P>(head_since)) {
-                self.object(&mut objects);
-                continue;
+            if *objects {
+                self.halt_as_head(want);
+            } else {
+                self.object(objects);
             }
-            self.halt_as_head(want);
         }
     }
 
     /// Lets nobody pass any more.
     fn object(&self, objects: &mut bool) {
         // ord: J18 alone: a request; who does not see it passes once
-        self.count.fetch_add(WAITING, Relaxed);
+        let before = self.count.fetch_add(WAITING, Relaxed);
+        debug_assert_eq!(before & WAITING, 0, "one head at a time objects, and takes it back (I3)");
         *objects = true;
     }
 
@@ -75,9 +88,4 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         // ord: J21 alone: whoever kicks us once too often is harmless
         self.count.fetch_add(code.wrapping_neg(), Relaxed);
     }
-}
-
-/// Whether the head has been the head for as long as it lets others pass.
-fn patience_is_over<P: Platform>(since: u32) -> bool {
-    micros::<P>().wrapping_sub(since) >= P::tunable(Tunable::RwPatience)
 }

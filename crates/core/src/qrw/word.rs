@@ -88,6 +88,25 @@ impl Want {
         }
     }
 
+    /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in: anybody until the head objects, and a writer
+    /// also while the head sleeps or has no CPU yet since it was kicked.
+    #[inline(always)]
+    fn may_pass(self, count: u32) -> bool {
+        count & WAITING == 0 || (matches!(self, Want::Write) && count & SLEEPER != 0)
+    }
+
+    /// Whether a newcomer that cannot go in polls in vain: a head without a CPU comes first, so the newcomer's is of more use to others.
+    #[inline(always)]
+    pub(super) fn is_in_vain(self, count: u32) -> bool {
+        count & WAITING != 0 && count & SLEEPER != 0 && !self.may_pass_in(count)
+    }
+
+    /// Whether a newcomer can go in, ahead of the head of the queue if there is one.
+    #[inline(always)]
+    pub(super) fn may_pass_in(self, count: u32) -> bool {
+        self.may_pass(count) && self.can_go(count)
+    }
+
     /// Whether one would be counted, and is one more than `most`.
     #[inline(always)]
     pub(super) fn is_too_many(self, count: u32, most: u32) -> bool {
@@ -102,5 +121,30 @@ impl Want {
             Want::Write => count | WRITER,
             Want::Upgradable => count | UPGRADABLE,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_writers_pass_a_head_that_objects_and_only_while_it_has_no_cpu() {
+        for want in [Want::Read, Want::Upgradable, Want::Write] {
+            assert!(want.may_pass_in(0), "a free lock");
+            assert!(want.may_pass_in(SLEEPER), "a head that does not object");
+            assert!(!want.may_pass_in(WAITING), "a head that runs, and objects");
+            assert_eq!(want.may_pass_in(WAITING | SLEEPER), matches!(want, Want::Write));
+            assert!(!want.may_pass_in(WAITING | SLEEPER | WRITER), "a writer is in");
+        }
+        assert!(!Want::Write.may_pass_in(WAITING | SLEEPER | READER), "a reader is in");
+    }
+
+    #[test]
+    fn newcomers_poll_while_that_may_help() {
+        assert!(!Want::Read.is_in_vain(WRITER) && !Want::Read.is_in_vain(WAITING), "the head runs");
+        assert!(Want::Read.is_in_vain(WAITING | SLEEPER));
+        assert!(Want::Write.is_in_vain(WAITING | SLEEPER | READER));
+        assert!(!Want::Write.is_in_vain(WAITING | SLEEPER), "it can go in");
     }
 }

@@ -23,7 +23,6 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::OticketWake
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
-        | Tunable::RwPatience
         | Tunable::RwSweepPolls
         | Tunable::RwFenceRatio => 2,
         Tunable::HeadSpins => 3,

@@ -1,8 +1,8 @@
 //! The reader-writer locks that can be explored, each with what it can do beyond the rest.
 use super::platform::Stepped;
-use super::policies::Quick;
 use super::subjects::Subject;
 use crate::arena::{Arena, Placed};
+use stanchion_core::pv_qspin::{Brief, Small};
 use stanchion_core::qrw::{Lenient, Strict};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
@@ -144,7 +144,7 @@ fn upgrading<L: Upgradable<Platform = Stepped>>(name: &'static str) -> RwKind {
 }
 
 /// The default lock with constants small enough to be reached.
-type Qrw = QueuedRwLock<Stepped, PvQSpinLock<Stepped, Quick>, Lenient>;
+type Qrw = QueuedRwLock<Stepped, PvQSpinLock<Stepped, Small<Brief>>, Lenient>;
 
 /// Every reader-writer lock, in the order of tables.
 pub(super) fn all() -> Vec<Subject> {
