@@ -1,6 +1,6 @@
 //! vCPUs as the machine under a lock: halting is HLT, kicking an interrupt, a nested context an interrupt handler.
 use super::cells::{Cell8, Cell16, Cell32, CellUsize, translate};
-use super::cpu::{record, this};
+use super::cpu::{Cpu, record, this};
 use super::domain::{DOMAIN, GuestDomain};
 use super::interrupts::ALL_BUT_KICKS;
 use super::pause::pause;
@@ -153,14 +153,19 @@ impl Platform for Guest {
         let other = record(cpu.index());
         this().meters.kicks_sent.add(1);
         other.meters.kicked_at.set(clock::now().max(1));
-        if kvm::has_kick() {
-            kvm::kick(other.apic.get());
-        } else {
-            apic::kick(other.apic.get());
-        }
+        rouse(other);
     }
 
     fn is_preempted(cpu: CpuId) -> bool {
         kvm::is_preempted(record(cpu.index()))
+    }
+}
+
+/// Ends a vCPU's halt, or its next one, and counts nothing: what is no lock's kick must not show up as one.
+pub(super) fn rouse(other: &Cpu) {
+    if kvm::has_kick() {
+        kvm::kick(other.apic.get());
+    } else {
+        apic::kick(other.apic.get());
     }
 }

@@ -2,7 +2,7 @@
 use super::boot::{TRAMPOLINE, trampoline_end, trampoline_start};
 use super::cells::{Cell32, Tally};
 use super::cpu::{Cpu, MAX, record};
-use super::platform::Guest;
+use super::platform::{Guest, rouse};
 use super::stacks::Stacks;
 use super::{apic, arch, clock, descriptors, kvm, timer};
 use alloc::boxed::Box;
@@ -10,7 +10,7 @@ use core::hint::spin_loop;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use stanchion_core::order::{Acquire, Release};
-use stanchion_core::{Atomic, ConstAtomic, CpuId, Platform};
+use stanchion_core::{Atomic, ConstAtomic, Platform};
 use stanchion_guest::firmware::acpi::{Board, Vcpu};
 
 /// What the trampoline takes over: where the vCPU's stack ends, and what `other_vcpu` is given.
@@ -147,7 +147,7 @@ pub(super) fn set_up(cpu: &'static Cpu, stacks: &Stacks) {
 pub(super) fn go() {
     // ord: AB23 pairs AB22: the others see what was prepared
     GO.store(1, Release);
-    for cpu in (1..vcpus()).filter_map(CpuId::new) {
-        Guest::kick(cpu);
+    for vcpu in 1..vcpus() {
+        rouse(record(vcpu));
     }
 }

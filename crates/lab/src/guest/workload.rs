@@ -81,10 +81,12 @@ struct Known {
     variant: bool,
 }
 
+/// What the guest knows: not the locks that are others with a tunable set, because its tunables are fixed.
 fn catalogue() -> Vec<Known> {
+    let tuned = stanchion_sim::tuned_names();
     let family = |names: Vec<&'static str>, variants: &[&str], sharing| {
         let known = |name| Known { name, sharing, variant: variants.contains(&name) };
-        names.into_iter().map(known).collect::<Vec<_>>()
+        names.into_iter().filter(|name| !tuned.contains(name)).map(known).collect::<Vec<_>>()
     };
     let (mutexes, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
     let mut all = family(mutexes, &variants, false);
@@ -168,6 +170,9 @@ mod tests {
         let error = chosen(Workload::Rw, "ticket").expect_err("a mutex");
         assert!(error.contains("takes reader-writer locks, and ticket is a mutex"), "{error}");
         assert!(chosen(Workload::Counter, "qrw").is_err());
+        for tuned in ["xen-pv-wake-all", "cna-10ms"] {
+            assert!(chosen(Workload::Build, tuned).is_err(), "{tuned}: the guest's tunables are fixed");
+        }
         assert!(chosen(Workload::Torture, "busted-none").is_ok(), "the guest knows these");
     }
 }

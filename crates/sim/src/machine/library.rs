@@ -15,6 +15,7 @@ const LIBRARY: &[(&str, &str)] = shipped! {
     "haswell-ep-2x10x2"
     "haswell-ex-4x8"
     "power9-16x12x8"
+    "qemu-tcg"
     "small-vm"
     "westmere-ex-8x4"
     "xen-2cpu"
