@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 const LAST_LINES: usize = 12;
 /// How much of a line is shown; a guest that is stuck tells what each vCPU does.
 const WIDTH: usize = 300;
+/// What a guest calls what only a broken lock does. Its other failures are its own, or of who started it.
+const BROKEN: [&str; 3] = ["exclusion", "lost-update", "stall"];
 
 /// All that a guest has said.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +23,7 @@ pub(crate) struct Transcript {
     pub work: Option<Work>,
     /// What must not be, the first first.
     failures: Vec<String>,
-    /// How many of these the guest has found itself.
+    /// How many of these are faults of the lock that the guest has found itself.
     findings: usize,
     has_panicked: bool,
     /// The guest's verdict on itself.
@@ -120,7 +122,7 @@ impl Transcript {
             Record::Wake(wake) => self.wake = Some(wake),
             Record::Result(work) => self.work = Some(work),
             Record::Failure { what, detail } => {
-                self.findings += 1;
+                self.findings += usize::from(BROKEN.contains(&what.as_str()));
                 self.failures.push(format!("{what}: {detail}"));
             }
             Record::Panic { message } => {

@@ -107,4 +107,8 @@ fn caught_is_only_what_the_guest_has_found_itself() {
     assert!(!transcript(&[BOOT, found]).has_caught(), "it died");
     assert!(!transcript(&[BOOT, "{", failed]).has_caught(), "its records are broken");
     assert!(!transcript(&[BOOT, failed]).has_caught(), "it does not say why");
+    for what in ["order", "exception"] {
+        let other = found.replace("exclusion", what);
+        assert!(!transcript(&[BOOT, &other, failed]).has_caught(), "{what} is no fault of the lock");
+    }
 }
