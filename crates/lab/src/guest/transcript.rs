@@ -41,6 +41,8 @@ pub(crate) enum Ending {
     NotUp,
     /// We, because the guest's time was over.
     Overdue,
+    /// We, because it went on when nobody could hear it any more.
+    Mute,
     /// We, because the user asked for it.
     Stopped,
 }
@@ -177,6 +179,9 @@ impl Transcript {
             (Ending::Overdue, _) => {
                 State::Killed { reason: "the guest was killed, as it did not end at --limit".to_owned() }
             }
+            (Ending::Mute, _) => State::Killed {
+                reason: "the guest was killed, as it closed its serial line and went on".to_owned(),
+            },
             (Ending::Own, Some(false)) => {
                 let broken = self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed).count();
                 match (broken, &self.work) {
