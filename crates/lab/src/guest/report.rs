@@ -68,9 +68,11 @@ impl Setting {
             words.push(format!("lock={}", self.locks[trial.lock]));
         }
         words.push(format!("seed={}", self.seed.wrapping_add(trial.round as u64)));
-        words.extend(self.seconds.map(|seconds| format!("seconds={}ms", (seconds * 1e3).round() as u64)));
+        // The guest knows no shorter time.
+        let ms = |seconds: f64| ((seconds * 1e3).round() as u64).max(1);
+        words.extend(self.seconds.map(|seconds| format!("seconds={}ms", ms(seconds))));
         if self.workload == Workload::Build {
-            words.push(format!("limit={}ms", (self.limit_s * 1e3).round() as u64));
+            words.push(format!("limit={}ms", ms(self.limit_s)));
         }
         words.extend(self.stall().map(|seconds| format!("stall={seconds}")));
         words.extend(rate.map(|rate| format!("rate={rate}")));
@@ -260,6 +262,8 @@ mod tests {
         let trial = Trial { lock: 0, round: 3 };
         assert_eq!(crowded(8).words(&trial, None), "workload=build lock=a seed=45 limit=30000ms");
         assert!(crowded(64).words(&trial, Some(5)).ends_with(" limit=30000ms stall=80 rate=5"));
+        let hasty = Setting { seconds: Some(1e-4), limit_s: 1e-4, ..crowded(8) };
+        assert!(hasty.words(&trial, None).ends_with(" seconds=1ms limit=1ms"), "what the guest can read");
         let conform = Setting { workload: Workload::Conform, ..crowded(10) };
         assert!(conform.words(&trial, None).ends_with(" stall=75"), "not less than without being told");
     }
