@@ -93,6 +93,8 @@ fn command(apic: u32, what: u32) {
         // An x2APIC's write is no fence, and who is interrupted looks at what was written before.
         // ord: AB3 alone: orders the stores before it and the interrupt, which the language knows nothing of
         core::sync::atomic::fence(Ordering::SeqCst);
+        // The write is no access to memory either, which is all that the fence holds back: it waits for the fence by this.
+        arch::wait_for_loads();
         // SAFETY: there is an x2APIC, and an interrupt disturbs no memory (G4, G5); a reset vCPU runs only what we start.
         unsafe { arch::write_msr(FIRST_MSR + COMMAND, u64::from(apic) << 32 | u64::from(what)) };
         return;

@@ -14,6 +14,13 @@ pub(super) fn cpuid(leaf: u32, sub: u32) -> CpuidResult {
     __cpuid_count(leaf, sub)
 }
 
+/// Nothing that comes later is begun before all earlier loads and fences are done.
+#[inline(always)]
+pub(super) fn wait_for_loads() {
+    // SAFETY: the instruction is part of 64-bit mode and changes nothing. Not `nomem`: what comes later must not move ahead of it.
+    unsafe { asm!("lfence", options(nostack, preserves_flags)) };
+}
+
 /// Disables interrupts; whether they were enabled.
 #[inline(always)]
 pub(super) fn disable_interrupts() -> bool {

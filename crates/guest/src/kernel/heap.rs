@@ -55,13 +55,16 @@ fn class(layout: Layout) -> Option<usize> {
 }
 
 // SAFETY: blocks are as large as their class says, which is not below size and alignment of the layout; those from the untouched end are
-// aligned to their size up to a page, and larger alignments are rounded up as well. None is handed out twice: the lists and the end move under
-// the lock.
+// aligned to their size up to a page, and larger alignments are rounded up as well, and never taken from a list. None is handed out twice: the
+// lists and the end move under the lock.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class(layout) else { return ptr::null_mut() };
         FREE.with(|free| {
-            if let Some(block) = free.lists[class] {
+            // What was given back is aligned to a page at most.
+            if layout.align() <= 4096
+                && let Some(block) = free.lists[class]
+            {
                 // SAFETY: a block in a list is free memory that `dealloc` wrote a link to.
                 free.lists[class] = unsafe { block.as_ref().next };
                 return block.as_ptr().cast();

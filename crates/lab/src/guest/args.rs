@@ -214,6 +214,9 @@ impl Args {
         if !(1..=VCPUS_MOST).contains(&self.vcpus) {
             return Err(format!("--vcpus {}: must be from 1 to {VCPUS_MOST}", self.vcpus));
         }
+        if self.workload == Workload::Conform && self.vcpus < 2 {
+            return Err("--vcpus 1: the conformance tests need two at least".to_owned());
+        }
         if !(1..=self.vcpus).contains(&self.numa) {
             return Err(format!("--numa {}: must be from 1 to --vcpus, which is {}", self.numa, self.vcpus));
         }

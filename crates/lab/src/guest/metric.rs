@@ -15,9 +15,9 @@ pub(crate) struct Metric {
     of: fn(&Run) -> Option<f64>,
 }
 
-/// The sum over the vCPUs of a run that has told of them.
+/// The sum over the vCPUs of a run that has told of them. No number is too large for it.
 fn sum(run: &Run, of: impl Fn(&super::record::Vcpu) -> u64) -> Option<f64> {
-    (!run.vcpus.is_empty()).then(|| run.vcpus.iter().map(of).sum::<u64>() as f64)
+    (!run.vcpus.is_empty()).then(|| run.vcpus.iter().map(|vcpu| of(vcpu) as f64).sum())
 }
 
 /// How long the work took. It has an end only if it was finished.

@@ -5,7 +5,7 @@ use super::table;
 use crate::units::spoken;
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
 /// Parts that a boot is divided into on the bar.
@@ -55,7 +55,10 @@ impl Progress {
 
     /// Prints a line on standard output without tearing the bar.
     pub(crate) fn print(&self, line: &str) {
-        self.bar.suspend(|| println!("{line}"));
+        // Who has seen enough (`| head`) may have closed it.
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stdout(), "{line}");
+        });
     }
 
     /// A guest has ended.

@@ -1,8 +1,12 @@
 //! The records of a guest's report channel: a line of JSON each, told apart by `record`.
-use serde::{Deserialize, Serialize};
+use super::lines::shown;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The version of the records that this command reads.
 pub(crate) const VERSION: u32 = 1;
+
+/// The most of a text within a record that is kept, where the text is for a terminal.
+const WIDTH: usize = 400;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -13,9 +17,18 @@ pub(crate) enum Record {
     /// A conformance test is over.
     Test(Test),
     /// How far a long run is.
-    Progress { done: u64, of: u64, what: String },
+    Progress {
+        done: u64,
+        of: u64,
+        #[serde(deserialize_with = "harmless")]
+        what: String,
+    },
     /// A line as the kernel's locktorture prints it.
-    Stat { lock: String, line: String },
+    Stat {
+        lock: String,
+        #[serde(deserialize_with = "harmless")]
+        line: String,
+    },
     /// What a vCPU did.
     Vcpu(Vcpu),
     /// How long kicked vCPUs took to run again.
@@ -43,6 +56,7 @@ pub(crate) struct Hardware {
     pub version: u32,
     pub vcpus: u16,
     pub nodes: u16,
+    #[serde(deserialize_with = "harmless")]
     pub hypervisor: String,
     pub tsc_hz: u64,
     pub x2apic: bool,
@@ -56,6 +70,7 @@ pub(crate) struct Hardware {
 /// A conformance test that is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Test {
+    #[serde(deserialize_with = "harmless")]
     pub name: String,
     pub outcome: TestOutcome,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +120,7 @@ pub(crate) struct Wake {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub workload: String,
+    #[serde(deserialize_with = "harmless")]
     pub lock: String,
     pub elapsed_ns: u64,
     pub operations: u64,
@@ -135,6 +151,11 @@ pub(crate) struct Work {
 pub(crate) struct Fairness {
     pub min: f64,
     pub max: f64,
+}
+
+/// Text without what a terminal would obey, whatever the guest has put there.
+fn harmless<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    String::deserialize(from).map(|text| shown(&text, WIDTH))
 }
 
 /// The record in a line; the error says why it is none.

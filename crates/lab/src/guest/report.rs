@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 /// Version of the JSON.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// What the guest takes for a stall by itself, in seconds, is right up to so many vCPUs to a CPU.
+/// What the guest takes for a stall by itself, in seconds, is right up to so many vCPUs to a CPU; a conformance test may take longer.
 const STALL_S: u64 = 10;
+const TEST_STALL_S: u64 = 60;
 const CROWD: u64 = 4;
 
 /// Who runs the guest's instructions.
@@ -67,9 +68,11 @@ impl Setting {
             words.push(format!("lock={}", self.locks[trial.lock]));
         }
         words.push(format!("seed={}", self.seed.wrapping_add(trial.round as u64)));
-        words.extend(self.seconds.map(|seconds| format!("seconds={}ms", (seconds * 1e3).round() as u64)));
+        // The guest knows no shorter time.
+        let ms = |seconds: f64| ((seconds * 1e3).round() as u64).max(1);
+        words.extend(self.seconds.map(|seconds| format!("seconds={}ms", ms(seconds))));
         if self.workload == Workload::Build {
-            words.push(format!("limit={}ms", (self.limit_s * 1e3).round() as u64));
+            words.push(format!("limit={}ms", ms(self.limit_s)));
         }
         words.extend(self.stall().map(|seconds| format!("stall={seconds}")));
         words.extend(rate.map(|rate| format!("rate={rate}")));
@@ -82,7 +85,8 @@ impl Setting {
     /// each for the others' slices; the guest does not know how many of those there are to a CPU.
     fn stall(&self) -> Option<u64> {
         let crowd = u64::from(self.vcpus).div_ceil(self.cpus.len().max(1) as u64);
-        (crowd > CROWD).then_some(STALL_S * crowd / CROWD)
+        let alone = if self.workload == Workload::Conform { TEST_STALL_S } else { STALL_S };
+        (crowd > CROWD).then_some(alone * crowd / CROWD)
     }
 
     /// All boots in their order: rounds of all locks, each beginning one lock further.
@@ -258,5 +262,9 @@ mod tests {
         let trial = Trial { lock: 0, round: 3 };
         assert_eq!(crowded(8).words(&trial, None), "workload=build lock=a seed=45 limit=30000ms");
         assert!(crowded(64).words(&trial, Some(5)).ends_with(" limit=30000ms stall=80 rate=5"));
+        let hasty = Setting { seconds: Some(1e-4), limit_s: 1e-4, ..crowded(8) };
+        assert!(hasty.words(&trial, None).ends_with(" seconds=1ms limit=1ms"), "what the guest can read");
+        let conform = Setting { workload: Workload::Conform, ..crowded(10) };
+        assert!(conform.words(&trial, None).ends_with(" stall=75"), "not less than without being told");
     }
 }

@@ -78,9 +78,22 @@ pub(crate) fn run(
         let reader = scope.spawn(move || pump(stdout, log, &sender));
         let words = scope.spawn(move || last_words(stderr));
         let watch = Watch { start, patience, meter: Meter::new(running.pid()), stop: &stop };
-        let watched = watch.until_the_end(&lines, audience);
+        let mut watched = watch.until_the_end(&lines, audience);
         // A reader that waits for room must not wait for ever.
         drop(lines);
+        // What can no longer be heard may still run.
+        let silent = Instant::now();
+        while !waiter.is_finished() {
+            if watched.ending == Ending::Own {
+                watched.ending = match silent.elapsed() >= GOODBYE {
+                    _ if audience.stop_requested() => Ending::Stopped,
+                    true => Ending::Mute,
+                    false => Ending::Own,
+                };
+                stop.store(watched.ending != Ending::Own, Ordering::Relaxed);
+            }
+            std::thread::sleep(GLANCE / 10);
+        }
         let logged =
             reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader of the serial line died")));
         let gone = waiter.join().unwrap_or_else(|_| Err(io::Error::other("the waiter for QEMU died")));
@@ -169,7 +182,8 @@ fn pump(from: Option<impl Read>, mut log: Option<&mut File>, to: &SyncSender<Lin
     let (mut lines, mut bytes, mut wanted) = (Lines::default(), [0; 4096], true);
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         if let Some(log) = &mut log {
-            log.write_all(&bytes[..count])?;
+            log.write_all(&bytes[..count])
+                .map_err(|error| io::Error::new(error.kind(), format!("--log: {error}")))?;
         }
         lines.feed(&bytes[..count], |line| wanted &= to.send(line).is_ok());
         if !wanted {

@@ -69,6 +69,15 @@ fn a_flood_of_lines_does_not_keep_it_from_being_killed() {
 }
 
 #[test]
+fn one_that_closes_its_serial_line_does_not_go_on_for_ever() {
+    let session = run(&format!("{SOUND}; exec >&-; sleep 600"), 600.0, usize::MAX);
+    assert!(reason(&session).contains("serial line"), "{session:?}");
+    assert!(session.wall < Duration::from_mins(1));
+    let session = run(&format!("{SOUND}; exec >&-; sleep 600"), 600.0, 1);
+    assert_eq!(session.ending, Ending::Stopped);
+}
+
+#[test]
 fn a_user_who_stops_is_heard_at_once() {
     let session = run(&format!("{SOUND}; sleep 600"), 600.0, 1);
     assert_eq!(session.ending, Ending::Stopped);
@@ -104,4 +113,10 @@ fn the_log_has_every_byte() {
     super::run(&mut command, patience, Some(&mut file), &mut watcher).expect("a shell");
     let bytes = std::fs::read(&path).expect("written");
     assert!(bytes.starts_with(b"\xff\nbooting\n{") && bytes.ends_with(b"}\nhalf"));
+
+    let mut full = File::options().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{SOUND}; sleep 600")]).stdout(Stdio::piped()).process_group(0);
+    let error = super::run(&mut command, patience, Some(&mut full), &mut watcher).expect_err("no room");
+    assert!(error.to_string().starts_with("--log: "), "{error}");
 }

@@ -8,6 +8,13 @@ use std::collections::VecDeque;
 const LAST_LINES: usize = 12;
 /// How much of a line is shown; a guest that is stuck tells what each vCPU does.
 const WIDTH: usize = 300;
+/// A guest gone wild may not fill our memory: no sound one writes as many records, nor stat lines of so many kinds.
+const RECORDS_MOST: usize = 4096;
+const STATS_MOST: usize = 8;
+/// How many failures are kept.
+const FAILURES_MOST: usize = 16;
+/// What a guest calls what only a broken lock does. Its other failures are its own, or of who started it.
+const BROKEN: [&str; 3] = ["exclusion", "lost-update", "stall"];
 
 /// All that a guest has said.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +28,11 @@ pub(crate) struct Transcript {
     pub work: Option<Work>,
     /// What must not be, the first first.
     failures: Vec<String>,
-    /// How many of these the guest has found itself.
+    /// How many there were.
+    failed: usize,
+    /// How many records have come, without those of which only the last one counts.
+    records: usize,
+    /// How many faults of the lock the guest has found itself.
     findings: usize,
     has_panicked: bool,
     /// The guest's verdict on itself.
@@ -39,6 +50,8 @@ pub(crate) enum Ending {
     NotUp,
     /// We, because the guest's time was over.
     Overdue,
+    /// We, because it went on when nobody could hear it any more.
+    Mute,
     /// We, because the user asked for it.
     Stopped,
 }
@@ -93,22 +106,33 @@ impl Transcript {
                     (_, true) => "only a part of a record".to_owned(),
                     _ => format!("a record that cannot be read ({error})"),
                 };
-                self.failures.push(format!("the guest wrote {what}: {}", shown(&line.text, 100)));
+                self.fail(format!("the guest wrote {what}: {}", shown(&line.text, 100)));
                 None
             }
         }
     }
 
+    /// Keeps the first failures, and counts them all.
+    fn fail(&mut self, what: String) {
+        self.failed += 1;
+        if self.failures.len() < FAILURES_MOST {
+            self.failures.push(what);
+        }
+    }
+
     fn keep(&mut self, record: Record) {
+        self.records += usize::from(!matches!(record, Record::Progress { .. } | Record::Stat { .. }));
+        if self.records > RECORDS_MOST && !matches!(record, Record::End { .. }) {
+            return self.fail(format!("the guest wrote more than {RECORDS_MOST} records"));
+        }
         match record {
             Record::Boot(boot) if self.boot.is_some() => {
-                self.failures
-                    .push(format!("the guest booted twice, the second time with {} vCPUs", boot.vcpus));
+                self.fail(format!("the guest booted twice, the second time with {} vCPUs", boot.vcpus));
             }
             Record::Boot(boot) => {
                 if boot.version != VERSION {
                     let found = boot.version;
-                    self.failures.push(format!(
+                    self.fail(format!(
                         "the image writes records of version {found}, this command reads {VERSION}; build it again: cargo xtask guest"
                     ));
                 }
@@ -120,12 +144,12 @@ impl Transcript {
             Record::Wake(wake) => self.wake = Some(wake),
             Record::Result(work) => self.work = Some(work),
             Record::Failure { what, detail } => {
-                self.findings += 1;
-                self.failures.push(format!("{what}: {detail}"));
+                self.findings += usize::from(BROKEN.contains(&what.as_str()));
+                self.fail(format!("{what}: {detail}"));
             }
             Record::Panic { message } => {
                 self.has_panicked = true;
-                self.failures.push(format!("the guest panicked: {message}"));
+                self.fail(format!("the guest panicked: {message}"));
             }
             Record::End { ok } => self.end = Some(ok),
             Record::Progress { .. } | Record::Unknown => {}
@@ -136,6 +160,7 @@ impl Transcript {
     fn keep_stat(&mut self, line: String) {
         let kind = |line: &str| line.split(':').next().unwrap_or_default().trim().to_owned();
         self.stats.retain(|known| kind(known) != kind(&line));
+        self.stats.truncate(STATS_MOST - 1);
         self.stats.push(line);
     }
 
@@ -161,7 +186,7 @@ impl Transcript {
     pub(crate) fn state(&self, ending: Ending, exit: &Exit) -> State {
         let failed = |reason: String| State::Failed { reason };
         if let Some(failure) = self.failures.first() {
-            let more = self.failures.len() - 1;
+            let more = self.failed - 1;
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             return failed(format!("{}{more}", shown(failure, WIDTH)));
         }
@@ -175,6 +200,9 @@ impl Transcript {
             (Ending::Overdue, _) => {
                 State::Killed { reason: "the guest was killed, as it did not end at --limit".to_owned() }
             }
+            (Ending::Mute, _) => State::Killed {
+                reason: "the guest was killed, as it closed its serial line and went on".to_owned(),
+            },
             (Ending::Own, Some(false)) => {
                 let broken = self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed).count();
                 match (broken, &self.work) {

@@ -80,6 +80,22 @@ fn torn_and_endless_records_are_named() {
 }
 
 #[test]
+fn a_flood_of_records_is_not_kept() {
+    let test = r#"{"record":"test","name":"a","outcome":"ok"}"#;
+    let mut lines = vec![BOOT.to_owned()];
+    for number in 0..10_000 {
+        lines.extend([test.to_owned(), "{".to_owned()]);
+        lines.push(format!(r#"{{"record":"stat","lock":"a","line":"{number}: 1"}}"#));
+    }
+    lines.push(OVER.to_owned());
+    let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(transcript.is_over() && transcript.tests.len() < RECORDS_MOST);
+    assert!(transcript.failures.len() == FAILURES_MOST && transcript.stats.len() == STATS_MOST);
+    let said = reason(&transcript, Ending::Own);
+    assert!(said.contains("cannot be read") && said.ends_with("more)"), "{said}");
+}
+
+#[test]
 fn the_last_lines_are_kept_and_the_last_of_each_stat() {
     let mut lines = vec![BOOT.to_owned()];
     lines.extend((0..100).map(|number| format!("line {number}")));
@@ -107,4 +123,8 @@ fn caught_is_only_what_the_guest_has_found_itself() {
     assert!(!transcript(&[BOOT, found]).has_caught(), "it died");
     assert!(!transcript(&[BOOT, "{", failed]).has_caught(), "its records are broken");
     assert!(!transcript(&[BOOT, failed]).has_caught(), "it does not say why");
+    for what in ["order", "exception"] {
+        let other = found.replace("exclusion", what);
+        assert!(!transcript(&[BOOT, &other, failed]).has_caught(), "{what} is no fault of the lock");
+    }
 }

@@ -83,6 +83,20 @@ fn odd_bytes_between_records_do_no_harm() {
 }
 
 #[test]
+fn neither_do_odd_texts_and_numbers_within_records() {
+    let boot = BOOT.replace("TCG", "a\\u001b[2J");
+    let stat = r#"{"record":"stat","lock":"a","line":"b\u001b[2J"}"#;
+    let test = r#"{"record":"test","name":"c\u001b[2J","outcome":"failed"}"#;
+    let most = work("d\\u001b[2J", 3, true).replace("3000000000,\"slow", "18446744073709551615,\"slow");
+    assert!(most.contains("18446744073709551615"));
+    for records in [&[boot.as_str(), stat, &most, OVER][..], &[&boot, test, OVER]] {
+        let said = run(&format!("{} exit 33", say(records)), &[]);
+        assert_eq!(said.code, Some(i32::from(records.contains(&test))), "{said:?}");
+        assert!(!said.out.contains('\u{1b}') && !said.err.contains('\u{1b}'), "{said:?}");
+    }
+}
+
+#[test]
 fn one_that_fails_does_not_keep_the_others_from_running() {
     let script = format!(
         "case $words in *lock=byte*) exit 0;; esac\n{} exit 33",

@@ -27,6 +27,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["--boot-limit", "0"], "--boot-limit"),
         (&["--seconds", "3"], "not for --workload build"),
         (&["--workload", "torture", "--seconds", "inf"], "above 0"),
+        (&["--workload", "conform", "--vcpus", "1"], "two"),
         (&["--workload", "bild"], "build"),
         (&["--lock", "tiket"], "nearest: ticket"),
         (&["--lock", "qrw"], "reader-writer lock"),

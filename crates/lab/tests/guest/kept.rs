@@ -81,6 +81,22 @@ fn a_guest_does_not_outlive_a_command_that_was_killed() {
 }
 
 #[test]
+fn a_reader_who_has_seen_enough_does_not_end_the_run() {
+    let test = r#"{"record":"test","name":"a","outcome":"ok"}"#;
+    let tests = format!("for i in 1 2 3 4; do {test} sleep 0.3; done", test = say(&[test]));
+    let fake = Fake::new(&format!("{} {tests}; {} exit 33", say(&[BOOT]), say(&[OVER])));
+    let mut child = fake
+        .command(&["--workload", "conform", "--json"])
+        .arg(fake.path("r.json"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("ends").code(), Some(0));
+    assert_eq!(json(&fake.path("r.json"))["runs"][0]["tests"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
 fn the_serial_line_is_kept_as_it_was() {
     let fake = Fake::new(&format!("printf 'a\\377b\\n'; {} exit 33", say(&[BOOT, OVER])));
     let log = fake.path("log");
