@@ -46,11 +46,13 @@ fn torture_passes_every_lock() {
 
 #[test]
 fn handlers_nest_in_handlers() {
-    let outcome = run(4, "workload=torture lock=qspin seconds=1 tick=100us");
-    well("torture", &outcome);
-    let result = outcome.only("result");
-    assert!(number(result, "deepest") >= 2, "{result}");
-    assert!(outcome.all("progress").count() >= 1);
+    // When a tick comes is the host's affair: on a busy one, a run may see none inside another, and its progress may be told too late.
+    let seen = (0..10).any(|seed| {
+        let outcome = run(4, &format!("workload=torture lock=qspin seconds=2 tick=100us seed={seed}"));
+        well("torture", &outcome);
+        number(outcome.only("result"), "deepest") >= 2 && outcome.all("progress").count() >= 1
+    });
+    assert!(seen, "within ten runs");
 }
 
 /// Runs until something is found, which some faults need luck for.
