@@ -130,6 +130,7 @@ pub use policy::{
     Patched, Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
+pub use word::NO_STEALING;
 
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
@@ -140,7 +141,7 @@ use crate::transitions::{Field, Table, Word};
 use backoff::Seen;
 use core::marker::PhantomData;
 use signpost::{At, ConstInLock, InLock};
-use word::{NO_STEALING, OPEN, PENDING, SPINS, TRANSITIONS, is_watched, said};
+use word::{OPEN, PENDING, SPINS, TRANSITIONS, is_watched, said};
 
 /// The paravirtual queued lock; see the [module](self).
 #[repr(C, align(4))]

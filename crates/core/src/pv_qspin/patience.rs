@@ -13,6 +13,8 @@ use crate::platform::{Atomic, Platform};
 
 /// After so many spins in vain they do not become shorter: of 20 us, a few looks are left.
 const MOST_HALVINGS: u32 = 8;
+/// In nanoseconds, no spin becomes shorter than this: a few looks. The small constants of models and explorers stay as they are.
+const SHORTEST: u32 = 75;
 /// How many of these there are between two of full length: which cost about as much as these, then.
 const BETWEEN_TRIALS: u32 = 256;
 /// The next spin is a trial.
@@ -33,7 +35,7 @@ impl<'a, P: Platform> Patience<'a, P> {
         // ord: W19 alone: private to this context
         match self.in_vain.load(Relaxed) {
             TRIAL.. => full,
-            in_vain => full >> in_vain.min(MOST_HALVINGS),
+            in_vain => (full >> in_vain.min(MOST_HALVINGS)).max(full.min(SHORTEST)),
         }
     }
 

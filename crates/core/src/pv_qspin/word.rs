@@ -9,7 +9,7 @@ pub(super) const SLOW: u8 = 124;
 /// Without a queue, one waiter polls the lock itself.
 pub(super) const PENDING: u8 = 125;
 /// The head of the queue is running and has waited long enough; do not steal.
-pub(super) const NO_STEALING: u8 = 126;
+pub const NO_STEALING: u8 = 126;
 /// For good: this lock's waiters never halt, and nobody steals.
 pub(super) const SPINS: u8 = u8::MAX;
 /// Beside any of the others but [`SPINS`]: releases look twice (I6).

@@ -87,8 +87,8 @@ impl core::fmt::Debug for Subject {
 
 const QUEUED: &[(usize, &str)] = &[(0, "locked"), (1, "pending"), (2, "tail")];
 const PARAVIRTUAL: &[(usize, &str)] = &[(0, "locked"), (1, "head"), (2, "tail")];
-/// `NO_STEALING` of the paravirtual locks.
-const OBJECTION: Option<u8> = Some(254);
+/// What the head of a paravirtual queue leaves in the second byte when it objects.
+const OBJECTION: Option<u8> = Some(pv::NO_STEALING);
 
 impl Subject {
     fn of(kind: LockKind) -> Self {
