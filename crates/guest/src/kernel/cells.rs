@@ -1,7 +1,7 @@
-//! The guest's cells: the processor's atomics for the locks, and counters that one vCPU keeps and others may read.
-// tidy: ordering-definitions: translates the orderings of lock code; counters order nothing, which is what they are for
+//! The guest's cells: the processor's atomics, each at its own size.
+// tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it was given
 use super::pause::pause;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
 use stanchion_core::{Atomic, ConstAtomic};
 
@@ -110,35 +110,4 @@ cell! {
 cell! {
     /// As many bytes as an address.
     CellUsize, AtomicUsize, usize
-}
-
-/// A number that one vCPU and its handlers change, and all may read. Carries nothing but itself.
-pub(super) struct Tally(AtomicU64);
-
-impl Tally {
-    pub(super) const fn new(value: u64) -> Self {
-        Self(AtomicU64::new(value))
-    }
-
-    #[inline(always)]
-    pub(super) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    #[inline(always)]
-    pub(super) fn set(&self, value: u64) {
-        self.0.store(value, Ordering::Relaxed);
-    }
-
-    /// One step, also for a handler that comes in between.
-    #[inline(always)]
-    pub(super) fn add(&self, more: u64) {
-        self.0.fetch_add(more, Ordering::Relaxed);
-    }
-
-    /// Sets it to zero and says what it was.
-    #[inline(always)]
-    pub(super) fn take(&self) -> u64 {
-        self.0.swap(0, Ordering::Relaxed)
-    }
 }

@@ -1,14 +1,15 @@
 //! The clock: the time stamp counter, whose rate is told by the processor or the hypervisor, or measured.
+use super::apic;
 use super::arch::{self, cpuid, ticks};
-use super::{apic, cells::Tally};
+use stanchion_guest::cells::Count;
 use stanchion_guest::firmware::rate::{self, Scale};
 
 /// For how long counters are compared, in ticks of ACPI's timer: 20 ms.
 const SPAN: u64 = rate::PM_TIMER_HZ / 50;
 
-static BEGAN: Tally = Tally::new(0);
-static SCALE: Tally = Tally::new(0);
-static HZ: Tally = Tally::new(0);
+static BEGAN: Count = Count::new(0);
+static SCALE: Count = Count::new(0);
+static HZ: Count = Count::new(0);
 
 /// What the clock needs to know, found out by the first vCPU before any other starts.
 pub(super) struct Rates {

@@ -1,12 +1,12 @@
 //! What the kernel keeps for each vCPU. GS points at the calling one's (G7).
 use super::arch;
-use super::cells::Tally;
 use super::descriptors::{Gdt, Tss};
 use super::kvm::StealTime;
 use core::arch::asm;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
 use stanchion_guest::Meter;
+use stanchion_guest::cells::Count;
 use stanchion_guest::histogram::LiveHistogram;
 use stanchion_guest::machine::Handler;
 
@@ -42,26 +42,26 @@ pub(super) struct Cpu {
 
 /// What is counted.
 pub(super) struct Meters {
-    pub(super) halts: Tally,
-    pub(super) halted_ns: Tally,
-    pub(super) kicks_sent: Tally,
-    pub(super) kicks_woke: Tally,
-    pub(super) ticks: Tally,
+    pub(super) halts: Count,
+    pub(super) halted_ns: Count,
+    pub(super) kicks_sent: Count,
+    pub(super) kicks_woke: Count,
+    pub(super) ticks: Count,
     /// When the vCPU was kicked, written by whoever kicks.
-    pub(super) kicked_at: Tally,
+    pub(super) kicked_at: Count,
     wakes: LiveHistogram,
 }
 
 impl Meters {
     /// Counts a halt.
     pub(super) fn halted(&self, began: u64, over: u64) {
-        self.halts.add(1);
-        self.halted_ns.add(over.saturating_sub(began));
+        self.halts.take(1);
+        self.halted_ns.take(over.saturating_sub(began));
     }
 
     /// Counts a halt that a kick ended, so long after it was sent.
     pub(super) fn woken(&self, latency: u64) {
-        self.kicks_woke.add(1);
+        self.kicks_woke.take(1);
         self.wakes.record(latency);
     }
 
@@ -104,12 +104,12 @@ impl Cpu {
             alarm: Cell::new(0),
             kicked: Cell::new(false),
             meters: Meters {
-                halts: Tally::new(0),
-                halted_ns: Tally::new(0),
-                kicks_sent: Tally::new(0),
-                kicks_woke: Tally::new(0),
-                ticks: Tally::new(0),
-                kicked_at: Tally::new(0),
+                halts: Count::new(0),
+                halted_ns: Count::new(0),
+                kicks_sent: Count::new(0),
+                kicks_woke: Count::new(0),
+                ticks: Count::new(0),
+                kicked_at: Count::new(0),
                 wakes: LiveHistogram::NEW,
             },
             steal: StealTime::new(),

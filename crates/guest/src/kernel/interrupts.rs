@@ -23,7 +23,7 @@ pub(super) extern "C" fn timer() {
     let cpu = this();
     let tick = timer::take_due(cpu);
     if tick && cpu.depth.get() < DEEPEST {
-        cpu.meters.ticks.add(1);
+        cpu.meters.ticks.take(1);
         if let Some(handler) = cpu.tick.get() {
             cpu.depth.set(cpu.depth.get() + 1);
             handler();

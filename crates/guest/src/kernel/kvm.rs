@@ -1,9 +1,9 @@
 //! What KVM offers its guests beyond a machine: who is preempted, waking a halted vCPU, and yielding to one. Elsewhere, nothing.
 use super::arch::{self, cpuid};
-use super::cells::Tally;
 use super::cpu::Cpu;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU8, Ordering};
+use stanchion_guest::cells::Count;
 
 const SIGNATURE_LEAF: u32 = 0x4000_0000;
 const STEAL_TIME: u64 = 1 << 5;
@@ -17,7 +17,7 @@ const STEAL_TIME_ENABLED: u64 = 1;
 const KICK_CALL: u64 = 5;
 const YIELD_CALL: u64 = 11;
 
-static OFFERED: Tally = Tally::new(0);
+static OFFERED: Count = Count::new(0);
 
 /// What KVM writes about one vCPU while that does not run.
 #[repr(C, align(64))]

@@ -110,6 +110,10 @@ impl Platform for Guest {
         then.load(SeqCst)
     }
 
+    fn load_behind_fence<T: Copy + Eq>(_then: &impl Atomic<T>, seen: T) -> T {
+        seen // behind the fence of every light side (AB13)
+    }
+
     fn heavy_barrier() -> bool {
         // ord: AB15 pairs AB13: the mark is in the single total order before the look at the lock
         fence(Ordering::SeqCst);
@@ -136,12 +140,12 @@ impl Platform for Guest {
                 arch::set_task_priority(class);
             }
             cpu.meters.halted(began, over);
-            let kicked_at = cpu.meters.kicked_at.take();
+            let kicked_at = cpu.meters.kicked_at.drain();
             if kicked_at != 0 && (cpu.kicked.get() || kvm::has_kick()) {
                 cpu.meters.woken(over.saturating_sub(kicked_at.max(began)));
             }
         } else {
-            cpu.meters.kicked_at.take();
+            cpu.meters.kicked_at.drain();
         }
         cpu.kicked.set(false);
         if enabled {
@@ -151,7 +155,7 @@ impl Platform for Guest {
 
     fn kick(cpu: CpuId) {
         let other = record(cpu.index());
-        this().meters.kicks_sent.add(1);
+        this().meters.kicks_sent.take(1);
         other.meters.kicked_at.set(clock::now().max(1));
         rouse(other);
     }

@@ -1,6 +1,6 @@
 //! Starting the other vCPUs, one after the other, and letting all of them into the workload at once.
 use super::boot::{TRAMPOLINE, trampoline_end, trampoline_start};
-use super::cells::{Cell32, Tally};
+use super::cells::Cell32;
 use super::cpu::{Cpu, MAX, record};
 use super::platform::{Guest, rouse};
 use super::stacks::Stacks;
@@ -11,6 +11,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use stanchion_core::order::{Acquire, Release};
 use stanchion_core::{Atomic, ConstAtomic, Platform};
+use stanchion_guest::cells::Count;
 use stanchion_guest::firmware::acpi::{Board, Vcpu};
 
 /// What the trampoline takes over: where the vCPU's stack ends, and what `other_vcpu` is given.
@@ -19,8 +20,8 @@ pub(super) static CPU: AtomicPtr<Newcomer> = AtomicPtr::new(ptr::null_mut());
 
 /// How many vCPUs have come up.
 static UP: AtomicUsize = AtomicUsize::new(0);
-static VCPUS: Tally = Tally::new(1);
-static NODES: Tally = Tally::new(1);
+static VCPUS: Count = Count::new(1);
+static NODES: Count = Count::new(1);
 
 /// Whether the others may go on.
 static GO: Cell32 = Cell32::ZERO;
