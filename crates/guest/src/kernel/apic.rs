@@ -100,15 +100,13 @@ fn command(apic: u32, what: u32) {
         return;
     }
     // The two halves belong together: a handler in between must not send one of its own.
-    let enabled = arch::disable_interrupts();
-    write(COMMAND_TARGET, apic << 24);
-    write(COMMAND, what);
-    while read(COMMAND) & DELIVERY_PENDING != 0 {
-        core::hint::spin_loop();
-    }
-    if enabled {
-        arch::enable_interrupts();
-    }
+    arch::undisturbed(|| {
+        write(COMMAND_TARGET, apic << 24);
+        write(COMMAND, what);
+        while read(COMMAND) & DELIVERY_PENDING != 0 {
+            core::hint::spin_loop();
+        }
+    });
 }
 
 /// Prepares the timer, to go off at a time stamp if `by_deadline`, else after a count.

@@ -39,6 +39,16 @@ pub(super) fn enable_interrupts() {
     unsafe { asm!("sti", options(nostack)) };
 }
 
+/// Runs `f` with interrupts disabled, and then leaves them as they were.
+pub(super) fn undisturbed<R>(f: impl FnOnce() -> R) -> R {
+    let enabled = disable_interrupts();
+    let result = f();
+    if enabled {
+        enable_interrupts();
+    }
+    result
+}
+
 /// Enables interrupts, and stops until the next one was handled. Called with interrupts disabled: one that came in before stands by and
 /// ends the halt, as the processor lets none in between the two instructions. Interrupts are disabled again when this returns.
 #[inline(always)]

@@ -56,6 +56,23 @@ boot_gdt_pointer:
     .word boot_gdt_end - boot_gdt - 1
     .long boot_gdt
 
+    // From 32-bit mode as from 16-bit mode; a far jump has to follow.
+    .macro enter_long_mode
+    mov eax, cr4
+    or eax, {CR4_SET}
+    mov cr4, eax
+    mov eax, offset boot_pml4
+    mov cr3, eax
+    mov ecx, {EFER}
+    rdmsr
+    or eax, {EFER_LONG_MODE}
+    wrmsr
+    mov eax, cr0
+    and eax, {CR0_CLEAR}
+    or eax, {CR0_SET}
+    mov cr0, eax
+    .endm
+
     .section .text.boot, "ax"
     .code32
     .globl stanchion_entry
@@ -84,19 +101,7 @@ stanchion_entry:
     cmp ecx, 4 * 512
     jne 3b
 
-    mov eax, cr4
-    or eax, {CR4_SET}
-    mov cr4, eax
-    mov eax, offset boot_pml4
-    mov cr3, eax
-    mov ecx, {EFER}
-    rdmsr
-    or eax, {EFER_LONG_MODE}
-    wrmsr
-    mov eax, cr0
-    and eax, {CR0_CLEAR}
-    or eax, {CR0_SET}
-    mov cr0, eax
+    enter_long_mode
     lgdt [boot_gdt_pointer]
     push 0x08
     mov eax, offset boot_long
@@ -132,19 +137,7 @@ trampoline_start:
     mov ds, ax
     .byte 0x66              // with a base of 32 bits
     lgdt [{TRAMPOLINE} + 8]
-    mov eax, cr4
-    or eax, {CR4_SET}
-    mov cr4, eax
-    mov eax, offset boot_pml4
-    mov cr3, eax
-    mov ecx, {EFER}
-    rdmsr
-    or eax, {EFER_LONG_MODE}
-    wrmsr
-    mov eax, cr0
-    and eax, {CR0_CLEAR}
-    or eax, {CR0_SET}
-    mov cr0, eax
+    enter_long_mode
     .byte 0x66, 0xea        // a far jump with an address of 32 bits
     .long trampoline_long
     .word 0x08

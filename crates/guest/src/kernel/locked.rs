@@ -20,33 +20,29 @@ impl<T> Locked<T> {
 
     /// Runs `f` with the value, without interrupts. It must not be called in `f` again.
     pub(super) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        let enabled = arch::disable_interrupts();
-        while !self.take() {
-            spin_loop();
-        }
-        // SAFETY: we found the flag clear and set it; handlers on this vCPU cannot come in between.
-        let result = f(unsafe { &mut *self.value.get() });
-        self.give();
-        if enabled {
-            arch::enable_interrupts();
-        }
-        result
+        arch::undisturbed(|| {
+            while !self.take() {
+                spin_loop();
+            }
+            // SAFETY: we found the flag clear and set it; handlers on this vCPU cannot come in between.
+            let result = f(unsafe { &mut *self.value.get() });
+            self.give();
+            result
+        })
     }
 
     /// Waits for so many polls at most until nobody uses the value, keeps others away, and runs `f`, which is told whether that worked.
     pub(super) fn with_patience(&self, polls: u32, f: impl FnOnce(bool)) {
-        let enabled = arch::disable_interrupts();
-        let taken = (0..polls).any(|_| {
-            spin_loop();
-            self.take()
+        arch::undisturbed(|| {
+            let taken = (0..polls).any(|_| {
+                spin_loop();
+                self.take()
+            });
+            f(taken);
+            if taken {
+                self.give();
+            }
         });
-        f(taken);
-        if taken {
-            self.give();
-        }
-        if enabled {
-            arch::enable_interrupts();
-        }
     }
 
     fn take(&self) -> bool {

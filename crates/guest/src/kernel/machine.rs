@@ -21,7 +21,7 @@ impl Machine for Guest {
 
     fn halt_until(deadline: u64) {
         let cpu = this();
-        timer::undisturbed(|| {
+        arch::undisturbed(|| {
             let began = clock::now();
             if began >= deadline {
                 return;
@@ -36,7 +36,7 @@ impl Machine for Guest {
 
     fn set_tick(period_nanos: u64, handler: Option<Handler>) {
         let cpu = this();
-        timer::undisturbed(|| {
+        arch::undisturbed(|| {
             let ticks = period_nanos != 0 && handler.is_some();
             cpu.tick.set(handler);
             cpu.tick_period.set(period_nanos);
@@ -46,7 +46,7 @@ impl Machine for Guest {
     }
 
     fn with_interrupts_off<R>(f: impl FnOnce() -> R) -> R {
-        timer::undisturbed(f)
+        arch::undisturbed(f)
     }
 
     fn with_interrupts_on<R>(f: impl FnOnce() -> R) -> R {

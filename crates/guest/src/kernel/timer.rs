@@ -1,12 +1,12 @@
 //! One timer for each vCPU, shared by its periodic tick and by its alarm.
-use super::arch::{self, cpuid};
-use super::cells::Tally;
+use super::arch::cpuid;
 use super::cpu::Cpu;
 use super::{apic, clock};
+use stanchion_guest::cells::Count;
 use stanchion_guest::firmware::rate;
 
 /// The rate of the controllers' timers; 0: they go off at time stamps.
-static HZ: Tally = Tally::new(0);
+static HZ: Count = Count::new(0);
 
 /// Chooses how timers are told when to go off. By the first vCPU, before any other starts.
 pub(super) fn choose(hz: u64) {
@@ -45,14 +45,4 @@ pub(super) fn arm(cpu: &Cpu) {
         // One that is too far away goes off early, and is set again.
         apic::set_count(u32::try_from(count).unwrap_or(u32::MAX));
     }
-}
-
-/// Runs `f` with interrupts disabled, and then leaves them as they were.
-pub(super) fn undisturbed<R>(f: impl FnOnce() -> R) -> R {
-    let enabled = arch::disable_interrupts();
-    let result = f();
-    if enabled {
-        arch::enable_interrupts();
-    }
-    result
 }
