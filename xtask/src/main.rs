@@ -12,6 +12,7 @@ mod guest;
 mod mutants;
 mod names;
 mod orderings;
+mod process;
 mod programs;
 mod source;
 mod statements;

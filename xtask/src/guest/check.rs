@@ -1,5 +1,6 @@
 //! What the guest is checked for: that it comes up, that each way to end is told apart, and that locks without exclusion are noticed.
 use super::qemu::{Machine, Run, is_there};
+use crate::process;
 use core::time::Duration;
 use std::io;
 use std::path::Path;
@@ -157,6 +158,7 @@ pub(super) fn run(image: &Path, qemu: &str, only: Option<&str>) -> io::Result<Ex
         println!("skipped: no {qemu} here; Debian's package is qemu-system-x86");
         return Ok(ExitCode::SUCCESS);
     }
+    process::catch_interrupts()?;
     let log = image.with_extension("log");
     let mut failed = 0;
     for check in CHECKS.iter().filter(|check| only.is_none_or(|word| check.name.contains(word))) {

@@ -1,10 +1,10 @@
 //! One run of the guest in QEMU, with what it says and how it ends.
+use crate::process::{self, Ended};
 use core::time::Duration;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// Whether there is such a program.
 pub(super) fn is_there(qemu: &str) -> bool {
@@ -44,35 +44,26 @@ impl Run {
 }
 
 impl Machine<'_> {
-    /// Boots `image` in `qemu`, emulated. `log` is overwritten.
+    /// Boots `image` in `qemu`, emulated. `log`, and a file beside it, are overwritten.
     pub(super) fn run(&self, qemu: &str, image: &Path, log: &Path) -> io::Result<Run> {
-        let output = File::create(log)?;
-        let began = Instant::now();
-        let mut command = Command::new(qemu);
-        command
-            .args(["-M", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none"])
-            .args(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-no-reboot"])
-            .args(["-accel", "tcg,thread=multi", "-cpu", "max", "-m", "256", "-smp", &self.vcpus.to_string()])
-            .args(self.more)
-            .arg("-kernel")
-            .arg(image)
-            .args(["-append", self.line])
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output);
-        let mut child = command.spawn()?;
-        let status = loop {
-            if let Some(status) = child.try_wait()? {
-                break status.code();
-            }
-            if began.elapsed() > self.limit {
-                child.kill()?;
-                child.wait()?;
-                break None;
-            }
-            std::thread::sleep(Duration::from_millis(10));
+        let vcpus = self.vcpus.to_string();
+        let image = image.to_string_lossy();
+        let mut words =
+            vec![qemu, "-M", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none"];
+        words.extend(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-no-reboot"]);
+        words.extend(["-accel", "tcg,thread=multi", "-cpu", "max", "-m", "256", "-smp", &vcpus]);
+        words.extend(self.more);
+        words.extend(["-kernel", &image, "-append", self.line]);
+        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        let complaints = log.with_extension("err");
+        let (ended, took) =
+            process::start(&words, &[], Path::new("."), log, &complaints)?.wait(self.limit)?;
+        let status = match ended {
+            Ended::Exited(status) => Some(status),
+            Ended::Signalled(_) | Ended::TimedOut => None,
+            Ended::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
         };
-        let said = String::from_utf8_lossy(&fs::read(log)?).into_owned();
-        Ok(Run { status, said, took: began.elapsed() })
+        let said = [fs::read(log)?, fs::read(complaints)?].concat();
+        Ok(Run { status, said: String::from_utf8_lossy(&said).into_owned(), took })
     }
 }

@@ -2,7 +2,8 @@
 use super::kit::Kit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
-use super::{Progress, Request, get_ready, levels, process, report, row};
+use super::{Progress, Request, get_ready, levels, report, row};
+use crate::process;
 use serde::Serialize;
 use std::path::Path;
 use std::process::{Command, ExitCode};

@@ -7,13 +7,13 @@ mod kit;
 mod measure;
 mod play;
 mod probe;
-mod process;
 mod report;
 mod selftest;
 mod table;
 
 use crate::built;
 use crate::names::nearest;
+use crate::process;
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::{Effort, Kit};

@@ -1,6 +1,6 @@
 //! One run of one program under one lock: started, watched, and its output judged.
-use super::process::{self, Ended};
 use super::table::{Program, Rate, Step, Words, fill, pattern};
+use crate::process::{self, Ended};
 use core::cell::Cell;
 use core::fmt;
 use core::net::Ipv4Addr;

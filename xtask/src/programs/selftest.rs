@@ -2,7 +2,8 @@
 use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
 use super::table::Program;
-use super::{Progress, preloaded, process};
+use super::{Progress, preloaded};
+use crate::process;
 use core::time::Duration;
 use std::io;
 use std::process::ExitCode;
