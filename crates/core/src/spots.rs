@@ -27,7 +27,7 @@
 //! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
 //!
 //! Nothing else hangs on a spot. Whoever consumes it reads the number of a context and nothing more; and a head that was woken
-//! learns of the release that woke it from its heavy barrier, which it passes again before it sleeps again: a releaser that
+//! learns of the release that woke it from its barrier (V10's), which it passes again before it sleeps again: a releaser that
 //! read an older mark than the one before that barrier is one whose store the head sees behind it. So all of it is relaxed.
 use crate::order::Relaxed;
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};

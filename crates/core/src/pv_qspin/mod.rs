@@ -12,8 +12,8 @@
 //! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3 describe it. Each patch of
 //! the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before it),
 //! [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of
-//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]; [`Brief`] is for the queues of other locks. [`Hybrid`], the default, is ours, with the 4.15 form as its
-//! start. What differs from what was announced, and why:
+//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]; [`Brief`] is for the queues of other locks. [`Hybrid`], the
+//! default, is ours, with the 4.15 form as its start. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in the locked
@@ -59,7 +59,7 @@
 //! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where [`Platform::paravirt`] says no, spins
 //!   in FIFO order instead of halting.
 //! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is let out.
-//! - After a release the lock's second byte is read once more: **the lock's memory must stay readable until `release`
+//! - After a release the lock's second byte is read again, twice at most: **the lock's memory must stay readable until `release`
 //!   returns**, also when another context may already destroy it. Safe Rust sees to that.
 //!
 //! # The word, `(tail, head, locked)`
@@ -110,9 +110,10 @@
 //! ## Memory orderings
 //!
 //! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark, heavy barrier, look
-//! at the lock (V9, V10) against store the lock, look at the mark (V4, inside
+//! at the lock (V58, V10) against store the lock, look at the mark (V4, inside
 //! [`store_then_load`](Platform::store_then_load)), which also shows the place behind the mark to a release that the head has not
-//! seen; for a holder that follows the queue from the mark it is V9 against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
+//! seen; where releases look twice, fence (V55) against fence (V56). For a holder that follows the queue from the mark it is V9, which
+//! an owner leaves for a sleeping head, and V58 against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
 //! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
 mod backoff;
 mod kick_ahead;
@@ -272,8 +273,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     #[cold]
     fn kick_head(&self, mark: u8) {
         // ord: V56 pairs V55: a head that did not see our release left its mark before this fence, and we see it now (I6)
-        let mark = if is_watched(mark) { P::load_behind_fence(&self.head, mark) } else { mark };
-        let mark = said(mark);
+        let mark = said(if is_watched(mark) { P::load_behind_fence(&self.head, mark) } else { mark });
         if matches!(mark, OPEN | NO_STEALING | SPINS | PENDING) {
             return;
         }

@@ -140,8 +140,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let all = if W::POLLS > 0 {
             W::POLLS
         } else {
-            (Patience::of(self.domain.cpu(self.me.cpu())).within(W::QUEUED_SPIN) / W::FIRST_PAUSE.max(1))
-                .max(1)
+            (self.patience().within(W::QUEUED_SPIN) / W::FIRST_PAUSE.max(1)).max(1)
         };
         let mut left = all;
         loop {
@@ -218,7 +217,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         if W::POLLS > 0 {
             return self.poll_for_lock();
         }
-        let patience = Patience::of(self.domain.cpu(self.me.cpu()));
+        let patience = self.patience();
         let (before_asking, most) = (patience.within(W::HEAD_PATIENCE), patience.within(W::HEAD_SPIN));
         let mut backoff = Backoff::new::<W>();
         let mut stealing = W::STEALS && !self.spins;
@@ -286,7 +285,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             P::yield_slice();
             return false;
         }
-        // V10: a barrier stands between our mark (V9) and this look at the lock.
+        // V10: a barrier stands between our mark (V58) and this look at the lock.
         // ord: V10 pairs V4: either we see the lock released, or its releaser sees our mark
         if self.lock.locked.load(Relaxed) == 0 {
             return false;
@@ -317,6 +316,10 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         true
     }
 
+    fn patience(&self) -> Patience<'a, P> {
+        Patience::of(self.domain.cpu(self.me.cpu()))
+    }
+
     fn at(&self) -> At<'a, P, InLockOf<P, W>> {
         self.lock.at(self.domain)
     }
@@ -327,7 +330,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         let before = self.lock.head.load(Relaxed);
         if said(before) != mark && !self.spins {
             TRANSITIONS.check(Field::Pending, || said(before), mark);
-            // ord: V9 pairs R4: the place is armed before its mark; what comes after is ordered by the barrier before V10
+            // ord: V9 pairs R4: the place is armed before its mark
             self.lock.head.store(mark | before & WATCHED, Release);
         }
     }

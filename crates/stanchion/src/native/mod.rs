@@ -39,7 +39,7 @@ pub struct Native<C: Counting = Silent>(PhantomData<fn() -> C>);
 #[derive(Debug)]
 pub struct NativeDomain(());
 
-/// How many rows of spots there are: with 250 spots each, nearly as many as threads can have numbers.
+/// How many rows of spots there are: with 123 spots each, nearly as many as threads can have numbers.
 const ROWS: usize = 128;
 
 impl<C: Counting> Domain<Native<C>> for NativeDomain {
