@@ -140,7 +140,7 @@ fn a_lock_without_exclusion_is_caught_by_readers_and_by_the_count() {
             "--threads",
             "4",
             "--time",
-            "50ms",
+            "300ms", // several time slices: another process may have a CPU for one of them
             "--profile",
             "long",
             "--reads",
