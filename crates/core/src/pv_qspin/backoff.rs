@@ -23,10 +23,15 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub(super) fn new<W: WaitPolicy>() -> Self {
+        Self::starting_with::<W>(W::FIRST_PAUSE)
+    }
+
+    /// With a first pause of `pause` nanoseconds; one that is longer than the longest stays as it is.
+    pub(super) fn starting_with<W: WaitPolicy>(pause: u32) -> Self {
         Self {
-            next: W::FIRST_PAUSE,
+            next: pause,
             first: W::FIRST_PAUSE,
-            longest: W::LONGEST_PAUSE,
+            longest: W::LONGEST_PAUSE.max(pause),
             spent: 0,
             looks: 0,
             moves: 0,

@@ -36,6 +36,8 @@
 //! - **Letting out.** A waiter at home on the CPU that becomes free is taken out of the queue to run there (`rotation.rs`),
 //!   because the head may stand in the run queue of another CPU.
 //! - **Patience.** Where spins are in vain because holders do not run, contexts stop spinning (`patience.rs`).
+//! - **Turns of some microseconds.** Where contexts acquire as fast as a line moves between CPUs, who finds the lock held stays away for a
+//!   while, so that one CPU at a time has the lock and what it protects (`stint.rs`).
 //! - **Watched marks.** Where heads sleep again and again, releases look twice at the mark, and heads need no heavy barrier (I6).
 //! - **Backing off by line motion.** A waiter that finds the lock held polls on as long as the line stays, and backs off
 //!   once it moves: then the lock changes hands faster than it polls (`backoff.rs`).

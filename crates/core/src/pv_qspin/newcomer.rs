@@ -54,7 +54,9 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
                 match outcome {
                     Outcome::Owner => return,
                     // A CPU was made free for this context; it does not go back to the end of the queue easily.
-                    Outcome::LetOut if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer(percpu)) => {
+                    Outcome::LetOut
+                        if (0..W::LET_OUT_TRIES).any(|_| self.compete_as_newcomer(percpu, &entry)) =>
+                    {
                         return;
                     }
                     Outcome::LetOut => entry = Entry::OnCredit,
@@ -73,7 +75,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             P::count(Event::PvStintOver);
             return false;
         }
-        if !self.compete_as_newcomer(percpu) {
+        if !self.compete_as_newcomer(percpu, entry) {
             return false;
         }
         if let Stint::OverElsewhere = stint {
@@ -90,10 +92,16 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         true
     }
 
-    fn compete_as_newcomer(&self, percpu: &PerCpu<P>) -> bool {
+    fn compete_as_newcomer(&self, percpu: &PerCpu<P>, entry: &Entry) -> bool {
         let patience = Patience::of(percpu);
         let most = patience.within(W::NEWCOMER_SPIN);
-        let mut backoff = Backoff::new::<W>();
+        // How fast a context acquires is counted ahead of queues only.
+        let hurried = !matches!(entry, Entry::Free) && stint::is_hurried::<P, W>(percpu);
+        let mut backoff = if hurried {
+            Backoff::starting_with::<W>(most.min(W::HURRIED_PAUSE))
+        } else {
+            Backoff::new::<W>()
+        };
         while backoff.spent() < most {
             let moved = match self.look() {
                 Seen::Free if self.may_steal_now() && self.claim() => {

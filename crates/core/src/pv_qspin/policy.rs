@@ -40,6 +40,10 @@ pub trait WaitPolicy: Send + Sync + 'static {
     const LONGEST_STINT_MICROS: u32;
     /// What the product of a stint and the wait in the queue before it aims at, in square microseconds.
     const STINT_TIMES_WAIT_MICROS: u32;
+    /// Who acquires ahead of a queue at least once in so many nanoseconds is in a hurry; 0: nobody is.
+    const HURRIED_PACE: u32 = 0;
+    /// The first pause of a newcomer in a hurry.
+    const HURRIED_PAUSE: u32 = Self::FIRST_PAUSE;
     /// For how many stints more a context goes on if nobody would take its CPU.
     const LONGEST_EXTENSION: u32;
     /// How many waiters behind the head are looked at for one to let out; 0 lets nobody out.
@@ -90,6 +94,8 @@ impl WaitPolicy for Hybrid {
     const SHORTEST_STINT_MICROS: u32 = 100;
     const LONGEST_STINT_MICROS: u32 = 2_000;
     const STINT_TIMES_WAIT_MICROS: u32 = 4_000_000;
+    const HURRIED_PACE: u32 = 160;
+    const HURRIED_PAUSE: u32 = 5_000;
     const LONGEST_EXTENSION: u32 = 8;
     const LOOK_AHEAD: usize = 16;
     const LET_OUT_TRIES: u32 = 10;

@@ -13,6 +13,11 @@
 //! - **A CPU is left only to a waiter that will take it**: to the head of the queue if that is at home on this CPU, which is
 //!   what [`is_preempted`](Platform::is_preempted) says, else to a waiter that is [let out](super::rotation). If there is
 //!   none, the stint goes on, for up to [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) times its length.
+//!
+//! The acquisitions of a stint are counted between two looks at the clock, so it is known how fast they follow each other. Where that is
+//! about as fast as a line moves from one CPU to another, two CPUs get less done than one, and a newcomer that finds the lock held
+//! had better stay away for a while ([`HURRIED_PAUSE`](WaitPolicy::HURRIED_PAUSE)): the other acquires some hundred times
+//! meanwhile, and then it is the other's turn to stay away.
 use super::word::said;
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::order::Relaxed;
@@ -60,6 +65,14 @@ pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu:
     }
 }
 
+/// Whether the calling context acquires ahead of queues as fast as a line moves between CPUs, by its last look at the clock.
+pub(super) fn is_hurried<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> bool {
+    // ord: W23 alone: private to this context
+    let in_an_interval = u64::from(percpu.credit.load(Relaxed));
+    W::HURRIED_PACE > 0
+        && in_an_interval * u64::from(W::HURRIED_PACE) >= u64::from(W::CLOCK_INTERVAL_MICROS) * 1_000
+}
+
 /// Nobody took this CPU: the stint goes on for a quarter of its length.
 pub(super) fn extend<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
     // ord: W6 alone: private to this context
@@ -75,12 +88,16 @@ pub(super) fn extend<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
 /// costs as much as several acquisitions of a lock that is hardly held.
 fn give_credit<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, running: u32) {
     // ord: W13 alone: private to this context
-    let took = running.wrapping_sub(percpu.looked_at.load(Relaxed)).max(1);
+    let looked_at = percpu.looked_at.load(Relaxed);
     // ord: W14 alone: private to this context
     let last = percpu.credit.load(Relaxed).clamp(W::LEAST_CREDIT, W::MOST_CREDIT);
-    let next =
-        (u64::from(last) * u64::from(W::CLOCK_INTERVAL_MICROS) / u64::from(took)).min(u64::from(last) * 2);
-    let next = (next as u32).clamp(W::LEAST_CREDIT, W::MOST_CREDIT);
+    let next = if looked_at == 0 {
+        last // Some of it was spent in the stint before this one, nobody knows how much.
+    } else {
+        let took = running.wrapping_sub(looked_at).max(1);
+        let next = u64::from(last) * u64::from(W::CLOCK_INTERVAL_MICROS) / u64::from(took);
+        (next.min(u64::from(last) * 2) as u32).clamp(W::LEAST_CREDIT, W::MOST_CREDIT)
+    };
     // ord: W15 alone: private to this context
     percpu.looked_at.store(running, Relaxed);
     // ord: W16 alone: private to this context

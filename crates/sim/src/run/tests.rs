@@ -108,6 +108,21 @@ fn handovers_are_told_apart_by_distance() {
 }
 
 #[test]
+fn contexts_in_a_hurry_take_longer_turns_and_others_do_not() {
+    let machine = shared(2);
+    let turn = |lock, critical, think| {
+        let workload = loop_of(critical, think);
+        let run = outcome(&Spec { time: 100 * MS, ..spec(&machine, &workload, lock, 8) });
+        run.ops.iter().sum::<u64>() as f64 / run.handovers.local as f64
+    };
+    // The form of 4.15 knows no hurry.
+    let hurried = turn("pv-qspin", 0, 0) / turn("pv-qspin-4.15", 0, 0);
+    let leisurely = turn("pv-qspin", 50, 200) / turn("pv-qspin-4.15", 50, 200);
+    assert!(hurried > 2.0, "{hurried:.2} times as many acquisitions in a turn");
+    assert!((0.5..2.0).contains(&leisurely), "{leisurely:.2} times as many acquisitions in a turn");
+}
+
+#[test]
 fn what_cannot_run_is_refused() {
     let (machine, workload) = (machine(1, 1, 2), loop_of(1, 1));
     let refused = |spec: Spec| matches!(run(&spec, &|| false), Err(Failure::Refused(_)));
