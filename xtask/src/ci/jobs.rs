@@ -114,7 +114,7 @@ pub(crate) const JOBS: &[Job] = &[
         name: "torture",
         shows: "the locks exclude under torture, with more threads than CPUs and without",
         steps: &[
-            lab!["torture", "--seconds", "3", "--seed", "1"],
+            lab!["torture", "--seconds", "2", "--seed", "1"],
             lab!["torture", "--writers", "2", "--seconds", "2", "--seed", "2"],
             lab!["torture", "--lock", "pv-qspin", "--writers", "64", "--seconds", "3", "--seed", "3"],
             lab![
@@ -157,18 +157,45 @@ pub(crate) const JOBS: &[Job] = &[
     Job {
         name: "bench-smoke",
         shows: "the benchmark runs and writes its reports",
-        steps: &[lab!["bench", "--quick", "--out", "target/bench-smoke", "--force"]],
+        steps: &[lab![
+            "bench",
+            "--quick",
+            "--time",
+            "20ms",
+            "--rounds",
+            "1",
+            "--out",
+            "target/bench-smoke",
+            "--force"
+        ]],
         ..PLAIN
     },
     Job {
         name: "bench-rw-smoke",
         shows: "the benchmark of reader-writer locks runs and writes its reports",
         steps: &[
-            lab!["bench", "rw", "--quick", "--reads", "90", "--out", "target/bench-rw-smoke", "--force"],
             lab![
                 "bench",
                 "rw",
                 "--quick",
+                "--time",
+                "20ms",
+                "--rounds",
+                "1",
+                "--reads",
+                "90",
+                "--out",
+                "target/bench-rw-smoke",
+                "--force"
+            ],
+            lab![
+                "bench",
+                "rw",
+                "--quick",
+                "--time",
+                "20ms",
+                "--rounds",
+                "1",
                 "--lock",
                 "all,variants",
                 "--readers",
