@@ -1,9 +1,9 @@
 //! The jobs of `cargo xtask ci`, as data.
 use super::job::Step::{Fastpath, Msrv, Mutants, Run, SaysNoStd, Tidy};
-use super::job::{Job, LONG, NIGHTLY, PLAIN, SANITIZER, lab, lab_under_sanitizer};
+use super::job::{Job, NIGHTLY, PLAIN, SANITIZER, lab, lab_under_sanitizer};
 
-/// All jobs, in the order they run.
-pub(crate) const JOBS: &[Job] = &[
+/// What every change runs, in this order.
+pub(super) const JOBS: &[Job] = &[
     Job {
         name: "fmt",
         shows: "the code is formatted",
@@ -240,28 +240,6 @@ pub(crate) const JOBS: &[Job] = &[
         ..PLAIN
     },
     Job {
-        name: "explore-nightly",
-        shows: "no lock fails in five million schedules",
-        steps: &[lab!["explore", "--schedules", "5000000", "--seed", "1000000000"]],
-        ..LONG
-    },
-    Job {
-        name: "model-nightly",
-        shows: "the model's programs, to the end, and three contexts with three preemptions",
-        steps: &[Run(&[
-            "cargo",
-            "run",
-            "--release",
-            "-p",
-            "stanchion-model",
-            "--",
-            "--deep",
-            "--seconds",
-            "900",
-        ])],
-        ..LONG
-    },
-    Job {
         name: "witness",
         shows: "each ordering of the core was tried weaker, and what nothing notices has an argument",
         steps: &[Run(&["cargo", "xtask", "witness", "--check"])],
@@ -272,52 +250,6 @@ pub(crate) const JOBS: &[Job] = &[
         shows: "real programs run right under libc's own locks and under the interposer's default",
         steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,pv-qspin"])],
         ..PLAIN
-    },
-    Job {
-        name: "programs-nightly",
-        shows: "the checks of real programs notice broken locks, and locks that only spin run them right",
-        steps: &[
-            Run(&["cargo", "xtask", "programs", "--self-test"]),
-            Run(&["cargo", "xtask", "programs", "--check", "--locks", "unfair-q,qspin"]),
-        ],
-        ..LONG
-    },
-    Job {
-        name: "conform-valgrind",
-        shows: "valgrind finds nothing wrong with the interposer in the POSIX tests",
-        needs: Some(&["valgrind", "--version"]),
-        steps: &[Run(&[
-            "cargo",
-            "xtask",
-            "conform",
-            "--preload",
-            "ours",
-            "--wrapper",
-            "valgrind -q --error-exitcode=99 --fair-sched=yes",
-            "--only",
-            "mutex,rwlock.,cond.,cond_timed,spin,cancel,c11,cpp,sloppy",
-            "--timeout",
-            "120",
-        ])],
-        ..LONG
-    },
-    Job {
-        name: "conform-nightly",
-        shows: "the POSIX tests pass with every lock of the interposer that does not only spin",
-        steps: &[Run(&[
-            "cargo",
-            "xtask",
-            "conform",
-            "--preload",
-            "ours:unfair-q",
-            "--preload",
-            "ours:pv-qspin-4.15",
-            "--preload",
-            "ours:ppc-simple",
-            "--preload",
-            "ours:owner-qspin",
-        ])],
-        ..LONG
     },
     Job {
         name: "guest",
@@ -352,30 +284,6 @@ pub(crate) const JOBS: &[Job] = &[
             ],
         ],
         ..PLAIN
-    },
-    Job {
-        name: "guest-nightly",
-        shows: "64 vCPUs on 2 CPUs pass torture",
-        needs: Some(&["qemu-system-x86_64", "--version"]),
-        steps: &[
-            Run(&["cargo", "xtask", "guest"]),
-            lab![
-                "guest",
-                "--workload",
-                "torture",
-                "--vcpus",
-                "64",
-                "--numa",
-                "4",
-                "--seconds",
-                "10",
-                "--limit",
-                "600",
-                "--seed",
-                "1"
-            ],
-        ],
-        ..LONG
     },
     Job {
         name: "determinism",

@@ -2,12 +2,12 @@
 mod job;
 mod jobs;
 mod msrv;
+mod night;
 mod summary;
 
 use crate::names::nearest;
 use crate::{fastpath, mutants, tidy};
 use job::{Job, Step};
-use jobs::JOBS;
 use msrv::Plan;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -15,9 +15,14 @@ use std::time::Instant;
 use std::{fs, io};
 use summary::{Ended, Outcome};
 
+/// Every job, in the order they run.
+fn all() -> impl Iterator<Item = &'static Job> {
+    jobs::JOBS.iter().chain(night::JOBS)
+}
+
 /// Prints the jobs and what each shows.
 pub(crate) fn list() {
-    for job in JOBS {
+    for job in all() {
         println!("{:<15} {}{}", job.name, job.shows, if job.nightly { " (nightly)" } else { "" });
     }
 }
@@ -47,8 +52,8 @@ pub(crate) fn run(root: &Path, only: &[String], nightly: bool) -> ExitCode {
 /// The jobs of these names, in the order of the table.
 fn select(only: &[String], nightly: bool) -> Result<Vec<&'static Job>, String> {
     for name in only {
-        if !JOBS.iter().any(|job| job.name == name) {
-            let near = nearest(name, JOBS.iter().map(|job| job.name)).join(", ");
+        if !all().any(|job| job.name == name) {
+            let near = nearest(name, all().map(|job| job.name)).join(", ");
             return Err(format!("no job `{name}`; the nearest are {near}"));
         }
     }
@@ -56,7 +61,7 @@ fn select(only: &[String], nightly: bool) -> Result<Vec<&'static Job>, String> {
         [] => nightly || !job.nightly,
         only => only.iter().any(|name| name == job.name),
     };
-    Ok(JOBS.iter().filter(wanted).collect())
+    Ok(all().filter(wanted).collect())
 }
 
 fn run_job(root: &Path, job: &Job) -> Outcome {
@@ -174,9 +179,10 @@ mod tests {
 
     #[test]
     fn all_jobs_run_unless_some_are_named() {
-        let by_day = JOBS.iter().filter(|job| !job.nightly).count();
+        let by_day = jobs::JOBS.len();
         assert_eq!(names(&[]).expect("all").len(), by_day);
-        assert!(by_day < JOBS.len() && names(&["explore-nightly"]).is_ok());
+        assert!(by_day < all().count() && names(&["explore-nightly"]).is_ok());
+        assert!(jobs::JOBS.iter().all(|job| !job.nightly) && night::JOBS.iter().all(|job| job.nightly));
         assert_eq!(names(&["tidy", "fmt"]).expect("two"), ["fmt", "tidy"]);
     }
 
@@ -187,11 +193,11 @@ mod tests {
 
     #[test]
     fn job_names_are_distinct_and_told() {
-        let mut names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
+        let mut names: Vec<&str> = all().map(|job| job.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), JOBS.len());
-        assert!(JOBS.iter().all(|job| !job.shows.is_empty() && !job.steps.is_empty()));
+        assert_eq!(names.len(), all().count());
+        assert!(all().all(|job| !job.shows.is_empty() && !job.steps.is_empty()));
     }
 
     #[test]
