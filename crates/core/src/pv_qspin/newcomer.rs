@@ -98,7 +98,8 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         // How fast a context acquires is counted ahead of queues only.
         let hurried = !matches!(entry, Entry::Free) && stint::is_hurried::<P, W>(percpu);
         let mut backoff = if hurried {
-            Backoff::starting_with::<W>(most.min(W::HURRIED_PAUSE))
+            // Whatever its patience, it looks a few times.
+            Backoff::starting_with::<W>(W::HURRIED_PAUSE.min(most / 4))
         } else {
             Backoff::new::<W>()
         };

@@ -16,7 +16,7 @@
 //!
 //! The acquisitions of a stint are counted between two looks at the clock, so it is known how fast they follow each other. Where that is
 //! about as fast as a line moves from one CPU to another, two CPUs get less done than one, and a newcomer that finds the lock held
-//! had better stay away for a while ([`HURRIED_PAUSE`](WaitPolicy::HURRIED_PAUSE)): the other acquires some hundred times
+//! had better stay away for a while ([`HURRIED_PAUSE`](WaitPolicy::HURRIED_PAUSE)): the other acquires often
 //! meanwhile, and then it is the other's turn to stay away.
 use super::word::said;
 use super::{PvQSpinLock, Signpost, WaitPolicy};
@@ -50,13 +50,14 @@ pub(super) enum Stint {
 #[cold]
 pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu: &PerCpu<P>) -> Stint {
     // ord: W3 alone: private to this context
-    let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
+    let stint = percpu.stint.load(Relaxed).clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS);
     // ord: W4 alone: private to this context
     let extension = percpu.stint_extension.load(Relaxed);
     // ord: W5 alone: private to this context
     let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
+    count_pace::<P, W>(percpu, running);
     if running < stint.saturating_add(extension) {
-        give_credit::<P, W>(percpu, running);
+        give_credit::<P, W>(percpu);
         Stint::Lasts
     } else if extension >= stint.saturating_mul(W::LONGEST_EXTENSION) || head_takes_this_cpu(lock) {
         Stint::Over
@@ -67,10 +68,12 @@ pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu:
 
 /// Whether the calling context acquires ahead of queues as fast as a line moves between CPUs, by its last look at the clock.
 pub(super) fn is_hurried<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> bool {
+    if W::HURRIED_PACE == 0 {
+        return false;
+    }
     // ord: W23 alone: private to this context
     let in_an_interval = u64::from(percpu.credit.load(Relaxed));
-    W::HURRIED_PACE > 0
-        && in_an_interval * u64::from(W::HURRIED_PACE) >= u64::from(W::CLOCK_INTERVAL_MICROS) * 1_000
+    in_an_interval * u64::from(W::HURRIED_PACE) >= u64::from(W::CLOCK_INTERVAL_MICROS) * 1_000
 }
 
 /// Nobody took this CPU: the stint goes on for a quarter of its length.
@@ -81,28 +84,40 @@ pub(super) fn extend<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
     let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
     // ord: W12 alone: private to this context
     percpu.stint_extension.store(running.saturating_sub(stint).saturating_add(stint / 4), Relaxed);
-    give_credit::<P, W>(percpu, running);
+    give_credit::<P, W>(percpu);
 }
 
-/// Gives credit for about [`CLOCK_INTERVAL_MICROS`](WaitPolicy::CLOCK_INTERVAL_MICROS), at the rate of the last one: the clock
-/// costs as much as several acquisitions of a lock that is hardly held.
-fn give_credit<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, running: u32) {
+/// Counts how many acquisitions the next credit is for: as many as there would have been in
+/// [`CLOCK_INTERVAL_MICROS`](WaitPolicy::CLOCK_INTERVAL_MICROS) at the rate since the last look. The clock costs as much as several
+/// acquisitions of a lock that is hardly held. It counts whether the stint lasts or not: else who came from a fast lock to a slow one would
+/// go by the old rate for ever.
+fn count_pace<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, running: u32) {
+    if W::LEAST_CREDIT == W::MOST_CREDIT {
+        return; // A context uses locks of other policies, too, for which this would be no count.
+    }
     // ord: W13 alone: private to this context
     let looked_at = percpu.looked_at.load(Relaxed);
-    // ord: W14 alone: private to this context
-    let last = percpu.credit.load(Relaxed).clamp(W::LEAST_CREDIT, W::MOST_CREDIT);
-    let next = if looked_at == 0 {
-        last // Some of it was spent in the stint before this one, nobody knows how much.
-    } else {
+    // 0: the first look of the stint. What was spent before it may have been left from the stint before, nobody knows how much.
+    if looked_at > 0 {
         let took = running.wrapping_sub(looked_at).max(1);
+        let last = counted::<P, W>(percpu);
         let next = u64::from(last) * u64::from(W::CLOCK_INTERVAL_MICROS) / u64::from(took);
-        (next.min(u64::from(last) * 2) as u32).clamp(W::LEAST_CREDIT, W::MOST_CREDIT)
-    };
+        // ord: W16 alone: private to this context
+        percpu.credit.store(next.min(u64::from(last) * 2) as u32, Relaxed);
+    }
     // ord: W15 alone: private to this context
-    percpu.looked_at.store(running, Relaxed);
-    // ord: W16 alone: private to this context
-    percpu.credit.store(next, Relaxed);
-    P::private_counter(|credit| credit.set(next));
+    percpu.looked_at.store(running.max(1), Relaxed);
+}
+
+fn give_credit<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
+    let credit = counted::<P, W>(percpu);
+    P::private_counter(|left| left.set(credit));
+}
+
+/// How many acquisitions a credit is for.
+fn counted<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> u32 {
+    // ord: W14 alone: private to this context
+    percpu.credit.load(Relaxed).clamp(W::LEAST_CREDIT, W::MOST_CREDIT)
 }
 
 /// Whether the head of the queue gets to run at once if the calling context goes to sleep; also if it runs already.

@@ -113,6 +113,7 @@ fn contexts_in_a_hurry_take_longer_turns_and_others_do_not() {
     let turn = |lock, critical, think| {
         let workload = loop_of(critical, think);
         let run = outcome(&Spec { time: 100 * MS, ..spec(&machine, &workload, lock, 8) });
+        assert!(run.handovers.local > 1000, "others get it, too: {:?}", run.handovers);
         run.ops.iter().sum::<u64>() as f64 / run.handovers.local as f64
     };
     // The form of 4.15 knows no hurry.
