@@ -27,7 +27,9 @@ static void *locks_often(void *yields) {
         else GIVES(pthread_mutex_lock(mutex), 0);
         if (yields && i % 8 == 0) sched_yield(); /* so that the other has to wait */
         GIVES(pthread_mutex_unlock(mutex), 0);
-        if (pthread_mutex_trylock(mutex) == 0) GIVES(pthread_mutex_unlock(mutex), 0);
+        int code = pthread_mutex_trylock(mutex);
+        if (code == 0) GIVES(pthread_mutex_unlock(mutex), 0);
+        else GIVES(code, EBUSY);
     }
     return NULL;
 }
