@@ -21,8 +21,8 @@ static pthread_spinlock_t *spin;
 static int waiting; /* guarded by *mutex */
 
 static void *locks_often(void *yields) {
-    struct timespec soon = in_ms(CLOCK_REALTIME, PATIENCE * 1000L);
     for (int i = 0; i < ROUNDS; i++) {
+        struct timespec soon = in_ms(CLOCK_REALTIME, PATIENCE * 1000L);
         if (i % 3 == 0) GIVES(pthread_mutex_timedlock(mutex, &soon), 0);
         else GIVES(pthread_mutex_lock(mutex), 0);
         if (yields && i % 8 == 0) sched_yield(); /* so that the other has to wait */
@@ -38,9 +38,7 @@ TEST_EACH(of_a_mutex, KINDS) {
     for (int end = 0; end < 2; end++) {
         mutex = ANY(pthread_mutex_t, fenced(sizeof *mutex, end));
         make_mutex(mutex, &KINDS[row]);
-        /* Spinning in the class of the highest priority, both would be in each other's way for ever. */
-        pthread_t one = START(locks_often, KINDS[row].protocol == PTHREAD_PRIO_PROTECT ? NULL : mutex);
-        pthread_t other = START(locks_often, NULL);
+        pthread_t one = START(locks_often, mutex), other = START(locks_often, NULL);
         END(one);
         END(other);
         GIVES(pthread_mutex_destroy(mutex), 0);
@@ -54,6 +52,15 @@ static void *waits(void *unused) {
     while (waiting > 0) GIVES(pthread_cond_wait(cond, mutex), 0);
     GIVES(pthread_mutex_unlock(mutex), 0);
     return NULL;
+}
+
+/* Whether both wait; if so, they may go when they are woken. */
+static int both_may_go(void) {
+    GIVES(pthread_mutex_lock(mutex), 0);
+    int both = waiting == 2;
+    if (both) waiting = 0;
+    GIVES(pthread_mutex_unlock(mutex), 0);
+    return both;
 }
 
 TEST_EACH(of_a_cond, MIXTURES) {
@@ -70,14 +77,7 @@ TEST_EACH(of_a_cond, MIXTURES) {
         waiting = 0;
         GIVES(pthread_mutex_unlock(mutex), 0);
         pthread_t threads[2] = {START(waits, NULL), START(waits, NULL)};
-        int there = 0;
-        while (there < 2) {
-            GIVES(pthread_mutex_lock(mutex), 0);
-            there = waiting;
-            if (there == 2) waiting = 0;
-            GIVES(pthread_mutex_unlock(mutex), 0);
-            sleep_us(200);
-        }
+        AWAIT(both_may_go());
         GIVES(pthread_cond_signal(cond), 0);
         GIVES(pthread_cond_broadcast(cond), 0);
         END(threads[0]);
@@ -120,7 +120,7 @@ static void *spins(void *unused) {
 
 TEST(of_a_spin_lock) {
     for (int end = 0; end < 2; end++) {
-        spin = (pthread_spinlock_t *)fenced(sizeof *spin, end);
+        spin = ANY(pthread_spinlock_t, fenced(sizeof *spin, end));
         GIVES(pthread_spin_init(spin, PTHREAD_PROCESS_PRIVATE), 0);
         pthread_t one = START(spins, NULL), other = START(spins, NULL);
         END(one);

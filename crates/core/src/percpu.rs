@@ -77,9 +77,9 @@ pub struct PerCpu<P: Platform> {
     pub(crate) stint: P::U32,
     /// By how much the stint was extended because nobody would take the CPU, in microseconds.
     pub(crate) stint_extension: P::U32,
-    /// How long the stint had lasted when the clock was last looked at, in microseconds.
+    /// How long the stint had lasted when the clock was last looked at, in microseconds; 0: not since the stint began.
     pub(crate) looked_at: P::U32,
-    /// How many acquisitions ahead of a queue were allowed then, until the next look.
+    /// How many acquisitions ahead of a queue there are between two looks, by the pace at the last one.
     pub(crate) credit: P::U32,
     /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see [`crate::owner_queued`].
     pub(crate) sleepy_seen: P::U32,

@@ -56,8 +56,16 @@ macro_rules! lab_under_sanitizer {
     };
 }
 
+/// A benchmark with one short round a cell: to see it run and write its reports, not for its figures.
+macro_rules! bench_smoke {
+    ($($word:literal),*) => {
+        $crate::ci::job::lab!["bench", $($word),*, "--quick", "--time", "20ms", "--rounds", "1", "--force"]
+    };
+}
+
 pub(super) const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], nightly: false, env: &[] };
 pub(super) const LONG: Job = Job { nightly: true, ..PLAIN };
 
+pub(super) use bench_smoke;
 pub(super) use lab;
 pub(super) use lab_under_sanitizer;

@@ -1,6 +1,6 @@
 //! The jobs of `cargo xtask ci`, as data.
 use super::job::Step::{Fastpath, Msrv, Mutants, Run, SaysNoStd, Tidy};
-use super::job::{Job, NIGHTLY, PLAIN, SANITIZER, lab, lab_under_sanitizer};
+use super::job::{Job, NIGHTLY, PLAIN, SANITIZER, bench_smoke, lab, lab_under_sanitizer};
 
 /// What every change runs, in this order.
 pub(super) const JOBS: &[Job] = &[
@@ -157,45 +157,16 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "bench-smoke",
         shows: "the benchmark runs and writes its reports",
-        steps: &[lab![
-            "bench",
-            "--quick",
-            "--time",
-            "20ms",
-            "--rounds",
-            "1",
-            "--out",
-            "target/bench-smoke",
-            "--force"
-        ]],
+        steps: &[bench_smoke!["--out", "target/bench-smoke"]],
         ..PLAIN
     },
     Job {
         name: "bench-rw-smoke",
         shows: "the benchmark of reader-writer locks runs and writes its reports",
         steps: &[
-            lab![
-                "bench",
+            bench_smoke!["rw", "--reads", "90", "--out", "target/bench-rw-smoke"],
+            bench_smoke![
                 "rw",
-                "--quick",
-                "--time",
-                "20ms",
-                "--rounds",
-                "1",
-                "--reads",
-                "90",
-                "--out",
-                "target/bench-rw-smoke",
-                "--force"
-            ],
-            lab![
-                "bench",
-                "rw",
-                "--quick",
-                "--time",
-                "20ms",
-                "--rounds",
-                "1",
                 "--lock",
                 "all,variants",
                 "--readers",
@@ -203,8 +174,7 @@ pub(super) const JOBS: &[Job] = &[
                 "--writers",
                 "1",
                 "--json",
-                "target/bench-rw-smoke/dedicated.json",
-                "--force"
+                "target/bench-rw-smoke/dedicated.json"
             ],
         ],
         ..PLAIN

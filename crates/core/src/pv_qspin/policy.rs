@@ -42,7 +42,7 @@ pub trait WaitPolicy: Send + Sync + 'static {
     const STINT_TIMES_WAIT_MICROS: u32;
     /// Who acquires ahead of a queue at least once in so many nanoseconds is in a hurry; 0: nobody is.
     const HURRIED_PACE: u32 = 0;
-    /// The first pause of a newcomer in a hurry.
+    /// The first pause of a newcomer in a hurry, unless its patience is less than four of these.
     const HURRIED_PAUSE: u32 = Self::FIRST_PAUSE;
     /// For how many stints more a context goes on if nobody would take its CPU.
     const LONGEST_EXTENSION: u32;

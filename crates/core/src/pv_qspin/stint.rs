@@ -16,8 +16,8 @@
 //!
 //! The acquisitions of a stint are counted between two looks at the clock, so it is known how fast they follow each other. Where that is
 //! about as fast as a line moves from one CPU to another, two CPUs get less done than one, and a newcomer that finds the lock held
-//! had better stay away for a while ([`HURRIED_PAUSE`](WaitPolicy::HURRIED_PAUSE)): the other acquires often
-//! meanwhile, and then it is the other's turn to stay away.
+//! had better stay away for a while ([`HURRIED_PAUSE`](WaitPolicy::HURRIED_PAUSE)): the other acquires often meanwhile, and then it is
+//! the other's turn to stay away.
 use super::word::said;
 use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::order::Relaxed;
@@ -49,12 +49,10 @@ pub(super) enum Stint {
 /// Looks at the clock, and gives new credit while the stint lasts.
 #[cold]
 pub(super) fn look<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>, percpu: &PerCpu<P>) -> Stint {
-    // ord: W3 alone: private to this context
-    let stint = percpu.stint.load(Relaxed).clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS);
+    let stint = length::<P, W>(percpu);
     // ord: W4 alone: private to this context
     let extension = percpu.stint_extension.load(Relaxed);
-    // ord: W5 alone: private to this context
-    let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
+    let running = so_far(percpu);
     count_pace::<P, W>(percpu, running);
     if running < stint.saturating_add(extension) {
         give_credit::<P, W>(percpu);
@@ -76,12 +74,22 @@ pub(super) fn is_hurried<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> bool
     in_an_interval * u64::from(W::HURRIED_PACE) >= u64::from(W::CLOCK_INTERVAL_MICROS) * 1_000
 }
 
+/// How long a stint is, in microseconds, within the bounds of this policy: the last one may have begun under another.
+fn length<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) -> u32 {
+    // ord: W3 alone: private to this context
+    percpu.stint.load(Relaxed).clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS)
+}
+
+/// For how long this stint has lasted, in microseconds.
+fn so_far<P: Platform>(percpu: &PerCpu<P>) -> u32 {
+    // ord: W5 alone: private to this context
+    micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed))
+}
+
 /// Nobody took this CPU: the stint goes on for a quarter of its length.
 pub(super) fn extend<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>) {
-    // ord: W6 alone: private to this context
-    let running = micros::<P>().wrapping_sub(percpu.stint_began.load(Relaxed));
-    // ord: W8 alone: private to this context
-    let stint = percpu.stint.load(Relaxed).max(W::SHORTEST_STINT_MICROS);
+    let running = so_far(percpu);
+    let stint = length::<P, W>(percpu);
     // ord: W12 alone: private to this context
     percpu.stint_extension.store(running.saturating_sub(stint).saturating_add(stint / 4), Relaxed);
     give_credit::<P, W>(percpu);
@@ -132,11 +140,9 @@ fn head_takes_this_cpu<P: Platform, W: WaitPolicy>(lock: &PvQSpinLock<P, W>) -> 
 pub(super) fn begin<P: Platform, W: WaitPolicy>(percpu: &PerCpu<P>, queued: u32) {
     let now = micros::<P>();
     let waited = now.wrapping_sub(queued).max(1);
-    // ord: W9 alone: private to this context
-    let stint = percpu.stint.load(Relaxed).clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS);
     // What the wait asks for, and what it was, in geometric mean: so contexts that differ come together.
     let asked = W::STINT_TIMES_WAIT_MICROS / waited;
-    let next = (u64::from(stint) * u64::from(asked)).isqrt() as u32;
+    let next = (u64::from(length::<P, W>(percpu)) * u64::from(asked)).isqrt() as u32;
     // ord: W10 alone: private to this context
     percpu.stint.store(next.clamp(W::SHORTEST_STINT_MICROS, W::LONGEST_STINT_MICROS), Relaxed);
     // ord: W11 alone: private to this context
