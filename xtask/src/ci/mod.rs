@@ -1,4 +1,5 @@
 //! `cargo xtask ci`: runs every job, never stops early, and sums up at the end.
+mod command;
 mod job;
 mod jobs;
 mod msrv;
@@ -81,7 +82,7 @@ fn run_job(root: &Path, job: &Job) -> Outcome {
 
 fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
     match step {
-        Step::Run(words) => run_command(root, words, job.env),
+        Step::Run(words) => command::run(root, words, job.env),
         Step::Tidy => in_process("tidy", tidy::run(root)),
         Step::Fastpath => in_process("fastpath", fastpath::run(root, false)),
         Step::Mutants => in_process("mutants", mutants::run(root, &mutants::Request::default())),
@@ -91,37 +92,18 @@ fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
             if says_no_std(&text) {
                 Outcome::Ok
             } else {
-                Outcome::Failed(format!("{path} does not say no_std"))
+                Outcome::failed(format!("{path} does not say no_std"))
             }
         }
         Step::Msrv => run_msrv(root),
     }
 }
 
-/// The command as one would type it, variables first.
-fn command_line(words: &[&str], env: &[(&str, &str)]) -> String {
-    let quote = |word: &str| if word.contains([' ', '*']) { format!("'{word}'") } else { word.to_owned() };
-    let env = env.iter().map(|(name, value)| format!("{name}={}", quote(value)));
-    env.chain(words.iter().map(|word| quote(word))).collect::<Vec<_>>().join(" ")
-}
-
-fn run_command(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
-    let line = command_line(words, env);
-    println!("--- {line}");
-    let status =
-        Command::new(words[0]).args(&words[1..]).envs(env.iter().copied()).current_dir(root).status();
-    match status {
-        Ok(status) if status.success() => Outcome::Ok,
-        Ok(_) => Outcome::Failed(line),
-        Err(error) => Outcome::Failed(format!("{line}: {error}")),
-    }
-}
-
 fn in_process(name: &str, result: io::Result<ExitCode>) -> Outcome {
     match result {
         Ok(code) if code == ExitCode::SUCCESS => Outcome::Ok,
-        Ok(_) => Outcome::Failed(format!("cargo xtask {name}")),
-        Err(error) => Outcome::Failed(format!("cargo xtask {name}: {error}")),
+        Ok(_) => Outcome::failed(format!("cargo xtask {name}")),
+        Err(error) => Outcome::failed(format!("cargo xtask {name}: {error}")),
     }
 }
 
@@ -147,7 +129,7 @@ fn run_msrv(root: &Path) -> Outcome {
     };
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
     let Some(minimum) = rust_version(&manifest) else {
-        return Outcome::Failed("Cargo.toml promises no rust-version".to_owned());
+        return Outcome::failed("Cargo.toml promises no rust-version".to_owned());
     };
     let rustc = output(&["rustc", "--version"]);
     match msrv::plan(&rustc, &minimum, &output(&["rustup", "toolchain", "list"])) {
@@ -156,10 +138,10 @@ fn run_msrv(root: &Path) -> Outcome {
             Outcome::Ok
         }
         Plan::Check(toolchain) => {
-            run_command(root, &["cargo", &format!("+{toolchain}"), "check", "--workspace"], &[])
+            command::run(root, &["cargo", &format!("+{toolchain}"), "check", "--workspace"], &[])
         }
         Plan::Skip(why) => Outcome::Skipped(why),
-        Plan::TooOld(why) => Outcome::Failed(why),
+        Plan::TooOld(why) => Outcome::failed(why),
     }
 }
 
@@ -198,14 +180,6 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all().count());
         assert!(all().all(|job| !job.shows.is_empty() && !job.steps.is_empty()));
-    }
-
-    #[test]
-    fn command_lines_can_be_pasted() {
-        assert_eq!(
-            command_line(&["cargo", "test", "--test", "*"], &[("RUSTFLAGS", "-Za -Cb")]),
-            "RUSTFLAGS='-Za -Cb' cargo test --test '*'"
-        );
     }
 
     #[test]

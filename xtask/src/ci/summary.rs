@@ -7,10 +7,17 @@ use core::time::Duration;
 pub(crate) enum Outcome {
     /// All steps passed.
     Ok,
-    /// A step failed; which one.
-    Failed(String),
+    /// A step failed; which one, and the last lines that it printed, if they are known.
+    Failed { step: String, last: Vec<String> },
     /// The job could not run here; why.
     Skipped(String),
+}
+
+impl Outcome {
+    /// This step failed, and what it printed is known to whoever reads on.
+    pub(crate) fn failed(step: String) -> Self {
+        Self::Failed { step, last: Vec::new() }
+    }
 }
 
 /// One line of the summary.
@@ -23,14 +30,21 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// The summary table and its closing line.
+/// How the failures ended, then the summary table and its closing line: who has only the end of it sees why.
 pub(crate) fn render(ended: &[Ended]) -> String {
     let mut out = String::new();
+    for job in ended {
+        if let Outcome::Failed { last, .. } = &job.outcome
+            && !last.is_empty()
+        {
+            let _ = writeln!(out, "=== how {} ended:\n{}\n", job.name, last.join("\n"));
+        }
+    }
     let (mut failed, mut skipped) = (0, 0);
     for job in ended {
         let (word, detail) = match &job.outcome {
             Outcome::Ok => ("ok", ""),
-            Outcome::Failed(step) => {
+            Outcome::Failed { step, .. } => {
                 failed += 1;
                 ("FAILED", step.as_str())
             }
@@ -49,7 +63,7 @@ pub(crate) fn render(ended: &[Ended]) -> String {
 
 /// Whether the run as a whole passes: a skipped job does not fail it.
 pub(crate) fn passes(ended: &[Ended]) -> bool {
-    !ended.iter().any(|job| matches!(job.outcome, Outcome::Failed(_)))
+    !ended.iter().any(|job| matches!(job.outcome, Outcome::Failed { .. }))
 }
 
 #[cfg(test)]
@@ -64,14 +78,26 @@ mod tests {
     fn each_job_has_a_line() {
         let all = [
             ended("fmt", Outcome::Ok),
-            ended("test", Outcome::Failed("cargo test --workspace".to_owned())),
+            ended(
+                "test",
+                Outcome::Failed {
+                    step: "cargo test --workspace".to_owned(),
+                    last: vec!["failures:".to_owned(), "    a".to_owned()],
+                },
+            ),
+            ended("tidy", Outcome::failed("cargo xtask tidy".to_owned())),
             ended("tsan", Outcome::Skipped("no nightly".to_owned())),
         ];
         let expected = "\
+=== how test ended:
+failures:
+    a
+
 fmt             ok           1.3 s
 test            FAILED       1.3 s  cargo test --workspace
+tidy            FAILED       1.3 s  cargo xtask tidy
 tsan            skipped      1.3 s  no nightly
-ci: 1 ok, 1 failed, 1 skipped
+ci: 1 ok, 2 failed, 1 skipped
 ";
         assert_eq!(render(&all), expected);
         assert!(!passes(&all));
