@@ -253,9 +253,9 @@ UNUSED static void run_again(const char *test, const char *variable, const char 
     END_CHILD(child);
 }
 
-/* Where the libraries beside this program are. */
+/* Where the libraries beside this program are; until the same thread asks again. */
 UNUSED static const char *beside(const char *name) {
-    static char path[4096];
+    static __thread char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 100);
     SETUP(length > 0);
     path[length] = 0;
