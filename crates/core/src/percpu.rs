@@ -85,8 +85,8 @@ pub struct PerCpu<P: Platform> {
     pub(crate) sleepy_seen: P::U32,
     /// A stream of pseudo-random numbers.
     pub(crate) dice: P::U32,
-    /// How many of its last spins were in vain; see `pv_qspin/patience.rs`.
-    pub(crate) spins_in_vain: P::U32,
+    /// How its last spins ended; see `pv_qspin/patience.rs`.
+    pub(crate) patience: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -109,8 +109,14 @@ impl<P: Platform> PerCpu<P> {
             credit: P::U32::new(0),
             sleepy_seen: P::U32::new(0),
             dice: P::U32::new(0),
-            spins_in_vain: P::U32::new(0),
+            patience: P::U32::new(0),
         }
+    }
+
+    /// Somebody else is this context from now on, who knows nothing of how the last one's spins ended. Only the new one may say so.
+    pub fn begin_anew(&self) {
+        // ord: P7 alone: private to this context
+        self.patience.store(0, Relaxed);
     }
 
     /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not for secrets).
@@ -196,7 +202,7 @@ where
             credit: P::U32::ZERO,
             sleepy_seen: P::U32::ZERO,
             dice: P::U32::ZERO,
-            spins_in_vain: P::U32::ZERO,
+            patience: P::U32::ZERO,
         }
     };
 }

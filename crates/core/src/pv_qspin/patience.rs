@@ -7,6 +7,9 @@
 //! times have changed.
 //!
 //! A spin that lost to others (the line moved) says nothing: there the lock changes hands, and somebody's spin was not in vain.
+//!
+//! A new context knows nothing, and many never wait again: threads that live for one task, a thousand that come while whoever makes them holds
+//! the lock. Its first spins are short, each four times as long as the one before.
 use crate::order::Relaxed;
 use crate::percpu::PerCpu;
 use crate::platform::{Atomic, Platform};
@@ -19,48 +22,69 @@ const SHORTEST: u32 = 75;
 const BETWEEN_TRIALS: u32 = 256;
 /// The next spin is a trial.
 const TRIAL: u32 = MOST_HALVINGS + BETWEEN_TRIALS;
+/// So many spins a context is new: of 20 us, these are of 0.3, 1.25 and 5.
+const NEW: u32 = 3;
 
-/// How many of the last spins of one context were in vain.
+/// What one context has learned of its spins.
 pub(super) struct Patience<'a, P: Platform> {
-    in_vain: &'a P::U32,
+    /// Below [`NEW`], how often it spun; from there on, how many of its last spins were in vain.
+    learned: &'a P::U32,
 }
+
+enum Learned {
+    New { spins: u32 },
+    InVain(u32),
+}
+use Learned::{InVain, New};
 
 impl<'a, P: Platform> Patience<'a, P> {
     pub(super) fn of(percpu: &'a PerCpu<P>) -> Self {
-        Self { in_vain: &percpu.spins_in_vain }
+        Self { learned: &percpu.patience }
     }
 
     /// How long to spin where the most is `full` nanoseconds.
     pub(super) fn within(&self, full: u32) -> u32 {
-        // ord: W19 alone: private to this context
-        match self.in_vain.load(Relaxed) {
-            TRIAL.. => full,
-            in_vain => (full >> in_vain.min(MOST_HALVINGS)).max(full.min(SHORTEST)),
-        }
+        let halvings = match self.learned() {
+            New { spins } => 2 * (NEW - spins),
+            InVain(TRIAL..) => 0,
+            InVain(in_vain) => in_vain.min(MOST_HALVINGS),
+        };
+        (full >> halvings).max(full.min(SHORTEST))
     }
 
     /// A spin has ended in vain. `moved`: others had the lock meanwhile.
     pub(super) fn was_in_vain(&self, moved: bool) {
-        // ord: W20 alone: private to this context
-        match self.in_vain.load(Relaxed) {
-            _ if moved => {}
-            TRIAL.. => self.set(MOST_HALVINGS),
-            in_vain => self.set(in_vain + 1),
+        match self.learned() {
+            New { spins } => self.remember(spins + 1),
+            InVain(_) if moved => {}
+            InVain(TRIAL..) => self.remember(NEW + MOST_HALVINGS),
+            InVain(in_vain) => self.remember(NEW + in_vain + 1),
         }
     }
 
     /// A spin has ended with the lock, after `spent` of at most `full` nanoseconds.
     pub(super) fn paid_off(&self, spent: u32, full: u32) {
-        // ord: W22 alone: private to this context
-        let in_vain = self.in_vain.load(Relaxed);
-        if in_vain > 0 && spent > 0 {
-            let enough = (full / spent.saturating_mul(2)).checked_ilog2().unwrap_or(0);
-            self.set(enough.min(in_vain.min(MOST_HALVINGS) - 1));
+        if spent == 0 {
+            return; // it was no spin
+        }
+        match self.learned() {
+            New { spins } => self.remember(spins + 1),
+            InVain(0) => {}
+            InVain(in_vain) => {
+                let enough = (full / spent.saturating_mul(2)).checked_ilog2().unwrap_or(0);
+                self.remember(NEW + enough.min(in_vain.min(MOST_HALVINGS) - 1));
+            }
         }
     }
 
-    fn set(&self, in_vain: u32) {
+    fn learned(&self) -> Learned {
+        // ord: W19 alone: private to this context
+        let learned = self.learned.load(Relaxed);
+        learned.checked_sub(NEW).map_or(New { spins: learned }, InVain)
+    }
+
+    fn remember(&self, learned: u32) {
         // ord: W21 alone: private to this context; a handler that spins in between is one spin that is not counted
-        self.in_vain.store(in_vain, Relaxed);
+        self.learned.store(learned, Relaxed);
     }
 }

@@ -124,6 +124,17 @@ fn contexts_in_a_hurry_take_longer_turns_and_others_do_not() {
 }
 
 #[test]
+fn a_new_context_spins_little_before_it_sleeps() {
+    // Everybody comes while the first one holds the lock, for the whole run.
+    let (machine, workload) = (machine(1, 1, 16), loop_of(10_000_000, 0));
+    let run = outcome(&Spec { warm_up: 0, ..spec(&machine, &workload, "pv-qspin", 16) });
+    let mut spun: Vec<Time> = run.causes.iter().map(|causes| causes[Cause::Spinning as usize]).collect();
+    spun.sort_unstable();
+    assert!(run.halts >= 14 && spun[8] > 0, "they spin and sleep: {spun:?}");
+    assert!(spun[8] < 3 * US, "two in the queue, and few before: {spun:?}");
+}
+
+#[test]
 fn what_cannot_run_is_refused() {
     let (machine, workload) = (machine(1, 1, 2), loop_of(1, 1));
     let refused = |spec: Spec| matches!(run(&spec, &|| false), Err(Failure::Refused(_)));

@@ -127,9 +127,10 @@ fn hand_out() -> Option<CpuId> {
         if let Some(slot) = slot {
             // ord: N46 pairs N45: the number counts once its storage exists, and before its context can block anywhere
             CONTEXTS.fetch_max(cpu.index() + 1, Ordering::Release);
-            // Where the number's last thread ran says nothing about this one.
+            // Where the number's last thread ran says nothing about this one, nor does how its spins ended.
             // ord: N47 alone: a hint that may be out of date
             slot.runs_on.store(0, Ordering::Relaxed);
+            slot.percpu.begin_anew();
         }
         let kept = slot.is_some() && at_exit::announce(cpu);
         if !kept {
