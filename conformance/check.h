@@ -174,8 +174,8 @@ UNUSED static pthread_t start_thread(void *(*body)(void *), void *argument, cons
 
 UNUSED static void *end_of_thread(pthread_t thread, const char *file, int line) {
     void *result = NULL;
-    struct timespec give_up = in_ms(CLOCK_REALTIME, PATIENCE * 1000L);
-    int code = pthread_timedjoin_np(thread, &result, &give_up);
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    int code = pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &give_up);
     if (code == ETIMEDOUT) fail_at(file, line, "a thread still waits after %d s", PATIENCE);
     if (code != 0) fail_at(file, line, "pthread_join gives %s (%d)", error_name(code), code);
     return result;
@@ -214,17 +214,28 @@ UNUSED static void *shared_memory(size_t size) {
     return memory;
 }
 
+/* fork, which must succeed. The child goes when the thread that made it has gone, as that does when whoever runs the tests has. */
+UNUSED static pid_t forked(void) {
+    pid_t child = fork();
+    SETUP(child >= 0);
+    if (child == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return child;
+}
+
 /* Waits for a child, which must exit with 0. A child that fails has said why. */
 UNUSED static void end_of_child(pid_t child, const char *file, int line) {
     int status = 0;
     struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
-    while (waitpid(child, &status, WNOHANG) == 0) {
+    pid_t ended;
+    SETUP(child > 0);
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         if (reached(CLOCK_MONOTONIC, &give_up)) {
             kill(child, SIGKILL);
             fail_at(file, line, "the child still runs after %d s", PATIENCE);
         }
         sleep_us(200);
     }
+    if (ended < 0) fail_at(file, line, "waitpid: %s", strerror(errno));
     if (WIFSIGNALED(status)) fail_at(file, line, "the child died of signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) != 0) fail_at(file, line, "the child exited with %d", WEXITSTATUS(status));
 }
@@ -236,7 +247,7 @@ UNUSED static void run_again(const char *test, const char *variable, const char 
     int ends[2];
     size_t length = 0;
     SETUP(pipe(ends) == 0);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         dup2(ends[1], 1);
         close(ends[0]);

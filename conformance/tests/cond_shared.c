@@ -46,7 +46,7 @@ static void give_go(struct common *common, int all) {
 
 TEST_EACH(parent_signals_child, SHARED) {
     struct common *common = make_common(row);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         wait_for_go(common);
         _exit(0);
@@ -58,7 +58,7 @@ TEST_EACH(parent_signals_child, SHARED) {
 
 TEST_EACH(child_signals_parent, SHARED) {
     struct common *common = make_common(row);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         give_go(common, 0);
         _exit(0);
@@ -72,7 +72,7 @@ TEST_EACH(broadcast_reaches_all_processes, SHARED) {
     struct common *common = make_common(row);
     pid_t children[3];
     for (int i = 0; i < 3; i++) {
-        children[i] = fork();
+        children[i] = forked();
         if (children[i] == 0) {
             wait_for_go(common);
             _exit(0);
@@ -95,7 +95,7 @@ static void play(struct common *common, int me) {
 
 TEST_EACH(ping_pong, SHARED) {
     struct common *common = make_common(row);
-    pid_t child = fork();
+    pid_t child = forked();
     play(common, child == 0);
     if (child == 0) _exit(0);
     END_CHILD(child);
@@ -104,7 +104,7 @@ TEST_EACH(ping_pong, SHARED) {
 TEST_EACH(timed_out_in_one_process, SHARED) {
     struct common *common = make_common(row);
     clockid_t clock = clock_of(&SHARED[row]);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         struct timespec soon = in_ms(clock, 10);
         GIVES(pthread_mutex_lock(&common->mutex), 0);

@@ -244,11 +244,13 @@ TEST(notify_all_at_thread_exit) {
     std::mutex mutex;
     std::condition_variable changed;
     bool done = false;
-    std::thread([&] {
+    std::thread thread([&] {
         std::unique_lock<std::mutex> guard(mutex);
         done = true;
         std::notify_all_at_thread_exit(changed, std::move(guard));
-    }).detach();
+    });
     std::unique_lock<std::mutex> guard(mutex);
     CHECK(changed.wait_for(guard, std::chrono::seconds(PATIENCE), [&] { return done; }), "never notified");
+    guard.unlock();
+    thread.join(); /* it notifies after it has let the mutex go */
 }

@@ -65,7 +65,7 @@ TEST_EACH(locks_held_across_fork, OWNERLESS) {
     GIVES(pthread_atfork(before, after, after), 0);
     for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
     for (int round = 0; round < 15 && time_left(); round++) {
-        pid_t child = fork();
+        pid_t child = forked();
         if (child == 0) child_uses_locks();
         END_CHILD(child);
     }
@@ -81,7 +81,7 @@ TEST(rwlock_held_across_fork) {
     for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
     for (int round = 0; round < 10 && time_left(); round++) {
         before();
-        pid_t child = fork();
+        pid_t child = forked();
         if (child == 0) {
             GIVES(pthread_rwlock_init(&L, NULL), 0);
             use_rwlock = 0;
@@ -104,7 +104,7 @@ TEST(contended_before_fork) {
     for (int round = 0; round < 15 && time_left(); round++) {
         GIVES(pthread_mutex_lock(&M), 0);
         GIVES(pthread_mutex_lock(&OTHER), 0);
-        pid_t child = fork();
+        pid_t child = forked();
         GIVES(pthread_mutex_unlock(&OTHER), 0);
         GIVES(pthread_mutex_unlock(&M), 0);
         if (child == 0) child_uses_locks();
@@ -146,7 +146,7 @@ TEST(waiters_stay_with_the_parent) {
     for (int i = 0; i < 4; i++) threads[i] = START(waits, NULL);
     AWAIT(read_waiting() == 4);
     GIVES(pthread_mutex_lock(&M), 0);
-    pid_t child = fork();
+    pid_t child = forked();
     GIVES(pthread_mutex_unlock(&M), 0);
     if (child == 0) {
         pthread_t mine[4];
@@ -164,7 +164,7 @@ TEST(waiters_stay_with_the_parent) {
 static void *forks(void *unused) {
     (void)unused;
     before();
-    pid_t child = fork();
+    pid_t child = forked();
     after();
     if (child == 0) child_uses_locks();
     END_CHILD(child);
@@ -182,7 +182,7 @@ TEST(fork_and_exec) {
     pthread_t threads[3];
     for (int i = 0; i < 3; i++) threads[i] = START(busy, NULL);
     for (int i = 0; i < 10; i++) {
-        pid_t child = fork();
+        pid_t child = forked();
         if (child == 0) {
             execl("/proc/self/exe", "fork", "fork.waiters_stay_with_the_parent", (char *)NULL);
             _exit(126);
@@ -199,7 +199,7 @@ TEST(generations) {
     int depth = 0;
     for (;;) {
         before();
-        pid_t child = fork();
+        pid_t child = forked();
         after();
         if (child != 0) {
             END_CHILD(child);

@@ -86,7 +86,7 @@ TEST(fork_handler_of_a_linked_library) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) threads[i] = START(hammers, NULL);
     for (int round = 0; round < 12; round++) {
-        pid_t child = fork();
+        pid_t child = forked();
         if (child == 0) {
             GIVES(pthread_mutex_trylock(&locks_at_fork_mutex), 0);
             _exit(0);

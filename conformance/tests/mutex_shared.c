@@ -45,7 +45,7 @@ static void want(struct common *common) {
 
 TEST_EACH(parent_holds_child_waits, SHARED) {
     struct common *common = make_common(&SHARED[row]);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         want(common);
         _exit(0);
@@ -57,7 +57,7 @@ TEST_EACH(parent_holds_child_waits, SHARED) {
 
 TEST_EACH(child_holds_parent_waits, SHARED) {
     struct common *common = make_common(&SHARED[row]);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         hold(common);
         _exit(0);
@@ -76,7 +76,7 @@ TEST_EACH(at_another_address, SHARED) {
     SETUP(here != MAP_FAILED && there != MAP_FAILED && here != there);
     struct common *common = ANY(struct common, here);
     make_mutex(&common->mutex, &SHARED[row]);
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         want(ANY(struct common, there));
         _exit(0);
@@ -100,7 +100,7 @@ TEST_EACH(processes_count_together, SHARED) {
     struct common *common = make_common(&SHARED[row]);
     pid_t children[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
-        children[i] = fork();
+        children[i] = forked();
         if (children[i] == 0) {
             count(common, ROUNDS);
             _exit(0);
@@ -115,7 +115,7 @@ TEST_EACH(processes_count_together, SHARED) {
 TEST_EACH(killed_owner, SHARED) {
     struct common *common = make_common(&SHARED[row]);
     if (!SHARED[row].robust) SKIP("not robust");
-    pid_t child = fork();
+    pid_t child = forked();
     if (child == 0) {
         GIVES(pthread_mutex_lock(&common->mutex), 0);
         UP(&common->ready);

@@ -149,7 +149,7 @@ struct common {
 TEST(process_shared) {
     struct common *common = ANY(struct common, shared_memory(sizeof *common));
     make(PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_SHARED, &common->mutex);
-    pid_t child = fork();
+    pid_t child = forked();
     for (int i = 0; i < 50000; i++) {
         pthread_mutex_lock(&common->mutex);
         long seen = common->counter;

@@ -203,7 +203,7 @@ static void reads_with_the_other(struct common *common) {
 
 TEST(processes_read_together) {
     struct common *common = make_common();
-    pid_t child = fork();
+    pid_t child = forked();
     reads_with_the_other(common);
     if (child == 0) _exit(0);
     END_CHILD(child);
@@ -229,7 +229,7 @@ TEST(processes_exclude) {
     struct common *common = make_common();
     pid_t children[3];
     for (int i = 0; i < 3; i++) {
-        children[i] = fork();
+        children[i] = forked();
         if (children[i] == 0) {
             mix(common);
             _exit(0);

@@ -235,8 +235,7 @@ TEST(private_spin_lock_of_two_processes) {
     enum { ROUNDS = 30000 };
     struct common *common = ANY(struct common, shared_memory(sizeof *common));
     GIVES(pthread_spin_init(&common->lock, PTHREAD_PROCESS_PRIVATE), 0);
-    pid_t child = fork();
-    if (child == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pid_t child = forked();
     for (int i = 0; i < ROUNDS; i++) {
         GIVES(pthread_spin_lock(&common->lock), 0);
         long seen = common->counter;

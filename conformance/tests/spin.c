@@ -90,7 +90,7 @@ TEST(processes_exclude) {
     struct common *common = make(1);
     pid_t children[3];
     for (int i = 0; i < 3; i++) {
-        children[i] = fork();
+        children[i] = forked();
         if (children[i] == 0) {
             counts(common);
             _exit(0);
@@ -123,7 +123,7 @@ static const struct {
 
 TEST_EACH(processes_wait, DIRECTIONS) {
     struct common *common = make(1);
-    pid_t child = fork();
+    pid_t child = forked();
     if ((child == 0) == DIRECTIONS[row].child_holds) hold(common);
     else want(common);
     if (child == 0) _exit(0);
