@@ -2,7 +2,7 @@
 use super::summary::Outcome;
 use core::time::Duration;
 use std::collections::VecDeque;
-use std::io::{self, BufRead as _, BufReader, PipeReader, Write as _};
+use std::io::{self, PipeReader, Read as _, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -19,7 +19,7 @@ pub(super) fn run(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome 
     println!("--- {line}");
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).envs(env.iter().copied()).current_dir(root);
-    match passed_on(command) {
+    match passed_on(command, io::stdout()) {
         Ok((status, _)) if status.success() => Outcome::Ok,
         Ok((_, last)) => Outcome::Failed { step: line, last },
         Err(error) => Outcome::failed(format!("{line}: {error}")),
@@ -33,8 +33,11 @@ fn command_line(words: &[&str], env: &[(&str, &str)]) -> String {
     env.chain(words.iter().map(|word| quote(word))).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs it with one pipe for both of its outputs, so that their lines stay in order.
-fn passed_on(mut command: Command) -> io::Result<(ExitStatus, Vec<String>)> {
+/// Runs it with one pipe for both of its outputs, so that they stay in the order in which they were written.
+fn passed_on(
+    mut command: Command,
+    out: impl Write + Send + 'static,
+) -> io::Result<(ExitStatus, Vec<String>)> {
     let (reader, writer) = io::pipe()?;
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
     // It holds the pipe, too, which would never end.
@@ -43,7 +46,7 @@ fn passed_on(mut command: Command) -> io::Result<(ExitStatus, Vec<String>)> {
     let (all_read, done) = mpsc::channel();
     let kept = Arc::clone(&last);
     thread::spawn(move || {
-        copy(reader, &kept);
+        copy(reader, out, &kept);
         // Whoever waited has gone by now when this fails.
         let _ = all_read.send(());
     });
@@ -54,20 +57,37 @@ fn passed_on(mut command: Command) -> io::Result<(ExitStatus, Vec<String>)> {
     Ok((status, last))
 }
 
-/// Prints each line and keeps the last ones, until the pipe ends.
-fn copy(reader: PipeReader, last: &Mutex<VecDeque<String>>) {
-    let mut reader = BufReader::new(reader);
+/// Passes on what comes, when it comes, until the pipe ends; keeps the last lines, and ends the last one.
+fn copy(mut reader: PipeReader, mut out: impl Write, last: &Mutex<VecDeque<String>>) {
+    let mut bytes = [0; 4096];
     let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
+    while let Ok(length @ 1..) = reader.read(&mut bytes) {
         // Nobody reads what we print, perhaps; the command is to go on all the same.
-        let _ = io::stdout().write_all(&line);
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() == KEPT {
-            last.pop_front();
+        let _ = out.write_all(&bytes[..length]).and_then(|()| out.flush());
+        for &byte in &bytes[..length] {
+            if byte == b'\n' {
+                keep(last, &line);
+            }
+            // What a progress bar draws over is not kept.
+            if matches!(byte, b'\n' | b'\r') {
+                line.clear();
+            } else {
+                line.push(byte);
+            }
         }
-        last.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
-        line.clear();
     }
+    if !line.is_empty() {
+        keep(last, &line);
+        let _ = out.write_all(b"\n");
+    }
+}
+
+fn keep(last: &Mutex<VecDeque<String>>, line: &[u8]) {
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.len() == KEPT {
+        last.pop_front();
+    }
+    last.push_back(String::from_utf8_lossy(line).into_owned());
 }
 
 #[cfg(test)]
@@ -75,8 +95,11 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    fn shell(script: &str) -> Outcome {
-        run(Path::new("/"), &["sh", "-c", script], &[])
+    /// How it ended, and its last lines.
+    fn shell(script: &str) -> (ExitStatus, Vec<String>) {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        passed_on(command, io::sink()).expect("a shell")
     }
 
     #[test]
@@ -88,22 +111,39 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_of_a_failure_are_kept_from_both_outputs() {
-        assert_eq!(shell("echo fine"), Outcome::Ok);
-        let Outcome::Failed { last, .. } = shell("seq 100; echo why >&2; printf end; exit 1") else {
-            panic!("exit 1 is a failure");
-        };
-        assert_eq!(last.len(), KEPT);
+    fn the_last_lines_are_kept_from_both_outputs() {
+        let (status, last) = shell("seq 100; echo why >&2; printf end; exit 1");
+        assert_eq!((status.code(), last.len()), (Some(1), KEPT));
         assert_eq!(last[KEPT - 3..], ["100", "why", "end"]);
+    }
+
+    #[test]
+    fn only_a_failure_tells_them_again() {
+        let run = |script| run(Path::new("/"), &["sh", "-c", script], &[]);
+        assert_eq!(run("true"), Outcome::Ok);
+        let failed = |last: &[&str]| Outcome::Failed {
+            step: "sh -c 'echo why; false'".to_owned(),
+            last: last.iter().map(|&line| line.to_owned()).collect(),
+        };
+        assert_eq!(run("echo why; false"), failed(&["why"]));
+    }
+
+    #[test]
+    fn all_is_passed_on_and_the_last_line_ended() {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        writer.write_all(b"a\n 10 %\r 20 %\rb").expect("room");
+        drop(writer);
+        let (mut out, last) = (Vec::new(), Mutex::default());
+        copy(reader, &mut out, &last);
+        assert_eq!(out, b"a\n 10 %\r 20 %\rb\n");
+        assert_eq!(last.into_inner().expect("no panic"), ["a", "b"]);
     }
 
     #[test]
     fn what_it_leaves_running_is_not_waited_for() {
         let start = Instant::now();
-        let Outcome::Failed { last, .. } = shell("sleep 60 & echo why; exit 1") else {
-            panic!("exit 1 is a failure");
-        };
-        assert!(start.elapsed() < Duration::from_secs(50), "it ends before what it left");
+        let (_, last) = shell("sleep 20 & echo why");
+        assert!(start.elapsed() < Duration::from_secs(15), "it ends before what it left");
         assert_eq!(last, ["why"]);
     }
 }

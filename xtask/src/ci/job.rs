@@ -20,12 +20,6 @@ pub(crate) struct Job {
 pub(crate) enum Step {
     /// A command in the workspace root.
     Run(&'static [&'static str]),
-    /// `cargo xtask tidy` in this process.
-    Tidy,
-    /// `cargo xtask fastpath` in this process.
-    Fastpath,
-    /// `cargo xtask mutants` in this process.
-    Mutants,
     /// `lib.rs` of the given crate must say `no_std`.
     SaysNoStd(&'static str),
     /// `cargo check` with the oldest toolchain the manifest promises.

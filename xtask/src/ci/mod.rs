@@ -7,13 +7,12 @@ mod night;
 mod summary;
 
 use crate::names::nearest;
-use crate::{fastpath, mutants, tidy};
 use job::{Job, Step};
 use msrv::Plan;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
-use std::{fs, io};
 use summary::{Ended, Outcome};
 
 /// Every job, in the order they run.
@@ -83,9 +82,6 @@ fn run_job(root: &Path, job: &Job) -> Outcome {
 fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
     match step {
         Step::Run(words) => command::run(root, words, job.env),
-        Step::Tidy => in_process("tidy", tidy::run(root)),
-        Step::Fastpath => in_process("fastpath", fastpath::run(root, false)),
-        Step::Mutants => in_process("mutants", mutants::run(root, &mutants::Request::default())),
         Step::SaysNoStd(path) => {
             println!("--- does {path} say no_std?");
             let text = fs::read_to_string(root.join(path)).unwrap_or_default();
@@ -96,14 +92,6 @@ fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
             }
         }
         Step::Msrv => run_msrv(root),
-    }
-}
-
-fn in_process(name: &str, result: io::Result<ExitCode>) -> Outcome {
-    match result {
-        Ok(code) if code == ExitCode::SUCCESS => Outcome::Ok,
-        Ok(_) => Outcome::failed(format!("cargo xtask {name}")),
-        Err(error) => Outcome::failed(format!("cargo xtask {name}: {error}")),
     }
 }
 
