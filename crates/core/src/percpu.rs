@@ -119,6 +119,13 @@ impl<P: Platform> PerCpu<P> {
         self.patience.store(0, Relaxed);
     }
 
+    /// Whether it has not spun yet since it began; for tests.
+    #[doc(hidden)]
+    pub fn is_new(&self) -> bool {
+        // ord: P8 alone: private to this context
+        self.patience.load(Relaxed) == 0
+    }
+
     /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not for secrets).
     /// `stream` keeps contexts from rolling the same numbers.
     pub(crate) fn roll(&self, stream: NodeCode) -> u32 {

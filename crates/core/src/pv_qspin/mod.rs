@@ -35,7 +35,7 @@
 //!   of the queue, so that few waiters rotate seldom and many rotate fast (`stint.rs`).
 //! - **Letting out.** A waiter at home on the CPU that becomes free is taken out of the queue to run there (`rotation.rs`),
 //!   because the head may stand in the run queue of another CPU.
-//! - **Patience.** Where spins are in vain because holders do not run, contexts stop spinning (`patience.rs`).
+//! - **Patience.** Where spins are in vain because holders do not run, contexts stop spinning; a new context's first spins are short (`patience.rs`).
 //! - **Turns of some microseconds.** Where contexts acquire as fast as a line moves between CPUs, who finds the lock held stays away for a
 //!   while, so that one CPU at a time has the lock and what it protects (`stint.rs`).
 //! - **Watched marks.** Where heads sleep again and again, releases look twice at the mark, and heads need no heavy barrier (I6).

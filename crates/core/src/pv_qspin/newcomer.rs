@@ -99,7 +99,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
         let hurried = !matches!(entry, Entry::Free) && stint::is_hurried::<P, W>(percpu);
         let mut backoff = if hurried {
             // Whatever its patience, it looks a few times.
-            Backoff::starting_with::<W>(W::HURRIED_PAUSE.min(most / 4))
+            Backoff::starting_with::<W>(W::HURRIED_PAUSE.min(most / 4).max(1))
         } else {
             Backoff::new::<W>()
         };
@@ -114,7 +114,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             };
             backoff.pause::<P>(moved);
         }
-        patience.was_in_vain(backoff.moved());
+        patience.was_in_vain(backoff.moved(), W::NEWCOMER_SPIN);
         false
     }
 

@@ -9,7 +9,11 @@
 //! A spin that lost to others (the line moved) says nothing: there the lock changes hands, and somebody's spin was not in vain.
 //!
 //! A new context knows nothing, and many never wait again: threads that live for one task, a thousand that come while whoever makes them holds
-//! the lock. Its first spins are short, each four times as long as the one before.
+//! the lock. Its first spins are short, each four times as long as the one before, however they end; then it has patience to spin for as long
+//! as is right, unless the last of them was in vain at a line that did not move, after which it goes on with halves of that one.
+//!
+//! All of this is about spins of microseconds. Where the longest is but a few looks, as in [`super::Brief`], newness is not asked for and not used
+//! up.
 use crate::order::Relaxed;
 use crate::percpu::PerCpu;
 use crate::platform::{Atomic, Platform};
@@ -24,6 +28,10 @@ const BETWEEN_TRIALS: u32 = 256;
 const TRIAL: u32 = MOST_HALVINGS + BETWEEN_TRIALS;
 /// So many spins a context is new: of 20 us, these are of 0.3, 1.25 and 5.
 const NEW: u32 = 3;
+/// By so many halvings the last of them is shorter than the longest.
+const LAST_NEW: u32 = 2;
+/// In nanoseconds, spins that are shorter are so few looks that a new context has them whole.
+const WORTH_CARE: u32 = 1_000;
 
 /// What one context has learned of its spins.
 pub(super) struct Patience<'a, P: Platform> {
@@ -45,17 +53,21 @@ impl<'a, P: Platform> Patience<'a, P> {
     /// How long to spin where the most is `full` nanoseconds.
     pub(super) fn within(&self, full: u32) -> u32 {
         let halvings = match self.learned() {
-            New { spins } => 2 * (NEW - spins),
+            New { .. } if full < WORTH_CARE => 0,
+            New { spins } => LAST_NEW * (NEW - spins),
             InVain(TRIAL..) => 0,
             InVain(in_vain) => in_vain.min(MOST_HALVINGS),
         };
         (full >> halvings).max(full.min(SHORTEST))
     }
 
-    /// A spin has ended in vain. `moved`: others had the lock meanwhile.
-    pub(super) fn was_in_vain(&self, moved: bool) {
+    /// A spin of at most `full` nanoseconds has ended in vain. `moved`: others had the lock meanwhile.
+    pub(super) fn was_in_vain(&self, moved: bool, full: u32) {
         match self.learned() {
-            New { spins } => self.remember(spins + 1),
+            New { spins } => {
+                let last = spins + 1 == NEW && !moved;
+                self.was_new(if last { NEW + LAST_NEW + 1 } else { spins + 1 }, full);
+            }
             InVain(_) if moved => {}
             InVain(TRIAL..) => self.remember(NEW + MOST_HALVINGS),
             InVain(in_vain) => self.remember(NEW + in_vain + 1),
@@ -68,12 +80,18 @@ impl<'a, P: Platform> Patience<'a, P> {
             return; // it was no spin
         }
         match self.learned() {
-            New { spins } => self.remember(spins + 1),
+            New { spins } => self.was_new(spins + 1, full),
             InVain(0) => {}
             InVain(in_vain) => {
                 let enough = (full / spent.saturating_mul(2)).checked_ilog2().unwrap_or(0);
                 self.remember(NEW + enough.min(in_vain.min(MOST_HALVINGS) - 1));
             }
+        }
+    }
+
+    fn was_new(&self, learned: u32, full: u32) {
+        if full >= WORTH_CARE {
+            self.remember(learned);
         }
     }
 

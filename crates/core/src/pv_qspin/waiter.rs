@@ -235,7 +235,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 stealing = false;
             }
             if backoff.spent() >= most {
-                patience.was_in_vain(backoff.moved());
+                patience.was_in_vain(backoff.moved(), W::HEAD_SPIN);
                 return false;
             }
             P::publish_running();
