@@ -60,20 +60,28 @@ fn passed_on(
 /// Passes on what comes, when it comes, until the pipe ends; keeps the last lines, and ends the last one.
 fn copy(mut reader: PipeReader, mut out: impl Write, last: &Mutex<VecDeque<String>>) {
     let mut bytes = [0; 4096];
-    let mut line = Vec::new();
-    while let Ok(length @ 1..) = reader.read(&mut bytes) {
+    let (mut line, mut returned) = (Vec::new(), false);
+    loop {
+        let length = match reader.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
         // Nobody reads what we print, perhaps; the command is to go on all the same.
         let _ = out.write_all(&bytes[..length]).and_then(|()| out.flush());
         for &byte in &bytes[..length] {
-            if byte == b'\n' {
-                keep(last, &line);
+            match byte {
+                b'\n' => {
+                    keep(last, &line);
+                    line.clear();
+                }
+                b'\r' => {}
+                // What a progress bar draws over is not kept.
+                _ if returned => line = vec![byte],
+                _ => line.push(byte),
             }
-            // What a progress bar draws over is not kept.
-            if matches!(byte, b'\n' | b'\r') {
-                line.clear();
-            } else {
-                line.push(byte);
-            }
+            returned = byte == b'\r';
         }
     }
     if !line.is_empty() {
@@ -131,11 +139,11 @@ mod tests {
     #[test]
     fn all_is_passed_on_and_the_last_line_ended() {
         let (reader, mut writer) = io::pipe().expect("a pipe");
-        writer.write_all(b"a\n 10 %\r 20 %\rb").expect("room");
+        writer.write_all(b"a\r\n 10 %\r 20 %\rb").expect("room");
         drop(writer);
         let (mut out, last) = (Vec::new(), Mutex::default());
         copy(reader, &mut out, &last);
-        assert_eq!(out, b"a\n 10 %\r 20 %\rb\n");
+        assert_eq!(out, b"a\r\n 10 %\r 20 %\rb\n");
         assert_eq!(last.into_inner().expect("no panic"), ["a", "b"]);
     }
 

@@ -4,7 +4,7 @@
 //! was the fault that was caught, not a library that breaks everything.
 use super::build::{Program, stem};
 use super::runner::{Setting, Verdict};
-use super::{Case, Column, LIBC, TIMEOUT, find, run_cases};
+use super::{Case, Column, TIMEOUT, find, run_cases};
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -64,38 +64,36 @@ fn try_one(
     let named = |why: String| io::Error::other(format!("{}: {why}", source.display()));
     let promise = read(&fs::read_to_string(source)?).map_err(named)?;
     let name = stem(source);
-    let (mut lines, mut wrong) = (String::new(), 0);
-    // What must pass may take as long as on any other day.
-    for (tests, tries, timeout, [right, not_right]) in [
-        (&promise.caught_by, TRIES, timeout, ["caught", "NOT CAUGHT"]),
-        (&promise.passes, 1, timeout.max(TIMEOUT), ["passes", "MUST PASS"]),
-    ] {
-        let setting =
-            Setting { preload: Some(library.to_owned()), wrapper: Vec::new(), env: Vec::new(), timeout };
-        let column = Column { name: name.clone(), setting };
+    let run = |tests: &[String], preload: Option<&Path>, tries, timeout| {
         let known = |test: &String| find(programs, test).ok_or_else(|| named(format!("no test `{test}`")));
         let cases = tests.iter().map(known).collect::<io::Result<Vec<Case>>>()?;
-        let verdicts = run_cases(root, &cases, &column, tries, jobs, &|_, _| Ok(()))?;
-        // It must be the library that the test noticed, not a busy machine.
-        let plain = if tries > 1 {
-            let libc = Column { name: LIBC.to_owned(), setting: Setting { preload: None, ..column.setting } };
-            run_cases(root, &cases, &libc, 1, jobs, &|_, _| Ok(()))?
-        } else {
-            vec![Verdict::Ok; cases.len()]
-        };
-        for ((test, verdict), plain) in tests.iter().zip(&verdicts).zip(&plain) {
-            let kept = if tries > 1 { !verdict.is_fine() } else { *verdict == Verdict::Ok };
-            let shown = *plain == Verdict::Ok;
-            wrong += usize::from(!(kept && shown));
-            let (word, verdict) = match (kept, shown) {
-                (true, true) => (right, verdict),
-                (true, false) => ("LIBC'S TOO", plain),
-                (false, _) => (not_right, verdict),
-            };
-            let line = format!("{name:<16} {word:<10} {test}  {} {}", verdict.word(), verdict.what());
-            lines.push_str(line.trim_end());
-            lines.push('\n');
+        let preload = preload.map(Path::to_owned);
+        let setting = Setting { preload, wrapper: Vec::new(), env: Vec::new(), timeout };
+        let column = Column { name: name.clone(), setting };
+        run_cases(root, &cases, &column, tries, jobs, &|_, _| Ok(()))
+    };
+    let (mut lines, mut wrong) = (String::new(), 0);
+    let mut tell = |kept: bool, word: &str, test: &str, verdict: &Verdict| {
+        wrong += usize::from(!kept);
+        let line = format!("{name:<16} {word:<10} {test}  {} {}", verdict.word(), verdict.what());
+        lines.push_str(line.trim_end());
+        lines.push('\n');
+    };
+    let broken = run(&promise.caught_by, Some(library), TRIES, timeout)?;
+    // It must be the library that the test noticed, not a busy machine.
+    let libc = run(&promise.caught_by, None, 1, timeout)?;
+    for ((test, broken), libc) in promise.caught_by.iter().zip(&broken).zip(&libc) {
+        match libc {
+            _ if broken.is_fine() => tell(false, "NOT CAUGHT", test, broken),
+            Verdict::Ok => tell(true, "caught", test, broken),
+            _ => tell(false, "LIBC'S TOO", test, libc),
         }
+    }
+    // What must pass may take as long as on any other day.
+    let passes = run(&promise.passes, Some(library), 1, timeout.max(TIMEOUT))?;
+    for (test, verdict) in promise.passes.iter().zip(&passes) {
+        let passed = *verdict == Verdict::Ok;
+        tell(passed, if passed { "passes" } else { "MUST PASS" }, test, verdict);
     }
     Ok((lines, wrong))
 }

@@ -24,7 +24,6 @@ use std::{io, thread};
 const JOBS: usize = 2;
 
 /// What is asked for; all that there is, unless told otherwise.
-#[derive(Default)]
 pub(crate) struct Request {
     /// Only these mutants.
     pub(crate) only: Vec<String>,

@@ -28,8 +28,8 @@ const BETWEEN_TRIALS: u32 = 256;
 const TRIAL: u32 = MOST_HALVINGS + BETWEEN_TRIALS;
 /// So many spins a context is new: of 20 us, these are of 0.3, 1.25 and 5.
 const NEW: u32 = 3;
-/// By so many halvings the last of them is shorter than the longest.
-const LAST_NEW: u32 = 2;
+/// By so many halvings each of them is shorter than the next, and the last than the longest.
+const STEP: u32 = 2;
 /// In nanoseconds, spins that are shorter are so few looks that a new context has them whole.
 const WORTH_CARE: u32 = 1_000;
 
@@ -54,7 +54,7 @@ impl<'a, P: Platform> Patience<'a, P> {
     pub(super) fn within(&self, full: u32) -> u32 {
         let halvings = match self.learned() {
             New { .. } if full < WORTH_CARE => 0,
-            New { spins } => LAST_NEW * (NEW - spins),
+            New { spins } => STEP * (NEW - spins),
             InVain(TRIAL..) => 0,
             InVain(in_vain) => in_vain.min(MOST_HALVINGS),
         };
@@ -64,10 +64,8 @@ impl<'a, P: Platform> Patience<'a, P> {
     /// A spin of at most `full` nanoseconds has ended in vain. `moved`: others had the lock meanwhile.
     pub(super) fn was_in_vain(&self, moved: bool, full: u32) {
         match self.learned() {
-            New { spins } => {
-                let last = spins + 1 == NEW && !moved;
-                self.was_new(if last { NEW + LAST_NEW + 1 } else { spins + 1 }, full);
-            }
+            New { spins } if spins + 1 == NEW && !moved => self.was_new(NEW + STEP + 1, full),
+            New { spins } => self.was_new(spins + 1, full),
             InVain(_) if moved => {}
             InVain(TRIAL..) => self.remember(NEW + MOST_HALVINGS),
             InVain(in_vain) => self.remember(NEW + in_vain + 1),

@@ -230,7 +230,8 @@ announced! {
 }
 
 /// The form merged in 4.15: newcomers steal without a limit on time while the head of the queue sleeps or has just woken up.
-/// [`Hybrid`] is this with a bound on how long each context may go on. The form of 4.15 did not learn from its spins, as both do here.
+/// [`Hybrid`] is this with a bound on how long each context may go on. Here, both learn from their spins, which the form of 4.15
+/// did not.
 #[derive(Debug)]
 pub enum Unlimited {}
 
