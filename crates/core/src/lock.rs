@@ -57,3 +57,11 @@ pub trait ConstParavirtual: ConstLock + Paravirtual {
     /// A free lock whose waiters never halt.
     const WITHOUT_PARAVIRT: Self;
 }
+
+/// A lock whose waiters can give up.
+pub trait TimedLock: RawLock {
+    /// Waits until the calling context holds the lock, or the deadline has passed; whether it holds the lock. A lock that is free is
+    /// acquired whatever the deadline.
+    #[must_use]
+    fn acquire_until(&self, until: &<Self::Platform as Platform>::Deadline) -> bool;
+}

@@ -8,6 +8,7 @@
 //!   changes `nesting`.
 //! - **P2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
 use crate::heads::{HeadTable, Heads};
+use crate::nodes::{NodeId, WaitNode, lease_own};
 use crate::order::Relaxed;
 use crate::percpu_rw::{FixedClass, ReaderClass};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
@@ -265,6 +266,17 @@ pub trait Domain<P: Platform> {
         address.wrapping_mul(SPREAD) >> (usize::BITS / 2)
     }
 
+    /// Leases a queue node for a wait of the calling context; `None` while all are in use.
+    fn lease(&self) -> Option<NodeId>;
+
+    /// Gives a node back that was leased, or that an owner has taken out of a queue.
+    fn give_back(&self, node: NodeId) {
+        self.wait_node(node).give_back();
+    }
+
+    /// The node with this number, which was leased at some time.
+    fn wait_node(&self, node: NodeId) -> &WaitNode<P>;
+
     /// How many context numbers may have been handed out so far: all are below this. Whoever looks for a sleeper in all
     /// contexts looks so far.
     fn contexts(&self) -> u16;
@@ -282,6 +294,7 @@ const SPREAD: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
 /// A domain of a fixed number of contexts, for worlds that know it beforehand.
 pub struct FixedDomain<P: Platform, const CPUS: usize> {
     cpus: [PerCpu<P>; CPUS],
+    waits: [[WaitNode<P>; NESTING_LEVELS]; CPUS],
     spots: Spots<P>,
     heads: Heads<P>,
     readers: FixedClass<P, CPUS>,
@@ -293,6 +306,7 @@ impl<P: Platform, const CPUS: usize> FixedDomain<P, CPUS> {
     pub fn new() -> Self {
         Self {
             cpus: core::array::from_fn(|_| PerCpu::new()),
+            waits: core::array::from_fn(|_| core::array::from_fn(|_| WaitNode::new())),
             spots: Spots::new(),
             heads: Heads::new(),
             readers: FixedClass::new(),
@@ -319,6 +333,14 @@ impl<P: Platform, const CPUS: usize> Domain<P> for FixedDomain<P, CPUS> {
 
     fn heads(&self) -> HeadTable<'_, P> {
         self.heads.table()
+    }
+
+    fn lease(&self) -> Option<NodeId> {
+        lease_own(|node| self.wait_node(node))
+    }
+
+    fn wait_node(&self, node: NodeId) -> &WaitNode<P> {
+        &self.waits[node.index() / NESTING_LEVELS][node.index() % NESTING_LEVELS]
     }
 
     fn contexts(&self) -> u16 {

@@ -3,6 +3,7 @@
 //! A *world* is one implementation of [`Platform`]: OS threads with futexes, a simulated machine, a model checker,
 //! vCPUs of a bare-metal guest. Locks name nothing else, so the same text runs in all of them.
 use crate::events::Event;
+use crate::nodes::NodeId;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::percpu::Domain;
 use crate::tunables::Tunable;
@@ -97,6 +98,18 @@ pub trait ConstAtomic<T: Copy + Eq>: Atomic<T> {
     const ONES: Self;
 }
 
+/// How a release has ended; see [`Platform::release`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Released {
+    /// The lock is released, and there was no mark.
+    Unmarked,
+    /// The lock is released, and there is a mark.
+    Marked,
+    /// There is a mark, and the lock is still held.
+    Held,
+}
+
 /// The machine under a lock: one implementation a world.
 ///
 /// All functions are static, as in a kernel: a context is always *on* its machine.
@@ -111,6 +124,11 @@ pub trait Platform: Sized + Send + Sync + 'static {
     type Usize: Atomic<usize>;
     /// The per-context storage of this world.
     type Domain: Domain<Self>;
+    /// A moment at which a wait is given up.
+    type Deadline: Copy;
+
+    /// Whether [`Platform::count`] does anything.
+    const COUNTS: bool = true;
 
     /// Gives `f` the storage of all contexts.
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R;
@@ -176,6 +194,18 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Lets about `nanos` nanoseconds pass without giving up the CPU, leaving the memory system alone.
     fn relax(nanos: u32);
 
+    /// Lets about `nanos` nanoseconds pass, then performs `load`, and tells how many nanoseconds that took: next to nothing if the line was
+    /// there. `clock` belongs to a loop of polls and begins as 0.
+    ///
+    /// A world may read its clock instead of pausing, if that takes as long.
+    fn poll<T>(clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
+        let _ = clock;
+        Self::relax(nanos);
+        let began = Self::now();
+        let value = load();
+        (value, Self::now().saturating_sub(began) as u32)
+    }
+
     /// Offers the rest of this context's slice to whoever can use it (POWER: confer to any; POSIX: `sched_yield`).
     fn yield_slice();
 
@@ -214,6 +244,43 @@ pub trait Platform: Sized + Send + Sync + 'static {
     #[must_use]
     fn heavy_barrier() -> bool;
 
+    /// As [`Platform::store_then_load`] of a release that must wake somebody if `then` has one of `marks` set: stores `value` to `first`
+    /// and looks for marks.
+    ///
+    /// In a world in which a lock may be gone as soon as it is released, marks are looked for *before* the store, in one step with
+    /// it; where there are some, nothing is stored.
+    #[inline(always)]
+    fn release(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
+        if Self::store_then_load(first, value, then) & marks == 0 { Released::Unmarked } else { Released::Marked }
+    }
+
+    /// The moment so many nanoseconds from now.
+    fn after(nanos: u64) -> Self::Deadline;
+
+    /// How many nanoseconds are left until the deadline; 0 once it has passed.
+    fn remaining(until: &Self::Deadline) -> u64;
+
+    /// Where the calling context runs: a number, not zero, of the CPU that it shares with others. Contexts with one number cannot run at
+    /// the same time. Worlds that do not know give each context a number of its own.
+    fn home() -> u32;
+
+    /// How urgent the calling context is: 0, or its real-time priority. Asked for before it sleeps.
+    fn priority() -> u8 {
+        0
+    }
+
+    /// Sleeps while `cell`, which is that of `node`, holds `value`, until [`Platform::wake`] or the deadline. May return at any time. No
+    /// wake-up that is sent after the comparison is lost.
+    fn sleep(node: NodeId, cell: &Self::U32, value: u32, until: Option<&Self::Deadline>);
+
+    /// Wakes the context that sleeps with `node`. Harmless if it does not, or if the node is another context's by now.
+    fn wake(node: NodeId);
+
+    /// Gives the CPU away for a while: until a node is given back, if this world can tell, or for some time.
+    fn nap() {
+        Self::yield_slice();
+    }
+
     /// Halts the calling context while `cell` holds `value`, until it is kicked.
     ///
     /// Returns at once if the cell holds another value. Loses no kick that is sent after the comparison. May return
@@ -233,6 +300,14 @@ pub trait Platform: Sized + Send + Sync + 'static {
     #[inline(always)]
     fn count(event: Event) {
         Self::count_many(event, 1);
+    }
+
+    /// Counts an event if `happened` says so, which is asked in worlds that count only.
+    #[inline(always)]
+    fn count_if(event: Event, happened: impl FnOnce() -> bool) {
+        if Self::COUNTS && happened() {
+            Self::count(event);
+        }
     }
 
     /// Counts an event so many times.

@@ -33,6 +33,16 @@ macro_rules! tunables {
 }
 
 tunables! {
+    SpinNanos = "spin_ns": 20_000, "stanchion: for how long a context spins before it sleeps, at most, in nanoseconds";
+    PauseNanos = "pause_ns": 25, "stanchion: pause between two looks at a lock that one holder keeps, in nanoseconds";
+    Away = "away": 8, "stanchion: at a lock whose line moves, pauses take so many times as long as fetching it";
+    Overtakings = "overtakings": 8, "stanchion: a newcomer that was overtaken so often queues";
+    TurnMicros = "turn_us": 400, "stanchion: for how long a waiter that was roused may be overtaken, in microseconds";
+    LookAhead = "look_ahead": 16, "stanchion: among how many of the first waiters one nearby is looked for; 0: the first is roused";
+    NearMicros = "near_us": 1_000, "stanchion: by how much a waiter nearby may have come later than the first, in microseconds";
+    Adapt = "adapt": 1, "stanchion: 1 makes spins shorter where they are in vain";
+    Turns = "turns": 1, "stanchion: 1 makes the waiters of a hot lock sleep for a turn";
+    HandOver = "hand_over": 1, "stanchion: 1 makes a context give its CPU to a waiter whose turn has come";
     CnaThreshold = "cna_threshold_us": 1_000, "cna: for how long waiters of other NUMA nodes may be passed over, in microseconds";
     CnaShuffle = "cna_shuffle_one_in": 128, "cna: a head without a secondary queue starts to sort one turn in so many";
     XenTimeout = "xen_timeout": 1_024, "xen-pv: polls before a waiter blocks; the greatest number means never";

@@ -6,7 +6,7 @@ use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
     ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, PvTicketLock, QSpinLock,
-    RawLock, TicketLock, Tunable, UnfairQueuedLock, XenPvLock,
+    RawLock, StanchionLock, TicketLock, Tunable, UnfairQueuedLock, XenPvLock,
 };
 use std::rc::Rc;
 
@@ -71,6 +71,7 @@ fn variant<L: RawLock>() -> LockKind {
 /// Every lock of the family that exists so far, in the order of tables.
 pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
     vec![
+        kind::<StanchionLock<P>>(),
         kind::<ByteLock<P>>(),
         kind::<TicketLock<P>>(),
         kind::<QSpinLock<P>>(),

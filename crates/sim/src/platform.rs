@@ -8,9 +8,11 @@ use crate::wide::Wide;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering::Relaxed as Plain};
 use stanchion_core::heads::{HeadTable, Heads};
+use stanchion_core::nodes::{NodeId, WaitNode, lease_own};
 use stanchion_core::order::{FenceOrder, Kind, LoadOrder, Relaxed, RmwOrder, StoreOrder};
 use stanchion_core::percpu::{Domain, PerCpu};
 use stanchion_core::spots::{SpotRow, Spots};
+use stanchion_core::tail::NESTING_LEVELS;
 use stanchion_core::{Atomic, CpuId, Event, Platform, ReaderCell, ReaderClass, Tunable};
 use std::rc::Rc;
 
@@ -152,6 +154,9 @@ cell! {
     SimUsize, AtomicUsize, usize, 8
 }
 
+/// Beyond the numbers of CPUs.
+const VCPUS_FROM: u32 = 1 << 16;
+
 /// Rows of spots; locks choose theirs by address.
 const SPOT_ROWS: usize = 64;
 
@@ -163,6 +168,7 @@ struct Own(PerCpu<Sim>);
 pub struct SimDomain {
     base: usize,
     own: Vec<Placed<Own>>,
+    waits: Vec<Placed<[WaitNode<Sim>; NESTING_LEVELS]>>,
     spots: Vec<Placed<Spots<Sim>>>,
     heads: Placed<Heads<Sim>>,
     /// The world's own class, and those that a workload has besides.
@@ -200,6 +206,7 @@ impl SimDomain {
         Self {
             base: arena.base(),
             own: (0..contexts).map(|_| arena.place(Own(PerCpu::new()))).collect(),
+            waits: (0..contexts).map(|_| arena.place(core::array::from_fn(|_| WaitNode::new()))).collect(),
             spots: (0..SPOT_ROWS).map(|_| arena.place(Spots::new())).collect(),
             heads: arena.place(Heads::new()),
             readers: (0..classes.max(1)).map(class).collect(),
@@ -210,7 +217,8 @@ impl SimDomain {
     pub(crate) fn bytes(contexts: usize, classes: usize) -> usize {
         let row = size_of::<Spots<Sim>>().next_multiple_of(64);
         let cell = size_of::<ReaderCell<Sim>>().next_multiple_of(64);
-        contexts * (size_of::<Own>() + cell * classes.max(1)) + SPOT_ROWS * row + size_of::<Heads<Sim>>()
+        let waits = size_of::<[WaitNode<Sim>; NESTING_LEVELS]>();
+        contexts * (size_of::<Own>() + waits + cell * classes.max(1)) + SPOT_ROWS * row + size_of::<Heads<Sim>>()
     }
 }
 
@@ -233,6 +241,13 @@ impl Domain<Sim> for SimDomain {
     fn spread(&self, address: usize) -> usize {
         // Offsets, not addresses: the same on every host.
         address.wrapping_sub(self.base) / 64
+    }
+    fn lease(&self) -> Option<NodeId> {
+        lease_own(|node| self.wait_node(node))
+    }
+    #[inline]
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Sim> {
+        &self.waits[node.index() / NESTING_LEVELS][node.index() % NESTING_LEVELS]
     }
     fn contexts(&self) -> u16 {
         self.own.len() as u16
@@ -272,6 +287,37 @@ impl Platform for Sim {
     type U32 = Sim32;
     type Usize = SimUsize;
     type Domain = SimDomain;
+    /// In nanoseconds of the simulated clock.
+    type Deadline = u64;
+
+    fn after(nanos: u64) -> u64 {
+        Self::now().saturating_add(nanos)
+    }
+
+    fn remaining(until: &u64) -> u64 {
+        until.saturating_sub(Self::now())
+    }
+
+    /// Threads know their CPU. Whoever cannot see that others are preempted is a vCPU, and knows itself only.
+    fn home() -> u32 {
+        engine::with(|engine, who| {
+            let cpu = engine.cpu_of(who).filter(|_| engine.machine().host.preempted_hint);
+            cpu.map_or(VCPUS_FROM + who as u32, |cpu| cpu as u32 + 1)
+        })
+        .unwrap_or(1)
+    }
+
+    fn sleep(_node: NodeId, cell: &Sim32, value: u32, until: Option<&u64>) {
+        if cell.load(Relaxed) == value {
+            engine::halt_until(|| cell.peek() == value, until.map(|until| until.saturating_mul(NS)));
+        }
+    }
+
+    fn wake(node: NodeId) {
+        if let Some(cpu) = node.context() {
+            Self::kick(cpu);
+        }
+    }
 
     fn with_domain<R>(f: impl FnOnce(&SimDomain) -> R) -> R {
         // Outside of a simulation, as before and after one in tests, there are no contexts and nobody reads.
@@ -309,6 +355,15 @@ impl Platform for Sim {
 
     fn relax(nanos: u32) {
         engine::pause(u64::from(nanos) * NS);
+    }
+
+    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
+        Self::relax(nanos);
+        let began = Self::now();
+        let value = load();
+        let took = Self::now().saturating_sub(began);
+        engine::look(); // the clock is read after a look, which takes about as long as a spin hint
+        (value, took as u32)
     }
 
     fn yield_slice() {

@@ -1,6 +1,9 @@
 //! Moments on a clock, and acquiring a lock until one.
+use core::num::NonZeroU32;
+use core::sync::atomic::AtomicU32;
 use core::time::Duration;
-use rustix::thread::nanosleep;
+use rustix::io::Errno;
+use rustix::thread::{futex, nanosleep};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// The clock that a deadline is read on.
@@ -47,6 +50,14 @@ impl Deadline {
         (now.tv_sec, now.tv_nsec) >= (self.secs, self.nanos.into())
     }
 
+    /// How many nanoseconds are left until then; 0 once it is over.
+    pub fn remaining(&self) -> u64 {
+        let now = clock_gettime(self.clock_id());
+        let secs = self.secs.saturating_sub(now.tv_sec);
+        let nanos = i64::from(self.nanos) - now.tv_nsec;
+        secs.saturating_mul(SECOND.into()).saturating_add(nanos).try_into().unwrap_or(0)
+    }
+
     /// The clock that it is read on.
     pub fn clock(&self) -> Clock {
         self.clock
@@ -66,6 +77,16 @@ impl Deadline {
             Clock::Realtime => ClockId::Realtime,
         }
     }
+}
+
+/// Sleeps while `word` holds `value`, until the deadline at the latest. `false` if that has passed; otherwise it may return for no reason.
+pub(crate) fn wait(word: &AtomicU32, value: u32, until: Option<&Deadline>) -> bool {
+    let flags = match until.map(Deadline::clock) {
+        Some(Clock::Realtime) => futex::Flags::PRIVATE | futex::Flags::CLOCK_REALTIME,
+        _ => futex::Flags::PRIVATE,
+    };
+    let until = until.map(Deadline::timespec);
+    futex::wait_bitset(word, flags, value, until.as_ref(), NonZeroU32::MAX) != Err(Errno::TIMEDOUT)
 }
 
 /// The first sleep between two tries, and the longest.

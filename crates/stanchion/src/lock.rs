@@ -34,6 +34,8 @@ macro_rules! locks {
 }
 
 locks! {
+    /// The default: running threads take it, one waiter at most is awake, and turns are bounded. See [`stanchion_core::stanchion`].
+    StanchionLock = StanchionLock;
     /// Unfair test-and-test-and-set byte; spins. See [`stanchion_core::byte`].
     ByteLock = ByteLock;
     /// FIFO ticket lock; spins. See [`stanchion_core::ticket`].

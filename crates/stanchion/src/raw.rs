@@ -5,7 +5,7 @@ use stanchion_core::pv_ticket::TicketPolicy;
 use stanchion_core::qspin::QueueOrder;
 use stanchion_core::{
     ByteLock, ConstLock, ConstParavirtual, OwnerQueuedLock, OwnerYieldLock, Paravirtual, Platform,
-    PvQSpinLock, PvTicketLock, QSpinLock, RawLock, TicketLock, UnfairQueuedLock, XenPvLock,
+    PvQSpinLock, PvTicketLock, QSpinLock, RawLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
@@ -71,7 +71,7 @@ macro_rules! excludes {
 }
 
 excludes! {
-    ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> XenPvLock<P>
+    StanchionLock<P> ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> XenPvLock<P>
     PvTicketLock<P, T: TicketPolicy> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>
 }
 

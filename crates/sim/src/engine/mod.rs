@@ -42,7 +42,7 @@ pub use cause::{ByCause, Cause};
 pub(crate) use drive::{End, Limits, fail, run};
 pub(crate) use pause_loop::confer;
 pub use record::{Handover, Kick, Ran, Recording, Spell};
-pub(crate) use sleep::{halt, kick, sleep, wake_sleeper, yield_slice};
+pub(crate) use sleep::{halt, halt_until, kick, sleep, wake_sleeper, yield_slice};
 pub(crate) use spin::wait;
 pub(crate) use work::{compute, look, pause};
 
@@ -310,6 +310,11 @@ impl Engine {
     /// The running context's private counter.
     pub(crate) fn private(&self) -> &Cell<u32> {
         &self.contexts[self.current].private
+    }
+
+    /// The CPU that context `who` runs on.
+    pub(crate) fn cpu_of(&self, who: usize) -> Option<usize> {
+        self.contexts[who].cpu
     }
 
     /// The socket on which the running context runs.

@@ -18,6 +18,7 @@ impl Engine {
         if self.contexts[who].doing == Doing::Halted {
             self.contexts[who].doing = Doing::Running;
             self.contexts[who].tell = told::DONE;
+            self.void(who); // its timer, if it has one
             self.wake(who, Some(usize::from(waker)));
         } else {
             self.contexts[who].kicked = true;
@@ -27,7 +28,11 @@ impl Engine {
     /// The sleep of a context is over: its timer has run out, or somebody on CPU `waker` woke it.
     pub(super) fn sleep_over(&mut self, who: usize, generation: u32, waker: u16) {
         let context = &self.contexts[who];
-        if context.generation == generation && matches!(context.doing, Doing::Sleeping | Doing::Waking) {
+        let asleep = matches!(context.doing, Doing::Sleeping | Doing::Waking | Doing::Halted);
+        if context.generation == generation && asleep {
+            if context.doing == Doing::Halted {
+                self.contexts[who].tell = told::DONE;
+            }
             self.contexts[who].doing = Doing::Running;
             self.void(who);
             self.wake(who, (waker != NO_WAKER).then_some(usize::from(waker)));
@@ -53,6 +58,11 @@ pub(crate) fn yield_slice() {
 
 /// Halts the running context until it is kicked, if `unchanged` says so at the last moment.
 pub(crate) fn halt(unchanged: impl Fn() -> bool) {
+    halt_until(unchanged, None);
+}
+
+/// As [`halt`], until `until` at the latest.
+pub(crate) fn halt_until(unchanged: impl Fn() -> bool, until: Option<Time>) {
     super::fence(); // a call into the system: our own stores are visible before the last look
     overhead(with(|engine, _| engine.machine.host.halt).unwrap_or(0));
     let halted = with(|engine, who| {
@@ -64,6 +74,10 @@ pub(crate) fn halt(unchanged: impl Fn() -> bool) {
         engine.contexts[who].doing = Doing::Halted;
         let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
         engine.leave(cpu, Leave::Halted, Cause::Halted);
+        if let Some(until) = until {
+            let generation = engine.contexts[who].generation;
+            engine.queue.push(until.max(engine.now), Kind::Wake, who as u32, generation, NO_WAKER);
+        }
         true
     });
     if halted == Some(true) {

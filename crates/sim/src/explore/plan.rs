@@ -95,6 +95,8 @@ pub(super) enum Coin {
     Round,
     Linger,
     Switch,
+    Home,
+    Urgent,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are two contexts and many rounds: bounds on stealing are long.

@@ -7,6 +7,7 @@ use crate::arena::LINE_BYTES;
 use crate::rw_locks::Classes;
 use core::cell::Cell;
 use stanchion_core::heads::{HeadTable, Heads};
+use stanchion_core::nodes::{NodeId, WaitNode};
 use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::percpu::{Domain, FixedDomain, PerCpu};
 use stanchion_core::percpu_rw::FixedClass;
@@ -96,6 +97,14 @@ impl Domain<Stepped> for SteppedDomain {
         address / LINE_BYTES
     }
 
+    fn lease(&self) -> Option<NodeId> {
+        self.cpus.lease()
+    }
+
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Stepped> {
+        self.cpus.wait_node(node)
+    }
+
     fn contexts(&self) -> u16 {
         CONTEXTS as u16
     }
@@ -117,6 +126,37 @@ impl Platform for Stepped {
     type U32 = CellU32;
     type Usize = CellUsize;
     type Domain = SteppedDomain;
+    /// In nanoseconds of the run's clock.
+    type Deadline = u64;
+
+    fn after(nanos: u64) -> u64 {
+        Self::now() + nanos
+    }
+
+    fn remaining(until: &u64) -> u64 {
+        until.saturating_sub(Self::now())
+    }
+
+    fn home() -> u32 {
+        with(|engine| engine.coin(Coin::Home, 2)) as u32 + 1
+    }
+
+    fn priority() -> u8 {
+        with(|engine| engine.coin(Coin::Urgent, 8)).saturating_sub(5) as u8
+    }
+
+    fn sleep(_node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
+        engine::flush_own(); // entering the wait orders memory on every machine
+        if cell.load(stanchion_core::order::Relaxed) == value {
+            engine::halt_until(until.map(|until| until.div_ceil(STEP_NANOS)));
+        }
+    }
+
+    fn wake(node: NodeId) {
+        if let Some(cpu) = node.context() {
+            Self::kick(cpu);
+        }
+    }
 
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
         f(&with(|engine| Rc::clone(&engine.domain)))

@@ -34,6 +34,8 @@ impl core::fmt::Display for Overtaking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tails {
     Nodes,
+    /// Of waits, by their own numbers.
+    Waits,
     Numbers,
 }
 
@@ -86,6 +88,7 @@ impl core::fmt::Debug for Subject {
 }
 
 const QUEUED: &[(usize, &str)] = &[(0, "locked"), (1, "pending"), (2, "tail")];
+const DEFAULT: &[(usize, &str)] = &[(0, "count"), (1, "flags"), (2, "newest")];
 const PARAVIRTUAL: &[(usize, &str)] = &[(0, "locked"), (1, "head"), (2, "tail")];
 /// What the head of a paravirtual queue leaves in the second byte when it objects.
 const OBJECTION: Option<u8> = Some(pv::NO_STEALING);
@@ -204,6 +207,7 @@ fn refined(kind: LockKind) -> Subject {
     let name = kind.name;
     let subject = Subject::of(kind);
     match name {
+        "stanchion" => Subject { about: "the default lock", fields: DEFAULT, tails: Tails::Waits, ..subject },
         "byte" => Subject { about: "unfair byte", fields: &[(0, "locked")], ..subject },
         "ticket" => Subject {
             about: "FIFO ticket",

@@ -5,19 +5,22 @@
 //! because a first contended acquisition may happen in a signal handler that interrupted `malloc`.
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 /// Entries a chunk.
 const CHUNK: usize = 64;
-/// Chunks a table: enough for every number that fits a tail.
-const CHUNKS: usize = (1 << 14) / CHUNK;
+/// Chunks a table: enough for every number of 16 bits. (They are pointers, of which most stay null.)
+const CHUNKS: usize = (1 << 16) / CHUNK;
 
 /// Marks types for which a run of zero bytes is a valid value, free of any state.
 ///
 /// # Safety
 ///
 /// All-zero memory must be a valid value of the type, and it must be sound to share (`Sync`).
-pub(super) unsafe trait Zeroed: Sync + Sized + 'static {}
+pub(super) unsafe trait Zeroed: Sync + Sized + 'static {
+    /// Whether the child of a `fork` begins with zeroes, where the system can do that.
+    const WIPED: bool = false;
+}
 
 /// A growing table of `T`, indexed by slot number.
 pub(super) struct Chunks<T: Zeroed> {
@@ -52,6 +55,10 @@ impl<T: Zeroed> Chunks<T> {
             mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
         };
         let fresh = fresh.ok()?;
+        if T::WIPED {
+            // SAFETY: the mapping was made above with this size, and holds zeroes. Failing is a kernel that does not know the advice.
+            let _ = unsafe { madvise(fresh, bytes, Advice::LinuxWipeOnFork) };
+        }
         let cell = &self.chunks[index / CHUNK];
         // ord: N2 pairs N1: the kernel's zeroes come before the address
         if cell.compare_exchange(ptr::null_mut(), fresh.cast(), Ordering::Release, Ordering::Relaxed).is_err()

@@ -17,7 +17,7 @@ use super::running;
 use core::any::TypeId;
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
-use stanchion_core::Atomic;
+use stanchion_core::{Atomic, Released};
 
 const UNKNOWN: u8 = 0;
 const SEQUENCES: u8 = 1;
@@ -25,7 +25,18 @@ const TOGETHER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Releases the lock at `first` and returns the mark at `then`, if these are the two neighbouring bytes of a lock.
+/// Stores `value` to `first` if `then`, the byte beside it, has none of `marks` set.
+#[inline(always)]
+pub(super) fn release_unless_marked(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
+    let lock = core::ptr::from_ref(first).cast::<u8>().cast_mut();
+    debug_assert_eq!(core::ptr::from_ref(then).cast::<u8>(), lock.wrapping_add(1), "two neighbouring bytes of a lock");
+    // SAFETY: the two are native cells side by side, so they may be written through shared references.
+    let stored = unsafe { store_unless_marked::<0>(lock, value, marks) };
+    if stored { Released::Unmarked } else { Released::Held }
+}
+
+/// Releases the lock at `first` and returns the mark at `then`, if these are the two neighbouring bytes of a lock: for locks that look for
+/// marks after their release.
 #[inline(always)]
 pub(super) fn release<T, U>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> Option<U>
 where
@@ -41,7 +52,7 @@ where
         return None;
     }
     // SAFETY: the two are native cells, so they are two bytes side by side that may be written through shared references.
-    let found = unsafe { release_bytes::<0>(lock.cast_mut()) };
+    let found = unsafe { release_bytes(lock.cast_mut()) };
     // SAFETY: as for `T`, `U` is `u8`.
     Some(unsafe { core::mem::transmute_copy::<u8, U>(&found) })
 }
@@ -51,94 +62,117 @@ fn is_byte<A: 'static>(_: &A) -> bool {
     TypeId::of::<A>() == TypeId::of::<Cell8>()
 }
 
-/// `PAUSES` spin hints stand between the look at the mark and the release, for a test of A3; none elsewhere.
+/// Clears the first byte and returns the second.
 ///
 /// # Safety
 ///
-/// `lock` and the byte after it must be cells of a lock that the calling thread holds: the first holds 1.
-#[cfg(target_arch = "x86_64")]
+/// `lock` and the byte after it must be cells of a lock that the calling thread holds.
 #[inline(always)]
-unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
+unsafe fn release_bytes(lock: *mut u8) -> u8 {
     // ord: N71 alone: the other way is right in any state (A4)
     if STATE.load(Ordering::Relaxed) == SEQUENCES {
-        let mark: u32;
-        // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel takes it away when it
-        // interrupts the thread elsewhere, so it is there from last time more often than not: the sequence begins with a look whether it is,
-        // and ends with the store. When it is started over, it is from the beginning.
-        //
-        // SAFETY: the caller's promise. The area is there (A4: `settle` asked for it), and the descriptor follows the kernel's interface:
-        // version and flags, start, length, where to go on; in front of which stands the signature that glibc registers with. The store is a
-        // release on this architecture, and A3 is what orders it against the mark.
-        unsafe {
-            core::arch::asm!(
-                ".pushsection __rseq_cs, \"aw\"",
-                ".balign 32",
-                "3:",
-                ".long 0, 0",
-                ".quad 4f, 5f - 4f, 6f",
-                ".popsection",
-                "7:",
-                "lea {scratch}, [rip + 3b]",
-                "4:",
-                "cmp qword ptr fs:[{area} + 8], {scratch}",
-                "jne 8f",
-                "movzx {mark:e}, byte ptr [{lock} + 1]",
-                "test {mark:e}, {mark:e}",
-                "jnz 5f",
-                ".rept {pauses}",
-                "pause",
-                ".endr",
-                "mov byte ptr [{lock}], 0",
-                "5:",
-                ".pushsection __rseq_failure, \"ax\"",
-                ".byte 0x0f, 0xb9, 0x3d",
-                ".long 0x53053053",
-                "6:",
-                "jmp 7b",
-                "8:",
-                "mov qword ptr fs:[{area} + 8], {scratch}",
-                "jmp 4b",
-                ".popsection",
-                lock = in(reg) lock,
-                area = in(reg) running::rseq_offset(),
-                scratch = out(reg) _,
-                mark = out(reg) mark,
-                pauses = const PAUSES,
-                options(nostack),
-            );
-        }
+        // SAFETY: the caller's cells, as it promises; sequences are to be had.
+        let mark = unsafe { store_in_sequence::<0>(lock, 0, u8::MAX) };
         if mark == 0 {
             return 0;
         }
     }
-    // SAFETY: the caller's cells, which it promises.
-    unsafe { release_both(lock) }
-}
-
-/// # Safety
-///
-/// As for x86-64.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-unsafe fn release_bytes<const PAUSES: usize>(lock: *mut u8) -> u8 {
-    // SAFETY: the caller's cells, as it promises.
-    unsafe { release_both(lock) }
-}
-
-/// Clears the first byte and leaves the second, which it returns, in one read-modify-write. It does so whatever the first byte holds: whoever
-/// releases a lock that nobody holds finds it free, and not broken.
-///
-/// # Safety
-///
-/// As [`release_bytes`], but for the lock being held.
-#[inline(always)]
-unsafe fn release_both(lock: *mut u8) -> u8 {
     // SAFETY: the caller's cells; a lock is aligned to four bytes. The machine has no trouble with accesses of several sizes, which the
-    // language does not describe; this is the one place of the native world that needs them.
+    // language does not describe; these are the only places of the native world that need them.
     let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
     let mark = u16::from_ne_bytes([0, 0xff]);
     // ord: N72 alone: one read-modify-write of both bytes; a mark is in it or comes after it, and then the fence of `barrier.rs` shows us gone
     both.fetch_and(mark, Ordering::SeqCst).to_ne_bytes()[1]
+}
+
+/// Stores `value` to the first byte if the second has none of `marks` set, in one step; whether it did.
+///
+/// # Safety
+///
+/// As [`release_bytes`].
+#[inline(always)]
+unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, marks: u8) -> bool {
+    // ord: N82 alone: as N71, the other way is right in any state (A4)
+    if STATE.load(Ordering::Relaxed) == SEQUENCES {
+        // SAFETY: the caller's cells, as it promises; sequences are to be had.
+        return unsafe { store_in_sequence::<PAUSES>(lock, value, marks) } & marks == 0;
+    }
+    // SAFETY: as in `release_bytes`.
+    let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
+    let stored = |both: u16| {
+        let mark = both.to_ne_bytes()[1];
+        (mark & marks == 0).then_some(u16::from_ne_bytes([value, mark]))
+    };
+    // ord: N83 alone: as N72, a mark is in it or comes after it
+    both.fetch_update(Ordering::SeqCst, Ordering::Relaxed, stored).is_ok()
+}
+
+/// Stores `value` to the first byte if the second has none of `marks` set, by a sequence; what the second byte held. `PAUSES` spin hints stand
+/// between the look at the mark and the store, for a test of A3; none elsewhere.
+///
+/// # Safety
+///
+/// As [`release_bytes`], and the state must be [`SEQUENCES`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn store_in_sequence<const PAUSES: usize>(lock: *mut u8, value: u8, marks: u8) -> u8 {
+    let mark: u32;
+    // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel takes it away when it
+    // interrupts the thread elsewhere, so it is there from last time more often than not: the sequence begins with a look whether it is,
+    // and ends with the store. When it is started over, it is from the beginning.
+    //
+    // SAFETY: the caller's promise. The area is there (A4: `settle` asked for it), and the descriptor follows the kernel's interface:
+    // version and flags, start, length, where to go on; in front of which stands the signature that glibc registers with. The store is a
+    // release on this architecture, and A3 is what orders it against the mark.
+    unsafe {
+        core::arch::asm!(
+            ".pushsection __rseq_cs, \"aw\"",
+            ".balign 32",
+            "3:",
+            ".long 0, 0",
+            ".quad 4f, 5f - 4f, 6f",
+            ".popsection",
+            "7:",
+            "lea {scratch}, [rip + 3b]",
+            "4:",
+            "cmp qword ptr fs:[{area} + 8], {scratch}",
+            "jne 8f",
+            "movzx {mark:e}, byte ptr [{lock} + 1]",
+            "test {mark:l}, {marks}",
+            "jnz 5f",
+            ".rept {pauses}",
+            "pause",
+            ".endr",
+            "mov byte ptr [{lock}], {value}",
+            "5:",
+            ".pushsection __rseq_failure, \"ax\"",
+            ".byte 0x0f, 0xb9, 0x3d",
+            ".long 0x53053053",
+            "6:",
+            "jmp 7b",
+            "8:",
+            "mov qword ptr fs:[{area} + 8], {scratch}",
+            "jmp 4b",
+            ".popsection",
+            lock = in(reg) lock,
+            area = in(reg) running::rseq_offset(),
+            value = in(reg_byte) value,
+            marks = in(reg_byte) marks,
+            scratch = out(reg) _,
+            mark = out(reg) mark,
+            pauses = const PAUSES,
+            options(nostack),
+        );
+    }
+    mark as u8
+}
+
+/// # Safety
+///
+/// As for x86-64: never, as sequences are never settled on.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn store_in_sequence<const PAUSES: usize>(_lock: *mut u8, _value: u8, marks: u8) -> u8 {
+    marks
 }
 
 /// The heavy side, if releases are sequences. If they are not, the one of `barrier.rs` is right: a release by read-modify-write has the mark,
@@ -205,9 +239,10 @@ mod tests {
                 while !over.load(Ordering::Relaxed) {
                     if lock.0.load(Acquire) == 1 {
                         // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody else releases it.
-                        let mark =
-                            unsafe { release_bytes::<200>((&raw const lock.0).cast::<u8>().cast_mut()) };
-                        lock.1.store(if mark == 0 { 2 } else { 3 }, Release);
+                        let word = (&raw const lock.0).cast::<u8>().cast_mut();
+                        let stored = unsafe { store_unless_marked::<200>(word, 0, u8::MAX) };
+                        lock.0.store(0, Release);
+                        lock.1.store(if stored { 2 } else { 3 }, Release);
                     } else {
                         core::hint::spin_loop();
                     }

@@ -5,6 +5,7 @@ mod chunks;
 mod counters;
 mod departing;
 mod line;
+pub mod nodes;
 mod parker;
 mod readers;
 mod running;
@@ -21,10 +22,13 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
 use stanchion_core::heads::HeadTable;
+use stanchion_core::nodes::{NodeId, WaitNode};
 use stanchion_core::order::{FenceOrder, Relaxed};
 use stanchion_core::percpu::{Domain, PerCpu};
 use stanchion_core::spots::SpotRow;
-use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+use crate::deadline::Deadline;
+use rustix::thread::futex;
+use stanchion_core::{Atomic, CpuId, Event, Platform, Released, Tunable};
 
 pub(crate) use counters::{reset as reset_events, total as total_event};
 pub(crate) use tuned::{get as tunable, paravirt, set as set_tunable, set_paravirt};
@@ -65,6 +69,24 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
         C::heads().table()
     }
 
+    #[inline]
+    fn lease(&self) -> Option<NodeId> {
+        nodes::lease()
+    }
+
+    #[inline]
+    fn give_back(&self, node: NodeId) {
+        nodes::give_back(node);
+    }
+
+    #[inline(always)]
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Native<C>> {
+        let node = core::ptr::from_ref(nodes::node(node)).cast::<WaitNode<Native<C>>>();
+        // SAFETY: `WaitNode` is `repr(C)` and made of cells of the platform only, which are the same types in `Native<C>` for every `C`; so
+        // both types have the same layout and the same validity.
+        unsafe { &*node }
+    }
+
     fn contexts(&self) -> u16 {
         slots::contexts()
     }
@@ -80,6 +102,58 @@ impl<C: Counting> Platform for Native<C> {
     type U32 = Cell32;
     type Usize = CellUsize;
     type Domain = NativeDomain;
+    type Deadline = Deadline;
+
+    const COUNTS: bool = C::COUNTS;
+
+    #[inline(always)]
+    fn release(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
+        if C::DEPARTS {
+            return departing::release_unless_marked(first, value, then, marks);
+        }
+        if barrier::store_then_load(first, value, then) & marks == 0 {
+            Released::Unmarked
+        } else {
+            Released::Marked
+        }
+    }
+
+    fn after(nanos: u64) -> Deadline {
+        Deadline::after(core::time::Duration::from_nanos(nanos))
+    }
+
+    fn remaining(until: &Deadline) -> u64 {
+        until.remaining()
+    }
+
+    #[inline]
+    fn home() -> u32 {
+        running::os_cpu().wrapping_add(1)
+    }
+
+    fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&Deadline>) {
+        if C::WATCHES {
+            watch::parked();
+        }
+        // EINTR, EAGAIN and a deadline that has passed are returns at any time.
+        crate::deadline::wait(&cell.0, value, until);
+    }
+
+    fn wake(node: NodeId) {
+        if C::WATCHES {
+            watch::kicked();
+        }
+        let began = if C::COUNTS { nanos() } else { 0 };
+        // Failing would mean a bad address, and nodes are never unmapped.
+        let _ = futex::wake(&nodes::node(node).cell().0, futex::Flags::PRIVATE, 1);
+        if C::COUNTS {
+            C::count(Event::PvLatencyKick, nanos().wrapping_sub(began));
+        }
+    }
+
+    fn nap() {
+        nodes::nap();
+    }
 
     #[inline(always)]
     fn with_domain<R>(f: impl FnOnce(&NativeDomain) -> R) -> R {
@@ -131,6 +205,11 @@ impl<C: Counting> Platform for Native<C> {
     #[inline]
     fn relax(nanos: u32) {
         running::relax(nanos);
+    }
+
+    #[inline]
+    fn poll<T>(clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
+        running::poll(clock, nanos, load)
     }
 
     fn yield_slice() {

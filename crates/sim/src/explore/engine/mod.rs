@@ -13,7 +13,7 @@ mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, finish, flush_all, flush_own, halt, kick, pause, sleep_until_written, start, store, update, with,
+    arrive, finish, flush_all, flush_own, halt, halt_until, kick, pause, sleep_until_written, start, store, update, with,
 };
 
 use super::buffers::Buffers;
@@ -84,6 +84,8 @@ pub(super) struct Engine {
     coins: [u32; CONTEXTS],
     buffers: Buffers,
     late_kicks: Vec<(u64, Ctx)>,
+    /// The step at which a halted context wakes up by itself; the greatest number: never.
+    timers: [u64; CONTEXTS],
     away: Set,
     back_at: [u64; CONTEXTS],
     next_absence: u64,
@@ -128,6 +130,7 @@ impl Engine {
             coins: [0; CONTEXTS],
             buffers: Buffers::default(),
             late_kicks: Vec::new(),
+            timers: [u64::MAX; CONTEXTS],
             away: 0,
             back_at: [0; CONTEXTS],
             next_absence: 0,
@@ -156,6 +159,7 @@ impl Engine {
         (self.level, self.coins, self.halts) = ([0; CONTEXTS], [0; CONTEXTS], [0; CONTEXTS]);
         self.buffers.clear();
         self.late_kicks.clear();
+        self.timers = [u64::MAX; CONTEXTS];
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };

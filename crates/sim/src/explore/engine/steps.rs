@@ -152,6 +152,11 @@ pub(in super::super) fn sleep_until_written(cell: &impl Plain) {
 
 /// Halts until kicked, interrupted, or woken for no reason.
 pub(in super::super) fn halt() {
+    halt_until(None);
+}
+
+/// As [`halt`], until step `until` at the latest.
+pub(in super::super) fn halt_until(until: Option<u64>) {
     if !steps_count() {
         return; // a spurious return, which the contract allows
     }
@@ -165,12 +170,14 @@ pub(in super::super) fn halt() {
         }
         engine.tell(What::Halt, 0, 0, 0);
         engine.set_aside(me, Status::Halted);
+        engine.timers[me] = until.unwrap_or(u64::MAX);
         Some(me)
     });
     if let Some(me) = slept {
         sleep(me);
     }
     with(|engine| {
+        engine.timers[engine.current] = u64::MAX;
         engine.kicked &= !bit(engine.current);
         engine.halts[engine.current] += 1;
         engine.tell(What::GoesOn, 0, 0, 0);

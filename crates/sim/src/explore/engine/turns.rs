@@ -81,6 +81,10 @@ impl Engine {
             let (_, ctx) = self.late_kicks.swap_remove(at);
             self.arrive_kick(ctx);
         }
+        if let Some(ctx) = self.timer_before(self.steps + 1) {
+            self.set_ready(ctx);
+            self.about(ctx, What::Woken);
+        }
         if self.away != 0 {
             for ctx in 0..CONTEXTS {
                 if self.away & bit(ctx) != 0 && self.back_at[ctx] <= self.steps {
@@ -194,6 +198,11 @@ impl Engine {
             self.arrive_kick(ctx);
             return true;
         }
+        if let Some(ctx) = self.timer_before(u64::MAX) {
+            self.set_ready(ctx);
+            self.about(ctx, What::Woken);
+            return true;
+        }
         let stuck = self.who(|status| status != Status::Done);
         if stuck != 0 {
             let one = |ctx: Ctx| match self.status[ctx] {
@@ -208,6 +217,12 @@ impl Engine {
             );
         }
         false
+    }
+
+    /// A halted context whose timer runs out before step `end`, the first such one.
+    fn timer_before(&self, end: u64) -> Option<Ctx> {
+        let first = (0..CONTEXTS).filter(|&ctx| self.status[ctx] == Status::Halted).min_by_key(|&ctx| self.timers[ctx]);
+        first.filter(|&ctx| self.timers[ctx] < end)
     }
 
     pub(super) fn arrive_kick(&mut self, ctx: Ctx) {

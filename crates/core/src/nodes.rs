@@ -1,0 +1,289 @@
+//! Queue nodes by number, each leased for one wait.
+//!
+//! A context that has to wait leases a node, and gives it back when its wait is over. It owns none in between, so there is nothing
+//! to give back when a context ends, and no limit on contexts that ever waited. A wait that is given up leaves its node in the queue,
+//! *abandoned*: the next owner of the lock takes it out.
+//!
+//! # The life of a node
+//!
+//! ```text
+//!            lease                 push                  rouse
+//!   FREE ───────────▶ LEASED ───────────────▶ WAITING ──────────▶ ROUSED
+//!    ▲                                         │    ▲                │
+//!    │                                give up  │    │ take over      │ give up
+//!    │                                         ▼    │                │
+//!    ├───────────────────────────────────── ABANDONED ◀──────────────┘
+//!    │  an owner took it out of the queue
+//!    └─────────────── by the waiter itself, once it owns the lock
+//! ```
+//!
+//! Invariants:
+//! - **N1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation changes with each lease, so a
+//!   compare-exchange of the state fails if the node has been another wait's meanwhile.
+//! - **N2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes somebody for nothing at worst.
+//! - **N3** All-zero is a free node. A world may wipe its nodes in the child of a `fork`.
+use crate::order::{Acquire, Relaxed, Release};
+use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
+use crate::tail::NESTING_LEVELS;
+use core::num::NonZeroU16;
+
+/// The number of a node: 1 to 65 535, so that it fits beside a lock's other fields. Zero stands for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeId(NonZeroU16);
+
+impl NodeId {
+    /// Stands for "no node".
+    pub const NONE: u16 = 0;
+    /// The greatest number.
+    pub const LAST: u16 = u16::MAX;
+
+    /// The node with this number; `None` for [`NodeId::NONE`].
+    #[inline(always)]
+    pub const fn new(raw: u16) -> Option<Self> {
+        match NonZeroU16::new(raw) {
+            Some(raw) => Some(Self(raw)),
+            None => None,
+        }
+    }
+
+    /// The number.
+    #[inline(always)]
+    pub const fn raw(self) -> u16 {
+        self.0.get()
+    }
+
+    /// Node `level` of context `cpu`, in a world whose contexts have [`NESTING_LEVELS`] nodes each.
+    pub const fn of(cpu: CpuId, level: usize) -> Option<Self> {
+        Self::new(cpu.index() * NESTING_LEVELS as u16 + level as u16 + 1)
+    }
+
+    /// The context that [`NodeId::of`] made it from.
+    pub const fn context(self) -> Option<CpuId> {
+        CpuId::new((self.raw() - 1) / NESTING_LEVELS as u16)
+    }
+
+    /// Counted from zero, for tables.
+    pub const fn index(self) -> usize {
+        self.raw() as usize - 1
+    }
+}
+
+/// Where a node is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// Nobody's.
+    Free = 0,
+    /// A wait's that has not queued yet, or that an owner is taking out.
+    Leased = 1,
+    /// In a queue; its waiter sleeps, or is about to.
+    Waiting = 2,
+    /// In a queue; its waiter is awake, or is being woken, and competes for the lock.
+    Roused = 3,
+    /// In a queue; its waiter has given up.
+    Abandoned = 4,
+}
+
+/// The state of a node together with its generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag(u32);
+
+impl Tag {
+    const STATE_BITS: u32 = 3;
+
+    /// The same node in another state of its life.
+    #[inline(always)]
+    pub const fn with(self, state: State) -> Self {
+        Self(self.0 & !((1 << Self::STATE_BITS) - 1) | state as u32)
+    }
+
+    /// The state; numbers that stand for none count as free.
+    #[inline(always)]
+    pub const fn state(self) -> State {
+        match self.0 & ((1 << Self::STATE_BITS) - 1) {
+            1 => State::Leased,
+            2 => State::Waiting,
+            3 => State::Roused,
+            4 => State::Abandoned,
+            _ => State::Free,
+        }
+    }
+
+    const fn next_generation(self) -> Self {
+        Self(self.0.wrapping_add(1 << Self::STATE_BITS))
+    }
+
+    /// As a waiter compares it before it sleeps.
+    #[inline(always)]
+    pub const fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+/// One place in a queue: less than a line of 64 bytes. Who may touch what stands in [`crate::stanchion::queue`].
+#[repr(C, align(64))]
+pub struct WaitNode<P: Platform> {
+    tag: P::U32,
+    /// The lock that it waits for.
+    pub(crate) lock: P::Usize,
+    /// The node that queued before this one.
+    pub(crate) older: P::U16,
+    /// The node that queued after this one; known once an owner has linked it.
+    pub(crate) newer: P::U16,
+    /// The oldest node of the queue; kept in the newest one that an owner has linked.
+    pub(crate) oldest: P::U16,
+    /// The NUMA node of the waiter.
+    pub(crate) numa: P::U16,
+    /// How urgent the waiter is: [`Platform::priority`].
+    pub(crate) priority: P::U8,
+    /// When it queued, in microseconds modulo 2^32.
+    pub(crate) since: P::U32,
+    /// When its turn is over, once it was roused, in microseconds modulo 2^32.
+    pub(crate) due: P::U32,
+    /// Where its waiter went to sleep: [`Platform::home`].
+    pub(crate) home: P::U32,
+    /// Where its waiter stands in line for a CPU, if that is known; 0: it runs, or nobody knows.
+    pub(crate) runs_at: P::U32,
+}
+
+impl<P: Platform> WaitNode<P> {
+    /// A free node.
+    #[expect(clippy::new_without_default, reason = "a default that makes cells would hide their cost in model worlds")]
+    pub fn new() -> Self {
+        Self {
+            tag: P::U32::new(0),
+            lock: P::Usize::new(0),
+            older: P::U16::new(0),
+            newer: P::U16::new(0),
+            oldest: P::U16::new(0),
+            numa: P::U16::new(0),
+            priority: P::U8::new(0),
+            since: P::U32::new(0),
+            due: P::U32::new(0),
+            home: P::U32::new(0),
+            runs_at: P::U32::new(0),
+        }
+    }
+
+    /// Leases the node if it is free. Whether it was.
+    #[must_use]
+    pub fn lease(&self) -> bool {
+        // ord: ND1 alone: a hint, the compare-exchange decides
+        let free = Tag(self.tag.load(Relaxed));
+        let leased = free.next_generation().with(State::Leased);
+        free.state() == State::Free
+            // ord: ND2 pairs ND3: the last wait is done with the node
+            && self.tag.compare_exchange(free.0, leased.0, Acquire, Relaxed).is_ok()
+    }
+
+    /// Frees the node. The caller's wait has leased it, or the caller has taken it out of a queue.
+    pub fn give_back(&self) {
+        // ord: ND3 pairs ND2: we are done with the node
+        self.tag.store(self.tag().with(State::Free).0, Release);
+    }
+
+    /// State and generation.
+    #[inline(always)]
+    pub fn tag(&self) -> Tag {
+        // ord: ND4 alone: whoever acts on it changes it by compare-exchange, owns it, or acquires it by ND6
+        Tag(self.tag.load(Relaxed))
+    }
+
+    /// State and generation, for the waiter that an owner may have roused.
+    #[inline(always)]
+    pub(crate) fn tag_acquired(&self) -> Tag {
+        // ord: ND6 pairs ND5: what the owner that roused us wrote to the node is there
+        Tag(self.tag.load(Acquire))
+    }
+
+    /// The waiter, whose node is roused or not in a queue, changes the state.
+    #[inline(always)]
+    pub(crate) fn set(&self, state: State) {
+        // ord: ND7 alone: published by what follows: the push, or the mark in the lock
+        self.tag.store(self.tag().with(state).0, Relaxed);
+    }
+
+    /// Changes the state from what it is in `from`; whether it still was that.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn change(&self, from: Tag, to: State) -> bool {
+        // ord: ND5 pairs ND6: what we wrote to the node comes before what its waiter does next
+        self.tag.compare_exchange(from.0, from.with(to).0, Release, Relaxed).is_ok()
+    }
+
+    /// The cell at which the waiter sleeps, while it holds a tag that says so.
+    #[inline(always)]
+    pub fn cell(&self) -> &P::U32 {
+        &self.tag
+    }
+
+    /// The state, for reports.
+    pub fn state(&self) -> State {
+        Tag(self.tag.peek()).state()
+    }
+
+    /// The raw numbers of its neighbours in the queue, older and newer, for reports.
+    pub fn neighbours(&self) -> (u16, u16) {
+        (self.older.peek(), self.newer.peek())
+    }
+}
+
+impl<P: Platform> WaitNode<P>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+    P::U32: ConstAtomic<u32>,
+    P::Usize: ConstAtomic<usize>,
+{
+    /// A free node, as a constant.
+    pub const FREE: Self = Self {
+        tag: P::U32::ZERO,
+        lock: P::Usize::ZERO,
+        older: P::U16::ZERO,
+        newer: P::U16::ZERO,
+        oldest: P::U16::ZERO,
+        numa: P::U16::ZERO,
+        priority: P::U8::ZERO,
+        since: P::U32::ZERO,
+        due: P::U32::ZERO,
+        home: P::U32::ZERO,
+        runs_at: P::U32::ZERO,
+    };
+}
+
+/// Leases a node of the calling context, in a world whose contexts have [`NESTING_LEVELS`] nodes each; `None` on a deeper level, or
+/// without a number.
+pub fn lease_own<'a, P: Platform>(node: impl Fn(NodeId) -> &'a WaitNode<P>) -> Option<NodeId>
+where
+    P: 'a,
+{
+    let me = P::this_cpu()?;
+    (0..NESTING_LEVELS).filter_map(|level| NodeId::of(me, level)).find(|&id| node(id).lease())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_names_a_context_and_a_level() {
+        for index in [0, 1, 255, 256, CpuId::LIMIT - 1] {
+            let cpu = CpuId::new(index).expect("below the limit");
+            for level in 0..NESTING_LEVELS {
+                assert_eq!(NodeId::of(cpu, level).and_then(NodeId::context), Some(cpu));
+            }
+        }
+        assert_eq!(NodeId::new(NodeId::NONE), None);
+    }
+
+    #[test]
+    fn a_tag_keeps_its_generation_through_a_life_and_changes_it_with_the_next() {
+        let free = Tag(0);
+        let leased = free.next_generation().with(State::Leased);
+        let waiting = leased.with(State::Waiting);
+        assert_eq!(waiting.state(), State::Waiting);
+        assert_eq!(waiting.with(State::Leased), leased);
+        assert_ne!(leased.with(State::Free).next_generation().with(State::Leased), leased);
+        assert_eq!(Tag(u32::MAX).with(State::Free).next_generation(), free, "generations wrap");
+    }
+}

@@ -1,0 +1,282 @@
+//! `stanchion`: the default lock.
+//!
+//! # Motivation
+//!
+//! A queue that hands the lock to a waiter is lost as soon as that waiter has no CPU. A lock that anybody may take starves those who wait,
+//! and one whose waiters all try moves its line between CPUs instead of getting work done. This lock lets running contexts take it when it
+//! is free, keeps all waiters but one asleep, and bounds by time how long that one may be overtaken.
+//!
+//! # Five rules
+//!
+//! 1. **Barging.** A running context takes a lock that is free, whoever waits.
+//! 2. **Adaptive spinning** ([`spin`]). A context that finds it held spins for a while, and queues once it was overtaken too often. How long
+//!    spins are follows from whether they pay off.
+//! 3. **One heir, for a turn** ([`waiter`]). Of those who queued, one at most is awake: the heir. A release wakes another one only if there is
+//!    none. Once the heir's turn has come, 0.4 ms after it was roused, nobody barges any more. On a hot lock it sleeps until then.
+//! 4. **Handing over the CPU** ([`turn`]). If the heir's turn has come and it has no CPU, a context that is about to go on with the lock
+//!    sleeps in its place.
+//! 5. **Near and urgent first** ([`turn`]). The heir is the most urgent waiter if there are such of real-time priority, else one at home on the
+//!    releaser's CPU or NUMA node, unless it came much later than the first.
+//!
+//! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; the table is in `docs/default-lock.md`.
+//!
+//! # Provenance
+//!
+//! Ours. The parts are known: barging and parking are those of Boehm and of WebKit's locks, one heir is Dice's competitive succession,
+//! sleeping waiters that are not needed are Dice's Malthusian locks (2017), the asymmetric fence is Dice, Huang and Yang's (2001), the list
+//! that only owners walk is that of the slim reader-writer locks of Windows, near first is CNA (Dice and Kogan 2019).
+//!
+//! # Properties
+//!
+//! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for nearer ones that came up to `near_us` (1 ms) after it.
+//!   An heir is overtaken without bound for a turn (`turn_us`, 0.4 ms); then, while it runs, by those only who were past their look at the
+//!   lock; while it has no CPU, by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock.
+//!   `try_acquire` may always overtake.
+//! - Bound: with *n* waiters on *c* CPUs, whose holders run and whose sections are short, the longest wait is about
+//!   *n* / *c* turns, and `near_us`.
+//! - Progress: needs the holder to run. No wait for another context's few instructions: not for links, not for an heir that is preempted.
+//!   Newcomers leave a free lock to an heir for some looks, 0.2 us.
+//! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the time has come.
+//! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left, contexts take naps instead of
+//!   queueing, and are overtaken without bound.
+//! - Wake-ups: one for each waiter, and one more for each spin of an heir that ends in vain.
+//! - After a release the lock's second byte is read once more, and if somebody has to be woken, the lock may be taken again for that: **the
+//!   lock must stay there until `release` returns**. In worlds whose [`Platform::release`] looks for marks before it releases, it need not.
+//! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt) spins in the order of arrival; where [`Platform::paravirt`] says no,
+//!   waiters poll instead of sleeping.
+//!
+//! # The word, `(newest waiter, flags, count)`
+//!
+//! The first byte counts: odd while held, one more with each acquisition and each release. So a spinning context sees how often it was
+//! overtaken, for nothing. Flags: 1 *a release must wake somebody*, 2 *no barging*, 4–32 *how often spins were in vain*, 64 *somebody is urgent*,
+//! 128 *never sleeps*.
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | `t,*,even` | `t,*,odd` | acquire |
+//! | `t,*,odd` | `t,*,even` | release |
+//! | `o,*,*` | `n,*,*` | a waiter queues |
+//! | `n,*,odd` | `o,*,odd` | the owner takes the newest waiter out |
+//! | `*,f,*` | `*,g,*` | an heir is about to sleep (+1), or its turn has come (+2); the owner rouses somebody (−1) |
+//!
+//! # Invariants
+//!
+//! - **I1** The count is odd exactly while some context holds the lock; it becomes odd by compare-exchange only.
+//! - **I2** If there is a queue and nobody owns the lock, then a waiter is roused, or the flag *wake* is set, or a waiter is between having
+//!   added its node to an empty queue and its first look. So somebody will look at the lock, or the next release will rouse somebody.
+//! - **I3** An heir that goes to sleep says *waiting* in its node, then sets *wake*, passes the heavy barrier, and looks at the lock once
+//!   more. A release that it does not see by then comes after the barrier, and sees the flag.
+//! - **I4** Only owners rouse, and they clear *wake* before they look whom to. So the flag that an heir sets meanwhile stays.
+//! - **I5** An owner that leaves the queue sets *wake* if others are in it and none is roused.
+//!
+//! ## Memory orderings
+//!
+//! Mutual exclusion: release (ST4) against acquiring claims (ST1, ST2). No lost wake-up: flag (ST6), heavy barrier, look at the lock (ST7) against
+//! store to the lock, look at the flags (ST4, in [`Platform::release`]). The queue: SQ1 against SQ5. Nodes: ND5 against ND6.
+pub mod queue;
+mod spin;
+mod turn;
+mod waiter;
+mod word;
+
+use crate::events::Event;
+use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock, TimedLock};
+use crate::nodes::NodeId;
+use crate::order::{AcqRel, Acquire, Relaxed};
+use crate::platform::{Atomic, ConstAtomic, Platform, Released};
+use crate::transitions::{Field, Table, Word};
+use word::{HELD, MARKS, NO_BARGING, SPINS, TRANSITIONS, WAKE};
+
+/// The default lock; see the [module](self).
+#[repr(C, align(4))]
+pub struct StanchionLock<P: Platform> {
+    /// I1
+    count: P::U8,
+    flags: P::U8,
+    /// The raw [`NodeId`] of the waiter that queued last.
+    newest: P::U16,
+}
+
+/// An acquisition ahead of a queue looks around once in sixteen of the lock's acquisitions (rule 4): when these bits of the count are 0.
+const LOOK_AROUND: u8 = 0x1e;
+
+impl<P: Platform> RawLock for StanchionLock<P> {
+    type Platform = P;
+    const NAME: &'static str = "stanchion";
+    const TRANSITIONS: Table = TRANSITIONS;
+
+    fn new() -> Self {
+        Self::with_flags(0)
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        match self.barge() {
+            Some(count) if count & LOOK_AROUND != 0 || !self.has_queue() => {}
+            Some(_) => self.look_around(),
+            None => self.acquire_slow(),
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        // ord: ST9 alone: the claim decides
+        self.claim(self.count.load(Relaxed))
+    }
+
+    #[inline]
+    fn release(&self) {
+        // The line may be with somebody who polls: asks for it once, to read and write it.
+        self.count.prefetch_write();
+        let free = self.count_when_free();
+        TRANSITIONS.check(Field::Locked, || self.count.peek() & HELD, 0u8);
+        // ST4: stores the count (release), then reads the flags: the light side of the pair with ST7.
+        // ord: ST4 pairs ST1, ST2, ST7: our section comes before the next owner's; an heir that did not see this left its flag for us
+        match P::release(&self.count, free, &self.flags, WAKE) {
+            Released::Unmarked => {}
+            Released::Held => self.release_rousing(),
+            Released::Marked => self.rouse_after_release(),
+        }
+    }
+
+    #[inline]
+    fn has_waiters(&self) -> bool {
+        self.has_queue()
+    }
+
+    fn word(&self) -> Word {
+        let flags = self.flags.peek();
+        let pending = if flags & SPINS == 0 { flags & MARKS } else { SPINS };
+        Word { tail: self.newest.peek(), pending, locked: self.count.peek() & HELD }
+    }
+}
+
+impl<P: Platform> TimedLock for StanchionLock<P> {
+    #[inline]
+    fn acquire_until(&self, until: &P::Deadline) -> bool {
+        self.barge().is_some() || self.acquire_slow_until(until)
+    }
+}
+
+impl<P: Platform> StanchionLock<P> {
+    fn with_flags(flags: u8) -> Self {
+        Self { count: P::U8::new(0), flags: P::U8::new(flags), newest: P::U16::new(0) }
+    }
+
+    /// Rule 1: takes the lock if it is free and no waiter objects. What the count was.
+    #[inline(always)]
+    fn barge(&self) -> Option<u8> {
+        // ord: ST8 alone: a guess, the compare-exchange decides
+        let count = self.count.load(Relaxed);
+        (count & HELD == 0 && !self.objects() && self.claim(count)).then_some(count)
+    }
+
+    /// Takes the lock if it is free; `count` is what it was a moment ago. Others may have had the lock meanwhile, and left it free.
+    #[inline(always)]
+    fn claim(&self, mut count: u8) -> bool {
+        while count & HELD == 0 {
+            // ord: ST1 pairs ST4: the previous owner's section comes before ours
+            match self.count.compare_exchange(count, count | HELD, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => count = now,
+            }
+        }
+        false
+    }
+
+    /// What the owner releases the lock with. It is even whatever the count is: a lock that nobody holds stays free.
+    #[inline(always)]
+    fn count_when_free(&self) -> u8 {
+        // ord: ST3 alone: the owner alone changes it
+        (self.count.load(Relaxed) | HELD).wrapping_add(1)
+    }
+
+    /// Whether a waiter asks newcomers to leave the lock to it.
+    #[inline(always)]
+    fn objects(&self) -> bool {
+        // ord: ST10 alone: a request; missing it costs the waiter one overtaking
+        self.flags.load(Relaxed) & NO_BARGING != 0
+    }
+
+    #[inline(always)]
+    fn has_queue(&self) -> bool {
+        // ord: ST11 alone: decides the way only
+        self.newest.load(Relaxed) != NodeId::NONE
+    }
+
+    fn flags(&self) -> u8 {
+        // ord: ST12 alone: changed by compare-exchange
+        self.flags.load(Relaxed)
+    }
+
+    /// Changes the flags.
+    fn change_flags(&self, change: impl Fn(u8) -> u8) {
+        let mut before = self.flags();
+        loop {
+            let after = change(before);
+            // ord: ST6 pairs ST5: what we said in our node comes before the flag; before ST7 stands the heavy barrier
+            // ord: ST5 pairs ST6: who set a flag that we clear has said why in its node
+            match self.flags.compare_exchange(before, after, AcqRel, Relaxed) {
+                Ok(_) => return TRANSITIONS.check(Field::Pending, || before & MARKS, after & MARKS),
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Whether this lock's waiters spin for good.
+    fn spins_only(&self) -> bool {
+        self.flags() & SPINS != 0
+    }
+
+    /// Ends an ownership that has to wake somebody.
+    #[cold]
+    #[inline(never)]
+    fn release_rousing(&self) {
+        loop {
+            let heir = P::with_domain(|domain| self.rouse_heir(domain));
+            let released = P::release(&self.count, self.count_when_free(), &self.flags, WAKE);
+            if let Some(heir) = heir {
+                P::count(Event::PvKickUnlock);
+                P::wake(heir);
+            }
+            match released {
+                Released::Unmarked => return,
+                Released::Held => {}
+                Released::Marked if self.try_acquire() => {}
+                Released::Marked => return,
+            }
+        }
+    }
+
+    /// A flag was set while the lock was released. Only an owner rouses: takes the lock again for that, unless somebody else has it, who
+    /// finds the flag then.
+    #[cold]
+    #[inline(never)]
+    fn rouse_after_release(&self) {
+        if self.try_acquire() {
+            self.release_rousing();
+        }
+    }
+}
+
+impl<P: Platform> Paravirtual for StanchionLock<P> {
+    fn without_paravirt() -> Self {
+        Self::with_flags(u8::MAX)
+    }
+}
+
+impl<P: Platform> ConstLock for StanchionLock<P>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+{
+    const NEW: Self = Self { count: P::U8::ZERO, flags: P::U8::ZERO, newest: P::U16::ZERO };
+}
+
+impl<P: Platform> ConstParavirtual for StanchionLock<P>
+where
+    P::U8: ConstAtomic<u8>,
+    P::U16: ConstAtomic<u16>,
+{
+    const WITHOUT_PARAVIRT: Self = Self { count: P::U8::ZERO, flags: P::U8::ONES, newest: P::U16::ZERO };
+}

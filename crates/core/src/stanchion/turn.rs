@@ -1,0 +1,209 @@
+//! Rules 4 and 5: whom an owner rouses, and when it gives its CPU to the heir.
+//!
+//! A context that is roused while no CPU is idle stands in line for the CPU of whoever roused it, if that is where it ran before; else it
+//! may stand in line for that one as well. So an owner rouses waiters at home on its own CPU where it can, and notes in their node that
+//! they wait for this CPU.
+//!
+//! Without rule 4, the heir gets its CPU when the system takes it away from another context, some milliseconds later, and meanwhile nobody else is
+//! roused: a rotation of all waiters takes as many time slices as there are waiters. A context that gives its CPU away at a moment at which
+//! it does not hold the lock is not preempted while it does.
+use super::StanchionLock;
+use super::queue::{Ends, Queue};
+use super::word::{URGENT, WAKE};
+use crate::Tunable;
+use crate::events::Event;
+use crate::nodes::{NodeId, State};
+use crate::order::Relaxed;
+use crate::percpu::Domain;
+use crate::platform::{Atomic, Platform, micros};
+
+impl<P: Platform> StanchionLock<P> {
+    /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be woken, once the lock is released.
+    pub(super) fn rouse_heir(&self, domain: &P::Domain) -> Option<NodeId> {
+        self.change_flags(|flags| flags & !WAKE); // before looking, I4
+        let queue = Queue::of(self, domain);
+        loop {
+            let ends = queue.link()?;
+            let chosen = self.choose(&queue, ends);
+            let tag = queue.node(chosen).tag();
+            match tag.state() {
+                State::Waiting if rouse(&queue, chosen) => {
+                    if chosen != ends.oldest {
+                        queue.to_front(chosen);
+                    }
+                    return Some(chosen);
+                }
+                // The heir is awake already, and sets the flag when it goes to sleep.
+                State::Roused => return None,
+                State::Abandoned if queue.node(chosen).change(tag, State::Leased) => {
+                    queue.remove(chosen);
+                    domain.give_back(chosen);
+                }
+                // It was given up, or taken over, or its node wiped.
+                State::Free => {
+                    queue.remove(chosen);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest.
+    fn choose(&self, queue: &Queue<'_, P>, ends: Ends) -> NodeId {
+        if self.flags() & URGENT != 0 && !self.spins_only() {
+            if let Some(urgent) = most_urgent(queue, ends) {
+                return urgent;
+            }
+            self.change_flags(|flags| flags & !URGENT);
+        }
+        let others_wait = queue.node(ends.oldest).tag().state() == State::Waiting && !self.spins_only();
+        nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
+    }
+
+    /// Rule 4, for the owner that barged: if the heir's turn has come and it waits for this CPU, lets it have that, and queues. Returns as
+    /// owner.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_around(&self) {
+        let gives_way = P::with_domain(|domain| self.gives_way(domain));
+        match gives_way {
+            GivesWay::No => {}
+            GivesWay::To(successor) => {
+                self.release_owned();
+                if let Some(successor) = successor {
+                    P::wake(successor);
+                }
+                self.wait_in_queue(None, false);
+            }
+            GivesWay::ToAnybody => {
+                self.release_owned();
+                P::yield_slice();
+                self.acquire_slow();
+            }
+        }
+    }
+
+    fn gives_way(&self, domain: &P::Domain) -> GivesWay {
+        if P::tunable(Tunable::HandOver) == 0 {
+            return GivesWay::No;
+        }
+        let queue = Queue::of(self, domain);
+        let Some(ends) = queue.link() else { return GivesWay::No };
+        let now = micros::<P>();
+        // ord: SU1 alone: written by the owner that roused it
+        let is_due = |id| now.wrapping_sub(queue.node(id).due.load(Relaxed)) as i32 >= 0;
+        let heir = queue.node(ends.oldest);
+        if heir.tag().state() != State::Roused || !is_due(ends.oldest) {
+            return GivesWay::No;
+        }
+        let here = P::home();
+        let waits_here = |id: NodeId| {
+            let node = queue.node(id);
+            // ord: SU2 alone: a hint
+            node.tag().state() == State::Roused && node.runs_at.load(Relaxed) == here
+        };
+        if let Some(roused) = first(&queue, ends, waits_here) {
+            if is_due(roused) {
+                P::count(Event::PvStintOver);
+                return GivesWay::To(None);
+            }
+            return GivesWay::No;
+        }
+        // The heir waits for another CPU, or nobody knows. Whoever is at home here may have this one; the heir keeps its turn.
+        if let Some(waiter) = first(&queue, ends, |id| is_at_home(&queue, id, here))
+            && rouse(&queue, waiter)
+        {
+            P::count(Event::PvLetOut);
+            return GivesWay::To(Some(waiter));
+        }
+        // ord: SU3 alone: as SU1; the next look comes half a turn later
+        heir.due.store(now.wrapping_add(P::tunable(Tunable::TurnMicros) / 2), Relaxed);
+        GivesWay::ToAnybody
+    }
+
+    /// The owner releases the lock in the course of an acquisition.
+    pub(super) fn release_owned(&self) {
+        crate::lock::RawLock::release(self);
+    }
+}
+
+/// Whether, and to whom, an owner gives its CPU.
+enum GivesWay {
+    No,
+    /// To a context that stands in line for it; this one has to be woken first.
+    To(Option<NodeId>),
+    /// The heir may stand in line here or elsewhere: the system decides.
+    ToAnybody,
+}
+
+/// The first of the foremost nodes for which `is` holds.
+fn first<P: Platform>(queue: &Queue<'_, P>, ends: Ends, mut is: impl FnMut(NodeId) -> bool) -> Option<NodeId> {
+    let mut next = Some(ends.oldest);
+    for _ in 0..P::tunable(Tunable::LookAhead) {
+        let id = next?;
+        if is(id) {
+            return next;
+        }
+        next = queue.newer(id);
+    }
+    None
+}
+
+fn is_at_home<P: Platform>(queue: &Queue<'_, P>, id: NodeId, here: u32) -> bool {
+    let node = queue.node(id);
+    // ord: SU4 alone: a hint, published by SQ1
+    node.tag().state() == State::Waiting && node.home.load(Relaxed) == here
+}
+
+/// The first waiter at home on this CPU, else on this NUMA node, unless the oldest has waited for much longer.
+fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
+    // ord: SU5 alone: published by SQ1
+    let since = |id| queue.node(id).since.load(Relaxed);
+    let oldest = since(ends.oldest);
+    let patience = P::tunable(Tunable::NearMicros);
+    let is_old_enough = |id| since(id).wrapping_sub(oldest) as i32 <= patience as i32;
+    let here = P::home();
+    let at_home = first(queue, ends, |id| is_at_home(queue, id, here)).filter(|&id| is_old_enough(id));
+    if at_home.is_some() || !P::is_numa() {
+        return at_home;
+    }
+    let node = P::numa_node();
+    let on_this_node = |id: NodeId| {
+        // ord: SU6 alone: a hint, published by SQ1
+        queue.node(id).tag().state() == State::Waiting && queue.node(id).numa.load(Relaxed) == node
+    };
+    first(queue, ends, on_this_node).filter(|&id| is_old_enough(id))
+}
+
+/// The first among the most urgent waiters of real-time priority.
+fn most_urgent<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
+    let (mut found, mut most) = (None, 0);
+    let mut next = Some(ends.oldest);
+    while let Some(id) = next {
+        let node = queue.node(id);
+        // ord: SU7 alone: published by SQ1
+        let priority = node.priority.load(Relaxed);
+        if priority > most && node.tag().state() == State::Waiting {
+            (found, most) = (Some(id), priority);
+        }
+        next = queue.newer(id);
+    }
+    found
+}
+
+/// Makes a waiter an heir, whose turn comes later. Whether it still waited. The caller wakes it, once it has released the lock.
+fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {
+    let node = queue.node(id);
+    let tag = node.tag();
+    if tag.state() != State::Waiting {
+        return false;
+    }
+    let here = P::home();
+    // ord: SU8 alone: published by ND5
+    node.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros)), Relaxed);
+    // ord: SU9 alone: a hint
+    let runs_at = if node.home.load(Relaxed) == here { here } else { 0 };
+    // ord: SU10 alone: a hint
+    node.runs_at.store(runs_at, Relaxed);
+    node.change(tag, State::Roused)
+}

@@ -1,0 +1,394 @@
+//! Rule 3: those who could not have the lock at once. They spin, queue and sleep; the heir competes.
+use super::StanchionLock;
+use super::queue::Queue;
+use super::spin::{Looks, Seen, Vain};
+use super::word::{NO_BARGING, SPINS, URGENT, WAKE};
+use crate::Tunable;
+use crate::events::Event;
+use crate::nodes::{NodeId, State, WaitNode};
+use crate::order::Relaxed;
+use crate::percpu::Domain;
+use crate::platform::{Atomic, Platform, micros};
+
+/// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU then.
+const FREE_LOOKS: u32 = 8;
+
+/// How an attempt to give up has ended.
+enum GivenUp {
+    /// The node is left behind.
+    Yes,
+    /// We were roused at the last moment.
+    No,
+    /// The lock became ours at the last moment.
+    Owner,
+}
+
+/// How a spin has ended.
+#[derive(PartialEq, Eq)]
+enum Spun {
+    /// We own the lock.
+    Owner,
+    /// The lock is hot: two CPUs get less done with it than one.
+    Hot,
+    /// Others had the lock, again and again.
+    Overtaken,
+    /// The same holder had it all the time.
+    InVain,
+}
+
+impl<P: Platform> StanchionLock<P> {
+    /// Waits for the lock.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acquire_slow(&self) {
+        let owns = self.acquire_or_give_up(None);
+        debug_assert!(owns, "without a deadline nobody gives up");
+    }
+
+    /// Waits for the lock until the deadline. Whether we own it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acquire_slow_until(&self, until: &P::Deadline) -> bool {
+        self.acquire_or_give_up(Some(until))
+    }
+
+    fn acquire_or_give_up(&self, until: Option<&P::Deadline>) -> bool {
+        if self.spins_only() {
+            return (!self.has_queue() && self.try_now()) || self.wait_in_queue(until, false);
+        }
+        match self.spin_as_newcomer() {
+            Spun::Owner => true,
+            spun => self.wait_in_queue(until, spun == Spun::Hot),
+        }
+    }
+
+    /// One try to take the lock, whoever objects.
+    fn try_now(&self) -> bool {
+        // ord: ST14 alone: the claim decides
+        self.claim(self.count.load(Relaxed))
+    }
+
+    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it.
+    fn spin_as_newcomer(&self) -> Spun {
+        // ord: ST15 alone: where counting begins
+        let count = self.count.load(Relaxed);
+        let full = P::tunable(Tunable::SpinNanos);
+        let vain = Vain::of(self.flags());
+        let budget = vain.budget(full, count);
+        let (mut looks, mut free) = (Looks::new(count), 0);
+        loop {
+            match looks.look::<P>(&self.count) {
+                Seen::Free(_) if free < FREE_LOOKS && self.objects() => free += 1,
+                Seen::Free(count) if self.claim(count) => {
+                    P::count_if(Event::PvLockStealing, || self.has_queue());
+                    self.remember(vain, vain.paid_off(looks.spent(), full));
+                    return Spun::Owner;
+                }
+                Seen::Free(_) | Seen::Held => {}
+                Seen::Hot => return Spun::Hot,
+            }
+            if looks.overtaken() >= P::tunable(Tunable::Overtakings) {
+                return Spun::Overtaken;
+            }
+            if looks.spent() >= budget {
+                if looks.overtaken() == 0 {
+                    self.remember(vain, vain.in_vain());
+                }
+                return Spun::InVain;
+            }
+        }
+    }
+
+    /// Leaves word in the lock how spins go.
+    fn remember(&self, before: Vain, now: Vain) {
+        if before != now && P::tunable(Tunable::Adapt) != 0 {
+            self.change_flags(|flags| now.in_flags(flags));
+        }
+    }
+
+    /// Queues, sleeps, competes. Whether we own the lock. `hot`: it was found so.
+    pub(super) fn wait_in_queue(&self, until: Option<&P::Deadline>, hot: bool) -> bool {
+        P::with_domain(|domain| {
+            let queue = Queue::of(self, domain);
+            P::count(Event::LockSlowpath);
+            let taken_over = until.and_then(|_| queue.take_over());
+            let me = loop {
+                if let Some(me) = taken_over.or_else(|| domain.lease()) {
+                    break me;
+                }
+                P::count(Event::LockNoNode);
+                if self.spin_as_newcomer() == Spun::Owner {
+                    return true;
+                }
+                if until.is_some_and(|until| P::remaining(until) == 0) {
+                    return false;
+                }
+                P::nap();
+            };
+            let mut waiter = Waiter { lock: self, queue, me, node: domain.wait_node(me), until, hot, objects: false };
+            waiter.prepare();
+            if taken_over.is_none() {
+                waiter.add();
+            }
+            waiter.wait()
+        })
+    }
+}
+
+/// A context in the queue of a lock.
+struct Waiter<'a, P: Platform> {
+    lock: &'a StanchionLock<P>,
+    queue: Queue<'a, P>,
+    me: NodeId,
+    node: &'a WaitNode<P>,
+    until: Option<&'a P::Deadline>,
+    /// The lock was found hot, and we have not slept since.
+    hot: bool,
+    /// We have asked newcomers to leave the lock to us.
+    objects: bool,
+}
+
+impl<P: Platform> Waiter<'_, P> {
+    /// Says in the node who waits, for what, and since when.
+    fn prepare(&self) {
+        let node = self.node;
+        let now = micros::<P>();
+        // ord: SW1 alone: published by SQ1, or of the wait that was taken over
+        node.lock.store(core::ptr::from_ref(self.lock).addr(), Relaxed);
+        // ord: SW2 alone: as SW1
+        node.since.store(now, Relaxed);
+        // ord: SW3 alone: as SW1; of use to an heir that nobody roused
+        node.due.store(now.wrapping_add(P::tunable(Tunable::TurnMicros)), Relaxed);
+        // ord: SW4 alone: as SW1
+        node.runs_at.store(0, Relaxed);
+        // ord: SW5 alone: as SW1
+        node.home.store(P::home(), Relaxed);
+        // ord: SW6 alone: as SW1
+        node.numa.store(P::numa_node(), Relaxed);
+        // ord: SW7 alone: as SW1
+        node.priority.store(P::priority(), Relaxed);
+    }
+
+    /// Adds us to the queue: as its heir if we are alone.
+    fn add(&self) {
+        self.queue.add(self.me, |alone| self.node.set(if alone { State::Roused } else { State::Waiting }));
+        // ord: SW8 alone: our own word
+        if self.node.priority.load(Relaxed) > 0 {
+            // The next release is to look for whom it rouses, though there is an heir.
+            self.lock.change_flags(|flags| flags | WAKE | URGENT);
+        }
+    }
+
+    /// Waits until we own the lock, or the deadline has passed. Whether we own it.
+    fn wait(&mut self) -> bool {
+        loop {
+            if self.node.tag_acquired().state() == State::Waiting {
+                self.sleep();
+            } else {
+                // ord: SW9 alone: we run
+                self.node.runs_at.store(0, Relaxed);
+                if self.compete() || self.sleep_unless_free() {
+                    self.leave();
+                    return true;
+                }
+            }
+            self.hot = false;
+            if self.is_over() {
+                match self.give_up() {
+                    GivenUp::Yes => return false,
+                    GivenUp::No => {}
+                    GivenUp::Owner => {
+                        self.leave();
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the deadline has passed.
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| P::remaining(until) == 0)
+    }
+
+    /// Whether our turn has come.
+    fn is_due(&self) -> bool {
+        // ord: SW10 alone: written by us, or by the owner that roused us (ND6)
+        let due = self.node.due.load(Relaxed);
+        micros::<P>().wrapping_sub(due) as i32 >= 0
+    }
+
+    /// Sleeps while nobody rouses us, until the deadline. May return at any time.
+    fn sleep(&self) {
+        let tag = self.node.tag();
+        if tag.state() != State::Waiting {
+            return;
+        }
+        if self.lock.spins_only() || !P::paravirt() {
+            P::relax(P::tunable(Tunable::PauseNanos));
+            return;
+        }
+        P::count(Event::PvWaitNode);
+        P::sleep(self.me, self.node.cell(), tag.raw(), self.until);
+    }
+
+    /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until then. Whether we own it.
+    fn compete(&mut self) -> bool {
+        let full = P::tunable(Tunable::SpinNanos);
+        let vain = Vain::of(self.lock.flags());
+        // ord: ST16 alone: where counting begins
+        let count = self.lock.count.load(Relaxed);
+        let budget = vain.budget(full, count);
+        let mut looks = Looks::new(count);
+        let mut until_clock = 0;
+        loop {
+            match looks.look::<P>(&self.lock.count) {
+                Seen::Free(count) if self.lock.claim(count) => {
+                    self.lock.remember(vain, vain.paid_off(looks.spent(), full));
+                    return true;
+                }
+                Seen::Hot => self.hot = true,
+                Seen::Free(_) | Seen::Held => {}
+            }
+            if self.hot || until_clock == 0 {
+                until_clock = LOOKS_A_CLOCK;
+                if self.is_due() {
+                    if !self.objects {
+                        looks = Looks::new(looks.last());
+                    }
+                    self.object();
+                } else if self.hot {
+                    if self.is_over() {
+                        return false;
+                    }
+                    self.sleep_for_a_turn();
+                    looks = Looks::new(looks.last());
+                    continue;
+                }
+            }
+            until_clock -= 1;
+            if looks.spent() >= budget {
+                if looks.overtaken() == 0 {
+                    self.lock.remember(vain, vain.in_vain());
+                }
+                return false;
+            }
+            if self.objects {
+                looks.stay(); // the next release is ours
+            }
+        }
+    }
+
+    /// Asks newcomers to leave the lock to us: our turn has come.
+    fn object(&mut self) {
+        self.hot = false;
+        if self.lock.flags() & NO_BARGING == 0 {
+            self.lock.change_flags(|flags| flags | NO_BARGING);
+        }
+        self.objects = true;
+    }
+
+    fn stop_objecting(&mut self) {
+        if core::mem::take(&mut self.objects) {
+            self.lock.change_flags(|flags| if flags & SPINS == 0 { flags & !NO_BARGING } else { flags });
+        }
+    }
+
+    /// On a hot lock: lets one CPU alone have it until our turn has come.
+    fn sleep_for_a_turn(&mut self) {
+        self.hot = false;
+        // ord: SW11 alone: as SW10
+        let left = self.node.due.load(Relaxed).wrapping_sub(micros::<P>());
+        let mut nanos = u64::from(left) * 1_000;
+        if let Some(until) = self.until {
+            nanos = nanos.min(P::remaining(until));
+        }
+        if nanos > 0 && left as i32 > 0 && P::paravirt() {
+            // Who goes on with the lock may see that we wait for this CPU once our turn has come (rule 4).
+            // ord: SW12 alone: a hint
+            self.node.runs_at.store(P::home(), Relaxed);
+            P::count(Event::PvWaitHead);
+            P::sleep(self.me, self.node.cell(), self.node.tag().raw(), Some(&P::after(nanos)));
+            // ord: SW13 alone: a hint
+            self.node.runs_at.store(0, Relaxed);
+        }
+    }
+
+    /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the last moment (I3). Whether we
+    /// own it.
+    fn sleep_unless_free(&mut self) -> bool {
+        if self.lock.spins_only() || !P::paravirt() {
+            return false;
+        }
+        self.stop_objecting();
+        let waiting = self.node.tag().with(State::Waiting);
+        // ord: SW14 alone: our own word, as in SW5
+        self.node.home.store(P::home(), Relaxed);
+        self.node.set(State::Waiting);
+        self.lock.change_flags(|flags| flags | WAKE);
+        if !P::heavy_barrier() {
+            P::count(Event::PvNoBarrier);
+            P::yield_slice();
+            return self.become_heir_again();
+        }
+        // ST7: a barrier stands between our flag (ST6) and this look at the lock.
+        // ord: ST7 pairs ST4: either we see the lock released, or its releaser sees our flag
+        let count = self.lock.count.load(Relaxed);
+        if self.lock.claim(count) {
+            return true;
+        }
+        P::count(Event::PvWaitHead);
+        P::sleep(self.me, self.node.cell(), waiting.raw(), self.until);
+        false
+    }
+
+    /// Nobody can be relied on to wake us: competes on, unless somebody has roused us anyway.
+    fn become_heir_again(&self) -> bool {
+        let tag = self.node.tag();
+        if tag.state() == State::Waiting {
+            let _ = self.node.change(tag, State::Roused);
+        }
+        false
+    }
+
+    /// The owner, whose node is in the queue, leaves it.
+    fn leave(&mut self) {
+        let others = self.queue.remove(self.me);
+        self.stop_objecting();
+        if let Some(ends) = others
+            && self.queue.node(ends.oldest).tag().state() != State::Roused
+        {
+            self.lock.change_flags(|flags| flags | WAKE); // I5
+        }
+        self.queue.domain.give_back(self.me);
+    }
+
+    /// The deadline has passed: leaves the node in the queue for an owner to take out.
+    fn give_up(&mut self) -> GivenUp {
+        let tag = self.node.tag();
+        if tag.state() == State::Waiting {
+            return if self.node.change(tag, State::Abandoned) { GivenUp::Yes } else { GivenUp::No };
+        }
+        // The heir: somebody else has to be roused. As in I3, the next release does it, or we see the lock free.
+        self.stop_objecting();
+        self.node.set(State::Abandoned);
+        self.lock.change_flags(|flags| flags | WAKE);
+        if !P::heavy_barrier() {
+            P::yield_slice();
+        }
+        // ord: ST17 pairs ST4: as ST7
+        let count = self.lock.count.load(Relaxed);
+        if !self.lock.claim(count) {
+            return GivenUp::Yes;
+        }
+        if self.node.tag() == tag.with(State::Abandoned) {
+            return GivenUp::Owner;
+        }
+        // Another owner has taken our node out meanwhile.
+        self.lock.release_owned();
+        GivenUp::Yes
+    }
+}
+
+/// Looks of an heir between two looks at the clock.
+const LOOKS_A_CLOCK: u32 = 16;
