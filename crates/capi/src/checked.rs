@@ -3,12 +3,12 @@
 //! Memory orderings: `owner` orders nothing. A thread finds its own mark there only if it put it there itself, and takes it away itself, so
 //! relaxed accesses are enough (A1 to A3).
 use crate::boundary::{disguise, on};
-use crate::deadline::{self, Clock};
+use crate::deadline::{self, Clock, Deadline};
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use libc::timespec;
-use stanchion::lock::PvQSpinLock;
+use stanchion::lock::StanchionLock;
 use stanchion::native::Departing;
 use stanchion_core::RawLock as _;
 
@@ -28,7 +28,7 @@ disguise!(stanchion_checked_mutex_t, Checked);
 /// What it is.
 #[repr(C, align(8))]
 pub(crate) struct Checked {
-    lock: PvQSpinLock<Departing>,
+    lock: StanchionLock<Departing>,
     /// The mark of the thread that holds it, or 0.
     owner: AtomicUsize,
 }
@@ -56,6 +56,14 @@ impl Checked {
 
     fn try_acquire(&self) -> bool {
         let acquired = self.lock.inner().try_acquire();
+        if acquired {
+            self.owned();
+        }
+        acquired
+    }
+
+    fn acquire_until(&self, until: &Deadline) -> bool {
+        let acquired = self.lock.inner().acquire_until(until);
         if acquired {
             self.owned();
         }
@@ -102,7 +110,7 @@ pub unsafe extern "C" fn stanchion_checked_mutex_trylock(lock: *mut stanchion_ch
 ///
 /// - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is null or misaligned or the
 ///   nanoseconds are not below a second.
-/// - Progress: takes no place in the queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+/// - Progress: queues and sleeps as `stanchion_checked_mutex_lock`.
 ///
 /// # Safety
 ///
@@ -117,7 +125,7 @@ pub unsafe extern "C" fn stanchion_checked_mutex_timedlock(
             return libc::EDEADLK;
         }
         // SAFETY: the caller promises what `by` asks of `until`.
-        unsafe { deadline::by(Clock::Monotonic, until, || lock.try_acquire()) }
+        unsafe { deadline::by(Clock::Monotonic, until, |until| lock.acquire_until(until)) }
     };
     // SAFETY: the caller promises what `on` asks.
     unsafe { on(lock, acquire) }

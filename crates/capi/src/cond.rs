@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use core::ptr;
 use libc::timespec;
 use stanchion::condvar::{Ending, WaitQueue, Waiter};
-use stanchion::lock::PvQSpinLock;
+use stanchion::lock::StanchionLock;
 use stanchion::native::Departing;
 use stanchion_core::RawLock as _;
 
@@ -37,7 +37,7 @@ unsafe fn wait(
     let (Some(queue), Some(mutex)) = (unsafe { (uncover(cond), uncover(mutex)) }) else {
         return libc::EINVAL;
     };
-    let mutex: &PvQSpinLock<Departing> = mutex;
+    let mutex: &StanchionLock<Departing> = mutex;
     guarded(|| {
         let waiter = Waiter::new();
         // SAFETY: the waiter is new, and stays here until `sleep`, which follows: if releasing the mutex panicked, the process would end.

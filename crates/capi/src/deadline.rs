@@ -26,16 +26,20 @@ pub(crate) unsafe fn read(clock: Clock, until: *const timespec) -> Option<Deadli
     Deadline::at(clock, until.tv_sec, until.tv_nsec)
 }
 
-/// Tries `attempt` until it succeeds or `until` has passed on `clock`.
+/// What `acquire` comes to, which waits for something until the moment that `until` says on `clock`.
 ///
 /// # Safety
 ///
 /// As [`read`].
-pub(crate) unsafe fn by(clock: Clock, until: *const timespec, attempt: impl FnMut() -> bool) -> c_int {
+pub(crate) unsafe fn by(
+    clock: Clock,
+    until: *const timespec,
+    acquire: impl FnOnce(&Deadline) -> bool,
+) -> c_int {
     // SAFETY: the caller promises what `read` asks.
     match unsafe { read(clock, until) } {
         None => libc::EINVAL,
-        Some(deadline) if acquire_until(&deadline, attempt) => 0,
+        Some(deadline) if acquire(&deadline) => 0,
         Some(_) => libc::ETIMEDOUT,
     }
 }

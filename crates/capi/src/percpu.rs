@@ -1,6 +1,6 @@
 //! The per-CPU reader-writer lock and its classes.
 use crate::boundary::{busy_unless, disguise, on, uncover};
-use crate::deadline::{self, Clock};
+use crate::deadline::{self, Clock, acquire_until};
 use core::ffi::c_int;
 use core::ptr::NonNull;
 use libc::timespec;
@@ -137,7 +137,11 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_timedrdlock(
 ) -> c_int {
     let acquire = |lock: &Lock, class: &Own| {
         // SAFETY: the caller promises what `by` asks of `until`.
-        unsafe { deadline::by(Clock::Monotonic, until, || lock.try_acquire_read_in(class).is_some()) }
+        unsafe {
+            deadline::by(Clock::Monotonic, until, |until| {
+                acquire_until(until, || lock.try_acquire_read_in(class).is_some())
+            })
+        }
     };
     // SAFETY: the caller promises what `classed` asks.
     unsafe { classed(lock, acquire) }
@@ -191,7 +195,11 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_timedwrlock(
 ) -> c_int {
     let acquire = |lock: &Lock, class: &Own| {
         // SAFETY: the caller promises what `by` asks of `until`.
-        unsafe { deadline::by(Clock::Monotonic, until, || lock.try_acquire_write_in(class)) }
+        unsafe {
+            deadline::by(Clock::Monotonic, until, |until| {
+                acquire_until(until, || lock.try_acquire_write_in(class))
+            })
+        }
     };
     // SAFETY: the caller promises what `classed` asks.
     unsafe { classed(lock, acquire) }

@@ -1,6 +1,6 @@
 //! The queued reader-writer lock, eight bytes.
 use crate::boundary::{busy_unless, disguise, on};
-use crate::deadline::{self, Clock};
+use crate::deadline::{self, Clock, acquire_until};
 use core::ffi::c_int;
 use libc::timespec;
 use stanchion::lock::QueuedRwLock;
@@ -60,7 +60,13 @@ pub unsafe extern "C" fn stanchion_rwlock_timedrdlock(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: the caller promises what both ask.
-    unsafe { on(lock, |lock| deadline::by(Clock::Monotonic, until, || lock.inner().try_acquire_read())) }
+    unsafe {
+        on(lock, |lock| {
+            deadline::by(Clock::Monotonic, until, |until| {
+                acquire_until(until, || lock.inner().try_acquire_read())
+            })
+        })
+    }
 }
 
 /// Waits until the calling thread holds `lock` alone.
@@ -108,7 +114,13 @@ pub unsafe extern "C" fn stanchion_rwlock_timedwrlock(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: the caller promises what both ask.
-    unsafe { on(lock, |lock| deadline::by(Clock::Monotonic, until, || lock.inner().try_acquire_write())) }
+    unsafe {
+        on(lock, |lock| {
+            deadline::by(Clock::Monotonic, until, |until| {
+                acquire_until(until, || lock.inner().try_acquire_write())
+            })
+        })
+    }
 }
 
 /// Gives up a read lock.

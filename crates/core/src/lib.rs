@@ -53,7 +53,7 @@ pub mod xen_pv;
 pub use byte::ByteLock;
 pub use cna::CnaLock;
 pub use events::Event;
-pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock, TimedLock};
+pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 pub use owner_queued::OwnerQueuedLock;
 pub use owner_yield::OwnerYieldLock;
 pub use percpu_rw::{PerCpuRwLock, ReaderCell, ReaderClass};

@@ -25,6 +25,16 @@ pub trait RawLock: Send + Sync + 'static {
     #[must_use]
     fn try_acquire(&self) -> bool;
 
+    /// Waits until the calling context holds the lock, or the deadline has passed; whether it holds the lock. A lock that is free is acquired
+    /// whatever the deadline.
+    ///
+    /// A place in the queue of most locks cannot be left, so they are tried again now and then, and under steady contention missed until the
+    /// deadline; see [`Platform::try_until`]. [`StanchionLock`](crate::StanchionLock) queues.
+    #[must_use]
+    fn acquire_until(&self, until: &<Self::Platform as Platform>::Deadline) -> bool {
+        Self::Platform::try_until(until, || self.try_acquire())
+    }
+
     /// Gives the lock up. The calling context (or one that passed it on) must hold it; otherwise mutual exclusion is
     /// lost, which debug builds notice where they can. The lock must stay readable until this returns.
     fn release(&self);
@@ -56,12 +66,4 @@ pub trait Paravirtual: RawLock {
 pub trait ConstParavirtual: ConstLock + Paravirtual {
     /// A free lock whose waiters never halt.
     const WITHOUT_PARAVIRT: Self;
-}
-
-/// A lock whose waiters can give up.
-pub trait TimedLock: RawLock {
-    /// Waits until the calling context holds the lock, or the deadline has passed; whether it holds the lock. A lock that is free is
-    /// acquired whatever the deadline.
-    #[must_use]
-    fn acquire_until(&self, until: &<Self::Platform as Platform>::Deadline) -> bool;
 }

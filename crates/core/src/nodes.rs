@@ -62,6 +62,11 @@ impl NodeId {
         CpuId::new((self.raw() - 1) / NESTING_LEVELS as u16)
     }
 
+    /// Which of its context's nodes it is.
+    pub const fn level(self) -> usize {
+        (self.raw() - 1) as usize % NESTING_LEVELS
+    }
+
     /// Counted from zero, for tables.
     pub const fn index(self) -> usize {
         self.raw() as usize - 1
@@ -148,7 +153,10 @@ pub struct WaitNode<P: Platform> {
 
 impl<P: Platform> WaitNode<P> {
     /// A free node.
-    #[expect(clippy::new_without_default, reason = "a default that makes cells would hide their cost in model worlds")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a default that makes cells would hide their cost in model worlds"
+    )]
     pub fn new() -> Self {
         Self {
             tag: P::U32::new(0),
@@ -251,14 +259,14 @@ where
     };
 }
 
-/// Leases a node of the calling context, in a world whose contexts have [`NESTING_LEVELS`] nodes each; `None` on a deeper level, or
-/// without a number.
-pub fn lease_own<'a, P: Platform>(node: impl Fn(NodeId) -> &'a WaitNode<P>) -> Option<NodeId>
+/// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have [`NESTING_LEVELS`] nodes at most;
+/// `None` on a deeper level, or without a number.
+pub fn lease_own<'a, P: Platform>(levels: usize, node: impl Fn(NodeId) -> &'a WaitNode<P>) -> Option<NodeId>
 where
     P: 'a,
 {
     let me = P::this_cpu()?;
-    (0..NESTING_LEVELS).filter_map(|level| NodeId::of(me, level)).find(|&id| node(id).lease())
+    (0..levels).filter_map(|level| NodeId::of(me, level)).find(|&id| node(id).lease())
 }
 
 #[cfg(test)]

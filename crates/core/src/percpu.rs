@@ -336,11 +336,11 @@ impl<P: Platform, const CPUS: usize> Domain<P> for FixedDomain<P, CPUS> {
     }
 
     fn lease(&self) -> Option<NodeId> {
-        lease_own(|node| self.wait_node(node))
+        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
     }
 
     fn wait_node(&self, node: NodeId) -> &WaitNode<P> {
-        &self.waits[node.index() / NESTING_LEVELS][node.index() % NESTING_LEVELS]
+        &self.waits[node.index() / NESTING_LEVELS][node.level()]
     }
 
     fn contexts(&self) -> u16 {

@@ -130,6 +130,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Whether [`Platform::count`] does anything.
     const COUNTS: bool = true;
 
+    /// What a lock does in one of sixteen acquisitions, it does in one of so many and one more. Zero in worlds that explore.
+    const SELDOM: u8 = 15;
+
     /// Gives `f` the storage of all contexts.
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R;
 
@@ -251,7 +254,11 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// it; where there are some, nothing is stored.
     #[inline(always)]
     fn release(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
-        if Self::store_then_load(first, value, then) & marks == 0 { Released::Unmarked } else { Released::Marked }
+        if Self::store_then_load(first, value, then) & marks == 0 {
+            Released::Unmarked
+        } else {
+            Released::Marked
+        }
     }
 
     /// The moment so many nanoseconds from now.
@@ -259,6 +266,19 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// How many nanoseconds are left until the deadline; 0 once it has passed.
     fn remaining(until: &Self::Deadline) -> u64;
+
+    /// Tries `attempt` until it succeeds, which is `true`, or the deadline has passed; at least once.
+    fn try_until(until: &Self::Deadline, mut attempt: impl FnMut() -> bool) -> bool {
+        loop {
+            if attempt() {
+                return true;
+            }
+            if Self::remaining(until) == 0 {
+                return false;
+            }
+            Self::yield_slice();
+        }
+    }
 
     /// Where the calling context runs: a number, not zero, of the CPU that it shares with others. Contexts with one number cannot run at
     /// the same time. Worlds that do not know give each context a number of its own.

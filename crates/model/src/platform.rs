@@ -6,6 +6,7 @@ use crate::world::{self, World};
 use core::cell::Cell;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
+use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind, Relaxed, Release};
 use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 
@@ -19,6 +20,52 @@ impl Platform for Model {
     type U32 = CellU32;
     type Usize = CellUsize;
     type Domain = World;
+    /// In nanoseconds of the execution's clock.
+    type Deadline = u64;
+
+    const SELDOM: u8 = 0;
+
+    fn after(nanos: u64) -> u64 {
+        Self::now() + nanos
+    }
+
+    fn remaining(until: &u64) -> u64 {
+        until.saturating_sub(Self::now())
+    }
+
+    /// Contexts of a NUMA node share a CPU.
+    fn home() -> u32 {
+        u32::from(Self::numa_node()) + 1
+    }
+
+    fn priority() -> u8 {
+        let (world, me) = world::here();
+        u8::from(world.settings().urgent & (1 << me) != 0)
+    }
+
+    /// A sleep with a deadline may end at once: a moment passes between any two steps.
+    fn sleep(_node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
+        let (world, me) = world::here();
+        world.begin_halt(me);
+        if cell.load(Relaxed) == value {
+            match until {
+                Some(_) => world::pause_for_a_time(),
+                None => world.wait_for_kick(me),
+            }
+        }
+    }
+
+    fn wake(node: NodeId) {
+        if let Some(cpu) = node.context() {
+            Self::kick(cpu);
+        }
+    }
+
+    /// Looks take no time: what is far away is what took the lock from us.
+    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
+        Self::relax(nanos);
+        (load(), 1_000)
+    }
 
     fn with_domain<R>(f: impl FnOnce(&World) -> R) -> R {
         f(&world::here().0)

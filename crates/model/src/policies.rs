@@ -22,7 +22,9 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
         | Tunable::RwSweepPolls
-        | Tunable::RwCalmReads => 1,
+        | Tunable::RwCalmReads
+        | Tunable::Overtakings
+        | Tunable::NearMicros => 1,
         // The clock advances by a microsecond each time it is read, which a writer does three times.
         Tunable::RwFenceRatio => {
             if world::here().0.settings().fenced {
@@ -31,9 +33,13 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
                 3
             }
         }
-        Tunable::StealIntervalMax | Tunable::OticketWake => 2,
+        Tunable::StealIntervalMax
+        | Tunable::OticketWake
+        | Tunable::LookAhead
+        | Tunable::SpinNanos
+        | Tunable::TurnMicros => 2,
         // The clock advances by a microsecond each time it is read: a secondary queue is handed on once.
-        Tunable::CnaThreshold => 0,
+        Tunable::CnaThreshold | Tunable::PauseNanos => 0,
         other => other.default(),
     }
 }

@@ -16,6 +16,8 @@ pub struct Settings {
     pub barrier_fails: u8,
     /// Which contexts are said to be preempted: a bit for each.
     pub preempted: u8,
+    /// Which contexts are of real-time priority: a bit for each.
+    pub urgent: u8,
     /// What is said of lines that are polled.
     pub moves: bool,
     /// Whether contexts have numbers.
@@ -39,6 +41,7 @@ pub(crate) const PLAIN: Settings = Settings {
     spurious: 0,
     barrier_fails: 0,
     preempted: 0,
+    urgent: 0,
     moves: true,
     numbered: true,
     used_nodes: false,

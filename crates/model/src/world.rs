@@ -11,6 +11,7 @@ use crate::settings::{Coins, Settings};
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use stanchion_core::heads::Head;
+use stanchion_core::nodes::{State, WaitNode};
 use stanchion_core::percpu::PerCpu;
 use stanchion_core::tail::NodeCode;
 use stanchion_core::{Atomic, CpuId, ReaderCell};
@@ -22,6 +23,8 @@ const SPOTS: usize = 2;
 const HEADS: usize = 2;
 /// How many pauses in a row a context makes before it gives way: as many as there are bounded polls to be cut short.
 const PAUSES: u32 = 1;
+/// How many waits of one context may have nodes at the same time.
+const WAITS: usize = 2;
 /// Stands for every cell, where a waiter does not say which one it waits for.
 const ANY: usize = usize::MAX;
 /// What [`World::now`] advances by, in nanoseconds: a microsecond, so that stints end.
@@ -52,6 +55,7 @@ struct Context {
     /// How many of the writes are its own.
     written: Cell<u64>,
     interrupts: Interrupts,
+    nodes: [WaitNode<Model>; WAITS],
 }
 
 /// The machine of one execution.
@@ -89,6 +93,10 @@ impl World {
                 paused_at: Cell::new(0),
                 written: Cell::new(0),
                 interrupts: Interrupts::default(),
+                nodes: {
+                    run::begin_group(3);
+                    core::array::from_fn(|_| WaitNode::new())
+                },
             }
         };
         let contexts = (0..contexts).map(context).collect();
@@ -122,6 +130,8 @@ impl World {
         for (index, context) in self.contexts.iter().enumerate() {
             assert_eq!(context.storage.nesting(), 0, "context {index} left without giving its node back");
             assert!(context.reads.is_idle(), "context {index} left a reader's announcement");
+            let is_free = |node: &WaitNode<Model>| node.state() == State::Free;
+            assert!(context.nodes.iter().all(is_free), "context {index} left a wait's node");
         }
         for (index, spot) in self.spots.iter().enumerate() {
             assert_eq!(spot.peek(), 0, "spot {} was not given back", index + 1);
@@ -340,6 +350,13 @@ pub(crate) fn pause() {
         yield_slice();
     } else {
         interrupt();
+    }
+}
+
+/// A pause that ends by itself, so that others may go on meanwhile.
+pub(crate) fn pause_for_a_time() {
+    if !interrupt() {
+        loom::thread::yield_now();
     }
 }
 

@@ -1,7 +1,7 @@
 //! `libstanchion_preload.so`: replaces the mutexes, reader-writer locks, spin locks and condition variables of an unmodified program.
 //!
 //! ```sh
-//! STANCHION=lock=pv-qspin LD_PRELOAD=/path/to/libstanchion_preload.so program
+//! STANCHION=lock=stanchion LD_PRELOAD=/path/to/libstanchion_preload.so program
 //! ```
 //!
 //! A lock of ours lives in the program's own object (`object.rs` has the layouts): there is no table, nothing is allocated, and nothing is

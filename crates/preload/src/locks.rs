@@ -6,14 +6,14 @@ use stanchion::Excludes;
 use stanchion::native::{Native, Watched};
 use stanchion_core::{
     ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
-    UnfairQueuedLock, pv_qspin,
+    StanchionLock, UnfairQueuedLock, pv_qspin,
 };
 
 /// The world of locks in foreign memory, in which `stats` can see what happens.
 pub(crate) type World = Native<Watched>;
 
 /// The default lock, which is called directly.
-pub(crate) type Default = PvQSpinLock<World>;
+pub(crate) type Default = StanchionLock<World>;
 
 /// One lock, for all the others.
 pub(crate) struct Algorithm {
@@ -95,6 +95,7 @@ pub(crate) static ALGORITHMS: &[Algorithm] = &[
     algorithm::<UnfairQueuedLock<World>>(BYTE),
     algorithm::<OwnerYieldLock<World>>(u32::MAX),
     algorithm::<OwnerQueuedLock<World>>(0xffff),
+    algorithm::<PvQSpinLock<World>>(BYTE),
     algorithm::<PvQSpinLock<World, pv_qspin::Unlimited>>(BYTE),
     algorithm::<PvQSpinLock<World, pv_qspin::KickAtUnlock>>(BYTE),
 ];
@@ -216,7 +217,6 @@ pub(crate) fn zero_is_free(choice: Choice) -> bool {
         if taken {
             choice.release(&raw const word);
         }
-        // ord: M3 alone: nobody else knows the word
-        !held && taken && word.load(Ordering::Relaxed) == 0
+        !held && taken && !choice.is_held(&raw const word)
     }
 }

@@ -218,7 +218,9 @@ impl SimDomain {
         let row = size_of::<Spots<Sim>>().next_multiple_of(64);
         let cell = size_of::<ReaderCell<Sim>>().next_multiple_of(64);
         let waits = size_of::<[WaitNode<Sim>; NESTING_LEVELS]>();
-        contexts * (size_of::<Own>() + waits + cell * classes.max(1)) + SPOT_ROWS * row + size_of::<Heads<Sim>>()
+        contexts * (size_of::<Own>() + waits + cell * classes.max(1))
+            + SPOT_ROWS * row
+            + size_of::<Heads<Sim>>()
     }
 }
 
@@ -243,11 +245,11 @@ impl Domain<Sim> for SimDomain {
         address.wrapping_sub(self.base) / 64
     }
     fn lease(&self) -> Option<NodeId> {
-        lease_own(|node| self.wait_node(node))
+        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
     }
     #[inline]
     fn wait_node(&self, node: NodeId) -> &WaitNode<Sim> {
-        &self.waits[node.index() / NESTING_LEVELS][node.index() % NESTING_LEVELS]
+        &self.waits[node.index() / NESTING_LEVELS][node.level()]
     }
     fn contexts(&self) -> u16 {
         self.own.len() as u16

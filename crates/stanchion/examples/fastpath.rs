@@ -49,6 +49,7 @@ macro_rules! pairs {
 }
 
 pairs! {
+    StanchionLock: fastpath_stanchion_events_off, fastpath_stanchion_events_on;
     ByteLock: fastpath_byte_events_off, fastpath_byte_events_on;
     TicketLock: fastpath_ticket_events_off, fastpath_ticket_events_on;
     QSpinLock: fastpath_qspin_events_off, fastpath_qspin_events_on;

@@ -50,19 +50,20 @@ pub use raw::{Excludes, Raw, SoundPlatform};
 pub use raw_rw::{ExcludesWriters, RawRw, ReadAgain};
 pub use stanchion_core;
 
-/// Mutual exclusion with the default lock, `pv-qspin` with its hybrid policy: four bytes beside the data.
+/// Mutual exclusion with the default lock, `stanchion`: four bytes beside the data.
 ///
-/// - Fairness: a waiting thread may be overtaken by running ones for at most a stint each (0.1 to 2 ms, by the length of
-///   the queue; longer only if nobody would take their CPU), then they queue behind it; see [`stanchion_core::pv_qspin`].
+/// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first of them or one nearby, and once it
+///   has been overtaken for 0.4 ms it goes before all others; see [`stanchion_core::stanchion`].
 /// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
+/// - Timed: `try_lock_for` and `try_lock_until` queue and sleep like `lock`, and give up on time.
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
-/// - Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
+/// - Memory: 4 bytes, and 64 bytes for each thread that waits at the same time.
 #[cfg(feature = "std")]
-pub type Mutex<T> = lock_api::Mutex<lock::PvQSpinLock, T>;
+pub type Mutex<T> = lock_api::Mutex<lock::StanchionLock, T>;
 
 /// The guard of [`Mutex`].
 #[cfg(feature = "std")]
-pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::PvQSpinLock, T>;
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::StanchionLock, T>;
 
 /// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
 ///

@@ -101,3 +101,22 @@ unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {
         self.0.word().locked != 0
     }
 }
+
+// SAFETY: as for `RawMutex`: `true` is said of a lock that is acquired.
+#[cfg(feature = "std")]
+unsafe impl<C, L> lock_api::RawMutexTimed for Raw<L>
+where
+    C: crate::native::Counting,
+    L: Excludes + RawLock<Platform = crate::native::Native<C>>,
+{
+    type Duration = core::time::Duration;
+    type Instant = std::time::Instant;
+
+    fn try_lock_for(&self, timeout: Self::Duration) -> Option<GuardSend> {
+        self.0.acquire_until(&crate::deadline::Deadline::after(timeout)).then(GuardSend::new)
+    }
+
+    fn try_lock_until(&self, timeout: Self::Instant) -> Option<GuardSend> {
+        self.try_lock_for(timeout.saturating_duration_since(std::time::Instant::now()))
+    }
+}

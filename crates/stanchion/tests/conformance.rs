@@ -12,7 +12,7 @@ mod threads;
 #[path = "support/watch.rs"]
 mod watch;
 
-use stanchion::native::{Counted, Silent};
+use ::stanchion::native::{Counted, Silent};
 use stanchion_core::{ConstLock, RawLock};
 use threads::Threads;
 
@@ -71,7 +71,7 @@ mod static_and_small {
 /// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.
 mod detectors {
     use super::*;
-    use stanchion::native::Native;
+    use ::stanchion::native::Native;
     use stanchion_suite::broken::OpenLock;
     use stanchion_suite::{Waiting, mutex};
     use std::panic::catch_unwind;

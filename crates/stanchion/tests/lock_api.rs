@@ -7,7 +7,7 @@ mod suppressions;
 use core::panic::AssertUnwindSafe;
 use stanchion::lock::{
     ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinKickAtUnlockLock, PvQSpinLock, PvTicketLock,
-    PvTicketOpportunisticLock, QSpinLock, TicketLock, UnfairQueuedLock, XenPvLock,
+    PvTicketOpportunisticLock, QSpinLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 use stanchion::lock_api::{ArcMutexGuard, GuardSend, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use std::collections::BTreeMap;
@@ -100,6 +100,7 @@ user_interface! {
     xen_pv: XenPvLock;
     pv_ticket: PvTicketLock;
     pv_ticket_opportunistic: PvTicketOpportunisticLock;
+    stanchion: StanchionLock;
     pv_qspin: PvQSpinLock;
     pv_qspin_kick_at_unlock: PvQSpinKickAtUnlockLock;
 }

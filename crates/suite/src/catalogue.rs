@@ -7,7 +7,7 @@ pub use stanchion_core::pv_ticket::{Opportunistic, Plain};
 pub use stanchion_core::qrw::{Lenient, Strict};
 pub use stanchion_core::{
     ByteLock, CnaLock, CountRwLock, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock, PvTicketLock,
-    QSpinLock, QueuedRwLock, TicketLock, UnfairQueuedLock, XenPvLock,
+    QSpinLock, QueuedRwLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 
 /// The platform of a world.
@@ -22,6 +22,7 @@ pub type Waits<W, P> = <W as World>::Waits<P>;
 macro_rules! mutexes {
     ($callback:path; $($argument:tt)*) => {
         $callback! { [$($argument)*]
+            stanchion: Halts, StanchionLock<On<W>>;
             byte: Spins, ByteLock<On<W>>;
             ticket: Spins, TicketLock<On<W>>;
             qspin: Spins, QSpinLock<On<W>>;

@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_no_lock() {
-        let missing = preloaded("pv-qspin", Path::new("/nowhere/libstanchion_preload.so"), false);
+        let missing = preloaded("stanchion", Path::new("/nowhere/libstanchion_preload.so"), false);
         let error = lock(&missing).expect_err("it can not be loaded").to_string();
-        assert!(error.contains("/nowhere") && error.contains("pv-qspin"), "{error}");
+        assert!(error.contains("/nowhere") && error.contains("stanchion"), "{error}");
         assert!(program("grep", &missing).is_err());
         let libc = Lock { name: "libc".to_owned(), env: Vec::new(), slow: false };
         assert!(lock(&libc).is_ok() && program("grep", &libc).is_ok());

@@ -80,7 +80,7 @@ mod waiter;
 mod word;
 
 use crate::events::Event;
-use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock, TimedLock};
+use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::nodes::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::{Atomic, ConstAtomic, Platform, Released};
@@ -97,9 +97,6 @@ pub struct StanchionLock<P: Platform> {
     newest: P::U16,
 }
 
-/// An acquisition ahead of a queue looks around once in sixteen of the lock's acquisitions (rule 4): when these bits of the count are 0.
-const LOOK_AROUND: u8 = 0x1e;
-
 impl<P: Platform> RawLock for StanchionLock<P> {
     type Platform = P;
     const NAME: &'static str = "stanchion";
@@ -112,9 +109,9 @@ impl<P: Platform> RawLock for StanchionLock<P> {
     #[inline]
     fn acquire(&self) {
         match self.barge() {
-            Some(count) if count & LOOK_AROUND != 0 || !self.has_queue() => {}
-            Some(_) => self.look_around(),
-            None => self.acquire_slow(),
+            Ok(count) if count & (P::SELDOM << 1) != 0 || !self.has_queue() => {}
+            Ok(_) => self.look_around(),
+            Err(count) => self.acquire_slow(count),
         }
     }
 
@@ -122,6 +119,11 @@ impl<P: Platform> RawLock for StanchionLock<P> {
     fn try_acquire(&self) -> bool {
         // ord: ST9 alone: the claim decides
         self.claim(self.count.load(Relaxed))
+    }
+
+    #[inline]
+    fn acquire_until(&self, until: &P::Deadline) -> bool {
+        self.barge().map_or_else(|count| self.acquire_slow_until(count, until), |_| true)
     }
 
     #[inline]
@@ -151,24 +153,17 @@ impl<P: Platform> RawLock for StanchionLock<P> {
     }
 }
 
-impl<P: Platform> TimedLock for StanchionLock<P> {
-    #[inline]
-    fn acquire_until(&self, until: &P::Deadline) -> bool {
-        self.barge().is_some() || self.acquire_slow_until(until)
-    }
-}
-
 impl<P: Platform> StanchionLock<P> {
     fn with_flags(flags: u8) -> Self {
         Self { count: P::U8::new(0), flags: P::U8::new(flags), newest: P::U16::new(0) }
     }
 
-    /// Rule 1: takes the lock if it is free and no waiter objects. What the count was.
+    /// Rule 1: takes the lock if it is free and no waiter objects. What the count was; the error says the same of a lock that was not taken.
     #[inline(always)]
-    fn barge(&self) -> Option<u8> {
+    fn barge(&self) -> Result<u8, u8> {
         // ord: ST8 alone: a guess, the compare-exchange decides
         let count = self.count.load(Relaxed);
-        (count & HELD == 0 && !self.objects() && self.claim(count)).then_some(count)
+        if count & HELD == 0 && !self.objects() && self.claim(count) { Ok(count) } else { Err(count) }
     }
 
     /// Takes the lock if it is free; `count` is what it was a moment ago. Others may have had the lock meanwhile, and left it free.

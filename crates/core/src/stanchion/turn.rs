@@ -78,7 +78,7 @@ impl<P: Platform> StanchionLock<P> {
             GivesWay::ToAnybody => {
                 self.release_owned();
                 P::yield_slice();
-                self.acquire_slow();
+                self.acquire_slow(0);
             }
         }
     }
@@ -137,7 +137,11 @@ enum GivesWay {
 }
 
 /// The first of the foremost nodes for which `is` holds.
-fn first<P: Platform>(queue: &Queue<'_, P>, ends: Ends, mut is: impl FnMut(NodeId) -> bool) -> Option<NodeId> {
+fn first<P: Platform>(
+    queue: &Queue<'_, P>,
+    ends: Ends,
+    mut is: impl FnMut(NodeId) -> bool,
+) -> Option<NodeId> {
     let mut next = Some(ends.oldest);
     for _ in 0..P::tunable(Tunable::LookAhead) {
         let id = next?;

@@ -40,23 +40,20 @@ impl<P: Platform> StanchionLock<P> {
     /// Waits for the lock.
     #[cold]
     #[inline(never)]
-    pub(super) fn acquire_slow(&self) {
-        let owns = self.acquire_or_give_up(None);
+    pub(super) fn acquire_slow(&self, count: u8) {
+        let owns = self.acquire_or_give_up(count, None);
         debug_assert!(owns, "without a deadline nobody gives up");
     }
 
     /// Waits for the lock until the deadline. Whether we own it.
     #[cold]
     #[inline(never)]
-    pub(super) fn acquire_slow_until(&self, until: &P::Deadline) -> bool {
-        self.acquire_or_give_up(Some(until))
+    pub(super) fn acquire_slow_until(&self, count: u8, until: &P::Deadline) -> bool {
+        self.acquire_or_give_up(count, Some(until))
     }
 
-    fn acquire_or_give_up(&self, until: Option<&P::Deadline>) -> bool {
-        if self.spins_only() {
-            return (!self.has_queue() && self.try_now()) || self.wait_in_queue(until, false);
-        }
-        match self.spin_as_newcomer() {
+    fn acquire_or_give_up(&self, count: u8, until: Option<&P::Deadline>) -> bool {
+        match self.spin_as_newcomer(count) {
             Spun::Owner => true,
             spun => self.wait_in_queue(until, spun == Spun::Hot),
         }
@@ -69,17 +66,19 @@ impl<P: Platform> StanchionLock<P> {
     }
 
     /// Rule 2: tries for the lock without queueing, and without writing anything before it has it.
-    fn spin_as_newcomer(&self) -> Spun {
-        // ord: ST15 alone: where counting begins
-        let count = self.count.load(Relaxed);
+    fn spin_as_newcomer(&self, count: u8) -> Spun {
         let full = P::tunable(Tunable::SpinNanos);
-        let vain = Vain::of(self.flags());
+        let flags = self.flags();
+        if flags & SPINS != 0 {
+            return if !self.has_queue() && self.try_now() { Spun::Owner } else { Spun::InVain };
+        }
+        let vain = Vain::of(flags);
         let budget = vain.budget(full, count);
         let (mut looks, mut free) = (Looks::new(count), 0);
         loop {
             match looks.look::<P>(&self.count) {
                 Seen::Free(_) if free < FREE_LOOKS && self.objects() => free += 1,
-                Seen::Free(count) if self.claim(count) => {
+                Seen::Free(_) if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());
                     self.remember(vain, vain.paid_off(looks.spent(), full));
                     return Spun::Owner;
@@ -117,7 +116,7 @@ impl<P: Platform> StanchionLock<P> {
                     break me;
                 }
                 P::count(Event::LockNoNode);
-                if self.spin_as_newcomer() == Spun::Owner {
+                if self.spin_as_newcomer(0) == Spun::Owner {
                     return true;
                 }
                 if until.is_some_and(|until| P::remaining(until) == 0) {
@@ -125,7 +124,8 @@ impl<P: Platform> StanchionLock<P> {
                 }
                 P::nap();
             };
-            let mut waiter = Waiter { lock: self, queue, me, node: domain.wait_node(me), until, hot, objects: false };
+            let mut waiter =
+                Waiter { lock: self, queue, me, node: domain.wait_node(me), until, hot, objects: false };
             waiter.prepare();
             if taken_over.is_none() {
                 waiter.add();
@@ -243,7 +243,7 @@ impl<P: Platform> Waiter<'_, P> {
         let mut until_clock = 0;
         loop {
             match looks.look::<P>(&self.lock.count) {
-                Seen::Free(count) if self.lock.claim(count) => {
+                Seen::Free(_) if self.lock.try_now() => {
                     self.lock.remember(vain, vain.paid_off(looks.spent(), full));
                     return true;
                 }

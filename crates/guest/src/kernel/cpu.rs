@@ -34,7 +34,7 @@ pub(super) struct Cpu {
     pub(super) tick: Cell<Option<Handler>>,
     /// When the vCPU wants to be woken, in nanoseconds; 0: never.
     pub(super) alarm: Cell<u64>,
-    /// Set by the handler of kicks, taken by halts: a kick that finds the vCPU running ends its next halt.
+    /// Set by the handlers of kicks and alarms, taken by halts: one that finds the vCPU running ends its next halt.
     pub(super) kicked: Cell<bool>,
     pub(super) meters: Meters,
     pub(super) steal: StealTime,

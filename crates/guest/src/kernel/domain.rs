@@ -3,8 +3,10 @@ use super::cpu::MAX;
 use super::platform::Guest;
 use super::smp;
 use stanchion_core::heads::{HeadTable, Heads};
+use stanchion_core::nodes::{NodeId, WaitNode, lease_own};
 use stanchion_core::percpu::{Domain, PerCpu};
 use stanchion_core::spots::{SpotRow, Spots};
+use stanchion_core::tail::NESTING_LEVELS;
 use stanchion_core::{CpuId, ReaderCell, ReaderClass};
 
 /// Two lines, as processors fetch lines in pairs.
@@ -17,6 +19,7 @@ const ROWS: usize = 8;
 /// The storage of all vCPUs.
 pub(crate) struct GuestDomain {
     cpus: [Apart<PerCpu<Guest>>; MAX],
+    waits: [[WaitNode<Guest>; NESTING_LEVELS]; MAX],
     spots: [Spots<Guest>; ROWS],
     heads: Heads<Guest>,
     readers: Readers,
@@ -27,6 +30,7 @@ pub(crate) struct Readers([Apart<ReaderCell<Guest>>; MAX]);
 
 pub(super) static DOMAIN: GuestDomain = GuestDomain {
     cpus: [const { Apart(PerCpu::NEW) }; MAX],
+    waits: [const { [const { WaitNode::FREE }; NESTING_LEVELS] }; MAX],
     spots: [const { Spots::NEW }; ROWS],
     heads: Heads::NEW,
     readers: Readers([const { Apart(ReaderCell::NEW) }; MAX]),
@@ -52,6 +56,15 @@ impl Domain<Guest> for GuestDomain {
 
     fn heads(&self) -> HeadTable<'_, Guest> {
         self.heads.table()
+    }
+
+    fn lease(&self) -> Option<NodeId> {
+        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
+    }
+
+    #[inline]
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Guest> {
+        &self.waits[node.index() / NESTING_LEVELS][node.level()]
     }
 
     #[inline]

@@ -4,9 +4,10 @@ use super::cpu::{Cpu, record, this};
 use super::domain::{DOMAIN, GuestDomain};
 use super::interrupts::ALL_BUT_KICKS;
 use super::pause::pause;
-use super::{apic, arch, clock, kvm, smp};
+use super::{apic, arch, clock, kvm, smp, timer};
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
+use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Relaxed, SeqCst};
 use stanchion_core::{Atomic, CpuId, Platform};
 
@@ -20,6 +21,36 @@ impl Platform for Guest {
     type U32 = Cell32;
     type Usize = CellUsize;
     type Domain = GuestDomain;
+    /// In nanoseconds of the kernel's clock.
+    type Deadline = u64;
+
+    fn after(nanos: u64) -> u64 {
+        clock::now() + nanos
+    }
+
+    fn remaining(until: &u64) -> u64 {
+        until.saturating_sub(clock::now())
+    }
+
+    /// Only the hypervisor knows who shares a CPU.
+    fn home() -> u32 {
+        u32::from(this().index()) + 1
+    }
+
+    /// With a deadline: a halt that the alarm ends, too. With interrupts disabled no alarm comes, so the vCPU polls.
+    fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&u64>) {
+        match until {
+            Some(&until) if !timer::set_alarm(this(), until) => pause(),
+            _ => Self::halt_while(cell, value),
+        }
+        this().alarm.set(0);
+    }
+
+    fn wake(node: NodeId) {
+        if let Some(cpu) = node.context() {
+            Self::kick(cpu);
+        }
+    }
 
     #[inline(always)]
     fn with_domain<R>(f: impl FnOnce(&GuestDomain) -> R) -> R {

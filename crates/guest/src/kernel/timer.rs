@@ -1,5 +1,5 @@
 //! One timer for each vCPU, shared by its periodic tick and by its alarm.
-use super::arch::cpuid;
+use super::arch::{self, cpuid};
 use super::cpu::Cpu;
 use super::{apic, clock};
 use stanchion_guest::cells::Count;
@@ -24,6 +24,7 @@ pub(super) fn take_due(cpu: &Cpu) -> bool {
     let now = clock::now();
     if cpu.alarm.get() != 0 && cpu.alarm.get() <= now {
         cpu.alarm.set(0);
+        cpu.kicked.set(true); // for an alarm that comes before the halt that it is to end
     }
     let is_due = cpu.tick_due.get() != 0 && cpu.tick_due.get() <= now;
     if is_due {
@@ -32,6 +33,17 @@ pub(super) fn take_due(cpu: &Cpu) -> bool {
         arm(cpu);
     }
     is_due
+}
+
+/// Makes the timer end the calling vCPU's halt at `time`; `false`: interrupts are disabled, so it cannot.
+pub(super) fn set_alarm(cpu: &Cpu, time: u64) -> bool {
+    let enabled = arch::disable_interrupts();
+    if enabled {
+        cpu.alarm.set(time);
+        arm(cpu);
+        arch::enable_interrupts();
+    }
+    enabled
 }
 
 /// Sets the calling vCPU's timer to the first of its times, with interrupts disabled.

@@ -2,9 +2,11 @@
 use super::{HERE, IN_HANDLER, MOST, here, me};
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
+use stanchion::native::wake_at;
 use stanchion::native::{Cell8, Cell16, Cell32, CellUsize, Native};
+use stanchion_core::nodes::NodeId;
 use stanchion_core::order::FenceOrder;
-use stanchion_core::percpu::FixedDomain;
+use stanchion_core::percpu::{Domain, FixedDomain};
 use stanchion_core::{Atomic, CpuId, Platform};
 
 /// vCPUs as threads.
@@ -19,6 +21,31 @@ impl Platform for Threads {
     type U32 = Cell32;
     type Usize = CellUsize;
     type Domain = FixedDomain<Self, MOST>;
+    type Deadline = <Os as Platform>::Deadline;
+
+    fn after(nanos: u64) -> Self::Deadline {
+        Os::after(nanos)
+    }
+
+    fn remaining(until: &Self::Deadline) -> u64 {
+        Os::remaining(until)
+    }
+
+    fn home() -> u32 {
+        u32::from(here().1) + 1
+    }
+
+    fn sleep(node: NodeId, cell: &Cell32, value: u32, until: Option<&Self::Deadline>) {
+        let began = Self::now();
+        me().halts.fetch_add(1, Relaxed);
+        Os::sleep(node, cell, value, until);
+        me().halted_ns.fetch_add(Self::now() - began, Relaxed);
+    }
+
+    fn wake(node: NodeId) {
+        me().kicks_sent.fetch_add(1, Relaxed);
+        wake_at(here().0.domain.wait_node(node).cell());
+    }
 
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
         f(&here().0.domain)

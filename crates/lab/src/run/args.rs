@@ -37,8 +37,8 @@ With --compare: 0 all went well; 1 a run failed, or printed something else; 2 re
 finished is kept."
 )]
 pub(crate) struct Args {
-    /// The lock to run under [default: pv-qspin]; with --compare those to run under, and the others are set in relation to the
-    /// first [default: libc,pv-qspin]; NAME+stats counts as --stats does, to see what that costs
+    /// The lock to run under [default: stanchion]; with --compare those to run under, and the others are set in relation to the
+    /// first [default: libc,stanchion]; NAME+stats counts as --stats does, to see what that costs
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub lock: Vec<String>,
 

@@ -54,8 +54,8 @@ fn locks_are_checked_before_anything_else() {
     assert!(refused(&["--lock", "qspin,byte", "/no/such"]).contains("names 2 locks"));
     assert!(refused(&["--compare", "--lock", "qspin", "/no/such"]).contains("nothing to compare qspin with"));
     assert!(refused(&["--compare", "--lock", "qspin,libc,qspin", "/no/such"]).contains("qspin twice"));
-    assert_eq!(parsed(&["x"]).locks(), Ok(vec!["pv-qspin".to_owned()]));
-    assert_eq!(parsed(&["--compare", "x"]).locks(), Ok(vec!["libc".to_owned(), "pv-qspin".to_owned()]));
+    assert_eq!(parsed(&["x"]).locks(), Ok(vec!["stanchion".to_owned()]));
+    assert_eq!(parsed(&["--compare", "x"]).locks(), Ok(vec!["libc".to_owned(), "stanchion".to_owned()]));
 }
 
 #[test]

@@ -8,11 +8,12 @@ pub(crate) const LIBC: &str = "libc";
 /// libc's locks, called through the library: what interposing alone costs.
 pub(crate) const LIBC_THROUGH: &str = "libc-through";
 /// The lock unless told otherwise.
-pub(crate) const DEFAULT: &str = "pv-qspin";
+pub(crate) const DEFAULT: &str = "stanchion";
 
 /// Those of the family that can stand in a pthread mutex: four bytes, free when zero, and not touched after their release.
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     DEFAULT,
+    "pv-qspin",
     "byte",
     "qspin",
     "cna",

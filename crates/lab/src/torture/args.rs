@@ -22,9 +22,9 @@ const SECONDS_MOST: f64 = 864_000.0;
 was run; 130 interrupted, what was finished is printed."
 )]
 pub(crate) struct Args {
-    /// Locks to torture, one after the other; `stanchion` is all of Stanchion's, `rw` those of them
+    /// Locks to torture, one after the other; `family` is all of Stanchion's, `rw` those of them
     /// whose readers share, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::STANCHION)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::FAMILY)]
     lock: Vec<String>,
 
     /// Print the names of the locks and of the extras, and do nothing

@@ -67,7 +67,7 @@ fn list() -> ExitCode {
         };
         println!("  {:22} {}{detector}", row.name, row.about);
     }
-    println!("  {:22} all of Stanchion's own", registry::STANCHION);
+    println!("  {:22} all of Stanchion's own", registry::FAMILY);
     println!("  {:22} all of those whose readers share", registry::RW);
     println!("  {:22} all that are broken on purpose", registry::BUSTED);
     println!("extras, all on unless left out with --without: {}", orders::Extras::NAMES.join(", "));

@@ -63,6 +63,11 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
 
 /// The mutexes.
 static ROWS: &[Row] = &[
+    ours::<stanchion::lock::StanchionLock>(
+        "stanchion",
+        Fair::Yes,
+        "running threads take it, one waiter is awake, turns are bounded: the default",
+    ),
     ours::<stanchion::lock::ByteLock>("byte", Fair::No, "test-and-test-and-set byte, unfair"),
     ours::<stanchion::lock::TicketLock>("ticket", Fair::Yes, "FIFO ticket lock"),
     ours::<stanchion::lock::QSpinLock>("qspin", Fair::Yes, "queued spin lock"),
@@ -81,11 +86,7 @@ static ROWS: &[Row] = &[
         Fair::Yes,
         "pv-ticket whose near waiters hardly ever sleep",
     ),
-    ours::<stanchion::lock::PvQSpinLock>(
-        "pv-qspin",
-        Fair::Yes,
-        "paravirtual queued lock, hybrid policy: the default",
-    ),
+    ours::<stanchion::lock::PvQSpinLock>("pv-qspin", Fair::Yes, "paravirtual queued lock, hybrid policy"),
     ours::<stanchion::lock::PpcQSpinLock>(
         "ppc-qspin",
         Fair::Yes,
@@ -223,7 +224,7 @@ static ROWS: &[Row] = &[
 /// The word that stands for all locks that are broken on purpose.
 pub(crate) const BUSTED: &str = "busted";
 /// The word that stands for all of Stanchion's own.
-pub(crate) const STANCHION: &str = "stanchion";
+pub(crate) const FAMILY: &str = "family";
 /// The word that stands for those of them whose readers share.
 pub(crate) const RW: &str = "rw";
 
@@ -234,7 +235,7 @@ pub(crate) fn row(name: &str) -> Option<&'static Row> {
 
 /// Every name that `--lock` understands.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    rows().map(|row| row.name).chain([BUSTED, STANCHION, RW])
+    rows().map(|row| row.name).chain([BUSTED, FAMILY, RW])
 }
 
 /// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of `busted` only
@@ -242,7 +243,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
         (BUSTED, Origin::Busted(detector)) => !expect_failure || detector == Detector::Torture,
-        (STANCHION, Origin::Stanchion) => true,
+        (FAMILY, Origin::Stanchion) => true,
         (RW, Origin::Stanchion) => row.shares,
         _ => row.name == name,
     };

@@ -142,7 +142,7 @@ macro_rules! stanchion_locks {
 }
 
 stanchion_locks! {
-    ByteLock TicketLock QSpinLock CnaLock UnfairQueuedLock OwnerYieldLock OwnerQueuedLock
+    StanchionLock ByteLock TicketLock QSpinLock CnaLock UnfairQueuedLock OwnerYieldLock OwnerQueuedLock
     XenPvLock PvTicketLock PvTicketOpportunisticLock PvQSpinLock PpcQSpinLock PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock
     PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock
     PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock PvQSpin415Lock

@@ -129,6 +129,8 @@ impl Platform for Stepped {
     /// In nanoseconds of the run's clock.
     type Deadline = u64;
 
+    const SELDOM: u8 = 0;
+
     fn after(nanos: u64) -> u64 {
         Self::now() + nanos
     }

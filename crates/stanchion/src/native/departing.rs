@@ -29,7 +29,11 @@ static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 #[inline(always)]
 pub(super) fn release_unless_marked(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
     let lock = core::ptr::from_ref(first).cast::<u8>().cast_mut();
-    debug_assert_eq!(core::ptr::from_ref(then).cast::<u8>(), lock.wrapping_add(1), "two neighbouring bytes of a lock");
+    debug_assert_eq!(
+        core::ptr::from_ref(then).cast::<u8>(),
+        lock.wrapping_add(1),
+        "two neighbouring bytes of a lock"
+    );
     // SAFETY: the two are native cells side by side, so they may be written through shared references.
     let stored = unsafe { store_unless_marked::<0>(lock, value, marks) };
     if stored { Released::Unmarked } else { Released::Held }

@@ -18,16 +18,16 @@ pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
 pub use counters::{Counted, CountedDeparting, Counting, Departing, Silent, Watched};
 pub use readers::Class;
 
+use crate::deadline::Deadline;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
+use rustix::thread::futex;
 use stanchion_core::heads::HeadTable;
 use stanchion_core::nodes::{NodeId, WaitNode};
 use stanchion_core::order::{FenceOrder, Relaxed};
 use stanchion_core::percpu::{Domain, PerCpu};
 use stanchion_core::spots::SpotRow;
-use crate::deadline::Deadline;
-use rustix::thread::futex;
 use stanchion_core::{Atomic, CpuId, Event, Platform, Released, Tunable};
 
 pub(crate) use counters::{reset as reset_events, total as total_event};
@@ -126,6 +126,10 @@ impl<C: Counting> Platform for Native<C> {
         until.remaining()
     }
 
+    fn try_until(until: &Deadline, attempt: impl FnMut() -> bool) -> bool {
+        crate::deadline::acquire_until(until, attempt)
+    }
+
     #[inline]
     fn home() -> u32 {
         running::os_cpu().wrapping_add(1)
@@ -144,8 +148,7 @@ impl<C: Counting> Platform for Native<C> {
             watch::kicked();
         }
         let began = if C::COUNTS { nanos() } else { 0 };
-        // Failing would mean a bad address, and nodes are never unmapped.
-        let _ = futex::wake(&nodes::node(node).cell().0, futex::Flags::PRIVATE, 1);
+        wake_at(nodes::node(node).cell());
         if C::COUNTS {
             C::count(Event::PvLatencyKick, nanos().wrapping_sub(began));
         }
@@ -376,4 +379,11 @@ pub(crate) fn nodes_in_use<C: Counting>() -> Vec<(CpuId, usize, [u16; 3])> {
         }
     }
     found
+}
+
+/// Wakes the thread that sleeps at this cell of a node; for worlds that keep nodes of their own.
+#[doc(hidden)]
+pub fn wake_at(cell: &Cell32) {
+    // Failing would mean a bad address, and nodes are never unmapped.
+    let _ = futex::wake(&cell.0, futex::Flags::PRIVATE, 1);
 }

@@ -113,7 +113,7 @@ pub(super) fn nap() {
 }
 
 /// All nodes that were ever leased, for reports.
-pub(super) fn all() -> impl Iterator<Item = (NodeId, &'static WaitNode<Native<Silent>>)> {
+pub(crate) fn all() -> impl Iterator<Item = (NodeId, &'static WaitNode<Native<Silent>>)> {
     // ord: NN5 pairs NN2: their storage is there
     let used = USED.load(Ordering::Acquire);
     (1..=used).filter_map(|raw| NodeId::new(u16::try_from(raw).ok()?)).map(|id| (id, node(id)))

@@ -154,7 +154,7 @@ impl Report {
             text.push_str(
                 "Counted is every acquisition, but for the last 95 at most of a mutex with more than a thousand. Timed are the\n\
                  first 256 contended ones of a lock, one in 8 after that, and one hold in about 64; a time includes a\n\
-                 reading of the clock. What counting costs: stanchion run --compare --lock pv-qspin,pv-qspin+stats\n",
+                 reading of the clock. What counting costs: stanchion run --compare --lock stanchion,stanchion+stats\n",
             );
         }
         text

@@ -13,7 +13,8 @@ mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, finish, flush_all, flush_own, halt, halt_until, kick, pause, sleep_until_written, start, store, update, with,
+    arrive, finish, flush_all, flush_own, halt, halt_until, kick, pause, sleep_until_written, start, store,
+    update, with,
 };
 
 use super::buffers::Buffers;

@@ -221,7 +221,9 @@ impl Engine {
 
     /// A halted context whose timer runs out before step `end`, the first such one.
     fn timer_before(&self, end: u64) -> Option<Ctx> {
-        let first = (0..CONTEXTS).filter(|&ctx| self.status[ctx] == Status::Halted).min_by_key(|&ctx| self.timers[ctx]);
+        let first = (0..CONTEXTS)
+            .filter(|&ctx| self.status[ctx] == Status::Halted)
+            .min_by_key(|&ctx| self.timers[ctx]);
         first.filter(|&ctx| self.timers[ctx] < end)
     }
 
