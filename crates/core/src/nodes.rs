@@ -143,7 +143,7 @@ pub struct WaitNode<P: Platform> {
     pub(crate) priority: P::U8,
     /// When it queued, in microseconds modulo 2^32.
     pub(crate) since: P::U32,
-    /// When its turn is over, once it was roused, in microseconds modulo 2^32.
+    /// When it may not be overtaken any more, in microseconds modulo 2^32; 0 until it is roused for the first time.
     pub(crate) due: P::U32,
     /// Where its waiter went to sleep: [`Platform::home`].
     pub(crate) home: P::U32,
@@ -217,6 +217,21 @@ impl<P: Platform> WaitNode<P> {
     pub(crate) fn change(&self, from: Tag, to: State) -> bool {
         // ord: ND5 pairs ND6: what we wrote to the node comes before what its waiter does next
         self.tag.compare_exchange(from.0, from.with(to).0, Release, Relaxed).is_ok()
+    }
+
+    /// Begins the turn of the waiter: for so many microseconds it may be overtaken. The first time that it is roused counts.
+    pub(crate) fn begin_turn(&self, micros: u32) {
+        // ord: ND8 alone: written by the owner that rouses the waiter (ND5), or by the waiter before it queues
+        if self.due.load(Relaxed) == 0 {
+            // ord: ND9 alone: as ND8
+            self.due.store(crate::platform::micros::<P>().wrapping_add(micros).max(1), Relaxed);
+        }
+    }
+
+    /// Whether the turn that has begun is over.
+    pub(crate) fn is_due(&self) -> bool {
+        // ord: ND10 alone: as ND8, or a hint for owners
+        crate::platform::micros::<P>().wrapping_sub(self.due.load(Relaxed)) as i32 >= 0
     }
 
     /// The cell at which the waiter sleeps, while it holds a tag that says so.

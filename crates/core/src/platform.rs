@@ -290,7 +290,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
     }
 
     /// Sleeps while `cell`, which is that of `node`, holds `value`, until [`Platform::wake`] or the deadline. May return at any time. No
-    /// wake-up that is sent after the comparison is lost.
+    /// wake-up that is sent after the comparison is lost, and the comparison and whoever is woken see what came before earlier wake-ups.
     fn sleep(node: NodeId, cell: &Self::U32, value: u32, until: Option<&Self::Deadline>);
 
     /// Wakes the context that sleeps with `node`. Harmless if it does not, or if the node is another context's by now.

@@ -10,7 +10,8 @@ use stanchion_core::qrw::Strict;
 use stanchion_core::transitions::Word;
 use stanchion_core::{
     ByteLock, CnaLock, CountRwLock, Downgrade, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock,
-    PvTicketLock, QSpinLock, QueuedRwLock, RawLock, TicketLock, UnfairQueuedLock, Upgradable, XenPvLock,
+    PvTicketLock, QSpinLock, QueuedRwLock, RawLock, StanchionLock, TicketLock, UnfairQueuedLock, Upgradable,
+    XenPvLock,
 };
 
 /// [`check::check`] with one lock.
@@ -123,6 +124,25 @@ const HALTING: Suite = &[
     ("latecomer", Some(1)),
 ];
 
+/// For the default lock. Whoever takes the lock to rouse an heir can be preempted again and again while the heir looks and goes back to sleep,
+/// so programs in which nobody else comes have a bound.
+const LEASING: Suite = &[
+    ("two", None),
+    ("spurious", None),
+    ("numberless", None),
+    ("interrupt", Some(5)),
+    ("two-again", Some(4)),
+    ("two-twice", Some(3)),
+    ("try", Some(4)),
+    ("timed", Some(3)),
+    ("nested", Some(4)),
+    ("three", Some(2)),
+    ("three-try", Some(2)),
+    ("urgent", Some(1)),
+    ("numa", Some(1)),
+    ("gathered", Some(1)),
+    ("timed-gathered", Some(1)),
+];
 /// For variants of a lock that goes through all of [`HALTING`].
 const STEALING: Suite =
     &[("two", None), ("spurious", None), ("two-again", Some(3)), ("try", Some(3)), ("three", Some(2))];
@@ -259,6 +279,7 @@ pub const DEEPER: Suite = &[("three", Some(3))];
 
 /// Every lock of the family.
 pub const LOCKS: &[Lock] = &[
+    worded::<StanchionLock<Model>>(&[LEASING]),
     lock::<ByteLock<Model>>(&[SPINNING]),
     worded::<TicketLock<Model>>(&[SPINNING]),
     ordered::<QSpinLock<Model>>(LINKS_AND_STATES, &[QUEUEING]),

@@ -50,14 +50,14 @@ impl Platform for Model {
         if cell.load(Relaxed) == value {
             match until {
                 Some(_) => world::pause_for_a_time(),
-                None => world.wait_for_kick(me),
+                None => world.wait_to_be_woken(me, Ordering::Acquire),
             }
         }
     }
 
     fn wake(node: NodeId) {
         if let Some(cpu) = node.context() {
-            Self::kick(cpu);
+            world::here().0.wake_sleeper(cpu.index().into());
         }
     }
 

@@ -49,10 +49,10 @@ impl<S: Subject> Program<S> {
     fn touch(&self, lock: usize, mode: Mode) {
         let data = &self.data[lock];
         match mode {
-            Mode::Write => data.section.with_mut(|_| ()),
+            Mode::Write | Mode::Timed => data.section.with_mut(|_| ()),
             Mode::Read | Mode::Again | Mode::Upgradable => data.section.with(|_| ()),
         }
-        if matches!(mode, Mode::Write | Mode::Upgradable) {
+        if matches!(mode, Mode::Write | Mode::Timed | Mode::Upgradable) {
             data.upgradable.with_mut(|_| ());
         }
     }

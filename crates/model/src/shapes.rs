@@ -162,6 +162,25 @@ const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "timed",
+        about: "an acquisition, and one that may be given up; both come back",
+        contexts: &[&[Hold(0), Hold(0)], &[As(0, &[Mode::Timed]), Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "timed-gathered",
+        about: "three contexts, explored from where two of them wait; the last gives up, the others come back",
+        contexts: &[&[Gather(0, 2), Hold(0)], &[Hold(0)], &[As(0, &[Mode::Timed]), Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "urgent",
+        about: "three contexts, of which the last is of real-time priority",
+        contexts: &[&[Hold(0)], &[Hold(0)], &[Hold(0)]],
+        settings: Settings { urgent: 1 << 2, ..PLAIN },
+        ..BASE
+    },
+    Shape {
         name: "three-try",
         about: "two acquisitions and a try",
         contexts: &[&[Hold(0)], &[Hold(0)], &[Try(0)]],

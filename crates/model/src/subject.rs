@@ -1,13 +1,15 @@
 //! What programs are explored with: locks of either sort, asked for in one of several modes.
 use crate::platform::Model;
 use stanchion_core::transitions::Word;
-use stanchion_core::{Downgrade, RawLock, Upgradable};
+use stanchion_core::{Downgrade, Platform, RawLock, Upgradable};
 
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Alone. The only mode that a lock has which is no reader-writer lock.
     Write,
+    /// The same, unless three microseconds pass before.
+    Timed,
     /// Beside other readers.
     Read,
     /// The same, acquired without waiting behind writers that wait.
@@ -21,7 +23,7 @@ pub(crate) trait Subject: 'static {
     fn new() -> Self;
     /// How many readers it counts at most.
     fn most_readers() -> u32;
-    /// Waits until it is held; `false` if there are too many readers.
+    /// Waits until it is held; `false` if there are too many readers, or time is over.
     fn acquire(&self, mode: Mode) -> bool;
     fn try_acquire(&self, mode: Mode) -> bool;
     fn release(&self, mode: Mode);
@@ -51,6 +53,7 @@ impl<L: RawLock<Platform = Model>> Subject for Exclusive<L> {
     fn acquire(&self, mode: Mode) -> bool {
         match mode {
             Mode::Write => self.0.acquire(),
+            Mode::Timed => return self.0.acquire_until(&Model::after(3_000)),
             other => unsuited(other),
         }
         true
@@ -100,7 +103,7 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
             }
             Mode::Read => self.0.acquire_read().is_ok(),
             Mode::Again => self.0.acquire_read_again().is_ok(),
-            Mode::Upgradable => unsuited(mode),
+            Mode::Timed | Mode::Upgradable => unsuited(mode),
         }
     }
 
@@ -108,7 +111,7 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
         match mode {
             Mode::Write => self.0.try_acquire_write(),
             Mode::Read => self.0.try_acquire_read(),
-            Mode::Again | Mode::Upgradable => unsuited(mode),
+            Mode::Again | Mode::Timed | Mode::Upgradable => unsuited(mode),
         }
     }
 
@@ -116,7 +119,7 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
         match mode {
             Mode::Write => self.0.release_write(),
             Mode::Read | Mode::Again => self.0.release_read(),
-            Mode::Upgradable => unsuited(mode),
+            Mode::Timed | Mode::Upgradable => unsuited(mode),
         }
     }
 

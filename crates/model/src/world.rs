@@ -9,7 +9,7 @@ use crate::platform::Model;
 use crate::run;
 use crate::settings::{Coins, Settings};
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use stanchion_core::heads::Head;
 use stanchion_core::nodes::{State, WaitNode};
 use stanchion_core::percpu::PerCpu;
@@ -130,8 +130,9 @@ impl World {
         for (index, context) in self.contexts.iter().enumerate() {
             assert_eq!(context.storage.nesting(), 0, "context {index} left without giving its node back");
             assert!(context.reads.is_idle(), "context {index} left a reader's announcement");
-            let is_free = |node: &WaitNode<Model>| node.state() == State::Free;
-            assert!(context.nodes.iter().all(is_free), "context {index} left a wait's node");
+            // What was given up stays until the next owner finds it.
+            let is_over = |node: &WaitNode<Model>| matches!(node.state(), State::Free | State::Abandoned);
+            assert!(context.nodes.iter().all(is_over), "context {index} left a wait's node");
         }
         for (index, spot) in self.spots.iter().enumerate() {
             assert_eq!(spot.peek(), 0, "spot {} was not given back", index + 1);
@@ -249,6 +250,11 @@ impl World {
         self.contexts[context].kicked.plain_swap(1, order);
     }
 
+    /// Ends the sleep of `context`, or its next one: unlike a kick, with all that the caller did before.
+    pub(crate) fn wake_sleeper(&self, context: usize) {
+        self.contexts[context].kicked.plain_swap(1, Release);
+    }
+
     /// Context `me` is about to compare, and then to halt.
     ///
     /// Where a kick that came earlier is lost, whoever loses it sees what its sender did before it: otherwise the comparison that
@@ -264,13 +270,18 @@ impl World {
     ///
     /// A pending kick ends the next halt, whichever it is; so a kick that is late is among the executions.
     pub(crate) fn wait_for_kick(&self, me: usize) {
+        self.wait_to_be_woken(me, Relaxed);
+    }
+
+    /// As [`wait_for_kick`](Self::wait_for_kick), with `order` against whoever ends it.
+    pub(crate) fn wait_to_be_woken(&self, me: usize, order: Ordering) {
         let context = &self.contexts[me];
         if context.spurious.toss() || interrupt() {
             return;
         }
         // A swap finds the newest value. With a load, a context that has been kicked could find that it has not been and wait on,
         // which is an execution in which it is kicked later, once more.
-        while context.kicked.plain_swap(0, Relaxed) == 0 {
+        while context.kicked.plain_swap(0, order) == 0 {
             self.wait_for(me, Some(context.kicked.number));
         }
     }

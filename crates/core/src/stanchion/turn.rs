@@ -89,11 +89,8 @@ impl<P: Platform> StanchionLock<P> {
         }
         let queue = Queue::of(self, domain);
         let Some(ends) = queue.link() else { return GivesWay::No };
-        let now = micros::<P>();
-        // ord: SU1 alone: written by the owner that roused it
-        let is_due = |id| now.wrapping_sub(queue.node(id).due.load(Relaxed)) as i32 >= 0;
         let heir = queue.node(ends.oldest);
-        if heir.tag().state() != State::Roused || !is_due(ends.oldest) {
+        if heir.tag().state() != State::Roused || !heir.is_due() {
             return GivesWay::No;
         }
         let here = P::home();
@@ -103,7 +100,7 @@ impl<P: Platform> StanchionLock<P> {
             node.tag().state() == State::Roused && node.runs_at.load(Relaxed) == here
         };
         if let Some(roused) = first(&queue, ends, waits_here) {
-            if is_due(roused) {
+            if queue.node(roused).is_due() {
                 P::count(Event::PvStintOver);
                 return GivesWay::To(None);
             }
@@ -117,7 +114,7 @@ impl<P: Platform> StanchionLock<P> {
             return GivesWay::To(Some(waiter));
         }
         // ord: SU3 alone: as SU1; the next look comes half a turn later
-        heir.due.store(now.wrapping_add(P::tunable(Tunable::TurnMicros) / 2), Relaxed);
+        heir.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros) / 2).max(1), Relaxed);
         GivesWay::ToAnybody
     }
 
@@ -203,8 +200,7 @@ fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {
         return false;
     }
     let here = P::home();
-    // ord: SU8 alone: published by ND5
-    node.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros)), Relaxed);
+    node.begin_turn(P::tunable(Tunable::TurnMicros));
     // ord: SU9 alone: a hint
     let runs_at = if node.home.load(Relaxed) == here { here } else { 0 };
     // ord: SU10 alone: a hint

@@ -116,7 +116,7 @@ impl<P: Platform> StanchionLock<P> {
                     break me;
                 }
                 P::count(Event::LockNoNode);
-                if self.spin_as_newcomer(0) == Spun::Owner {
+                if self.try_now() {
                     return true;
                 }
                 if until.is_some_and(|until| P::remaining(until) == 0) {
@@ -152,13 +152,12 @@ impl<P: Platform> Waiter<'_, P> {
     /// Says in the node who waits, for what, and since when.
     fn prepare(&self) {
         let node = self.node;
-        let now = micros::<P>();
         // ord: SW1 alone: published by SQ1, or of the wait that was taken over
         node.lock.store(core::ptr::from_ref(self.lock).addr(), Relaxed);
         // ord: SW2 alone: as SW1
-        node.since.store(now, Relaxed);
-        // ord: SW3 alone: as SW1; of use to an heir that nobody roused
-        node.due.store(now.wrapping_add(P::tunable(Tunable::TurnMicros)), Relaxed);
+        node.since.store(micros::<P>(), Relaxed);
+        // ord: SW3 alone: as SW1
+        node.due.store(0, Relaxed);
         // ord: SW4 alone: as SW1
         node.runs_at.store(0, Relaxed);
         // ord: SW5 alone: as SW1
@@ -171,7 +170,12 @@ impl<P: Platform> Waiter<'_, P> {
 
     /// Adds us to the queue: as its heir if we are alone.
     fn add(&self) {
-        self.queue.add(self.me, |alone| self.node.set(if alone { State::Roused } else { State::Waiting }));
+        self.queue.add(self.me, |alone| {
+            if alone {
+                self.node.begin_turn(P::tunable(Tunable::TurnMicros));
+            }
+            self.node.set(if alone { State::Roused } else { State::Waiting });
+        });
         // ord: SW8 alone: our own word
         if self.node.priority.load(Relaxed) > 0 {
             // The next release is to look for whom it rouses, though there is an heir.
@@ -211,13 +215,6 @@ impl<P: Platform> Waiter<'_, P> {
         self.until.is_some_and(|until| P::remaining(until) == 0)
     }
 
-    /// Whether our turn has come.
-    fn is_due(&self) -> bool {
-        // ord: SW10 alone: written by us, or by the owner that roused us (ND6)
-        let due = self.node.due.load(Relaxed);
-        micros::<P>().wrapping_sub(due) as i32 >= 0
-    }
-
     /// Sleeps while nobody rouses us, until the deadline. May return at any time.
     fn sleep(&self) {
         let tag = self.node.tag();
@@ -238,7 +235,7 @@ impl<P: Platform> Waiter<'_, P> {
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        let budget = vain.budget(full, count);
+        let budget = if self.node.is_due() { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
         loop {
@@ -252,7 +249,7 @@ impl<P: Platform> Waiter<'_, P> {
             }
             if self.hot || until_clock == 0 {
                 until_clock = LOOKS_A_CLOCK;
-                if self.is_due() {
+                if self.node.is_due() {
                     if !self.objects {
                         looks = Looks::new(looks.last());
                     }
@@ -297,7 +294,7 @@ impl<P: Platform> Waiter<'_, P> {
     /// On a hot lock: lets one CPU alone have it until our turn has come.
     fn sleep_for_a_turn(&mut self) {
         self.hot = false;
-        // ord: SW11 alone: as SW10
+        // ord: SW11 alone: written by us, or by the owner that roused us (ND6)
         let left = self.node.due.load(Relaxed).wrapping_sub(micros::<P>());
         let mut nanos = u64::from(left) * 1_000;
         if let Some(until) = self.until {
