@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use stanchion_core::{RawLock, RawRwLock};
 use stanchion_suite::World;
 use stanchion_suite::catalogue::{
-    ByteLock, CnaLock, CountRwLock, Lenient, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock,
-    PerCpuRwLock, Plain, PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, StanchionLock, Strict,
-    TicketLock, UnfairQueuedLock, Waits, XenPvLock, pv,
+    ByteLock, CnaLock, CountRwLock, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Plain,
+    PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, StanchionLock, Strict, TicketLock, UnfairQueuedLock,
+    Waits, XenPvLock, pv,
 };
 
 /// Something to be done with a lock whose type is known by its name only.

@@ -232,6 +232,8 @@ const READING_QUEUED: Suite = &[
     ("gathered-writer", Some(1)),
     ("gathered-reader", Some(1)),
 ];
+/// For those in which no reader leaves another one behind.
+const TOGETHER: Suite = &[("nobody-left-behind", Some(2))];
 /// For those that can be held upgradably.
 const UPGRADING: Suite = &[
     ("upgrade", Some(3)),
@@ -308,7 +310,7 @@ pub const LOCKS: &[Lock] = &[
     worded::<OwnerQueuedLock<Model>>(&[QUEUEING, OWNED, OWNED_QUEUES]).stating(LINKS_STATES_AND_TURNS),
     rw::<CountRwLock<Model>>("rw-simple", &[], &[WHOLLY, READING]),
     rw::<CountRwLock<Model, 1>>("rw-simple-few", &[], &[REFUSING]),
-    upgradable::<QueuedRwLock<Model, PvQSpinLock<Model, pv::Small<pv::Brief>>>>("qrw", &[WHOLLY, READING]),
+    upgradable::<QueuedRwLock<Model>>("qrw", &[WHOLLY, READING, TOGETHER]),
     upgradable::<QueuedRwLock<Model, ByteLock<Model>>>(
         "qrw-byte",
         &[WHOLLY, READING, READING_QUEUED, UPGRADING],

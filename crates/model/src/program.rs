@@ -24,6 +24,8 @@ struct Program<S> {
     data: Vec<Data>,
     /// Sections entered, and sections owed.
     entered: Cell<usize>,
+    /// Contexts that have been in a section: a bit for each.
+    been_in: Cell<u32>,
     owed: Cell<usize>,
 }
 
@@ -42,6 +44,7 @@ impl<S: Subject> Program<S> {
             locks: (0..locks).map(lock).collect(),
             data: (0..locks).map(data).collect(),
             entered: Cell::new(0),
+            been_in: Cell::new(0),
             owed: Cell::new(0),
         }
     }
@@ -62,6 +65,7 @@ impl<S: Subject> Program<S> {
         within();
         self.touch(lock, mode);
         self.entered.set(self.entered.get() + 1);
+        self.been_in.set(self.been_in.get() | 1 << world::here().1);
     }
 
     fn owe(&self) {
@@ -167,6 +171,11 @@ impl<S: Subject> Program<S> {
             Step::Try(lock) => self.attempt(lock, Mode::Write),
             Step::As(lock, modes) => self.turn(lock, modes),
             Step::TryAs(lock, mode) => self.attempt(lock, mode),
+            Step::ReadUntil(lock, context) => self.hold(lock, Mode::Read, || {
+                while self.been_in.get() & 1 << context == 0 {
+                    loom::thread::yield_now();
+                }
+            }),
             Step::Again(lock) => {
                 self.hold(lock, Mode::Read, || self.hold(lock, Mode::Again, || ()));
             }

@@ -2,7 +2,7 @@
 use crate::settings::{PLAIN, Settings};
 use crate::shapes::Mode::{Read, Upgradable, Write};
 use crate::shapes::Step::{
-    Across, Again, Around, As, Gather, GatherRead, Hold, Try, TryAs, TryUpgrade, WriteWithin,
+    Across, Again, Around, As, Gather, GatherRead, Hold, ReadUntil, Try, TryAs, TryUpgrade, WriteWithin,
 };
 use crate::shapes::{BASE, Mode, Second, Shape, Step};
 
@@ -79,6 +79,12 @@ pub(crate) const SHAPES: &[Shape] = &[
         name: "two-readers",
         about: "two readers and a writer",
         contexts: &[&[read(0)], &[read(0)], &[Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "nobody-left-behind",
+        about: "who wrote reads, and waits for a reader that waits behind a writer",
+        contexts: &[&[Gather(0, 2), ReadUntil(0, 2)], &[Hold(0)], &[read(0)]],
         ..BASE
     },
     Shape {

@@ -31,6 +31,8 @@ pub enum Step {
     TryAs(usize, Mode),
     /// As `Gather`, as a reader.
     GatherRead(usize, usize),
+    /// Reads, and stays in the section until that context has been in one.
+    ReadUntil(usize, usize),
     /// Reads, and reads again within the section.
     Again(usize),
     /// Reads the second lock within its section as a reader of the first.
@@ -44,8 +46,8 @@ pub enum Step {
 }
 
 use Step::{
-    Absent, Across, After, Again, Around, As, Await, Gather, GatherAfter, GatherRead, Hold, Nest, Try, TryAs,
-    TryUpgrade, WriteWithin,
+    Absent, Across, After, Again, Around, As, Await, Gather, GatherAfter, GatherRead, Hold, Nest, ReadUntil,
+    Try, TryAs, TryUpgrade, WriteWithin,
 };
 
 /// A program for a few contexts.
@@ -92,6 +94,7 @@ impl Shape {
             | As(lock, _)
             | TryAs(lock, _)
             | GatherRead(lock, _)
+            | ReadUntil(lock, _)
             | Again(lock)
             | TryUpgrade(lock) => lock,
             Nest(one, other) | Around(one, other) | Across(one, other) | WriteWithin(one, other) => {

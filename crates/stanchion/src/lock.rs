@@ -96,7 +96,7 @@ rwlocks! {
     /// Count of readers and writer's flag; spins, writers first. See [`stanchion_core::rw_simple`].
     CountRwLock = CountRwLock[] in 4;
     /// Queued reader-writer lock whose waiters sleep: the default. See [`stanchion_core::qrw`].
-    QueuedRwLock = QueuedRwLock[core_locks::PvQSpinLock<Native<C>, pv::Brief>, qrw::Lenient] in 8;
+    QueuedRwLock = QueuedRwLock[] in 8;
     /// Queued reader-writer lock that spins, strictly in order, as in the kernel. See [`stanchion_core::qrw`].
     QueuedSpinRwLock = QueuedRwLock[core_locks::QSpinLock<Native<C>>, qrw::Strict] in 8;
     /// Per-CPU reader-writer lock of the common class; guards stay with their thread. See [`stanchion_core::percpu_rw`], and

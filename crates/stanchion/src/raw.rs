@@ -71,8 +71,14 @@ macro_rules! excludes {
 }
 
 excludes! {
-    StanchionLock<P> ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> XenPvLock<P>
+    ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> XenPvLock<P>
     PvTicketLock<P, T: TicketPolicy> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>
+}
+
+// SAFETY: as for the others.
+unsafe impl<P: SoundPlatform, const IN_ORDER: bool> Excludes for StanchionLock<P, IN_ORDER> where
+    Self: ConstLock
+{
 }
 
 // SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.

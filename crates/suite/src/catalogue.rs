@@ -4,7 +4,7 @@
 use crate::World;
 pub use stanchion_core::pv_qspin as pv;
 pub use stanchion_core::pv_ticket::{Opportunistic, Plain};
-pub use stanchion_core::qrw::{Lenient, Strict};
+pub use stanchion_core::qrw::Strict;
 pub use stanchion_core::{
     ByteLock, CnaLock, CountRwLock, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock, PvTicketLock,
     QSpinLock, QueuedRwLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
@@ -57,11 +57,11 @@ macro_rules! rwlocks {
         $callback! { [$($argument)*]
             // Nobody reads `rw-simple` again while a writer waits.
             rw_simple: Spins, CountRwLock<On<W>>;
-            qrw: Halts, QueuedRwLock<On<W>, PvQSpinLock<On<W>, Waits<W, pv::Hybrid>>, Lenient>,
+            qrw: Halts, QueuedRwLock<On<W>>,
                 reads_again_while_a_writer_waits, upgrades;
             qrw_spin: Spins, QueuedRwLock<On<W>, QSpinLock<On<W>>, Strict>,
                 reads_again_while_a_writer_waits, upgrades;
-            percpu_rw: Halts, PerCpuRwLock<On<W>, QueuedRwLock<On<W>, PvQSpinLock<On<W>, Waits<W, pv::Hybrid>>, Lenient>>,
+            percpu_rw: Halts, PerCpuRwLock<On<W>, QueuedRwLock<On<W>>>,
                 reads_again_while_a_writer_waits;
             percpu_rw_simple: Spins, PerCpuRwLock<On<W>, CountRwLock<On<W>>>, reads_again_while_a_writer_waits;
         }

@@ -1,5 +1,5 @@
 //! Waiting at the head of the queue, which is holding the queue's lock.
-use super::word::{WAITING, Want};
+use super::word::{SLEEPER, WAITING, WRITER, Want};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
@@ -25,11 +25,46 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits as the head until it could go in, and stays out.
-    pub(super) fn wait_and_stay_out(&self, want: Want) {
-        let mut objects = false;
-        self.wait_for_turn(want, &mut objects);
-        self.withdraw(objects);
+    /// Waits until the calling context holds the lock alone, and lets readers in until then: while it waits for readers to leave, it stands
+    /// outside of the queue. By one context at a time; others may use every other function of the lock meanwhile.
+    ///
+    /// A context that holds a read lock and acquires another by [`RawRwLock::acquire_read_again`] or
+    /// [`try_acquire_read_again`](Self::try_acquire_read_again), or that waits for somebody else who reads, gets on. Readers may starve the writer.
+    pub fn acquire_write_after_readers(&self) {
+        // ord: J33 pairs J4, J7: the sections of all holders before us come before ours
+        if self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok() {
+            return;
+        }
+        P::count(Event::RwWriteSlow);
+        loop {
+            self.queue.acquire();
+            let mut objects = false;
+            self.wait_for_turn(Want::Upgradable, &mut objects); // nobody writes
+            self.withdraw(objects);
+            self.queue.release();
+            if self.wait_for_readers() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until no reader is in; `false` if a writer is.
+    fn wait_for_readers(&self) -> bool {
+        loop {
+            let polls = P::tunable(Tunable::RwHeadPolls);
+            // ord: J32 alone: as J17, the compare-exchange decides
+            let polled = self.count.wait_until_polls(polls, Relaxed, |count| Want::Write.can_go(count));
+            let (Ok(seen) | Err(seen)) = polled;
+            if Want::Write.can_go(seen) && self.go(seen, seen | WRITER) {
+                return true;
+            }
+            if !Want::Upgradable.can_go(seen) {
+                return false;
+            }
+            if !Want::Write.can_go(seen) {
+                self.halt_as_head(Want::Write);
+            }
+        }
     }
 
     /// Waits as the head for a word that it can go in with. It objects before it halts: who is runnable finds that out and sleeps, too,
@@ -69,7 +104,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Halts until a release leaves us the lock, or for no reason (I4).
+    /// Halts until a release leaves us the lock, or for no reason (I4). There is room for one number: of the head, while a writer is in, or of a
+    /// writer that waits for readers.
     fn halt_as_head(&self, want: Want) {
         let me = if W::HALTS && P::paravirt() { P::this_cpu() } else { None };
         let Some(me) = me else {
@@ -79,13 +115,18 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             return;
         };
         let code = u32::from(me.index()) + 1;
+        // ord: J34 alone: the compare-exchange decides
+        let before = self.count.load(Relaxed);
+        let seen = before + code;
+        if before & SLEEPER != 0 {
+            P::yield_slice(); // of the head and a writer that waits for readers, one has been kicked
         // ord: J20 alone: whoever ends what we wait for changes the same cell, after us, and finds the code (I4)
-        let seen = self.count.fetch_add(code, Relaxed) + code;
-        if !want.can_go(seen) {
+        } else if !want.can_go(before) && self.count.compare_exchange(before, seen, Relaxed, Relaxed).is_ok()
+        {
             P::count(Event::RwHeadHalt);
             P::halt_while(&self.count, seen);
+            // ord: J21 alone: whoever kicks us once too often is harmless
+            self.count.fetch_add(code.wrapping_neg(), Relaxed);
         }
-        // ord: J21 alone: whoever kicks us once too often is harmless
-        self.count.fetch_add(code.wrapping_neg(), Relaxed);
     }
 }

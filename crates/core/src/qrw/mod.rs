@@ -14,28 +14,25 @@
 //! - **The head halts**, too, after a while: it leaves its number in the word, where a release, which is one
 //!   read-modify-write, finds it. Nothing of the lock is read after that, so a lock may be destroyed by whoever acquires it next.
 //! - **The writer leaves by read-modify-write**, not by storing a byte into the counter: the cell has one size (A2).
-//! - **The head lets others pass for a while** ([`Lenient`]; the kernel's form is [`Strict`]): until it has polled in vain. It objects
+//! - **The head lets writers pass for a while** ([`Lenient`]; the kernel's form is [`Strict`]): until it has polled in vain. It objects
 //!   (`waiting` is set, as in the kernel) *before* it halts. Then whoever is runnable finds the lock shut and sleeps, too, and within some
 //!   context switches there is a CPU for the holder that was preempted, and then for the head. A head that sleeps while others
 //!   pass waits for a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as long.
 //! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock free. Who runs need not
 //!   wait for who does not, and readers, which are kept out meanwhile, make room for it.
-//! - **The queue's lock spins briefly** ([`Brief`]): a context that finds the head asleep is to get out of the way at once.
-//! - **A reader at the head steps aside** if others wait: it releases the queue first, which kicks the next one, and goes in after
-//!   that. The one that is kicked may take its CPU, and a reader that is preempted while it is in stops every writer.
+//! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them (I5).
 //! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it leaves it. A writer
 //!   here may have the word while readers are still leaving (an upgrade), who would wait for each other.
 //! - **Upgradable holders, upgrades and downgrades** are new.
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those who queue, but for the queue lock's own overtaking: by newcomers while the first waiter has no CPU,
-//!   and for [`Brief::HEAD_PATIENCE`](crate::pv_qspin::WaitPolicy::HEAD_PATIENCE) while it has one. A head is passed by anybody during its first
-//!   `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the word, and by
+//! - Fairness: FIFO among those who queue. A head is passed by writers during its first `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the word, and by
 //!   readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by writers that find the lock free, each
-//!   of which kicks it again. So a context that waits is passed without bound only while the system gives it no CPU. A
-//!   reader that has stepped aside may have to queue once more, at the end, and does not step aside then.
-//!   The number of *new readers that pass a waiting writer at the head* is bounded by those that come within `rw_head_polls` polls.
+//!   of which kicks it again. So a context that waits is passed without bound only while the system gives it no CPU.
+//!   Readers pass nobody who queues, unless they must not wait.
+//! - Writers that wait for readers outside of the queue ([`QueuedRwLock::acquire_write_after_readers`]) leave it to readers, who may starve
+//!   them.
 //! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
 //!   12 288 read locks at once; one more is an error.
@@ -63,9 +60,12 @@
 //!   an upgrade, which keeps `upgradable` set until the readers have left.
 //! - **I2** A reader is in if, at its addition, neither `writer` nor `waiting` was set; or by compare-exchange from a word
 //!   without `writer`, or with `writer` and `upgradable` and another reader counted.
-//! - **I3** `waiting` and the sleeper's number are written by the holder of the queue's lock only, and taken back when it goes in.
+//! - **I3** `waiting` is written by the holder of the queue's lock only; the sleeper's number by that one, or by the writer that waits for readers
+//!   outside of the queue. Both are taken back when they go in.
 //! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not go in with. The
 //!   change that ends that is a read-modify-write by somebody who finds the number in the word and kicks it.
+//! - **I5** A reader goes in ahead of the queue only if it finds nobody there after it was counted, or if it must not wait. So a context that
+//!   reads, and waits for another to read, does not wait for one that it has left behind a waiting writer.
 //!
 //! ## Memory orderings
 //!
@@ -79,8 +79,8 @@ use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::pv_qspin::{Brief, PvQSpinLock};
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, kick_numbered};
+use crate::stanchion::StanchionLock;
 use crate::transitions::{Table, Word};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
@@ -88,7 +88,7 @@ use word::{MOST, READER, SLEEPER, TRANSITIONS, UPGRADABLE, WAITING, WRITER, Want
 
 /// The queued reader-writer lock; see the [module](self).
 #[repr(C, align(4))]
-pub struct QueuedRwLock<P, L = PvQSpinLock<P, Brief>, W = Lenient>
+pub struct QueuedRwLock<P, L = StanchionLock<P, true>, W = Lenient>
 where
     P: Platform,
     L: RawLock<Platform = P>,
@@ -146,7 +146,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     fn acquire_read(&self) -> Result<(), TooManyReaders> {
         // ord: J1 pairs J4: the last writer's section comes before ours
         let before = self.count.fetch_add(READER, Acquire);
-        if before & (WRITER | WAITING) == 0 && readers(before) < Self::MOST_READERS {
+        if before & (WRITER | WAITING) == 0
+            && readers(before) < Self::MOST_READERS
+            && self.lets_readers_pass()
+        {
             return Ok(());
         }
         self.acquire_read_slow(before)
@@ -164,7 +167,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     fn try_acquire_read(&self) -> bool {
         // ord: J3 alone: a guess, the compare-exchange decides
         let mut seen = self.count.load(Relaxed);
-        while seen & (WRITER | WAITING) == 0 && readers(seen) < Self::MOST_READERS {
+        while seen & (WRITER | WAITING) == 0 && readers(seen) < Self::MOST_READERS && self.lets_readers_pass()
+        {
             // ord: J6 pairs J4: the last writer's section comes before ours
             match self.count.compare_exchange(seen, seen + READER, Acquire, Relaxed) {
                 Ok(_) => return true,
@@ -247,6 +251,13 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         self.queue = L::new();
     }
 
+    /// Whether a reader may go in that has not queued: only if nobody queues, as it must not leave another reader behind, which it may wait for
+    /// while it is in (I5).
+    #[inline(always)]
+    fn lets_readers_pass(&self) -> bool {
+        !W::PATIENT || self.queue.is_unused()
+    }
+
     /// Goes in, if the word is still `seen`.
     #[inline(always)]
     fn go(&self, seen: u32, gone: u32) -> bool {
@@ -294,15 +305,6 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             return Ok(());
         }
         self.queue.acquire();
-        if W::PATIENT && matches!(want, Want::Read) && self.queue.has_waiters() {
-            // Releasing the queue kicks the next waiter, which may take this CPU. Better not to be in by then (once; then it is).
-            self.wait_and_stay_out(want);
-            self.queue.release();
-            if self.acquire_as_newcomer(want)? {
-                return Ok(());
-            }
-            self.queue.acquire();
-        }
         let result = self.wait_as_head(want);
         self.queue.release();
         result
@@ -310,14 +312,15 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
 
     /// Polls for a short while, as somebody who may pass the head. Whether it is in.
     fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
-        if !W::PATIENT {
+        let may_pass = || matches!(want, Want::Write) || self.queue.is_unused();
+        if !W::PATIENT || !may_pass() {
             return Ok(false);
         }
         let polls = P::tunable(Tunable::RwNewcomerPolls);
-        let done = |count| want.may_pass_in(count) || want.is_in_vain(count);
+        let done = |count| want.may_pass_in(count) || want.is_in_vain(count) || !may_pass();
         // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
         let (Ok(seen) | Err(seen)) = self.count.wait_until_polls(polls, Relaxed, done);
-        if !want.may_pass_in(seen) {
+        if !want.may_pass_in(seen) || !may_pass() {
             return Ok(false);
         }
         if want.is_too_many(seen, Self::MOST_READERS) {

@@ -87,9 +87,9 @@ use crate::platform::{Atomic, ConstAtomic, Platform, Released};
 use crate::transitions::{Field, Table, Word};
 use word::{HELD, MARKS, NO_BARGING, SPINS, TRANSITIONS, WAKE};
 
-/// The default lock; see the [module](self).
+/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits, as the queue of a reader-writer lock needs it.
 #[repr(C, align(4))]
-pub struct StanchionLock<P: Platform> {
+pub struct StanchionLock<P: Platform, const IN_ORDER: bool = false> {
     /// I1
     count: P::U8,
     flags: P::U8,
@@ -97,7 +97,7 @@ pub struct StanchionLock<P: Platform> {
     newest: P::U16,
 }
 
-impl<P: Platform> RawLock for StanchionLock<P> {
+impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
     type Platform = P;
     const NAME: &'static str = "stanchion";
     const TRANSITIONS: Table = TRANSITIONS;
@@ -146,6 +146,12 @@ impl<P: Platform> RawLock for StanchionLock<P> {
         self.has_queue()
     }
 
+    #[inline]
+    fn is_unused(&self) -> bool {
+        // ord: ST13 alone: a hint
+        self.count.load(Relaxed) & HELD == 0 && !self.has_queue()
+    }
+
     fn word(&self) -> Word {
         let flags = self.flags.peek();
         let pending = if flags & SPINS == 0 { flags & MARKS } else { SPINS };
@@ -153,7 +159,7 @@ impl<P: Platform> RawLock for StanchionLock<P> {
     }
 }
 
-impl<P: Platform> StanchionLock<P> {
+impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     fn with_flags(flags: u8) -> Self {
         Self { count: P::U8::new(0), flags: P::U8::new(flags), newest: P::U16::new(0) }
     }
@@ -163,7 +169,11 @@ impl<P: Platform> StanchionLock<P> {
     fn barge(&self) -> Result<u8, u8> {
         // ord: ST8 alone: a guess, the compare-exchange decides
         let count = self.count.load(Relaxed);
-        if count & HELD == 0 && !self.objects() && self.claim(count) { Ok(count) } else { Err(count) }
+        if count & HELD == 0 && !self.objects() && !(IN_ORDER && self.has_queue()) && self.claim(count) {
+            Ok(count)
+        } else {
+            Err(count)
+        }
     }
 
     /// Takes the lock if it is free; `count` is what it was a moment ago. Others may have had the lock meanwhile, and left it free.
@@ -223,6 +233,11 @@ impl<P: Platform> StanchionLock<P> {
         self.flags() & SPINS != 0
     }
 
+    /// Whether those who wait get the lock in the order in which they came.
+    fn is_in_order(&self) -> bool {
+        IN_ORDER || self.spins_only()
+    }
+
     /// Ends an ownership that has to wake somebody.
     #[cold]
     #[inline(never)]
@@ -254,13 +269,13 @@ impl<P: Platform> StanchionLock<P> {
     }
 }
 
-impl<P: Platform> Paravirtual for StanchionLock<P> {
+impl<P: Platform, const IN_ORDER: bool> Paravirtual for StanchionLock<P, IN_ORDER> {
     fn without_paravirt() -> Self {
         Self::with_flags(u8::MAX)
     }
 }
 
-impl<P: Platform> ConstLock for StanchionLock<P>
+impl<P: Platform, const IN_ORDER: bool> ConstLock for StanchionLock<P, IN_ORDER>
 where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,
@@ -268,7 +283,7 @@ where
     const NEW: Self = Self { count: P::U8::ZERO, flags: P::U8::ZERO, newest: P::U16::ZERO };
 }
 
-impl<P: Platform> ConstParavirtual for StanchionLock<P>
+impl<P: Platform, const IN_ORDER: bool> ConstParavirtual for StanchionLock<P, IN_ORDER>
 where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,

@@ -57,7 +57,10 @@ fn put<P: Platform>(cell: &P::U16, node: Option<NodeId>) {
 }
 
 impl<'a, P: Platform> Queue<'a, P> {
-    pub(super) fn of(lock: &'a StanchionLock<P>, domain: &'a P::Domain) -> Self {
+    pub(super) fn of<const IN_ORDER: bool>(
+        lock: &'a StanchionLock<P, IN_ORDER>,
+        domain: &'a P::Domain,
+    ) -> Self {
         Self { domain, lock: core::ptr::from_ref(lock).addr(), newest: &lock.newest }
     }
 

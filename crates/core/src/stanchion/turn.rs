@@ -17,7 +17,7 @@ use crate::order::Relaxed;
 use crate::percpu::Domain;
 use crate::platform::{Atomic, Platform, micros};
 
-impl<P: Platform> StanchionLock<P> {
+impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be woken, once the lock is released.
     pub(super) fn rouse_heir(&self, domain: &P::Domain) -> Option<NodeId> {
         self.change_flags(|flags| flags & !WAKE); // before looking, I4
@@ -50,13 +50,16 @@ impl<P: Platform> StanchionLock<P> {
 
     /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest.
     fn choose(&self, queue: &Queue<'_, P>, ends: Ends) -> NodeId {
-        if self.flags() & URGENT != 0 && !self.spins_only() {
+        if self.is_in_order() {
+            return ends.oldest;
+        }
+        if self.flags() & URGENT != 0 {
             if let Some(urgent) = most_urgent(queue, ends) {
                 return urgent;
             }
             self.change_flags(|flags| flags & !URGENT);
         }
-        let others_wait = queue.node(ends.oldest).tag().state() == State::Waiting && !self.spins_only();
+        let others_wait = queue.node(ends.oldest).tag().state() == State::Waiting;
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
     }
 

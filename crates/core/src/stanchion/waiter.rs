@@ -36,7 +36,7 @@ enum Spun {
     InVain,
 }
 
-impl<P: Platform> StanchionLock<P> {
+impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// Waits for the lock.
     #[cold]
     #[inline(never)]
@@ -69,7 +69,7 @@ impl<P: Platform> StanchionLock<P> {
     fn spin_as_newcomer(&self, count: u8) -> Spun {
         let full = P::tunable(Tunable::SpinNanos);
         let flags = self.flags();
-        if flags & SPINS != 0 {
+        if self.is_in_order() {
             return if !self.has_queue() && self.try_now() { Spun::Owner } else { Spun::InVain };
         }
         let vain = Vain::of(flags);
@@ -136,8 +136,8 @@ impl<P: Platform> StanchionLock<P> {
 }
 
 /// A context in the queue of a lock.
-struct Waiter<'a, P: Platform> {
-    lock: &'a StanchionLock<P>,
+struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
+    lock: &'a StanchionLock<P, IN_ORDER>,
     queue: Queue<'a, P>,
     me: NodeId,
     node: &'a WaitNode<P>,
@@ -148,7 +148,7 @@ struct Waiter<'a, P: Platform> {
     objects: bool,
 }
 
-impl<P: Platform> Waiter<'_, P> {
+impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// Says in the node who waits, for what, and since when.
     fn prepare(&self) {
         let node = self.node;

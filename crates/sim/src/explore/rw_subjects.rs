@@ -2,11 +2,10 @@
 use super::platform::Stepped;
 use super::subjects::Subject;
 use crate::arena::{Arena, Placed};
-use stanchion_core::pv_qspin::{Brief, Small};
-use stanchion_core::qrw::{Lenient, Strict};
+use stanchion_core::qrw::Strict;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
-    CountRwLock, Downgrade, PerCpuRwLock, PvQSpinLock, QSpinLock, QueuedRwLock, TooManyReaders, Upgradable,
+    CountRwLock, Downgrade, PerCpuRwLock, QSpinLock, QueuedRwLock, TooManyReaders, Upgradable,
 };
 use std::rc::Rc;
 
@@ -144,7 +143,7 @@ fn upgrading<L: Upgradable<Platform = Stepped>>(name: &'static str) -> RwKind {
 }
 
 /// The default lock with constants small enough to be reached.
-type Qrw = QueuedRwLock<Stepped, PvQSpinLock<Stepped, Small<Brief>>, Lenient>;
+type Qrw = QueuedRwLock<Stepped>;
 
 /// Every reader-writer lock, in the order of tables.
 pub(super) fn all() -> Vec<Subject> {
