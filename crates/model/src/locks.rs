@@ -6,7 +6,7 @@ use crate::policies::{Fair, Few, LetsOut, NoStint, Steals};
 use crate::shapes::Shape;
 use stanchion_core::pv_qspin as pv;
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
-use stanchion_core::qrw::Strict;
+use stanchion_core::qrw::{ReadersFirst, Strict};
 use stanchion_core::transitions::Word;
 use stanchion_core::{
     ByteLock, CnaLock, CountRwLock, Downgrade, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock,
@@ -311,6 +311,7 @@ pub const LOCKS: &[Lock] = &[
     rw::<CountRwLock<Model>>("rw-simple", &[], &[WHOLLY, READING]),
     rw::<CountRwLock<Model, 1>>("rw-simple-few", &[], &[REFUSING]),
     upgradable::<QueuedRwLock<Model>>("qrw", &[WHOLLY, READING, TOGETHER]),
+    rw::<ReadersFirst<Model>>("qrw-readers-first", &[], &[WHOLLY, READING, TOGETHER]),
     upgradable::<QueuedRwLock<Model, ByteLock<Model>>>(
         "qrw-byte",
         &[WHOLLY, READING, READING_QUEUED, UPGRADING],

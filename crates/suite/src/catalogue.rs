@@ -4,7 +4,7 @@
 use crate::World;
 pub use stanchion_core::pv_qspin as pv;
 pub use stanchion_core::pv_ticket::{Opportunistic, Plain};
-pub use stanchion_core::qrw::Strict;
+pub use stanchion_core::qrw::{ReadersFirst, Strict};
 pub use stanchion_core::{
     ByteLock, CnaLock, CountRwLock, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock, PvTicketLock,
     QSpinLock, QueuedRwLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
@@ -59,6 +59,8 @@ macro_rules! rwlocks {
             rw_simple: Spins, CountRwLock<On<W>>;
             qrw: Halts, QueuedRwLock<On<W>>,
                 reads_again_while_a_writer_waits, upgrades;
+            qrw_readers_first: Halts, ReadersFirst<On<W>>,
+                reads_again_while_a_writer_waits;
             qrw_spin: Spins, QueuedRwLock<On<W>, QSpinLock<On<W>>, Strict>,
                 reads_again_while_a_writer_waits, upgrades;
             percpu_rw: Halts, PerCpuRwLock<On<W>, QueuedRwLock<On<W>>>,

@@ -1,8 +1,8 @@
 //! The tests as a list, for worlds without a test harness.
 use crate::catalogue::{
     ByteLock, CnaLock, CountRwLock, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Plain,
-    PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, StanchionLock, Strict, TicketLock, UnfairQueuedLock,
-    Waits, XenPvLock, pv,
+    PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, ReadersFirst, StanchionLock, Strict, TicketLock,
+    UnfairQueuedLock, Waits, XenPvLock, pv,
 };
 use crate::{Case, Load, World};
 use alloc::vec::Vec;

@@ -25,16 +25,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits until the calling context holds the lock alone, and lets readers in until then: while it waits for readers to leave, it stands
-    /// outside of the queue. By one context at a time; others may use every other function of the lock meanwhile.
-    ///
-    /// A context that holds a read lock and acquires another by [`RawRwLock::acquire_read_again`] or
-    /// [`try_acquire_read_again`](Self::try_acquire_read_again), or that waits for somebody else who reads, gets on. Readers may starve the writer.
-    pub fn acquire_write_after_readers(&self) {
-        // ord: J33 pairs J4, J7: the sections of all holders before us come before ours
-        if self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok() {
-            return;
-        }
+    /// Waits until the calling context holds the lock alone: for other writers in the queue, for readers outside of it, so that they get in beside
+    /// each other. By one context at a time.
+    pub(super) fn acquire_write_after_readers(&self) {
         P::count(Event::RwWriteSlow);
         loop {
             self.queue.acquire();

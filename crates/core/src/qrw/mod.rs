@@ -23,7 +23,7 @@
 //! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them (I5).
 //! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it leaves it. A writer
 //!   here may have the word while readers are still leaving (an upgrade), who would wait for each other.
-//! - **Upgradable holders, upgrades and downgrades** are new.
+//! - **Upgradable holders, upgrades and downgrades** are new, and the kind that prefers readers ([`ReadersFirst`]).
 //!
 //! # Properties
 //!
@@ -31,8 +31,6 @@
 //!   readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by writers that find the lock free, each
 //!   of which kicks it again. So a context that waits is passed without bound only while the system gives it no CPU.
 //!   Readers pass nobody who queues, unless they must not wait.
-//! - Writers that wait for readers outside of the queue ([`QueuedRwLock::acquire_write_after_readers`]) leave it to readers, who may starve
-//!   them.
 //! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
 //!   12 288 read locks at once; one more is an error.
@@ -72,6 +70,7 @@
 //! One cell, changed by read-modify-write only, so each release heads a sequence that later changes continue: an acquiring
 //! change synchronises with every release before it. I4 needs no fence for the same reason.
 mod head;
+mod readers_first;
 mod upgrade;
 mod word;
 
@@ -84,6 +83,7 @@ use crate::stanchion::StanchionLock;
 use crate::transitions::{Table, Word};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
+pub use readers_first::ReadersFirst;
 use word::{MOST, READER, SLEEPER, TRANSITIONS, UPGRADABLE, WAITING, WRITER, Want, readers};
 
 /// The queued reader-writer lock; see the [module](self).
@@ -190,8 +190,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 
     #[inline]
     fn acquire_write(&self) {
-        // ord: J8 pairs J4, J7: the sections of all holders before us come before ours
-        if self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_err() {
+        if !self.acquire_write_at_once() {
             self.acquire_write_slow();
         }
     }
@@ -249,6 +248,13 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         // ord: J31 alone: as J30, nobody uses it meanwhile
         self.count.store(holders, Relaxed);
         self.queue = L::new();
+    }
+
+    /// Acquires it as a writer if nobody has it and nobody waits at its head; whether it did.
+    #[inline(always)]
+    fn acquire_write_at_once(&self) -> bool {
+        // ord: J8 pairs J4, J7: the sections of all holders before us come before ours
+        self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok()
     }
 
     /// Whether a reader may go in that has not queued: only if nobody queues, as it must not leave another reader behind, which it may wait for

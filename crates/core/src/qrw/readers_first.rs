@@ -1,0 +1,105 @@
+//! `qrw-readers-first`: readers get in beside readers, whoever waits, as POSIX threads expect it of Linux's default kind.
+//!
+//! # Properties
+//!
+//! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there before it. Writers wait in line among
+//!   themselves, and may be starved by readers.
+//! - Progress: a context that reads may read again, and may wait for others to read.
+//! - Memory: 12 bytes, and as [`QueuedRwLock`].
+//!
+//! # Invariant
+//!
+//! - **I6** A writer that waits for readers holds `writers`, so it is the only one, and does not hold the queue; so readers in the queue get in.
+use super::QueuedRwLock;
+use crate::lock::{ConstLock, RawLock};
+use crate::platform::Platform;
+use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
+use crate::stanchion::StanchionLock;
+use crate::transitions::{Table, Word};
+
+/// A [`QueuedRwLock`] whose readers pass writers that wait; see the [module](self).
+#[repr(C)]
+pub struct ReadersFirst<P: Platform> {
+    lock: QueuedRwLock<P>,
+    /// Held by a writer from when it comes until it is in (I6).
+    writers: StanchionLock<P>,
+}
+
+impl<P: Platform> ReadersFirst<P> {
+    /// The lock as one that is fair: nobody may use it both ways at the same time.
+    #[inline(always)]
+    pub fn fair(&self) -> &QueuedRwLock<P> {
+        &self.lock
+    }
+
+    /// See [`QueuedRwLock::forget_waiters`].
+    pub fn forget_waiters(&mut self) {
+        self.lock.forget_waiters();
+        self.writers = RawLock::new();
+    }
+}
+
+impl<P: Platform> RawRwLock for ReadersFirst<P> {
+    type Platform = P;
+    const NAME: &'static str = "qrw-readers-first";
+    const TRANSITIONS: Table = <QueuedRwLock<P> as RawRwLock>::TRANSITIONS;
+    const MOST_READERS: u32 = <QueuedRwLock<P> as RawRwLock>::MOST_READERS;
+
+    fn new() -> Self {
+        Self { lock: RawRwLock::new(), writers: RawLock::new() }
+    }
+
+    #[inline]
+    fn acquire_read(&self) -> Result<(), TooManyReaders> {
+        if self.lock.try_acquire_read_again()? { Ok(()) } else { self.lock.acquire_read() }
+    }
+
+    fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
+        self.lock.acquire_read_again()
+    }
+
+    fn try_acquire_read(&self) -> bool {
+        self.lock.try_acquire_read_again() == Ok(true)
+    }
+
+    #[inline]
+    fn release_read(&self) {
+        self.lock.release_read();
+    }
+
+    #[inline]
+    fn acquire_write(&self) {
+        if !self.lock.acquire_write_at_once() {
+            self.writers.acquire();
+            self.lock.acquire_write_after_readers();
+            self.writers.release();
+        }
+    }
+
+    fn try_acquire_write(&self) -> bool {
+        self.lock.try_acquire_write()
+    }
+
+    #[inline]
+    fn release_write(&self) {
+        self.lock.release_write();
+    }
+
+    fn word(&self) -> Word {
+        self.lock.word()
+    }
+}
+
+impl<P: Platform> Downgrade for ReadersFirst<P> {
+    fn downgrade(&self) {
+        self.lock.downgrade();
+    }
+}
+
+impl<P: Platform> ConstRwLock for ReadersFirst<P>
+where
+    QueuedRwLock<P>: ConstRwLock,
+    StanchionLock<P>: ConstLock,
+{
+    const NEW: Self = Self { lock: ConstRwLock::NEW, writers: ConstLock::NEW };
+}
