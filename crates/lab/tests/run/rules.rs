@@ -93,3 +93,24 @@ fn a_bad_word_is_told_and_leaves_the_program_to_libc() {
         assert!(said.contains(words) && said.contains("libc's own locks"), "{words}: {said}");
     }
 }
+
+/// At once: before the program does anything, and though it uses no lock.
+#[test]
+fn a_bad_word_is_told_when_the_library_is_loaded() {
+    let Some(program) = Program::build() else { return };
+    let (source, idle) = (program.0.path().join("idle.c"), program.0.path().join("idle"));
+    let text_of_idle = r#"
+#include <unistd.h>
+int main(void) { return write(2, "main\n", 5) != 5; }
+"#;
+    fs::write(&source, text_of_idle).expect("written");
+    let built = Command::new("cc").arg("-o").args([&idle, &source]).output().expect("the compiler starts");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    for words in ["lock=nonsense", "nonsense", "spin=many", "lock@rules=nonsense"] {
+        let output = Command::new(&idle).env("LD_PRELOAD", library()).env("STANCHION", words).output();
+        let said = text(&output.expect("it starts").stderr);
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines.len() == 2 && lines[1] == "main", "{words}: {said}");
+        assert!(lines[0].starts_with(&format!("stanchion: STANCHION: `{words}`: ")), "{words}: {said}");
+    }
+}
