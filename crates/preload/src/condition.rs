@@ -294,13 +294,13 @@ pub(crate) unsafe fn wait_for(
         }
         // The waiter stands in a list: a thread that may be cancelled at any moment must not leave it there.
         let kept = Type::deferred();
-        cancel::test();
+        cancel::begin();
         let ending = match own {
             None => nap(mutex, deadline.as_ref()),
             Some(own) => wait_in_line(own, mutex, deadline.as_ref()),
         };
         if let Ok(Ending::Interrupted) = ending {
-            // Does not return, unless the request has not come so far: then the wait is over for no reason, and the next one asks again.
+            // Does not return, unless the request has not come so far, or means nothing: then the wait is over for no reason.
             cancel::test();
         }
         kept.restore();
@@ -355,19 +355,15 @@ unsafe fn wait_in_line(
                 }
                 return Err(released);
             }
-            let ending = queue.sleep(waiter, deadline, cancel::is_enabled);
+            let ending = queue.sleep(waiter, deadline, cancel::may_come);
             if ending == Ending::Interrupted {
-                // The poke comes before the request: it may be on its way.
-                stanchion::deadline::sleep(ON_ITS_WAY);
+                cancel::let_come(waiter);
             }
             let acquired = mutex::lock(mutex);
             if acquired == 0 { Ok(ending) } else { Err(acquired) }
         }
     })
 }
-
-/// How long a thread that was poked lets the one that cancels it come on.
-const ON_ITS_WAY: Duration = Duration::from_micros(50);
 
 /// The longest a wait lasts that cannot be notified.
 const NAP: Duration = Duration::from_millis(1);

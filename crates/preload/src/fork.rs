@@ -5,6 +5,7 @@
 //! no such number.
 //!
 //! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
+use crate::cancel;
 use crate::config;
 use crate::stats;
 use crate::trace;
@@ -50,6 +51,7 @@ extern "C" fn in_child() {
     // ord: M43 alone: the process has one thread
     GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
     BROOM.forget(); // whoever held it does not exist
+    cancel::forked();
     config::forked();
     stats::forked();
     trace::forked();

@@ -44,7 +44,7 @@ const LEAVING: u32 = 5;
 /// What one thread needs to wait for a condition. All-zero is a valid one.
 pub struct Waiter {
     state: AtomicU32,
-    /// It was poked: it looks around each time that it begins to wait, from then on.
+    /// It was poked: it looks around each time that it begins to wait, until the poke is taken.
     poked: AtomicBool,
     pub(super) next: Cell<*const Waiter>,
     pub(super) previous: Cell<*const Waiter>,
@@ -78,14 +78,20 @@ impl Waiter {
         }
     }
 
-    /// Makes the waiter look around: now if it waits, and whenever it begins to wait from now on.
+    /// Makes the waiter look around: now if it waits, and whenever it begins to wait until the poke is taken.
     pub fn poke(&self) {
-        // ord: L19 pairs L17: a waiter that we do not see waiting sees that it was poked
+        // ord: L19 pairs L17, CW1: a waiter that we do not see waiting sees that it was poked
         self.poked.store(true, Ordering::SeqCst);
         // ord: L12 pairs L13, L17: what the poke is about was there before
         if self.state.compare_exchange(WAITING, POKED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             wake_one(&raw const self.state);
         }
+    }
+
+    /// Takes the poke: the waiter does not look around any more. For its own thread, while it does not wait. Whether it was poked.
+    pub fn take_poke(&self) -> bool {
+        // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read after
+        self.poked.swap(false, Ordering::SeqCst)
     }
 
     /// The mutex that it named when it was listed.
