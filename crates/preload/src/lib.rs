@@ -11,6 +11,7 @@
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
+//! - `whose.rs`: whose a condition variable is.
 //! - `stats/`: what happens at each lock, counted in a file.
 //! - `maps.rs`: which file an address is in.
 //! - `trace/`: when each thread took which lock, and for how long.
@@ -45,3 +46,4 @@ mod stats;
 mod thread;
 mod time;
 mod trace;
+mod whose;

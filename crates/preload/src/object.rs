@@ -25,7 +25,7 @@
 //! | 52–55 | whether the hold is timed for `stats` | unused |
 //!
 //! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–23 the generation. Whether one is shared between processes libc notes at a place of
-//! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
+//! its own, which has moved: at the first use it is looked up by having libc initialise one (`whose.rs`).
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
