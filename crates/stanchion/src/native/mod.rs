@@ -7,6 +7,7 @@ mod departing;
 mod line;
 pub mod nodes;
 mod parker;
+pub(crate) mod priority;
 mod readers;
 mod running;
 mod slots;
