@@ -38,14 +38,17 @@ pub(crate) mod libc_s {
 /// The most a recursive mutex counts.
 const MOST: u32 = u32::MAX - 1;
 
-/// The lock and the kind of a mutex that is ours, and fit to be used (W4).
+/// The lock and the kind of a mutex that is ours, and fit to be used (W4, W5).
 #[inline(always)]
 pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
     let (process, kind) = (config::choice()?, mutex.kind()?);
     let choice = if config::has_rules() { rules::choice_of(mutex, process) } else { process };
-    let found = (choice, kind);
-    mutex.adopt(found.0);
-    Some(found)
+    mutex.adopt(choice);
+    // SAFETY: the mutex is ours, with this lock.
+    if (mutex.is_held_by_libc() || mutex.has_foreign_owner()) && unsafe { mutex.settle(choice) } {
+        return None;
+    }
+    Some((choice, kind))
 }
 
 /// # Safety
@@ -128,12 +131,30 @@ pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) {
+        if !is_plain(this) || this.has_foreign_owner() {
             return lock_other(mutex);
         }
         Choice::DEFAULT.acquire(&raw const this.word);
+        if this.is_held_by_libc() {
+            return lock_libcs(mutex, Choice::DEFAULT);
+        }
         this.set_owner(me());
         0
+    }
+}
+
+/// Gives a mutex over that libc holds, too, and waits for it.
+///
+/// # Safety
+///
+/// As `pthread_mutex_lock`; the mutex is ours with this lock, and the calling thread has just acquired that.
+#[cold]
+#[inline(never)]
+unsafe fn lock_libcs(mutex: *mut pthread_mutex_t, choice: Choice) -> c_int {
+    // SAFETY: the caller's promise; from then on the mutex is libc's.
+    unsafe {
+        Mutex::at(mutex).hand_over(choice);
+        libc_s::pthread_mutex_lock(mutex)
     }
 }
 
@@ -158,6 +179,10 @@ unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
             return answer;
         }
         trace::acquire(this, choice);
+        if this.is_held_by_libc() {
+            trace::left(mutex.addr(), trace::MUTEX, trace::now());
+            return lock_libcs(mutex, choice);
+        }
         this.set_owner(me());
         0
     }
@@ -216,6 +241,10 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
             return answer;
         }
         if !stats::try_acquire(this, choice, meant) {
+            return EBUSY;
+        }
+        if this.is_held_by_libc() {
+            this.hand_over(choice);
             return EBUSY;
         }
         this.set_owner(me());
@@ -364,24 +393,4 @@ fn not_yet(this: &Mutex, kind: Kind) -> Option<c_int> {
         }
     }
     None
-}
-
-/// libc has some of these functions by a second name each, which a few libraries use.
-macro_rules! by_second_name {
-    ($($second:ident($($argument:ident: $type:ty),*) = $first:path;)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $second($($argument: $type),*) -> core::ffi::c_int {
-            // SAFETY: the same function by another name.
-            unsafe { $first($($argument),*) }
-        }
-    )*};
-}
-pub(crate) use by_second_name;
-
-by_second_name! {
-    __pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) = pthread_mutex_init;
-    __pthread_mutex_destroy(mutex: *mut pthread_mutex_t) = pthread_mutex_destroy;
-    __pthread_mutex_lock(mutex: *mut pthread_mutex_t) = pthread_mutex_lock;
-    __pthread_mutex_trylock(mutex: *mut pthread_mutex_t) = pthread_mutex_trylock;
-    __pthread_mutex_unlock(mutex: *mut pthread_mutex_t) = pthread_mutex_unlock;
 }

@@ -4,36 +4,42 @@
 //!
 //! | bytes | here | in libc |
 //! |---|---|---|
-//! | 0–3 | the lock's word | its lock's word |
+//! | 0–3 | 0, unless libc holds it (`two.rs`) | its lock's word |
 //! | 4–7 | how often a recursive one is held, less one | the same |
-//! | 8–15 | owner: its thread number, and a mark while it leaves waiters there | owner's number, users |
+//! | 8–15 | owner: its thread number, and a mark while it leaves waiters there | owner's thread id, users |
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
-//! | 20–23 | generation (`fork.rs`) | spins, elision |
-//! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
-//! | 32–39 | its record in `stats`, and what is to be added to that | list of robust ones |
+//! | 20–23 | its record in `stats`, and what is to be added to that | spins, elision |
+//! | 24–27 | the lock's word | list of robust ones |
+//! | 28–29 | generation (`fork.rs`) | list of robust ones |
+//! | 32–39 | waiters of a condition, to be woken as it is released | list of robust ones |
+//!
+//! What libc writes to while it uses one of ours (0–15, and 20–23 of adaptive ones) is what we can do without.
 //!
 //! `pthread_rwlock_t`, 56 bytes:
 //!
 //! | bytes | here | in libc |
 //! |---|---|---|
-//! | 0–7 | `qrw` | counts |
-//! | 8–15 | the writer: its thread number | futex words |
-//! | 16–23 | generation, writers that wait for a limited time | unused |
+//! | 0–15 | 0, unless libc's functions use it (`two_rw.rs`) | counts, futex words |
+//! | 16–23 | `qrw` | unused |
+//! | 24–27 | 0 | the writer's thread id |
 //! | 28–31 | **shared** | **shared** |
-//! | 40–47 | the records of readers and writers in `stats` | unused |
+//! | 32–39 | the writer: its thread number | unused |
+//! | 40–43 | the records of readers and writers in `stats` | unused |
+//! | 44–45 | generation | unused |
+//! | 46–47 | whether the hold is timed for `stats` | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
-//! | 52–55 | whether the hold is timed for `stats` | unused |
+//! | 52–55 | writers that wait for a limited time | unused |
 //!
-//! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–23 the generation. Whether one is shared between processes libc notes at a place of
+//! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–21 the generation. Whether one is shared between processes libc notes at a place of
 //! its own, which has moved: at the first use it is looked up by having libc initialise one (`whose.rs`).
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
 use crate::locks::{Choice, World};
-use crate::thread::me;
+use crate::thread::{is_ours, me};
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use core::time::Duration;
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
@@ -42,19 +48,22 @@ use stanchion_core::QueuedRwLock;
 /// Our mutex.
 #[repr(C)]
 pub(crate) struct Mutex {
-    pub(crate) word: AtomicU32,
+    pub(crate) libcs_word: AtomicU32,
     pub(crate) count: AtomicU32,
     pub(crate) owner: AtomicUsize,
     pub(crate) kind: AtomicI32,
-    pub(crate) generation: AtomicU32,
-    pub(crate) relay: Relay,
     /// `stats/records.rs`
-    pub(crate) record: AtomicU32,
+    pub(crate) record: AtomicU16,
     /// The holder's, for `stats`: what is to be added to the record, and whether the hold is timed (`stats/tally.rs`).
-    pub(crate) tally: AtomicU32,
+    pub(crate) tally: AtomicU16,
+    pub(crate) word: AtomicU32,
+    pub(crate) generation: AtomicU16,
+    _unused: u16,
+    pub(crate) relay: Relay,
 }
 
-const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
+const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, owner) == 8);
+const _: () = assert!(core::mem::offset_of!(Mutex, kind) == 16 && core::mem::offset_of!(Mutex, word) == 24);
 const _: () = assert!(size_of::<Mutex>() == size_of::<pthread_mutex_t>());
 
 /// What a mutex of ours is.
@@ -174,7 +183,7 @@ impl Mutex {
         // ord: M59 alone: a guess, the exchange decides
         let mut owner = self.owner.load(Ordering::Relaxed);
         loop {
-            if owner & RELAYING != 0 {
+            if is_ours(owner) && owner & RELAYING != 0 {
                 stanchion::deadline::sleep(Duration::from_micros(20));
                 owner &= !RELAYING;
             }
@@ -207,20 +216,20 @@ impl Mutex {
 /// Our reader-writer lock.
 #[repr(C)]
 pub(crate) struct RwLock {
+    pub(crate) libcs_words: [AtomicU32; 4],
     lock: UnsafeCell<QueuedRwLock<World>>,
+    _libcs_writer: u32,
+    pub(crate) shared: AtomicU32,
     pub(crate) writer: AtomicUsize,
-    pub(crate) generation: AtomicU32,
+    /// `stats/records.rs`
+    pub(crate) read_record: AtomicU16,
+    pub(crate) write_record: AtomicU16,
+    pub(crate) generation: AtomicU16,
+    /// Whether the writer's hold is timed for `stats`.
+    pub(crate) timed: AtomicU16,
+    pub(crate) preference: AtomicU32,
     /// How many wait to write for a limited time, where writers go first: readers let them.
     pub(crate) timed_writers: AtomicU32,
-    _futex: u32,
-    pub(crate) shared: AtomicU32,
-    _elision: u64,
-    /// `stats/records.rs`
-    pub(crate) read_record: AtomicU32,
-    pub(crate) write_record: AtomicU32,
-    pub(crate) preference: AtomicU32,
-    /// Whether the writer's hold is timed for `stats`.
-    pub(crate) timed: AtomicU32,
 }
 
 const _: () = assert!(size_of::<RwLock>() == 56 && core::mem::offset_of!(RwLock, shared) == 28);
@@ -293,8 +302,8 @@ pub(crate) struct Condition {
     pub(crate) queue: WaitQueue,
     /// The clock of timed waits, as POSIX numbers them.
     pub(crate) clock: AtomicI32,
-    pub(crate) generation: AtomicU32,
-    _rest: [u32; 6],
+    pub(crate) generation: AtomicU16,
+    _rest: [u16; 13],
 }
 
 const _: () = assert!(size_of::<Condition>() == size_of::<pthread_cond_t>());

@@ -6,7 +6,6 @@
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;
-use crate::mutex::by_second_name;
 use crate::object::RwLock;
 use crate::stats::{self, Left, rw};
 use crate::thread::me;
@@ -55,7 +54,7 @@ fn is_ours(this: &RwLock) -> bool {
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_init(
+pub(crate) unsafe extern "C" fn pthread_rwlock_init(
     lock: *mut pthread_rwlock_t,
     attributes: *const pthread_rwlockattr_t,
 ) -> c_int {
@@ -87,7 +86,7 @@ unsafe extern "C" fn pthread_rwlock_init(
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock, which nobody uses any more.
     unsafe { if is_ours(RwLock::at(lock)) { 0 } else { libc_s::pthread_rwlock_destroy(lock) } }
 }
@@ -96,7 +95,7 @@ unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_in
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -136,7 +135,7 @@ fn read_uncounted(this: &RwLock) -> c_int {
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -172,7 +171,7 @@ fn try_read(this: &RwLock) -> c_int {
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -194,7 +193,7 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -332,7 +331,7 @@ timed! {
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock, which the caller holds; if it is not the writer, it reads.
     unsafe {
         let this = RwLock::at(lock);
@@ -351,14 +350,4 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
         trace::left(lock.addr(), kind(is_writer), at);
         0
     }
-}
-
-by_second_name! {
-    __pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const pthread_rwlockattr_t) = pthread_rwlock_init;
-    __pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) = pthread_rwlock_destroy;
-    __pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_rdlock;
-    __pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_tryrdlock;
-    __pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_wrlock;
-    __pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_trywrlock;
-    __pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_unlock;
 }

@@ -20,11 +20,46 @@ core::arch::global_asm!(
 );
 
 /// The least significant bit of a number is free for marks.
-const STEP: usize = 2;
+///
+/// Numbers stand in mutexes where libc has the thread id of the owner, and above that a count of users. No thread id has bit 30, and every number
+/// does; and no count is as large as what stands in a number's upper half.
+///
+/// | bits | what |
+/// |---|---|
+/// | 0 | 0 |
+/// | 1–29 | the thread's, counted from 1 |
+/// | 30 | 1: ours |
+/// | 31 | 0 |
+/// | 32–39 | [`USERS`] |
+/// | 40–62 | the process id, and what of the count does not fit into bits 1–29 |
+/// | 63 | 1: ours |
+const OURS: usize = 1 << 63 | 1 << 30;
 
-static NEXT: AtomicUsize = AtomicUsize::new(STEP);
+/// What stands where libc's count of users has its last byte. libc adds one when it locks, and takes one away when it unlocks.
+const USERS: u8 = 0x80;
 
-/// The calling thread's number: even, and not 0. The child of a `fork` keeps its parent's.
+static COUNT: AtomicUsize = AtomicUsize::new(1);
+
+/// The number of the `count`th thread.
+fn numbered(count: usize, process: usize) -> usize {
+    let upper = (count >> 29).wrapping_add(process) & 0x7f_ffff;
+    OURS | upper << 40 | usize::from(USERS) << 32 | (count & 0x1fff_ffff) << 1
+}
+
+/// Whether an owner is a thread of ours, and none that libc noted.
+#[inline(always)]
+pub(crate) fn is_ours(owner: usize) -> bool {
+    owner & 1 << 30 != 0
+}
+
+/// How often libc locked a mutex more than it unlocked it, since a thread of ours noted itself as its owner; `None` if no traces of that are
+/// left.
+pub(crate) fn locked_by_libc(owner: usize) -> Option<i32> {
+    let times = i32::from((owner >> 32) as u8) - i32::from(USERS);
+    (owner & 1 << 63 != 0 && times.abs() <= 16).then_some(times)
+}
+
+/// The calling thread's number, which is not 0 ([`OURS`]). The child of a `fork` keeps its parent's.
 #[inline(always)]
 pub(crate) fn me() -> usize {
     let number: usize;
@@ -44,7 +79,9 @@ pub(crate) fn me() -> usize {
 #[inline(never)]
 fn first() -> usize {
     // ord: M52 alone: only that numbers differ matters
-    let number = NEXT.fetch_add(STEP, Ordering::Relaxed);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: a call without arguments, which cannot fail.
+    let number = numbered(count, unsafe { libc::getpid() } as usize);
     // SAFETY: as in `me`; they are written, by their own thread. A handler that comes in between gives the thread another number, which
     // is replaced by this one; it has released by then what it acquired under that.
     unsafe {

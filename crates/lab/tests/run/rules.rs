@@ -11,6 +11,8 @@ const PROGRAM: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+/* Where the lock's word is. */
+#define WORD(mutex) (*(int *)((char *)&(mutex) + 24))
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t nested = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 __attribute__((noinline)) static void *place(pthread_mutex_t *mutex) {
@@ -22,11 +24,11 @@ int main(void) {
     for (int round = 0; round < 3; round++) {
         place(&first); place(&second); place(&nested); pthread_mutex_lock(&nested);
         if (round == 2)
-            printf("%p %d %d %d\n", (void *)&first, *(int *)&first < 0, *(int *)&second < 0, *(int *)&nested < 0);
+            printf("%p %d %d %d\n", (void *)&first, WORD(first) < 0, WORD(second) < 0, WORD(nested) < 0);
         pthread_mutex_unlock(&nested); pthread_mutex_unlock(&nested);
         pthread_mutex_unlock(&second); pthread_mutex_unlock(&first);
     }
-    int left = *(int *)&first | *(int *)&second | *(int *)&nested;
+    int left = WORD(first) | WORD(second) | WORD(nested);
     int gone = pthread_mutex_destroy(&first) | pthread_mutex_destroy(&second) | pthread_mutex_destroy(&nested);
     return left != 0 || gone != 0;
 }
