@@ -1,7 +1,9 @@
-/* Broken: mutexes have a lock of their own in bytes that libc does not use, and nobody looks whether libc's functions hold them.
+/* Broken: mutexes and reader-writer locks have words of their own in bytes that libc does not use, and nobody looks whether libc's functions
+ * hold them.
  * caught by: two.excludes/handle-normal two.excludes/deepbind-static two.held_by_the_other_and_tried/dlmopen-normal
- * caught by: two.locked_and_unlocked/handle-normal
- * passes: mutex.excludes/normal probe.counter_of_4_threads
+ * caught by: two.locked_and_unlocked/handle-normal two_rw.written_by_the_other_and_waited_for/handle-default
+ * caught by: two_rw.locked_and_unlocked/deepbind-default
+ * passes: mutex.excludes/normal probe.counter_of_4_threads probe.two_readers_at_once probe.try_forms_while_write_held
  */
 #include "real.h"
 
@@ -14,5 +16,29 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 }
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     __atomic_store_n(own(mutex), 0, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+static int *own_rw(pthread_rwlock_t *lock) { return (int *)((char *)lock + 16); }
+
+/* Negative while somebody writes. */
+static int enter(pthread_rwlock_t *lock, int by) {
+    int seen = __atomic_load_n(own_rw(lock), __ATOMIC_SEQ_CST);
+    while (by > 0 ? seen >= 0 : seen == 0)
+        if (__atomic_compare_exchange_n(own_rw(lock), &seen, seen + by, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return 0;
+    return EBUSY;
+}
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) { return enter(lock, 1); }
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) { return enter(lock, -1); }
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    while (enter(lock, 1) != 0) sched_yield();
+    return 0;
+}
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    while (enter(lock, -1) != 0) sched_yield();
+    return 0;
+}
+int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+    __atomic_add_fetch(own_rw(lock), *own_rw(lock) < 0 ? 1 : -1, __ATOMIC_SEQ_CST);
     return 0;
 }

@@ -135,7 +135,7 @@ pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
             return lock_other(mutex);
         }
         Choice::DEFAULT.acquire(&raw const this.word);
-        if this.is_held_by_libc() {
+        if this.is_held_by_libc() || !this.is_normal() {
             return lock_libcs(mutex, Choice::DEFAULT);
         }
         this.set_owner(me());
@@ -143,7 +143,7 @@ pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
     }
 }
 
-/// Gives a mutex over that libc holds, too, and waits for it.
+/// Gives a mutex over that libc holds, too, or that is libc's already, and acquires it there.
 ///
 /// # Safety
 ///
@@ -179,7 +179,7 @@ unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
             return answer;
         }
         trace::acquire(this, choice);
-        if this.is_held_by_libc() {
+        if this.is_libcs() {
             trace::left(mutex.addr(), trace::MUTEX, trace::now());
             return lock_libcs(mutex, choice);
         }
@@ -243,7 +243,7 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
         if !stats::try_acquire(this, choice, meant) {
             return EBUSY;
         }
-        if this.is_held_by_libc() {
+        if this.is_libcs() {
             this.hand_over(choice);
             return EBUSY;
         }

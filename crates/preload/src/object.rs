@@ -26,7 +26,7 @@
 //! | 32–39 | the writer: its thread number | unused |
 //! | 40–43 | the records of readers and writers in `stats` | unused |
 //! | 44–45 | generation | unused |
-//! | 46–47 | whether the hold is timed for `stats` | unused |
+//! | 46–47 | whether the hold is timed for `stats`; whether it was handed over to libc | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
 //! | 52–55 | writers that wait for a limited time | unused |
 //!
@@ -39,7 +39,7 @@ use crate::locks::{Choice, World};
 use crate::thread::{is_ours, me};
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI32, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use core::time::Duration;
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
@@ -226,7 +226,9 @@ pub(crate) struct RwLock {
     pub(crate) write_record: AtomicU16,
     pub(crate) generation: AtomicU16,
     /// Whether the writer's hold is timed for `stats`.
-    pub(crate) timed: AtomicU16,
+    pub(crate) timed: AtomicU8,
+    /// Whether it was handed over to libc.
+    pub(crate) whose: AtomicU8,
     pub(crate) preference: AtomicU32,
     /// How many wait to write for a limited time, where writers go first: readers let them.
     pub(crate) timed_writers: AtomicU32,
@@ -260,7 +262,7 @@ impl RwLock {
     #[inline(always)]
     pub(crate) fn is_ours(&self) -> bool {
         // ord: M9 alone: set when it was initialised, which the program orders (W2)
-        self.shared.load(Ordering::Relaxed) == 0
+        self.shared.load(Ordering::Relaxed) == 0 && !self.was_handed_over()
     }
 
     /// See [`adopt`].

@@ -20,7 +20,7 @@
 //! | held | libc took it away, and itself the place | held | as above, and then it is libc's |
 //! | held | libc put itself in the place | held | two hold it: we end the process, with a line |
 //!
-//! A thread of ours that has taken our word looks at libc's before it notes itself as the owner. So one that two are after at the same moment
+//! A thread of ours that has taken our word looks at libc's, and whether the mutex is libc's by now, before it notes itself as the owner. So one that two are after at the same moment
 //! may let both in for once; whoever unlocks finds that out.
 use crate::locks::Choice;
 use crate::object::Mutex;
@@ -34,8 +34,18 @@ use stanchion::deadline::sleep;
 const LIBCS: i32 = 1 << 23;
 
 /// Between taking our word and finding out about libc's lie a few instructions; a thread may lose its CPU there. So long it is waited for.
-const LOOKS: u32 = 10_000;
-const PAUSE: Duration = Duration::from_micros(50);
+pub(crate) const LOOKS: u32 = 10_000;
+pub(crate) const PAUSE: Duration = Duration::from_micros(50);
+
+/// Ends the process, since an object that a thread of ours holds is held by libc's functions, too.
+pub(crate) fn die_of_two(what: &[u8]) -> ! {
+    die(&[
+        b"stanchion: ",
+        what,
+        b" that the program holds is used by a library that calls libc's locks (opened with RTLD_DEEPBIND or dlmopen, or by dlsym); ",
+        b"run without the interposer, or with lock=libc",
+    ])
+}
 
 impl Mutex {
     /// Whether libc's functions hold it.
@@ -54,10 +64,17 @@ impl Mutex {
     }
 
     /// Whether it is libc's for good, though it was ours at first.
+    #[inline(always)]
     pub(crate) fn was_handed_over(&self) -> bool {
         // ord: TW3 alone: whoever misses it finds it under our lock, where it was written
         let kind = self.kind.load(Ordering::Relaxed);
         kind >= 0 && kind & LIBCS != 0
+    }
+
+    /// Whether a mutex whose lock the calling thread has just acquired is libc's: libc holds it, or it was handed over while we waited.
+    #[inline(always)]
+    pub(crate) fn is_libcs(&self) -> bool {
+        self.is_held_by_libc() || self.was_handed_over()
     }
 
     /// Gives it to libc for good.
@@ -99,7 +116,7 @@ impl Mutex {
             // libc has unlocked it for, which one of us gets by the exchange of the owner.
             unsafe {
                 if choice.try_acquire(&raw const self.word) {
-                    if self.is_held_by_libc() {
+                    if self.is_libcs() {
                         self.hand_over(choice);
                         return true;
                     }
@@ -125,7 +142,7 @@ impl Mutex {
                 }
             }
         }
-        die(b"stanchion: a mutex is used by a library that calls libc's locks (opened with RTLD_DEEPBIND or dlmopen, or by dlsym) while the program holds it; run without the interposer, or with lock=libc")
+        die_of_two(b"a mutex")
     }
 
     /// Puts `then` in the place of the owner, if that is still the same. Whether it was.

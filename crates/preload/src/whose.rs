@@ -54,9 +54,9 @@ fn find_shared() -> usize {
         (Some((at, (0, bit))), None) if at >= OURS_UP_TO && bit.is_power_of_two() => {
             at * 8 + bit.trailing_zeros() as usize
         }
-        _ => {
-            die(b"stanchion: this libc's condition variables look like none we know; run without the library")
-        }
+        _ => die(&[
+            b"stanchion: this libc's condition variables look like none we know; run without the library",
+        ]),
     };
     // ord: M30 alone: every thread finds the same place
     SHARED_AT.store(place + 1, Ordering::Relaxed);
