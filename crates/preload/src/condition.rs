@@ -9,21 +9,19 @@
 //! |---|---|---|
 //! | ours | ours | we |
 //! | ours | libc's | we; the mutex is released and acquired by libc |
-//! | libc's (shared) | libc's | libc |
-//! | libc's (shared) | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
+//! | libc's | libc's | libc |
+//! | libc's | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
 use crate::cancel::{self, Type};
 use crate::config;
-use crate::fork;
 use crate::libc_own::own;
 use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
 use crate::stats::{self, Left};
 use crate::time;
-use crate::whose::is_libcs;
+use crate::whose::{claim, is_libcs};
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
 use core::time::Duration;
 use libc::{
     EBUSY, EPERM, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec,
@@ -43,8 +41,6 @@ pub(crate) mod libc_s {
         fn pthread_cond_clockwait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, time: *const timespec);
         #["GLIBC_2.3.2"] fn pthread_cond_signal(condition: *mut pthread_cond_t);
         #["GLIBC_2.3.2"] fn pthread_cond_broadcast(condition: *mut pthread_cond_t);
-        fn pthread_condattr_init(attributes: *mut pthread_condattr_t);
-        fn pthread_condattr_setpshared(attributes: *mut pthread_condattr_t, shared: i32);
         fn pthread_condattr_getpshared(attributes: *const pthread_condattr_t, shared: *mut i32);
         fn pthread_condattr_getclock(attributes: *const pthread_condattr_t, clock: *mut clockid_t);
     }
@@ -80,11 +76,12 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
         if failures != 0 || shared != 0 || config::choice().is_none() {
             return libc_s::pthread_cond_init(condition, attributes);
         }
-        condition.write_bytes(0, 1);
-        // ord: M31 alone: the program orders its use of what it initialised
-        Condition::at(condition).clock.store(clock, Ordering::Relaxed);
-        // ord: M50 alone: as M31, the program orders its use of it
-        Condition::at(condition).generation.store(fork::generation(), Ordering::Relaxed);
+        if clock == libc::CLOCK_REALTIME {
+            // As one that is made by an initialiser: whoever waits first makes it theirs.
+            condition.write_bytes(0, 1);
+        } else {
+            Condition::make(condition, clock);
+        }
         0
     }
 }
@@ -96,7 +93,7 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
 pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition, for which nobody waits.
     unsafe {
-        if is_libcs(condition) {
+        if !claim(condition) {
             return libc_s::pthread_cond_destroy(condition);
         }
         if Condition::at(condition).queue.is_quiet() { 0 } else { EBUSY }
@@ -208,7 +205,7 @@ pub(crate) unsafe fn wait_for(
     // SAFETY: the caller's promise, as far as libc's functions go.
     unsafe {
         let this = Mutex::at(mutex);
-        let (ours, is_libcs) = (mutex::ours(this), is_libcs(condition));
+        let (ours, is_libcs) = (mutex::ours(this), !claim(condition));
         if is_libcs && ours.is_none() {
             return match until {
                 Until::Notified => libc_s::pthread_cond_wait(condition, mutex),
@@ -270,8 +267,7 @@ unsafe fn deadline(own: Option<&Condition>, until: Until) -> Result<Option<Deadl
         Until::ClockTime(clock, time) => (time::clock(clock)?, time),
         Until::Time(time) => match own {
             None => (Clock::Realtime, time),
-            // ord: M32 alone: set when it was initialised, which the program orders
-            Some(own) => (time::clock(own.clock.load(Ordering::Relaxed))?, time),
+            Some(own) => (time::clock(own.clock())?, time),
         },
     };
     // SAFETY: the caller promises that the time is readable.

@@ -1,6 +1,6 @@
 //! What happens when the library is loaded, as far as it may not happen later: looking up libc's functions takes the loader's lock, and
 //! forgets `dlerror`; registering for `membarrier` is slow in a process with many threads. Whoever comes before finds things out by itself.
-use crate::{cancel, config, fork, mutex, rwlock, spin, whose};
+use crate::{cancel, condition, config, fork, mutex, rwlock, spin};
 
 // SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention; what is called
 // needs nothing that is set up later than that.
@@ -9,7 +9,7 @@ use crate::{cancel, config, fork, mutex, rwlock, spin, whose};
 static AT_LOAD: extern "C" fn() = {
     extern "C" fn at_load() {
         cancel::resolve();
-        whose::resolve();
+        condition::libc_s::resolve();
         mutex::libc_s::resolve();
         rwlock::libc_s::resolve();
         spin::libc_s::resolve();

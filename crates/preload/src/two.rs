@@ -42,7 +42,7 @@ pub(crate) fn die_of_two(what: &[u8]) -> ! {
     die(&[
         b"stanchion: ",
         what,
-        b" that the program holds is used by a library that calls libc's locks (opened with RTLD_DEEPBIND or dlmopen, or by dlsym); ",
+        b" is used by a library that calls libc's locks (opened with RTLD_DEEPBIND or dlmopen, or by dlsym); ",
         b"run without the interposer, or with lock=libc",
     ])
 }
@@ -142,7 +142,7 @@ impl Mutex {
                 }
             }
         }
-        die_of_two(b"a mutex")
+        die_of_two(b"a mutex that the program holds")
     }
 
     /// Puts `then` in the place of the owner, if that is still the same. Whether it was.

@@ -52,7 +52,7 @@ impl RwLock {
     #[cold]
     pub(crate) fn look(&self) {
         if self.libcs_word() & NEGATIVE != 0 {
-            die_of_two(b"a reader-writer lock");
+            die_of_two(b"a reader-writer lock that the program holds");
         }
     }
 
@@ -86,7 +86,7 @@ impl RwLock {
             }
             sleep(PAUSE);
         }
-        die_of_two(b"a reader-writer lock")
+        die_of_two(b"a reader-writer lock that the program holds")
     }
 
     /// For a thread that unlocks a lock that libc holds. Whether it is a reader of ours; if not, libc unlocks it.
@@ -96,7 +96,7 @@ impl RwLock {
         self.look();
         let is_read = self.lock().word().tail != 0;
         if is_writer || is_read && self.libcs_word() & WRITER != 0 {
-            die_of_two(b"a reader-writer lock");
+            die_of_two(b"a reader-writer lock that the program holds");
         }
         is_read
     }
