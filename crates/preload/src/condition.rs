@@ -18,6 +18,7 @@ use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
 use crate::stats::{self, Left};
 use crate::time;
+use crate::uses::{lock_after_wait, unlock_to_wait};
 use crate::whose::{claim, is_libcs};
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -290,7 +291,7 @@ unsafe fn wait_in_line(
     unsafe {
         let queue = &condition.queue;
         queue.list(waiter, mutex.cast_const().cast());
-        let released = mutex::unlock(mutex);
+        let released = unlock_to_wait(mutex);
         if released != 0 {
             // It was not held. The wait is over before it began.
             if queue.sleep(waiter, Some(&Deadline::EPOCH), || false) == Ending::Notified {
@@ -302,7 +303,7 @@ unsafe fn wait_in_line(
         if ending == Ending::Interrupted {
             cancel::let_come(waiter);
         }
-        let acquired = mutex::lock(mutex);
+        let acquired = lock_after_wait(mutex);
         if acquired == 0 { Ok(ending) } else { Err(acquired) }
     }
 }
@@ -318,14 +319,14 @@ const NAP: Duration = Duration::from_millis(1);
 unsafe fn nap(mutex: *mut pthread_mutex_t, deadline: Option<&Deadline>) -> Result<Ending, c_int> {
     // SAFETY: the mutex is held, and ours.
     unsafe {
-        let released = mutex::unlock(mutex);
+        let released = unlock_to_wait(mutex);
         if released != 0 {
             return Err(released);
         }
         if !deadline.is_some_and(Deadline::has_passed) {
             stanchion::deadline::sleep(NAP);
         }
-        mutex::lock(mutex);
+        lock_after_wait(mutex);
         let is_over = deadline.is_some_and(Deadline::has_passed);
         Ok(if is_over { Ending::TimedOut } else { Ending::Notified })
     }

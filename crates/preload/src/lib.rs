@@ -11,7 +11,7 @@
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
 //! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`, `second_names.rs`: the exported functions.
-//! - `whose.rs`: whose a condition variable is. `two.rs`, `two_rw.rs`: mutexes and
+//! - `whose.rs`: whose a condition variable is. `uses.rs`: mutexes with which somebody waits. `two.rs`, `two_rw.rs`: mutexes and
 //!   reader-writer locks that libc's functions use beside ours.
 //! - `stats/`: what happens at each lock, counted in a file.
 //! - `maps.rs`: which file an address is in.
@@ -53,4 +53,5 @@ mod time;
 mod trace;
 mod two;
 mod two_rw;
+mod uses;
 mod whose;

@@ -8,9 +8,9 @@ use crate::locks::Choice;
 use crate::object::{DESTROYED, Kind, Mutex, NORMAL};
 use crate::rules;
 use crate::stats::{self, Attempt, Left};
-use crate::thread::me;
 use crate::time;
 use crate::trace;
+use crate::uses;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
@@ -45,7 +45,7 @@ pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
     let choice = if config::has_rules() { rules::choice_of(mutex, process) } else { process };
     mutex.adopt(choice);
     // SAFETY: the mutex is ours, with this lock.
-    if (mutex.is_held_by_libc() || mutex.has_foreign_owner()) && unsafe { mutex.settle(choice) } {
+    if mutex.is_disturbed() && unsafe { mutex.settle(choice) } {
         return None;
     }
     Some((choice, kind))
@@ -103,7 +103,11 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
     // SAFETY: POSIX: an initialised mutex, which nobody uses any more.
     unsafe {
         let this = Mutex::at(mutex);
-        let Some((choice, _)) = ours(this) else { return libc_s::pthread_mutex_destroy(mutex) };
+        let ours = ours(this);
+        if (ours.is_some() || this.was_handed_over()) && uses::is_waited_with(this) {
+            return EBUSY;
+        }
+        let Some((choice, _)) = ours else { return libc_s::pthread_mutex_destroy(mutex) };
         if choice.is_held(&raw const this.word) || !this.relay.is_empty() {
             return EBUSY;
         }
@@ -131,14 +135,13 @@ pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) || this.has_foreign_owner() {
+        if !is_plain(this) || !this.announce() {
             return lock_other(mutex);
         }
         Choice::DEFAULT.acquire(&raw const this.word);
-        if this.is_held_by_libc() || !this.is_normal() {
+        if !this.enter() {
             return lock_libcs(mutex, Choice::DEFAULT);
         }
-        this.set_owner(me());
         0
     }
 }
@@ -179,11 +182,10 @@ unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
             return answer;
         }
         trace::acquire(this, choice);
-        if this.is_libcs() {
+        if !this.enter_at_once() {
             trace::left(mutex.addr(), trace::MUTEX, trace::now());
             return lock_libcs(mutex, choice);
         }
-        this.set_owner(me());
         0
     }
 }
@@ -243,11 +245,10 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
         if !stats::try_acquire(this, choice, meant) {
             return EBUSY;
         }
-        if this.is_libcs() {
+        if !this.enter_at_once() {
             this.hand_over(choice);
             return EBUSY;
         }
-        this.set_owner(me());
         trace::enter_at_once(mutex.addr(), trace::MUTEX);
         0
     }
@@ -336,10 +337,10 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) || !this.is_mine() || !this.relay.is_empty() {
+        if !is_plain(this) || !this.is_mine_alone() || !this.relay.is_empty() {
             return unlock_other(mutex);
         }
-        this.set_owner(0);
+        this.leave();
         Choice::DEFAULT.release(&raw const this.word);
         // From here on the mutex may be gone (W3).
         0
@@ -361,7 +362,7 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
             return answer;
         }
         if this.is_mine() {
-            this.set_owner(0);
+            this.leave();
         } else {
             this.disown();
         }

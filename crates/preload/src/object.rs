@@ -6,11 +6,13 @@
 //! |---|---|---|
 //! | 0–3 | 0, unless libc holds it (`two.rs`) | its lock's word |
 //! | 4–7 | how often a recursive one is held, less one | the same |
-//! | 8–15 | owner: its thread number, and a mark while it leaves waiters there | owner's thread id, users |
+//! | 8–11 | [`TAKEN`] while a thread of ours has it, or is about to | owner's thread id |
+//! | 12–15 | owner: its thread number, and a mark while it leaves waiters there | users |
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
 //! | 20–23 | its record in `stats`, and what is to be added to that | spins, elision |
 //! | 24–27 | the lock's word | list of robust ones |
 //! | 28–29 | generation (`fork.rs`) | list of robust ones |
+//! | 30–31 | how many wait for a condition with it | (in users) |
 //! | 32–39 | waiters of a condition, to be woken as it is released | list of robust ones |
 //!
 //! What libc writes to while it uses one of ours (0–15, and 20–23 of adaptive ones) is what we can do without.
@@ -23,7 +25,7 @@
 //! | 16–23 | `qrw` | unused |
 //! | 24–27 | 0 | the writer's thread id |
 //! | 28–31 | **shared** | **shared** |
-//! | 32–39 | the writer: its thread number | unused |
+//! | 32–35 | the writer: its thread number | unused |
 //! | 40–43 | the records of readers and writers in `stats` | unused |
 //! | 44–45 | generation | unused |
 //! | 46–47 | whether the hold is timed for `stats`; whether it was handed over to libc | unused |
@@ -46,10 +48,10 @@
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
 use crate::locks::{Choice, World};
-use crate::thread::{is_ours, me};
+use crate::thread::me;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
@@ -60,7 +62,8 @@ use stanchion_core::QueuedRwLock;
 pub(crate) struct Mutex {
     pub(crate) libcs_word: AtomicU32,
     pub(crate) count: AtomicU32,
-    pub(crate) owner: AtomicUsize,
+    pub(crate) libcs_owner: AtomicU32,
+    pub(crate) owner: AtomicU32,
     pub(crate) kind: AtomicI32,
     /// `stats/records.rs`
     pub(crate) record: AtomicU16,
@@ -68,11 +71,12 @@ pub(crate) struct Mutex {
     pub(crate) tally: AtomicU16,
     pub(crate) word: AtomicU32,
     pub(crate) generation: AtomicU16,
-    _unused: u16,
+    /// The holder's: how many wait for a condition with it (`uses.rs`).
+    pub(crate) waits: AtomicU16,
     pub(crate) relay: Relay,
 }
 
-const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, owner) == 8);
+const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, libcs_owner) == 8);
 const _: () = assert!(core::mem::offset_of!(Mutex, kind) == 16 && core::mem::offset_of!(Mutex, word) == 24);
 const _: () = assert!(size_of::<Mutex>() == size_of::<pthread_mutex_t>());
 
@@ -89,8 +93,10 @@ pub(crate) const NORMAL: i32 = 0;
 pub(crate) const RECURSIVE: i32 = 1;
 pub(crate) const CHECKING: i32 = 2;
 const ADAPTIVE: i32 = 3;
+/// What libc finds in the place of its owner. No thread has this id.
+pub(crate) const TAKEN: u32 = 1 << 30;
 /// Mark of an owner that leaves a waiter with the mutex at this moment.
-const RELAYING: usize = 1;
+const RELAYING: u32 = 1 << 4;
 pub(crate) const DESTROYED: i32 = -1;
 /// The lock that a mutex of its own has, plus one (`rules.rs`); 0 is "not decided yet". libc looks at no such bits.
 const DECISION: i32 = 0x7f00_0000;
@@ -193,16 +199,18 @@ impl Mutex {
         // ord: M59 alone: a guess, the exchange decides
         let mut owner = self.owner.load(Ordering::Relaxed);
         loop {
-            if is_ours(owner) && owner & RELAYING != 0 {
+            if owner & RELAYING != 0 {
                 stanchion::deadline::sleep(Duration::from_micros(20));
                 owner &= !RELAYING;
             }
             // ord: M58 pairs M57: waiters that the owner left are there
             match self.owner.compare_exchange(owner, 0, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return,
+                Ok(_) => break,
                 Err(now) => owner = now,
             }
         }
+        // ord: TW30 alone: as in `leave`
+        self.libcs_owner.store(0, Ordering::Relaxed);
     }
 
     /// See [`adopt`].
@@ -213,13 +221,9 @@ impl Mutex {
         adopt(&self.generation, || unsafe {
             choice.forget_waiters(&self.word);
             self.relay.forget();
+            // ord: PX22 alone: nobody uses it meanwhile
+            self.waits.store(0, Ordering::Relaxed);
         });
-    }
-
-    #[inline(always)]
-    pub(crate) fn set_owner(&self, owner: usize) {
-        // ord: M8 alone: see M7, others only learn that it is not them
-        self.owner.store(owner, Ordering::Relaxed);
     }
 }
 
@@ -230,7 +234,8 @@ pub(crate) struct RwLock {
     lock: UnsafeCell<QueuedRwLock<World>>,
     _libcs_writer: u32,
     pub(crate) shared: AtomicU32,
-    pub(crate) writer: AtomicUsize,
+    pub(crate) writer: AtomicU32,
+    _unused: u32,
     /// `stats/records.rs`
     pub(crate) read_record: AtomicU16,
     pub(crate) write_record: AtomicU16,
@@ -295,7 +300,7 @@ impl RwLock {
     }
 
     #[inline(always)]
-    pub(crate) fn set_writer(&self, writer: usize) {
+    pub(crate) fn set_writer(&self, writer: u32) {
         // ord: M11 alone: see M10, others only learn that it is not them
         self.writer.store(writer, Ordering::Relaxed);
     }

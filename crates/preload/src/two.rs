@@ -1,8 +1,8 @@
 //! Mutexes that libc's functions use beside ours.
 //!
 //! What a program calls by name comes to us. But a library that is opened with `RTLD_DEEPBIND` or `dlmopen` calls libc, and so does who looks
-//! a function up in libc itself. Where both are used for one mutex, libc finds it free, since its word is 0 at all times that ours have it,
-//! and with an owner, since ours are noted where libc notes its own:
+//! a function up in libc itself. Where both are used for one mutex, libc finds its word free at all times that ours have it, and an
+//! owner that is none:
 //!
 //! | libc's function | with one that is free, or libc's | with one that a thread of ours holds |
 //! |---|---|---|
@@ -13,22 +13,28 @@
 //!
 //! We look for libc's traces whenever we meet them:
 //!
-//! | its word | owner | our word | what we do |
+//! | libc's word | owner | our word | what we do |
 //! |---|---|---|---|
 //! | held | any | free | the mutex is libc's, from now on and for good: its kind says so |
+//! | free | libc counts users | free | the same: somebody waits for a condition by libc's functions |
 //! | free | libc took it away | held | we unlock it, as libc meant |
 //! | held | libc took it away, and itself the place | held | as above, and then it is libc's |
 //! | held | libc put itself in the place | held | two hold it: we end the process, with a line |
 //!
-//! A thread of ours that has taken our word looks at libc's, and whether the mutex is libc's by now, before it notes itself as the owner. So one that two are after at the same moment
-//! may let both in for once; whoever unlocks finds that out.
+//! A thread of ours that comes for a plain mutex puts [`TAKEN`] in libc's owner's place, takes our word, which is a read-modify-write, and looks at libc's. libc
+//! takes its word by a read-modify-write, and looks at the owner. So one of two who come at the same moment sees the other. Who holds the mutex
+//! takes [`TAKEN`] away when it unlocks; who has waited for that finds it gone, puts it back, and passes a fence. For other kinds [`TAKEN`] comes after the
+//! word, and libc may get in between, for once: then its word is held when we look again, or when we unlock, and we end the process.
 use crate::locks::Choice;
-use crate::object::Mutex;
+use crate::object::{Mutex, TAKEN};
 use crate::say::die;
-use crate::thread::{is_ours, locked_by_libc};
-use core::sync::atomic::Ordering;
+use crate::thread::{locked_by_libc, me};
+use core::sync::atomic::{Ordering, fence};
 use core::time::Duration;
 use stanchion::deadline::sleep;
+
+/// What is told of a mutex.
+const HELD: &[u8] = b"a mutex that the program holds";
 
 /// A mutex that is libc's for good: a bit of its kind that libc does not look at.
 const LIBCS: i32 = 1 << 23;
@@ -55,12 +61,96 @@ impl Mutex {
         self.libcs_word.load(Ordering::Acquire) != 0
     }
 
-    /// Whether somebody is noted as its owner who is no thread of ours.
+    /// What stands in libc's owner's place.
     #[inline(always)]
-    pub(crate) fn has_foreign_owner(&self) -> bool {
-        // ord: TW2 alone: a hint; who is noted is found out by `settle`
-        let owner = self.owner.load(Ordering::Relaxed);
-        owner != 0 && !is_ours(owner)
+    fn noted(&self) -> u32 {
+        // ord: TW2 alone: see the module for what comes before and after
+        self.libcs_owner.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn number(&self) -> u32 {
+        // ord: TW7 alone: a hint; `settle` finds out, and changes it by exchanges
+        self.owner.load(Ordering::Relaxed)
+    }
+
+    /// Whether libc's functions have left something here. May be `true` for no reason while threads of ours come and go.
+    #[inline(always)]
+    pub(crate) fn is_disturbed(&self) -> bool {
+        let number = self.number();
+        let noted = self.noted();
+        self.is_held_by_libc() || noted != TAKEN && (noted | number) != 0
+    }
+
+    /// A thread of ours comes for a plain mutex. `false` if it is to be settled first.
+    #[inline(always)]
+    pub(crate) fn announce(&self) -> bool {
+        let noted = self.noted();
+        if noted == TAKEN {
+            return true;
+        }
+        if (noted | self.number()) != 0 {
+            return false;
+        }
+        // ord: TW8 alone: ordered against libc's word by the acquisition that follows
+        self.libcs_owner.store(TAKEN, Ordering::Relaxed);
+        true
+    }
+
+    /// A thread of ours has announced itself, and acquired our word. Whether the mutex is its own now; if not, it is libc's.
+    #[inline(always)]
+    pub(crate) fn enter(&self) -> bool {
+        match self.noted() {
+            TAKEN => {}
+            0 => self.announce_again(),
+            _ => return false,
+        }
+        if self.is_held_by_libc() || !self.is_normal() {
+            return false;
+        }
+        // ord: M8 alone: see M7, others only learn that it is not them
+        self.owner.store(me(), Ordering::Relaxed);
+        true
+    }
+
+    /// Who held the mutex before has taken [`TAKEN`] away.
+    #[cold]
+    fn announce_again(&self) {
+        // ord: TW9 alone: ordered against libc's word by the fence
+        self.libcs_owner.store(TAKEN, Ordering::Relaxed);
+        // ord: TW13 alone: libc's word is looked at after libc can see us; its own read-modify-write is what this meets
+        fence(Ordering::SeqCst);
+    }
+
+    /// As [`enter`](Self::enter), for one of any kind, and nobody has announced himself.
+    #[inline(always)]
+    pub(crate) fn enter_at_once(&self) -> bool {
+        if self.is_libcs() {
+            return false;
+        }
+        // ord: TW14 alone: a libc that comes just now is looked for below
+        self.libcs_owner.store(TAKEN, Ordering::Relaxed);
+        // ord: TW15 alone: see M7, others only learn that it is not them
+        self.owner.store(me(), Ordering::Relaxed);
+        if self.is_held_by_libc() {
+            die_of_two(HELD);
+        }
+        true
+    }
+
+    /// Whether the calling thread holds it, and libc has not touched that.
+    #[inline(always)]
+    pub(crate) fn is_mine_alone(&self) -> bool {
+        self.noted() == TAKEN && self.is_mine()
+    }
+
+    /// The holder is about to release our word.
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        // ord: TW16 alone: see M7, others only learn that it is not them
+        self.owner.store(0, Ordering::Relaxed);
+        // ord: TW20 alone: a libc that comes now finds our word's owner gone, and our word released soon
+        self.libcs_owner.store(0, Ordering::Relaxed);
     }
 
     /// Whether it is libc's for good, though it was ours at first.
@@ -103,37 +193,38 @@ impl Mutex {
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn settle(&self, choice: Choice) -> bool {
-        for _ in 0..LOOKS {
+        for look in 0..LOOKS {
             if self.was_handed_over() {
                 return true;
             }
-            if !self.is_held_by_libc() && !self.has_foreign_owner() {
+            if !self.is_disturbed() {
                 return false;
             }
-            // ord: TW5 alone: the exchange decides
-            let owner = self.owner.load(Ordering::Relaxed);
+            let (number, noted) = (self.number(), self.noted());
+            let times = locked_by_libc(number);
             // SAFETY: the mutex is ours with this lock. It is released once for each time that it is taken: by us, or by a thread that
             // libc has unlocked it for, which one of us gets by the exchange of the owner.
             unsafe {
                 if choice.try_acquire(&raw const self.word) {
-                    if self.is_libcs() {
+                    if self.is_libcs() || number != 0 && times.is_none() {
                         self.hand_over(choice);
                         return true;
                     }
                     // What is left of an unlock too many. Nothing depends on it.
-                    self.disown_if(owner, 0);
+                    self.disown_if(number, 0);
                     choice.release(&raw const self.word);
                     return false;
                 }
-                match (self.is_held_by_libc(), locked_by_libc(owner).filter(|_| !is_ours(owner))) {
-                    (false, Some(..0)) => {
-                        if self.disown_if(owner, 0) {
+                match (self.is_held_by_libc(), times) {
+                    (false, Some(..0)) if noted == 0 => {
+                        if self.disown_if(number, 0) {
                             self.release_for_another(choice);
                         }
                     }
-                    (true, Some(..=0)) => {
-                        // libc's own owner stays, as the only user.
-                        if self.disown_if(owner, owner & 0xffff_ffff | 1 << 32) {
+                    // Not at the first look: libc may be about to count itself.
+                    (true, Some(..=0)) if noted != TAKEN && look > 3 => {
+                        // libc is the only user.
+                        if self.disown_if(number, 1) {
                             self.hand_over(choice);
                         }
                     }
@@ -142,13 +233,13 @@ impl Mutex {
                 }
             }
         }
-        die_of_two(b"a mutex that the program holds")
+        die_of_two(HELD)
     }
 
     /// Puts `then` in the place of the owner, if that is still the same. Whether it was.
-    fn disown_if(&self, owner: usize, then: usize) -> bool {
+    fn disown_if(&self, number: u32, then: u32) -> bool {
         // ord: TW6 alone: one of those who try does it; the lock orders the rest
-        self.owner.compare_exchange(owner, then, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.owner.compare_exchange(number, then, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Releases it for a thread that has given it up.

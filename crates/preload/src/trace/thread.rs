@@ -4,7 +4,7 @@
 use super::file::populate;
 use super::layout::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
 use super::{IS_LAZY, PROCESS, header, now};
-use crate::thread::{Place, me};
+use crate::thread::{Place, id};
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -211,7 +211,7 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
     new.process = PROCESS.load(Ordering::Relaxed);
     // SAFETY: a call without arguments, which cannot fail.
     new.pid = unsafe { libc::getpid() } as u32;
-    new.thread = (me() >> 1) as u64;
+    new.thread = id().into();
     new.last = now();
     if let Some(before) = before {
         new.last = before.last;
