@@ -51,6 +51,8 @@ extern "C" fn in_child() {
     // ord: M43 alone: the process has one thread
     GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
     BROOM.forget(); // whoever held it does not exist
+    // Objects forget who waited before they are used (W4).
+    stanchion::native::forget_other_threads::<stanchion::native::Watched>();
     cancel::forked();
     config::forked();
     stats::forked();
