@@ -336,7 +336,6 @@ static AT_LOAD: extern "C" fn() = {
 /// For the only thread of a forked child, before there are others, if it sees to it that no lock is used before it has forgotten who waited: what
 /// the threads held that the child does not have (numbers, nodes, spots of locks of platform `Native<C>`) comes back.
 pub fn forget_other_threads<C: Counting>() {
-    slots::forked();
     slots::forget_others();
     let mine = slots::number_if_any();
     for row in C::spots() {

@@ -25,6 +25,7 @@ use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
 use super::{Native, Silent, readers};
 use core::cell::Cell;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering, fence};
 use stanchion_core::CpuId;
 use stanchion_core::percpu::PerCpu;
@@ -59,6 +60,9 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Numbers below this are handed out before anybody looks who has ended.
 static GOAL: AtomicU16 = AtomicU16::new(SPARE);
+
+/// Below this there was no free number a moment ago.
+static FROM: AtomicU16 = AtomicU16::new(0);
 
 /// So many numbers more than there are threads the goal is at least.
 const SPARE: u16 = 16;
@@ -189,13 +193,13 @@ fn take_or_take_back() -> Option<CpuId> {
     let is_known = PROCESS.load(Ordering::Relaxed) == process;
     // Read after the process: a fork in between, by the handler of a signal, has settled that nothing is taken back (`forked`).
     let me = if is_known { thread() } else { FOR_GOOD };
-    // ord: SL2 alone: a goal; any value is a right one
-    let found = take_below(GOAL.load(Ordering::Relaxed), me);
+    // ord: SL2 alone: a goal, and where to look first; any values are right ones
+    let found = take_in(FROM.load(Ordering::Relaxed)..GOAL.load(Ordering::Relaxed), me);
     found.or_else(|| {
         if is_known {
             take_back(process);
         }
-        take_below(CpuId::LIMIT, me)
+        take_in(0..CpuId::LIMIT, me)
     })
 }
 
@@ -209,14 +213,17 @@ fn thread() -> u32 {
     unsafe { libc::gettid() }.cast_unsigned()
 }
 
-/// Takes the lowest free number below `limit`.
-fn take_below(limit: u16, me: u32) -> Option<CpuId> {
-    (0..limit).filter_map(CpuId::new).find(|&cpu| {
+/// Takes the lowest free number of these.
+fn take_in(numbers: Range<u16>, me: u32) -> Option<CpuId> {
+    let found = numbers.filter_map(CpuId::new).find(|&cpu| {
         // ord: SL3 alone: a hint, the exchange decides
         owner(cpu).load(Ordering::Relaxed) == FREE
             // ord: N5 pairs N6: what the slot's last thread did with its nodes comes before what we do
             && owner(cpu).compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    })
+    })?;
+    // ord: SL11 alone: as SL2, any value is a right one
+    FROM.store(found.index() + 1, Ordering::Relaxed);
+    Some(found)
 }
 
 /// Takes back the numbers of threads that are no more (N1, N4), and sets the goal anew.
@@ -240,6 +247,8 @@ fn take_back(process: u32) {
             owner.store(FREE, Ordering::Release);
         }
     }
+    // ord: SL12 alone: as SL2, any value is a right one
+    FROM.store(0, Ordering::Relaxed);
     // ord: SL7 alone: a goal; any value is a right one
     GOAL.store(kept.saturating_add(SPARE.max(kept / 2)).min(CpuId::LIMIT), Ordering::Relaxed);
     // ord: SL5 pairs SL4: what we leave taken is what the next one finds
@@ -285,8 +294,9 @@ pub(super) fn forked() {
     PROCESS.store(known, Ordering::Relaxed);
 }
 
-/// Frees what the threads have in use that a forked child does not have (N4), but for what they read.
+/// As [`forked`]; and frees what the threads have in use that the child does not have (N4), but for what they read.
 pub(super) fn forget_others() {
+    forked();
     if MINE.get() == BUSY {
         return;
     }
