@@ -29,6 +29,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -165,6 +166,8 @@ UNUSED static void settle(void) { sleep_us(40000); }
         }                                                                                                                      \
     } while (0)
 
+UNUSED static pid_t my_tid(void) { return (pid_t)syscall(SYS_gettid); }
+
 UNUSED static pthread_t start_thread(void *(*body)(void *), void *argument, const char *file, int line) {
     pthread_t thread;
     int code = pthread_create(&thread, NULL, body, argument);
@@ -179,6 +182,19 @@ UNUSED static void *end_of_thread(pthread_t thread, const char *file, int line) 
     if (code == ETIMEDOUT) fail_at(file, line, "a thread still waits after %d s", PATIENCE);
     if (code != 0) fail_at(file, line, "pthread_join gives %s (%d)", error_name(code), code);
     return result;
+}
+
+/* Whether a thread of this process sleeps, as the kernel sees it. */
+UNUSED static int sleeps(pid_t tid) {
+    char path[64], text[400];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+    FILE *stat = fopen(path, "r");
+    SETUP(stat != NULL);
+    size_t length = fread(text, 1, sizeof text - 1, stat);
+    fclose(stat);
+    text[length] = 0;
+    char *name_ends = strrchr(text, ')');
+    return name_ends != NULL && name_ends[1] == ' ' && name_ends[2] == 'S';
 }
 
 #define START(body, argument) start_thread(body, argument, __FILE__, __LINE__)

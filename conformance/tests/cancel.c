@@ -5,6 +5,7 @@
 static pthread_mutex_t M;
 static pthread_cond_t C;
 static int waiting, cleaned, held_by_handler, go, woken;
+static pid_t waiter;
 
 struct way {
     const char *name;
@@ -50,6 +51,7 @@ static void *waits(void *type) {
     if (type != NULL) GIVES(pthread_setcanceltype(*ANY(int, type), &old), 0);
     GIVES(pthread_mutex_lock(&M), 0);
     pthread_cleanup_push(clean_up, NULL);
+    waiter = my_tid();
     UP(&waiting);
     while (!go) GIVES(wait_in_a_way(), 0);
     pthread_cleanup_pop(1);
@@ -62,10 +64,11 @@ static void await_wait(void) {
     GIVES(pthread_mutex_unlock(&M), 0);
 }
 
+/* A thread of the asynchronous type may be cancelled in the middle of the call, which is no place for that, until it sleeps there. */
 static void cancelled_while_waiting(int *type) {
     pthread_t thread = START(waits, type);
     await_wait();
-    settle();
+    AWAIT(sleeps(waiter));
     GIVES(pthread_cancel(thread), 0);
     CHECK(END(thread) == PTHREAD_CANCELED, "the thread was not cancelled");
     CHECK(cleaned == 1, "the clean-up handler ran %d times", cleaned);

@@ -73,8 +73,9 @@ typedef struct stanchion_checked_mutex_t {
 #define STANCHION_CHECKED_MUTEX_INIT STANCHION_INIT
 
 /**
- * A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes to the one that came first. There
- * are no spurious wake-ups, but a condition may be over by the time the mutex is acquired, so wait in a loop.
+ * A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes to the one that came first, among
+ * those of the highest real-time priority if there are any. There are no spurious wake-ups, but a condition may be over by the time the mutex
+ * is acquired, so wait in a loop.
  *
  * Nobody waits if all bytes are zero. It may be moved or freed while nobody waits, right after a broadcast too. Memory: 16 bytes, and 32 on the
  * stack of each thread that waits. Waiting is no cancellation point.
@@ -494,7 +495,7 @@ int stanchion_cond_clockwait(struct stanchion_cond_t *cond,
                              const struct timespec *until) STANCHION_NOEXCEPT;
 
 /**
- * Wakes the thread that has waited longest, if there is one. Best called with the mutex held, or right after it was released.
+ * Wakes the first thread in line, if there is one. Best called with the mutex held, or right after it was released.
  *
  * - Returns: 0, or `EINVAL` if `cond` is null or misaligned.
  *

@@ -120,6 +120,12 @@ impl<P: Platform> PerCpu<P> {
         self.patience.store(0, Relaxed);
     }
 
+    /// The context does not exist, and the queues in which it stands are used no more, or forget it first.
+    pub fn forget(&self) {
+        // ord: P9 alone: nobody is this context
+        self.nesting.store(0, Relaxed);
+    }
+
     /// Whether it has not spun yet since it began; for tests.
     #[doc(hidden)]
     pub fn is_new(&self) -> bool {

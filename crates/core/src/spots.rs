@@ -137,6 +137,18 @@ impl<'a, P: Platform> SpotRow<'a, P> {
         self.cell(spot).store(FREE, Relaxed);
     }
 
+    /// Frees the spots of all contexts but this one: the others do not exist.
+    pub fn forget_but(&self, mine: Option<CpuId>) {
+        for cell in self.cells {
+            // ord: S9 alone: nobody else is there
+            let code = NodeCode::from_raw(cell.load(Relaxed) as u16);
+            if code.is_some_and(|code| Some(code.cpu()) != mine) {
+                // ord: S10 alone: nobody else is there
+                cell.store(FREE, Relaxed);
+            }
+        }
+    }
+
     /// Takes on the duty to kick the head that sleeps at `spot`. `None` if somebody else did, or it is gone.
     #[must_use]
     pub fn consume(&self, spot: SpotIndex) -> Option<CpuId> {

@@ -21,7 +21,7 @@ mod usage;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::REFUSED;
+use output::{REFUSED, add};
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -78,7 +78,9 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Guest(args) => guest::run(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut script);
+            add(format_args!("{}", String::from_utf8_lossy(&script)));
             ExitCode::SUCCESS
         }
     }

@@ -1,4 +1,5 @@
 //! What every command hands over: its exit code, its text, its files.
+use core::fmt::Arguments;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,29 @@ pub(crate) fn print(text: &str, code: ExitCode) -> ExitCode {
             ExitCode::from(FAILED)
         }
         _ => code,
+    }
+}
+
+/// As `println!`, for what is printed while the work goes on. If nobody reads it any more, the process ends (see [`add`]).
+macro_rules! say {
+    ($($piece:tt)*) => {
+        $crate::output::add(format_args!("{}\n", format_args!($($piece)*)))
+    };
+}
+pub(crate) use say;
+
+/// Adds a piece to standard output. If nobody reads it any more, there is no use in going on, and the process ends as the signal SIGPIPE ends
+/// programs that do not ignore it.
+pub(crate) fn add(text: Arguments<'_>) {
+    match std::io::stdout().write_fmt(text) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
+        }
+        Err(error) => {
+            eprintln!("stanchion: cannot write to standard output: {error}");
+            std::process::exit(FAILED.into());
+        }
+        Ok(()) => {}
     }
 }
 

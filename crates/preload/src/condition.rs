@@ -9,20 +9,20 @@
 //! |---|---|---|
 //! | ours | ours | we |
 //! | ours | libc's | we; the mutex is released and acquired by libc |
-//! | libc's (shared) | libc's | libc |
-//! | libc's (shared) | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
+//! | libc's | libc's | libc |
+//! | libc's | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
 use crate::cancel::{self, Type};
 use crate::config;
-use crate::fork;
 use crate::libc_own::own;
 use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
-use crate::say::die;
 use crate::stats::{self, Left};
 use crate::time;
+use crate::uses::{lock_after_wait, unlock_to_wait};
+use crate::whose::{claim, is_libcs};
+use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use libc::{
     EBUSY, EPERM, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec,
@@ -30,7 +30,7 @@ use libc::{
 use stanchion::condvar::{Ending, Waiter};
 use stanchion::deadline::{Clock, Deadline};
 
-mod libc_s {
+pub(crate) mod libc_s {
     //! libc's own, for its own objects. Conditions have an older version, of another layout.
     use super::{clockid_t, own, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec};
 
@@ -42,8 +42,6 @@ mod libc_s {
         fn pthread_cond_clockwait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, time: *const timespec);
         #["GLIBC_2.3.2"] fn pthread_cond_signal(condition: *mut pthread_cond_t);
         #["GLIBC_2.3.2"] fn pthread_cond_broadcast(condition: *mut pthread_cond_t);
-        fn pthread_condattr_init(attributes: *mut pthread_condattr_t);
-        fn pthread_condattr_setpshared(attributes: *mut pthread_condattr_t, shared: i32);
         fn pthread_condattr_getpshared(attributes: *const pthread_condattr_t, shared: *mut i32);
         fn pthread_condattr_getclock(attributes: *const pthread_condattr_t, clock: *mut clockid_t);
     }
@@ -52,75 +50,9 @@ mod libc_s {
 thread_local! {
     /// What the thread waits with. Constant and without a destructor, at the same distance from each thread's control block (`thread.rs`).
     pub(crate) static WAITER: Waiter = const { Waiter::new() };
+    /// Whether it does. Who waits meanwhile is the handler of a signal.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
 }
-
-/// Where libc notes that a condition is shared: byte and bit, plus one; 0 is "not looked up yet".
-static SHARED_AT: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether the condition is libc's. If it is ours, it is fit to be used (W4).
-///
-/// # Safety
-///
-/// `condition` must point to an object that is or was initialised, and lives.
-#[inline(always)]
-unsafe fn is_libcs(condition: *mut pthread_cond_t) -> bool {
-    if config::choice().is_none() {
-        return true;
-    }
-    // ord: M29 alone: every thread finds the same place
-    let place = match SHARED_AT.load(Ordering::Relaxed) {
-        0 => find_shared(),
-        place => place,
-    } - 1;
-    // SAFETY: the caller's object has that many bytes. libc sets the bit when it initialises one; ours does not use that byte.
-    let byte = unsafe { condition.cast::<u8>().add(place / 8).read_volatile() };
-    let is_libcs = byte & (1 << (place % 8)) != 0;
-    if !is_libcs {
-        // SAFETY: the condition is ours.
-        unsafe { Condition::at(condition) }.adopt();
-    }
-    is_libcs
-}
-
-/// Has libc initialise a shared condition and one that is not, and looks for the one bit in which they differ. If there is no such bit,
-/// where ours are zero, everything about conditions is better left to libc; that has not been met, so the process ends.
-#[cold]
-fn find_shared() -> usize {
-    // SAFETY: all-zero is a valid initial value for both types, which are then initialised by libc.
-    let bytes = unsafe {
-        let mut attributes: pthread_condattr_t = core::mem::zeroed();
-        let mut conditions: [pthread_cond_t; 2] = core::mem::zeroed();
-        libc_s::pthread_condattr_init(&raw mut attributes);
-        libc_s::pthread_cond_init(&raw mut conditions[0], &raw const attributes);
-        libc_s::pthread_condattr_setpshared(&raw mut attributes, libc::PTHREAD_PROCESS_SHARED);
-        libc_s::pthread_cond_init(&raw mut conditions[1], &raw const attributes);
-        core::mem::transmute::<[pthread_cond_t; 2], [[u8; size_of::<pthread_cond_t>()]; 2]>(conditions)
-    };
-    let mut found =
-        bytes[0].iter().zip(&bytes[1]).enumerate().filter(|(_, (private, shared))| private != shared);
-    let place = match (found.next(), found.next()) {
-        (Some((at, (0, bit))), None) if at >= OURS_UP_TO && bit.is_power_of_two() => {
-            at * 8 + bit.trailing_zeros() as usize
-        }
-        _ => {
-            die(b"stanchion: this libc's condition variables look like none we know; run without the library")
-        }
-    };
-    // ord: M30 alone: every thread finds the same place
-    SHARED_AT.store(place + 1, Ordering::Relaxed);
-    place + 1
-}
-
-/// Finds out all that is found out once.
-pub(crate) fn resolve() {
-    libc_s::resolve();
-    if config::choice().is_some() {
-        find_shared();
-    }
-}
-
-/// So many bytes of a condition are used by us.
-const OURS_UP_TO: usize = core::mem::offset_of!(Condition, generation) + 4;
 
 /// # Safety
 ///
@@ -145,11 +77,12 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
         if failures != 0 || shared != 0 || config::choice().is_none() {
             return libc_s::pthread_cond_init(condition, attributes);
         }
-        condition.write_bytes(0, 1);
-        // ord: M31 alone: the program orders its use of what it initialised
-        Condition::at(condition).clock.store(clock, Ordering::Relaxed);
-        // ord: M50 alone: as M31, the program orders its use of it
-        Condition::at(condition).generation.store(fork::generation(), Ordering::Relaxed);
+        if clock == libc::CLOCK_REALTIME {
+            // As one that is made by an initialiser: whoever waits first makes it theirs.
+            condition.write_bytes(0, 1);
+        } else {
+            Condition::make(condition, clock);
+        }
         0
     }
 }
@@ -161,7 +94,7 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
 pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition, for which nobody waits.
     unsafe {
-        if is_libcs(condition) {
+        if !claim(condition) {
             return libc_s::pthread_cond_destroy(condition);
         }
         if Condition::at(condition).queue.is_quiet() { 0 } else { EBUSY }
@@ -273,7 +206,7 @@ pub(crate) unsafe fn wait_for(
     // SAFETY: the caller's promise, as far as libc's functions go.
     unsafe {
         let this = Mutex::at(mutex);
-        let (ours, is_libcs) = (mutex::ours(this), is_libcs(condition));
+        let (ours, is_libcs) = (mutex::ours(this), !claim(condition));
         if is_libcs && ours.is_none() {
             return match until {
                 Until::Notified => libc_s::pthread_cond_wait(condition, mutex),
@@ -294,13 +227,25 @@ pub(crate) unsafe fn wait_for(
         }
         // The waiter stands in a list: a thread that may be cancelled at any moment must not leave it there.
         let kept = Type::deferred();
-        cancel::test();
+        // A handler's wait is no cancellation point: unwinding would pass the wait around it, whose waiter stands in a list, too.
+        let is_inner = WAITS.get();
+        if !is_inner {
+            cancel::begin();
+        }
         let ending = match own {
             None => nap(mutex, deadline.as_ref()),
-            Some(own) => wait_in_line(own, mutex, deadline.as_ref()),
+            Some(own) if is_inner => wait_in_line(own, mutex, deadline.as_ref(), &Waiter::new(), || false),
+            Some(own) => {
+                WAITS.set(true);
+                let deadline = deadline.as_ref();
+                let ending =
+                    WAITER.with(|waiter| wait_in_line(own, mutex, deadline, waiter, cancel::may_come));
+                WAITS.set(false);
+                ending
+            }
         };
         if let Ok(Ending::Interrupted) = ending {
-            // Does not return, unless the request has not come so far: then the wait is over for no reason, and the next one asks again.
+            // Does not return, unless the request has not come so far, or means nothing: then the wait is over for no reason.
             cancel::test();
         }
         kept.restore();
@@ -323,51 +268,45 @@ unsafe fn deadline(own: Option<&Condition>, until: Until) -> Result<Option<Deadl
         Until::ClockTime(clock, time) => (time::clock(clock)?, time),
         Until::Time(time) => match own {
             None => (Clock::Realtime, time),
-            // ord: M32 alone: set when it was initialised, which the program orders
-            Some(own) => (time::clock(own.clock.load(Ordering::Relaxed))?, time),
+            Some(own) => (time::clock(own.clock())?, time),
         },
     };
     // SAFETY: the caller promises that the time is readable.
     unsafe { time::deadline(clock, time) }.map(Some)
 }
 
-/// Stands in line until it is notified. The error is that of acquiring the mutex again.
+/// Stands in line until it is notified, or was poked and `leaves` says so. The error is that of acquiring the mutex again.
 ///
 /// # Safety
 ///
-/// The mutex must be held by the calling thread.
+/// The mutex must be held by the calling thread, and the waiter be its own and in no list.
 unsafe fn wait_in_line(
     condition: &Condition,
     mutex: *mut pthread_mutex_t,
     deadline: Option<&Deadline>,
+    waiter: &Waiter,
+    leaves: fn() -> bool,
 ) -> Result<Ending, c_int> {
-    WAITER.with(|waiter| {
-        // SAFETY: the mutex is held, the waiter is the thread's own and stands still; a thread waits for one condition at a time, as a
-        // handler must not wait for any.
-        unsafe {
-            let queue = &condition.queue;
-            queue.list(waiter, mutex.cast_const().cast());
-            let released = mutex::unlock(mutex);
-            if released != 0 {
-                // It was not held. The wait is over before it began.
-                if queue.sleep(waiter, Some(&Deadline::EPOCH), || false) == Ending::Notified {
-                    notify(condition, 1); // it was for somebody else
-                }
-                return Err(released);
+    // SAFETY: the mutex is held, and the waiter is the caller's own and stands still.
+    unsafe {
+        let queue = &condition.queue;
+        queue.list(waiter, mutex.cast_const().cast());
+        let released = unlock_to_wait(mutex);
+        if released != 0 {
+            // It was not held. The wait is over before it began.
+            if queue.sleep(waiter, Some(&Deadline::EPOCH), || false) == Ending::Notified {
+                notify(condition, 1); // it was for somebody else
             }
-            let ending = queue.sleep(waiter, deadline, cancel::is_enabled);
-            if ending == Ending::Interrupted {
-                // The poke comes before the request: it may be on its way.
-                stanchion::deadline::sleep(ON_ITS_WAY);
-            }
-            let acquired = mutex::lock(mutex);
-            if acquired == 0 { Ok(ending) } else { Err(acquired) }
+            return Err(released);
         }
-    })
+        let ending = queue.sleep(waiter, deadline, leaves);
+        if ending == Ending::Interrupted {
+            cancel::let_come(waiter);
+        }
+        let acquired = lock_after_wait(mutex);
+        if acquired == 0 { Ok(ending) } else { Err(acquired) }
+    }
 }
-
-/// How long a thread that was poked lets the one that cancels it come on.
-const ON_ITS_WAY: Duration = Duration::from_micros(50);
 
 /// The longest a wait lasts that cannot be notified.
 const NAP: Duration = Duration::from_millis(1);
@@ -380,14 +319,14 @@ const NAP: Duration = Duration::from_millis(1);
 unsafe fn nap(mutex: *mut pthread_mutex_t, deadline: Option<&Deadline>) -> Result<Ending, c_int> {
     // SAFETY: the mutex is held, and ours.
     unsafe {
-        let released = mutex::unlock(mutex);
+        let released = unlock_to_wait(mutex);
         if released != 0 {
             return Err(released);
         }
         if !deadline.is_some_and(Deadline::has_passed) {
             stanchion::deadline::sleep(NAP);
         }
-        mutex::lock(mutex);
+        lock_after_wait(mutex);
         let is_over = deadline.is_some_and(Deadline::has_passed);
         Ok(if is_over { Ending::TimedOut } else { Ending::Notified })
     }

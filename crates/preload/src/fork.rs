@@ -5,29 +5,30 @@
 //! no such number.
 //!
 //! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
+use crate::cancel;
 use crate::config;
 use crate::stats;
 use crate::trace;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use stanchion::futex::Guard;
 
-/// How many forks lie between this process and the one that was started.
-static GENERATION: AtomicU32 = AtomicU32::new(0);
+/// How many forks lie between this process and the one that was started. After 65 535 they are counted from 1 again.
+static GENERATION: AtomicU16 = AtomicU16::new(0);
 
 /// The lock of those who clean up.
 static BROOM: Guard = Guard::new();
 
 /// The generation of objects that are initialised now.
 #[inline(always)]
-pub(crate) fn generation() -> u32 {
+pub(crate) fn generation() -> u16 {
     // ord: M36 alone: changes while the process has one thread
     GENERATION.load(Ordering::Relaxed)
 }
 
 /// Sees to it that nobody waits at an object whom this process does not have. `clean` forgets who waits there.
 #[inline(always)]
-pub(crate) fn adopt(of_object: &AtomicU32, clean: impl FnOnce()) {
+pub(crate) fn adopt(of_object: &AtomicU16, clean: impl FnOnce()) {
     // ord: M37 pairs M38: if it is ours, it was cleaned before
     if of_object.load(Ordering::Acquire) != generation() {
         adopt_slow(of_object, clean);
@@ -35,7 +36,7 @@ pub(crate) fn adopt(of_object: &AtomicU32, clean: impl FnOnce()) {
 }
 
 #[cold]
-fn adopt_slow(of_object: &AtomicU32, clean: impl FnOnce()) {
+fn adopt_slow(of_object: &AtomicU16, clean: impl FnOnce()) {
     BROOM.acquire();
     // ord: M42 alone: changed under the broom only
     if of_object.load(Ordering::Relaxed) != generation() {
@@ -50,6 +51,9 @@ extern "C" fn in_child() {
     // ord: M43 alone: the process has one thread
     GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
     BROOM.forget(); // whoever held it does not exist
+    // Objects forget who waited before they are used (W4).
+    stanchion::native::forget_other_threads::<stanchion::native::Watched>();
+    cancel::forked();
     config::forked();
     stats::forked();
     trace::forked();

@@ -10,7 +10,9 @@
 //!
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
-//! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`: the exported functions.
+//! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`, `second_names.rs`: the exported functions.
+//! - `whose.rs`: whose a condition variable is. `uses.rs`: mutexes with which somebody waits. `two.rs`, `two_rw.rs`: mutexes and
+//!   reader-writer locks that libc's functions use beside ours.
 //! - `stats/`: what happens at each lock, counted in a file.
 //! - `maps.rs`: which file an address is in.
 //! - `trace/`: when each thread took which lock, and for how long.
@@ -21,8 +23,11 @@
 //! Invariants:
 //! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
 //! - **W2** Between a lock and its unlock nothing changes what an object is: kinds are set when it is initialised, the lock of the process at
-//!   its first use.
+//!   its first use; what is handed over to libc is so by a thread that has the lock, and does not keep it.
 //! - **W3** After a release the object is not touched.
+//! - **W4** is told in `fork.rs`.
+//! - **W5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its threads; and we use one only after we
+//!   saw that libc does not hold it (`two.rs`).
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
 mod c11;
@@ -40,8 +45,13 @@ mod object;
 mod rules;
 mod rwlock;
 mod say;
+mod second_names;
 mod spin;
 mod stats;
 mod thread;
 mod time;
 mod trace;
+mod two;
+mod two_rw;
+mod uses;
+mod whose;

@@ -9,7 +9,7 @@ use crate::{cancel, condition, config, fork, mutex, rwlock, spin};
 static AT_LOAD: extern "C" fn() = {
     extern "C" fn at_load() {
         cancel::resolve();
-        condition::resolve();
+        condition::libc_s::resolve();
         mutex::libc_s::resolve();
         rwlock::libc_s::resolve();
         spin::libc_s::resolve();

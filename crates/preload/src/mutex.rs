@@ -8,9 +8,9 @@ use crate::locks::Choice;
 use crate::object::{DESTROYED, Kind, Mutex, NORMAL};
 use crate::rules;
 use crate::stats::{self, Attempt, Left};
-use crate::thread::me;
 use crate::time;
 use crate::trace;
+use crate::uses;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
@@ -38,14 +38,17 @@ pub(crate) mod libc_s {
 /// The most a recursive mutex counts.
 const MOST: u32 = u32::MAX - 1;
 
-/// The lock and the kind of a mutex that is ours, and fit to be used (W4).
+/// The lock and the kind of a mutex that is ours, and fit to be used (W4, W5).
 #[inline(always)]
 pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
     let (process, kind) = (config::choice()?, mutex.kind()?);
     let choice = if config::has_rules() { rules::choice_of(mutex, process) } else { process };
-    let found = (choice, kind);
-    mutex.adopt(found.0);
-    Some(found)
+    mutex.adopt(choice);
+    // SAFETY: the mutex is ours, with this lock.
+    if mutex.is_disturbed() && unsafe { mutex.settle(choice) } {
+        return None;
+    }
+    Some((choice, kind))
 }
 
 /// # Safety
@@ -100,7 +103,11 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
     // SAFETY: POSIX: an initialised mutex, which nobody uses any more.
     unsafe {
         let this = Mutex::at(mutex);
-        let Some((choice, _)) = ours(this) else { return libc_s::pthread_mutex_destroy(mutex) };
+        let ours = ours(this);
+        if (ours.is_some() || this.was_handed_over()) && uses::is_waited_with(this) {
+            return EBUSY;
+        }
+        let Some((choice, _)) = ours else { return libc_s::pthread_mutex_destroy(mutex) };
         if choice.is_held(&raw const this.word) || !this.relay.is_empty() {
             return EBUSY;
         }
@@ -128,12 +135,29 @@ pub(crate) unsafe fn lock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) {
+        if !is_plain(this) || !this.announce() {
             return lock_other(mutex);
         }
         Choice::DEFAULT.acquire(&raw const this.word);
-        this.set_owner(me());
+        if !this.enter() {
+            return lock_libcs(mutex, Choice::DEFAULT);
+        }
         0
+    }
+}
+
+/// Gives a mutex over that libc holds, too, or that is libc's already, and acquires it there.
+///
+/// # Safety
+///
+/// As `pthread_mutex_lock`; the mutex is ours with this lock, and the calling thread has just acquired that.
+#[cold]
+#[inline(never)]
+unsafe fn lock_libcs(mutex: *mut pthread_mutex_t, choice: Choice) -> c_int {
+    // SAFETY: the caller's promise; from then on the mutex is libc's.
+    unsafe {
+        Mutex::at(mutex).hand_over(choice);
+        libc_s::pthread_mutex_lock(mutex)
     }
 }
 
@@ -158,7 +182,10 @@ unsafe fn lock_other(mutex: *mut pthread_mutex_t) -> c_int {
             return answer;
         }
         trace::acquire(this, choice);
-        this.set_owner(me());
+        if !this.enter_at_once() {
+            trace::left(mutex.addr(), trace::MUTEX, trace::now());
+            return lock_libcs(mutex, choice);
+        }
         0
     }
 }
@@ -218,7 +245,10 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
         if !stats::try_acquire(this, choice, meant) {
             return EBUSY;
         }
-        this.set_owner(me());
+        if !this.enter_at_once() {
+            this.hand_over(choice);
+            return EBUSY;
+        }
         trace::enter_at_once(mutex.addr(), trace::MUTEX);
         0
     }
@@ -307,10 +337,10 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) || !this.is_mine() || !this.relay.is_empty() {
+        if !is_plain(this) || !this.is_mine_alone() || !this.relay.is_empty() {
             return unlock_other(mutex);
         }
-        this.set_owner(0);
+        this.leave();
         Choice::DEFAULT.release(&raw const this.word);
         // From here on the mutex may be gone (W3).
         0
@@ -332,7 +362,7 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
             return answer;
         }
         if this.is_mine() {
-            this.set_owner(0);
+            this.leave();
         } else {
             this.disown();
         }
@@ -364,24 +394,4 @@ fn not_yet(this: &Mutex, kind: Kind) -> Option<c_int> {
         }
     }
     None
-}
-
-/// libc has some of these functions by a second name each, which a few libraries use.
-macro_rules! by_second_name {
-    ($($second:ident($($argument:ident: $type:ty),*) = $first:path;)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $second($($argument: $type),*) -> core::ffi::c_int {
-            // SAFETY: the same function by another name.
-            unsafe { $first($($argument),*) }
-        }
-    )*};
-}
-pub(crate) use by_second_name;
-
-by_second_name! {
-    __pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) = pthread_mutex_init;
-    __pthread_mutex_destroy(mutex: *mut pthread_mutex_t) = pthread_mutex_destroy;
-    __pthread_mutex_lock(mutex: *mut pthread_mutex_t) = pthread_mutex_lock;
-    __pthread_mutex_trylock(mutex: *mut pthread_mutex_t) = pthread_mutex_trylock;
-    __pthread_mutex_unlock(mutex: *mut pthread_mutex_t) = pthread_mutex_unlock;
 }

@@ -4,28 +4,46 @@
 //!
 //! | bytes | here | in libc |
 //! |---|---|---|
-//! | 0–3 | the lock's word | its lock's word |
+//! | 0–3 | 0, unless libc holds it (`two.rs`) | its lock's word |
 //! | 4–7 | how often a recursive one is held, less one | the same |
-//! | 8–15 | owner: its thread number, and a mark while it leaves waiters there | owner's number, users |
+//! | 8–11 | [`TAKEN`] while a thread of ours has it, or is about to | owner's thread id |
+//! | 12–15 | owner: its thread number, and a mark while it leaves waiters there | users |
 //! | 16–19 | **kind** | **kind**: 0 normal, 1 recursive, 2 error-checking, 3 adaptive; 16 robust, 32 inherits, 64 protects, 128 shared; −1 destroyed |
-//! | 20–23 | generation (`fork.rs`) | spins, elision |
-//! | 24–31 | waiters of a condition, to be woken as it is released | list of robust ones |
-//! | 32–39 | its record in `stats`, and what is to be added to that | list of robust ones |
+//! | 20–23 | its record in `stats`, and what is to be added to that | spins, elision |
+//! | 24–27 | the lock's word | list of robust ones |
+//! | 28–29 | generation (`fork.rs`) | list of robust ones |
+//! | 30–31 | how many wait for a condition with it | (in users) |
+//! | 32–39 | waiters of a condition, to be woken as it is released | list of robust ones |
+//!
+//! What libc writes to while it uses one of ours (0–15, and 20–23 of adaptive ones) is what we can do without.
 //!
 //! `pthread_rwlock_t`, 56 bytes:
 //!
 //! | bytes | here | in libc |
 //! |---|---|---|
-//! | 0–7 | `qrw` | counts |
-//! | 8–15 | the writer: its thread number | futex words |
-//! | 16–23 | generation, writers that wait for a limited time | unused |
+//! | 0–15 | 0, unless libc's functions use it (`two_rw.rs`) | counts, futex words |
+//! | 16–23 | `qrw` | unused |
+//! | 24–27 | 0 | the writer's thread id |
 //! | 28–31 | **shared** | **shared** |
-//! | 40–47 | the records of readers and writers in `stats` | unused |
+//! | 32–35 | the writer: its thread number | unused |
+//! | 40–43 | the records of readers and writers in `stats` | unused |
+//! | 44–45 | generation | unused |
+//! | 46–47 | whether the hold is timed for `stats`; whether it was handed over to libc | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
-//! | 52–55 | whether the hold is timed for `stats` | unused |
+//! | 52–55 | writers that wait for a limited time | unused |
 //!
-//! `pthread_cond_t`, 48 bytes: 0–15 the queue of waiters, 16–19 the clock, 20–23 the generation. Whether one is shared between processes libc notes at a place of
-//! its own, which has moved: at the first use it is looked up by having libc initialise one (`condition.rs`).
+//! `pthread_cond_t`, 48 bytes:
+//!
+//! | bytes | here | in libc |
+//! |---|---|---|
+//! | 0–7 | 0 | how many have waited so far |
+//! | 8–23 | the queue of waiters | other counts, of those who wait and of signals |
+//! | 24–27 | [`OURS`] | one of them |
+//! | 28–29 | generation | one of them |
+//! | 30–31 | the clock | one of them |
+//! | 32–47 | 0 | others, the clock, whether it is shared between processes |
+//!
+//! One that says that it is ours is ours, one that is all zero is nobody's so far, and all others are libc's (`whose.rs`).
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
@@ -33,28 +51,33 @@ use crate::locks::{Choice, World};
 use crate::thread::me;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
-use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
+use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
 use stanchion_core::QueuedRwLock;
 
 /// Our mutex.
 #[repr(C)]
 pub(crate) struct Mutex {
-    pub(crate) word: AtomicU32,
+    pub(crate) libcs_word: AtomicU32,
     pub(crate) count: AtomicU32,
-    pub(crate) owner: AtomicUsize,
+    pub(crate) libcs_owner: AtomicU32,
+    pub(crate) owner: AtomicU32,
     pub(crate) kind: AtomicI32,
-    pub(crate) generation: AtomicU32,
-    pub(crate) relay: Relay,
     /// `stats/records.rs`
-    pub(crate) record: AtomicU32,
+    pub(crate) record: AtomicU16,
     /// The holder's, for `stats`: what is to be added to the record, and whether the hold is timed (`stats/tally.rs`).
-    pub(crate) tally: AtomicU32,
+    pub(crate) tally: AtomicU16,
+    pub(crate) word: AtomicU32,
+    pub(crate) generation: AtomicU16,
+    /// The holder's: how many wait for a condition with it (`uses.rs`).
+    pub(crate) waits: AtomicU16,
+    pub(crate) relay: Relay,
 }
 
-const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
+const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, libcs_owner) == 8);
+const _: () = assert!(core::mem::offset_of!(Mutex, kind) == 16 && core::mem::offset_of!(Mutex, word) == 24);
 const _: () = assert!(size_of::<Mutex>() == size_of::<pthread_mutex_t>());
 
 /// What a mutex of ours is.
@@ -70,8 +93,10 @@ pub(crate) const NORMAL: i32 = 0;
 pub(crate) const RECURSIVE: i32 = 1;
 pub(crate) const CHECKING: i32 = 2;
 const ADAPTIVE: i32 = 3;
+/// What libc finds in the place of its owner. No thread has this id.
+pub(crate) const TAKEN: u32 = 1 << 30;
 /// Mark of an owner that leaves a waiter with the mutex at this moment.
-const RELAYING: usize = 1;
+const RELAYING: u32 = 1 << 4;
 pub(crate) const DESTROYED: i32 = -1;
 /// The lock that a mutex of its own has, plus one (`rules.rs`); 0 is "not decided yet". libc looks at no such bits.
 const DECISION: i32 = 0x7f00_0000;
@@ -180,10 +205,12 @@ impl Mutex {
             }
             // ord: M58 pairs M57: waiters that the owner left are there
             match self.owner.compare_exchange(owner, 0, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return,
+                Ok(_) => break,
                 Err(now) => owner = now,
             }
         }
+        // ord: TW30 alone: as in `leave`
+        self.libcs_owner.store(0, Ordering::Relaxed);
     }
 
     /// See [`adopt`].
@@ -194,33 +221,32 @@ impl Mutex {
         adopt(&self.generation, || unsafe {
             choice.forget_waiters(&self.word);
             self.relay.forget();
+            // ord: PX22 alone: nobody uses it meanwhile
+            self.waits.store(0, Ordering::Relaxed);
         });
-    }
-
-    #[inline(always)]
-    pub(crate) fn set_owner(&self, owner: usize) {
-        // ord: M8 alone: see M7, others only learn that it is not them
-        self.owner.store(owner, Ordering::Relaxed);
     }
 }
 
 /// Our reader-writer lock.
 #[repr(C)]
 pub(crate) struct RwLock {
+    pub(crate) libcs_words: [AtomicU32; 4],
     lock: UnsafeCell<QueuedRwLock<World>>,
-    pub(crate) writer: AtomicUsize,
-    pub(crate) generation: AtomicU32,
+    _libcs_writer: u32,
+    pub(crate) shared: AtomicU32,
+    pub(crate) writer: AtomicU32,
+    _unused: u32,
+    /// `stats/records.rs`
+    pub(crate) read_record: AtomicU16,
+    pub(crate) write_record: AtomicU16,
+    pub(crate) generation: AtomicU16,
+    /// Whether the writer's hold is timed for `stats`.
+    pub(crate) timed: AtomicU8,
+    /// Whether it was handed over to libc.
+    pub(crate) whose: AtomicU8,
+    pub(crate) preference: AtomicU32,
     /// How many wait to write for a limited time, where writers go first: readers let them.
     pub(crate) timed_writers: AtomicU32,
-    _futex: u32,
-    pub(crate) shared: AtomicU32,
-    _elision: u64,
-    /// `stats/records.rs`
-    pub(crate) read_record: AtomicU32,
-    pub(crate) write_record: AtomicU32,
-    pub(crate) preference: AtomicU32,
-    /// Whether the writer's hold is timed for `stats`.
-    pub(crate) timed: AtomicU32,
 }
 
 const _: () = assert!(size_of::<RwLock>() == 56 && core::mem::offset_of!(RwLock, shared) == 28);
@@ -251,7 +277,7 @@ impl RwLock {
     #[inline(always)]
     pub(crate) fn is_ours(&self) -> bool {
         // ord: M9 alone: set when it was initialised, which the program orders (W2)
-        self.shared.load(Ordering::Relaxed) == 0
+        self.shared.load(Ordering::Relaxed) == 0 && !self.was_handed_over()
     }
 
     /// See [`adopt`].
@@ -274,7 +300,7 @@ impl RwLock {
     }
 
     #[inline(always)]
-    pub(crate) fn set_writer(&self, writer: usize) {
+    pub(crate) fn set_writer(&self, writer: u32) {
         // ord: M11 alone: see M10, others only learn that it is not them
         self.writer.store(writer, Ordering::Relaxed);
     }
@@ -287,14 +313,19 @@ impl RwLock {
     }
 }
 
+/// What a condition says that is ours. No count of libc's comes to as much.
+pub(crate) const OURS: u32 = 0xc0d1_7104;
+
 /// Our condition variable.
 #[repr(C)]
 pub(crate) struct Condition {
+    pub(crate) libcs_waits: AtomicU64,
     pub(crate) queue: WaitQueue,
+    pub(crate) whose: AtomicU32,
+    pub(crate) generation: AtomicU16,
     /// The clock of timed waits, as POSIX numbers them.
-    pub(crate) clock: AtomicI32,
-    pub(crate) generation: AtomicU32,
-    _rest: [u32; 6],
+    pub(crate) clock: AtomicU16,
+    _rest: [u64; 2],
 }
 
 const _: () = assert!(size_of::<Condition>() == size_of::<pthread_cond_t>());
@@ -307,6 +338,31 @@ impl Condition {
     pub(crate) unsafe fn at<'a>(condition: *mut pthread_cond_t) -> &'a Self {
         // SAFETY: the same size, aligned to 8 bytes; every field is atomic, or guarded by the queue itself.
         unsafe { &*condition.cast::<Self>() }
+    }
+
+    /// Makes one that is ours, with this clock.
+    ///
+    /// # Safety
+    ///
+    /// The object may be written.
+    pub(crate) unsafe fn make(condition: *mut pthread_cond_t, clock: clockid_t) {
+        // SAFETY: the caller's promise; all-zero is one for which nobody waits.
+        let this = unsafe {
+            condition.write_bytes(0, 1);
+            Self::at(condition)
+        };
+        // ord: M31 alone: the program orders its use of what it initialised
+        this.clock.store(clock as u16, Ordering::Relaxed);
+        // ord: M50 alone: as M31, the program orders its use of it
+        this.generation.store(generation(), Ordering::Relaxed);
+        // ord: PX10 alone: as M31, the program orders its use of it
+        this.whose.store(OURS, Ordering::Relaxed);
+    }
+
+    /// The clock of timed waits.
+    pub(crate) fn clock(&self) -> clockid_t {
+        // ord: M32 alone: set when it was initialised, which the program orders
+        self.clock.load(Ordering::Relaxed).into()
     }
 
     /// See [`adopt`].

@@ -6,7 +6,6 @@
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;
-use crate::mutex::by_second_name;
 use crate::object::RwLock;
 use crate::stats::{self, Left, rw};
 use crate::thread::me;
@@ -41,21 +40,35 @@ pub(crate) mod libc_s {
     }
 }
 
-/// Whether the lock is ours; if so, it is fit to be used (W4).
+/// Whether the lock is ours; if so, it is fit to be used (W4, W5).
 #[inline(always)]
 fn is_ours(this: &RwLock) -> bool {
     let is_ours = config::choice().is_some() && this.is_ours();
     if is_ours {
         this.adopt();
+        if this.is_held_by_libc() {
+            this.look();
+        }
     }
     is_ours
+}
+
+/// Whether a lock that was acquired just now is libc's.
+#[inline(always)]
+fn is_libcs(this: &RwLock, write: bool) -> bool {
+    this.is_disputed() && !this.keeps(write)
+}
+
+/// As libc's type.
+fn raw(this: &RwLock) -> *mut pthread_rwlock_t {
+    ptr::from_ref(this).cast_mut().cast()
 }
 
 /// # Safety
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_init(
+pub(crate) unsafe extern "C" fn pthread_rwlock_init(
     lock: *mut pthread_rwlock_t,
     attributes: *const pthread_rwlockattr_t,
 ) -> c_int {
@@ -87,7 +100,7 @@ unsafe extern "C" fn pthread_rwlock_init(
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock, which nobody uses any more.
     unsafe { if is_ours(RwLock::at(lock)) { 0 } else { libc_s::pthread_rwlock_destroy(lock) } }
 }
@@ -96,7 +109,7 @@ unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_in
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -111,6 +124,10 @@ fn read(this: &RwLock) -> c_int {
     }
     let (comer, came) = (rw::come(this, false, true), trace::now());
     let answer = read_uncounted(this);
+    if answer == 0 && is_libcs(this, false) {
+        // SAFETY: an initialised lock, which is libc's now.
+        return unsafe { libc_s::pthread_rwlock_rdlock(raw(this)) };
+    }
     if answer == 0 {
         got_in(this, false, comer, came);
     }
@@ -136,7 +153,7 @@ fn read_uncounted(this: &RwLock) -> c_int {
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -155,24 +172,31 @@ fn lets_writers_go_first(this: &RwLock) -> bool {
 }
 
 fn try_read(this: &RwLock) -> c_int {
-    if lets_writers_go_first(this) {
-        return EBUSY;
+    let answer = if lets_writers_go_first(this) {
+        EBUSY
+    } else if this.prefers_readers() {
+        match this.lock().try_acquire_read_again() {
+            Ok(true) => 0,
+            Ok(false) => EBUSY,
+            Err(_) => EAGAIN,
+        }
+    } else if this.lock().try_acquire_read() {
+        0
+    } else {
+        EBUSY
+    };
+    if answer == 0 && is_libcs(this, false) {
+        // SAFETY: an initialised lock, which is libc's now.
+        return unsafe { libc_s::pthread_rwlock_tryrdlock(raw(this)) };
     }
-    if !this.prefers_readers() {
-        return if this.lock().try_acquire_read() { 0 } else { EBUSY };
-    }
-    match this.lock().try_acquire_read_again() {
-        Ok(true) => 0,
-        Ok(false) => EBUSY,
-        Err(_) => EAGAIN,
-    }
+    answer
 }
 
 /// # Safety
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -184,6 +208,9 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
         }
         let (comer, came) = (rw::come(this, true, true), trace::now());
         this.lock().acquire_write();
+        if is_libcs(this, true) {
+            return libc_s::pthread_rwlock_wrlock(lock);
+        }
         this.set_writer(me());
         got_in(this, true, comer, came);
         0
@@ -194,7 +221,7 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock.
     unsafe {
         let this = RwLock::at(lock);
@@ -205,6 +232,10 @@ unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_
 fn try_write(this: &RwLock) -> c_int {
     if !this.lock().try_acquire_write() {
         return EBUSY;
+    }
+    if is_libcs(this, true) {
+        // SAFETY: an initialised lock, which is libc's now.
+        return unsafe { libc_s::pthread_rwlock_trywrlock(raw(this)) };
     }
     this.set_writer(me());
     0
@@ -332,7 +363,7 @@ timed! {
 ///
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
+pub(crate) unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: POSIX: an initialised lock, which the caller holds; if it is not the writer, it reads.
     unsafe {
         let this = RwLock::at(lock);
@@ -340,6 +371,9 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
             return libc_s::pthread_rwlock_unlock(lock);
         }
         let (at, is_writer) = (trace::now(), this.is_mine());
+        if this.is_held_by_libc() && !this.is_read_by_ours(is_writer) {
+            return libc_s::pthread_rwlock_unlock(lock);
+        }
         if is_writer {
             rw::leave(this, true, || {
                 this.set_writer(0);
@@ -351,14 +385,4 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
         trace::left(lock.addr(), kind(is_writer), at);
         0
     }
-}
-
-by_second_name! {
-    __pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const pthread_rwlockattr_t) = pthread_rwlock_init;
-    __pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) = pthread_rwlock_destroy;
-    __pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_rdlock;
-    __pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_tryrdlock;
-    __pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_wrlock;
-    __pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_trywrlock;
-    __pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) = pthread_rwlock_unlock;
 }

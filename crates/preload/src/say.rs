@@ -37,9 +37,9 @@ pub(crate) fn say(pieces: &[&[u8]]) {
     line.say();
 }
 
-/// Says one line, and ends the process.
-pub(crate) fn die(line: &[u8]) -> ! {
-    say(&[line]);
+/// Says one line of several pieces, and ends the process.
+pub(crate) fn die(pieces: &[&[u8]]) -> ! {
+    say(pieces);
     // SAFETY: `abort` has no preconditions.
     unsafe { libc::abort() }
 }

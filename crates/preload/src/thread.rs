@@ -1,38 +1,55 @@
-//! Who the calling thread is: a number that no other thread of the process ever has or had.
+//! Who the calling thread is: a number that no other thread has that lives, and none that has ended for long.
 //!
 //! Its control block would be cheaper to name, but a new thread gets that of one that has ended, and would pass for the owner of what
 //! that one left locked. The number stands in thread-local storage of the "initial exec" kind, two instructions away, which only a library
 //! that is loaded with the program may have; the language has no way to ask for it.
 use core::marker::PhantomData;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 core::arch::global_asm!(
     ".pushsection .tbss.stanchion_thread_number, \"awT\", @nobits",
-    ".balign 8",
+    ".balign 4",
     ".hidden stanchion_thread_number",
     ".globl stanchion_thread_number",
     ".type stanchion_thread_number, @object",
-    ".size stanchion_thread_number, 8",
+    ".size stanchion_thread_number, 4",
     "stanchion_thread_number:",
-    ".zero 8",
+    ".zero 4",
     ".popsection",
 );
 
-/// The least significant bit of a number is free for marks.
-const STEP: usize = 2;
+/// Numbers are made of the thread's id, and of a count, since the id of a thread that has ended is given to another in the end. They stand in mutexes where libc counts users, which are never so many.
+///
+/// | bits | what |
+/// |---|---|
+/// | 0–3 | [`MIDDLE`] |
+/// | 4 | free for a mark |
+/// | 5–26 | the thread id |
+/// | 27–31 | 1 to 31, in turn |
+const ID: u32 = 5;
+const TURN: u32 = 27;
 
-static NEXT: AtomicUsize = AtomicUsize::new(STEP);
+/// What the lowest bits of a number are. libc adds one when it locks a mutex, and takes one away when it unlocks it.
+const MIDDLE: u32 = 8;
 
-/// The calling thread's number: even, and not 0. The child of a `fork` keeps its parent's.
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// How often libc locked a mutex more than it unlocked it since a thread of ours noted its number there; `None` if no thread did.
+pub(crate) fn locked_by_libc(number: u32) -> Option<i32> {
+    (number >> TURN != 0).then_some((number & 0xf).cast_signed() - MIDDLE.cast_signed())
+}
+
+/// The calling thread's number, which is not 0. The child of a `fork` keeps its parent's, and with that what the parent held.
 #[inline(always)]
-pub(crate) fn me() -> usize {
-    let number: usize;
-    // SAFETY: the symbol is eight bytes of this thread's own storage, defined above; they are read.
+pub(crate) fn me() -> u32 {
+    let number: u32;
+    // SAFETY: the symbol is four bytes of this thread's own storage, defined above; they are read.
     unsafe {
         core::arch::asm!(
-            "mov {number}, qword ptr [rip + stanchion_thread_number@GOTTPOFF]",
-            "mov {number}, qword ptr fs:[{number}]",
+            "mov {place}, qword ptr [rip + stanchion_thread_number@GOTTPOFF]",
+            "mov {number:e}, dword ptr fs:[{place}]",
+            place = out(reg) _,
             number = out(reg) number,
             options(nostack, preserves_flags, readonly),
         );
@@ -40,17 +57,29 @@ pub(crate) fn me() -> usize {
     if number == 0 { first() } else { number }
 }
 
+/// The calling thread's id, as the system knows it.
+pub(crate) fn id() -> u32 {
+    me() >> ID & 0x3f_ffff
+}
+
 #[cold]
 #[inline(never)]
-fn first() -> usize {
-    // ord: M52 alone: only that numbers differ matters
-    let number = NEXT.fetch_add(STEP, Ordering::Relaxed);
-    // SAFETY: as in `me`; they are written, by their own thread. A handler that comes in between gives the thread another number, which
-    // is replaced by this one; it has released by then what it acquired under that.
+fn first() -> u32 {
+    // ord: M52 alone: any turn will do
+    let turn = COUNT.fetch_add(1, Ordering::Relaxed) % 31 + 1;
+    // SAFETY: a call without arguments, which cannot fail.
+    let id = unsafe { libc::gettid() } as u32;
+    // A handler that comes in between gives the thread another number, which is replaced by this one; it has released by then what it acquired
+    // under that.
+    set(turn << TURN | id << ID | MIDDLE)
+}
+
+fn set(number: u32) -> u32 {
+    // SAFETY: as in `me`; they are written, by their own thread.
     unsafe {
         core::arch::asm!(
             "mov {place}, qword ptr [rip + stanchion_thread_number@GOTTPOFF]",
-            "mov qword ptr fs:[{place}], {number}",
+            "mov dword ptr fs:[{place}], {number:e}",
             place = out(reg) _,
             number = in(reg) number,
             options(nostack, preserves_flags),

@@ -243,3 +243,16 @@ fn a_poke_makes_a_waiter_look_around_and_takes_no_notification() {
     assert!(queue.is_quiet());
     assert_eq!(queue.notify(1, |_| false), 0, "it has left");
 }
+
+#[test]
+fn a_poke_that_was_taken_is_over() {
+    let queue = WaitQueue::new();
+    let waiter = Waiter::new();
+    waiter.poke();
+    assert!(waiter.take_poke());
+    assert!(!waiter.take_poke(), "once");
+    // SAFETY: the waiter stays until `sleep` is over.
+    unsafe { queue.list(&waiter, core::ptr::null()) };
+    let soon = Deadline::after(Duration::from_millis(1));
+    assert_eq!(queue.sleep(&waiter, Some(&soon), || panic!("it looked around")), Ending::TimedOut);
+}

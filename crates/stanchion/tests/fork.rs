@@ -21,10 +21,11 @@ use stanchion::diagnose::describe;
 use stanchion::lock::{self, counted};
 use stanchion::lock_api::{Mutex, MutexGuard, RawMutex};
 use stanchion::percpu::{Class, PerCpuRwLock};
-use stanchion::stanchion_core::{Event, RawLock};
+use stanchion::stanchion_core::{Event, Platform, RawLock};
 use stanchion::{Raw, native};
 use std::panic::catch_unwind;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use watch::{Crew, until};
@@ -317,6 +318,51 @@ fn a_child_of_a_child_works_too() {
         assert_child_succeeds(|| contend(20, &PV, 4, 50));
         contend(30, &PV, 4, 50)
     });
+    parent.assert_untouched();
+}
+
+fn number() -> u16 {
+    native::Native::<native::Silent>::this_cpu().expect("few threads").index()
+}
+
+#[test]
+fn the_child_gets_the_numbers_back_that_nobody_uses() {
+    const THREADS: usize = 30;
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let parent = BusyParent::new();
+    let waiting = describe(raw(&HELD));
+    let (mine, all) = (number(), Arc::new(Barrier::new(THREADS + 1)));
+    let idle = (0..THREADS).map(|_| {
+        let all = Arc::clone(&all);
+        let (tell, told) = channel();
+        let thread = thread::spawn(move || {
+            tell.send(number()).expect("somebody listens");
+            all.wait();
+        });
+        (thread, told.recv().expect("it has a number"))
+    });
+    let (threads, theirs): (Vec<_>, Vec<_>) = idle.unzip();
+    assert_child_succeeds(|| {
+        for first in [1, 11] {
+            let mut came_back = false;
+            for _ in 0..100 {
+                let got = thread::Builder::new().spawn(number).map_err(|_| first)?.join();
+                let got = got.map_err(|_| first + 1)?;
+                ensure(first + 2, got != mine && number() == mine)?;
+                ensure(first + 3, !waiting.contains(&format!("node t{got}.")))?;
+                came_back |= theirs.contains(&got);
+            }
+            ensure(first + 4, came_back)?;
+        }
+        Ok(())
+    });
+    all.wait();
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
     parent.assert_untouched();
 }
 

@@ -60,10 +60,11 @@ fn a_thread_that_exits_with_a_leaked_guard_keeps_writers_out_and_its_number() {
     assert!(LEAKED.try_write().is_some(), "a reader that left keeps nobody out");
     let leaker = read_and_leak(true);
     assert!(LEAKED.try_write().is_none(), "the guard lives on, though nobody can see it");
-    let later: Vec<u16> = (0..50).map(|_| read_and_leak(false)).collect();
+    let later: Vec<u16> = (0..300).map(|_| read_and_leak(false)).collect();
     assert!(!later.contains(&leaker), "a number under which somebody reads is nobody else's");
+    // The first ones get what other tests, with a hundred threads at a time, have left.
     assert!(
-        later.iter().all(|&other| other < 24),
+        later[250..].iter().all(|&other| other < 24),
         "the numbers of those who left cleanly come back: {later:?}"
     );
     assert!(LEAKED.try_write().is_none(), "whoever came since has not cleared its cell");

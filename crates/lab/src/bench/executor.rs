@@ -2,6 +2,7 @@
 use super::cell::Pass;
 use super::study::Spec;
 use crate::interrupt;
+use crate::output::say;
 use core::time::Duration;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -108,7 +109,7 @@ pub(crate) fn worker<S: Spec>(text: &str) -> ! {
     }));
     let code = match run_cell::<S>(text) {
         Ok(json) => {
-            println!("{json}");
+            say!("{json}");
             0
         }
         Err(message) => {

@@ -7,7 +7,7 @@ mod conduct;
 mod outcome;
 mod report;
 
-use crate::output::{FAILED, PASSED, REFUSED};
+use crate::output::{FAILED, PASSED, REFUSED, add, say};
 use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
@@ -34,23 +34,23 @@ fn list() -> ExitCode {
             let kinds: Vec<&str> = broken.kinds.iter().map(|kind| kind.name()).collect();
             format!(" [must be caught within {} schedules: {}]", broken.within, kinds.join(" or "))
         });
-        println!("  {:26} {}{}", subject.name(), subject.about, note.unwrap_or_default());
+        say!("  {:26} {}{}", subject.name(), subject.about, note.unwrap_or_default());
     };
-    println!("locks:");
+    say!("locks:");
     locks().iter().chain(&busted()).for_each(row);
-    println!("  {:26} all that are sound", args::ALL);
-    println!("  {:26} all that are broken on purpose", args::BUSTED);
-    println!("faults, drawn anew for each schedule unless --fault chooses:");
+    say!("  {:26} all that are sound", args::ALL);
+    say!("  {:26} all that are broken on purpose", args::BUSTED);
+    say!("faults, drawn anew for each schedule unless --fault chooses:");
     for fault in Fault::ALL {
-        println!("  {:26} {}", fault.name(), fault.about());
+        say!("  {:26} {}", fault.name(), fault.about());
     }
-    println!("strategies: {}", Strategy::ALL.map(Strategy::name).join(", "));
+    say!("strategies: {}", Strategy::ALL.map(Strategy::name).join(", "));
     ExitCode::SUCCESS
 }
 
 fn explore(mut plan: Plan) -> ExitCode {
     crate::interrupt::install();
-    println!("explore: seed {}, {}", plan.seed, plan.describe());
+    say!("explore: seed {}, {}", plan.seed, plan.describe());
     let provenance = Provenance::collect(plan.seed);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for subject in &plan.subjects {
@@ -59,7 +59,7 @@ fn explore(mut plan: Plan) -> ExitCode {
         }
         let outcome = conduct::conduct(subject, &plan);
         if let Some(finding) = &outcome.finding {
-            println!("{}", report::finding(&plan, &outcome, finding));
+            say!("{}", report::finding(&plan, &outcome, finding));
         }
         outcomes.push(outcome);
         // After every lock, so that whatever happens to the next one loses nothing.
@@ -70,10 +70,10 @@ fn explore(mut plan: Plan) -> ExitCode {
             return ExitCode::from(FAILED);
         }
     }
-    println!("{}", report::summary(&outcomes, plan.expect_failure));
+    say!("{}", report::summary(&outcomes, plan.expect_failure));
     let interrupted = crate::interrupt::requested();
     if interrupted {
-        println!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.subjects.len());
+        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.subjects.len());
     }
     ExitCode::from(outcome::exit_code(&outcomes, plan.expect_failure, interrupted))
 }
@@ -82,10 +82,10 @@ fn explore(mut plan: Plan) -> ExitCode {
 fn again(plan: &Plan, what: &Replay) -> ExitCode {
     let Some(subject) = plan.subjects.first() else { return ExitCode::from(REFUSED) };
     let (interleaving, failure) = replay(subject, &plan.options, what);
-    print!("{interleaving}");
+    add(format_args!("{interleaving}"));
     match &failure {
-        Some(failure) => println!("{}: FAILED: {}", subject.name(), failure.what),
-        None => println!("{}: nothing went wrong", subject.name()),
+        Some(failure) => say!("{}: FAILED: {}", subject.name(), failure.what),
+        None => say!("{}: nothing went wrong", subject.name()),
     }
     ExitCode::from(if failure.is_some() == plan.expect_failure { PASSED } else { FAILED })
 }

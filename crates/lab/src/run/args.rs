@@ -167,8 +167,13 @@ impl Args {
         // Anything that only the library can do needs it, under libc's own locks too.
         let asked = self.stats || self.record.is_some();
         let needs = |lock: &str| asked || lock != locks::LIBC;
-        let library = if chosen.iter().any(|lock| needs(lock)) { Some(self.find_library()?) } else { None };
         let outer = Outer::here();
+        let library = if chosen.iter().any(|lock| needs(lock)) {
+            outer.check()?;
+            Some(self.find_library()?)
+        } else {
+            None
+        };
         let environment = |lock: &str, words: &[OsString]| {
             Environment::new(lock, library.as_deref().filter(|_| needs(lock)), words, &outer)
         };

@@ -1,6 +1,6 @@
 //! What the program's environment has more than ours: `LD_PRELOAD` and `STANCHION`.
 use super::library::FILE;
-use super::locks::{LIBC, LIBC_THROUGH, split};
+use super::locks::{self, LIBC, LIBC_THROUGH, split};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -16,6 +16,21 @@ impl Outer {
     /// Those of this process.
     pub(crate) fn here() -> Self {
         Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
+    }
+
+    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more. The error is one line.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.each().filter(|word| key(word) == b"lock").try_for_each(|word| {
+            let word = String::from_utf8_lossy(word);
+            let name = word.split_once('=').map_or("", |(_, name)| name);
+            locks::check_word(name).map_err(|why| format!("STANCHION: `{word}`: {why}"))
+        })
+    }
+
+    /// The single words.
+    fn each(&self) -> impl Iterator<Item = &[u8]> {
+        let words = self.words.as_deref().unwrap_or_default().as_bytes();
+        words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|word| !word.is_empty())
     }
 }
 
@@ -62,15 +77,8 @@ fn all_words(lock: &str, words: &[OsString], outer: &Outer) -> OsString {
         all.push(b"stats");
     }
     all.extend(words.iter().map(|word| word.as_bytes()));
-    let kept: Vec<&[u8]> = outer
-        .words
-        .as_deref()
-        .unwrap_or_default()
-        .as_bytes()
-        .split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii)
-        .filter(|word| !word.is_empty() && all.iter().all(|ours| key(ours) != key(word)))
-        .collect();
+    let kept: Vec<&[u8]> =
+        outer.each().filter(|word| all.iter().all(|ours| key(ours) != key(word))).collect();
     all.extend(kept);
     OsString::from_vec(all.join(&b','))
 }
@@ -120,6 +128,24 @@ mod tests {
         assert_eq!(set[1], "STANCHION=lock=qspin,spin=5,nopv,threshold=3");
         let set = environment("qspin+stats", Some("/x.so"), &[], "", "stats=/f");
         assert_eq!(set[1], "STANCHION=lock=qspin,stats");
+    }
+
+    #[test]
+    fn a_lock_outside_must_be_one_that_the_library_knows() {
+        let check = |words: &str| Outer { preload: None, words: Some(words.into()) }.check();
+        for words in ["", "nopv,spin=5", "lock=libc", "spin=5, lock=cna ,nopv", "lock@x=nonsense"] {
+            assert_eq!(check(words), Ok(()), "{words}");
+        }
+        for (words, word) in
+            [("lock=nonsense", "lock=nonsense"), ("nopv, lock=xen-pv", "lock=xen-pv"), ("lock", "lock")]
+        {
+            let line = check(words).expect_err("no such lock");
+            assert!(line.starts_with(&format!("STANCHION: `{word}`: ")), "{line}");
+        }
+        assert!(
+            check("lock=libc-through").is_err() && check("lock=cna+stats").is_err(),
+            "words of ours, not of the library's"
+        );
     }
 
     #[test]

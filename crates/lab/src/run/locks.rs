@@ -47,11 +47,20 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     if is_counted && [LIBC, LIBC_THROUGH].contains(&name) {
         return Err(format!("{name}{COUNTED}: only our locks are counted at"));
     }
-    if all().any(|(known, _)| known == name) {
+    one_of(name, all().map(|(known, _)| known))
+}
+
+/// Makes sure of a name that the library is to read; the error is one line.
+pub(crate) fn check_word(name: &str) -> Result<(), String> {
+    one_of(name, TAKEN.into_iter().chain([LIBC]))
+}
+
+fn one_of(name: &str, known: impl Iterator<Item = &'static str>) -> Result<(), String> {
+    let known: Vec<&str> = known.collect();
+    if known.contains(&name) {
         return Ok(());
     }
-    let near = nearest(name, all().map(|(known, _)| known)).join(", ");
-    Err(format!("unknown lock '{name}'; nearest: {near}"))
+    Err(format!("unknown lock '{name}'; nearest: {}", nearest(name, known).join(", ")))
 }
 
 /// The list for `--list`.

@@ -6,6 +6,7 @@ use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;
 use super::tally::{READS, WRITES};
 use crate::interrupt;
+use crate::output::say;
 use core::time::Duration;
 use indicatif::ProgressBar;
 use std::io::{ErrorKind, Read as _};
@@ -144,7 +145,7 @@ fn attend(
 }
 
 fn handle(row: &Row, outcome: &mut Outcome, event: Event, bar: &ProgressBar) {
-    let say = |line: &str| bar.suspend(|| println!("{}-torture: {line}", row.name));
+    let say = |line: &str| bar.suspend(|| say!("{}-torture: {line}", row.name));
     match event {
         Event::Stats { writes, reads, .. } => {
             outcome.counts = Some((writes, reads));

@@ -30,7 +30,7 @@ mod tortured;
 mod watchdog;
 mod worker;
 
-use crate::output::{FAILED, REFUSED};
+use crate::output::{FAILED, REFUSED, say};
 use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
 }
 
 fn list() -> ExitCode {
-    println!("locks:");
+    say!("locks:");
     for row in registry::rows() {
         let detector = match row.origin {
             Origin::Busted(Detector::Torture) => " [torture must catch it]",
@@ -65,12 +65,12 @@ fn list() -> ExitCode {
             Origin::Busted(Detector::ThreadSanitizer) => " [a ThreadSanitizer build must catch it]",
             Origin::Stanchion | Origin::Reference => "",
         };
-        println!("  {:22} {}{detector}", row.name, row.about);
+        say!("  {:22} {}{detector}", row.name, row.about);
     }
-    println!("  {:22} all of Stanchion's own", registry::FAMILY);
-    println!("  {:22} all of those whose readers share", registry::RW);
-    println!("  {:22} all that are broken on purpose", registry::BUSTED);
-    println!("extras, all on unless left out with --without: {}", orders::Extras::NAMES.join(", "));
+    say!("  {:22} all of Stanchion's own", registry::FAMILY);
+    say!("  {:22} all of those whose readers share", registry::RW);
+    say!("  {:22} all that are broken on purpose", registry::BUSTED);
+    say!("extras, all on unless left out with --without: {}", orders::Extras::NAMES.join(", "));
     ExitCode::SUCCESS
 }
 
@@ -99,14 +99,14 @@ fn torture(mut plan: Plan) -> ExitCode {
         }
     }
     bar.finish_and_clear();
-    println!("\n{}", report::summary(&outcomes));
+    say!("\n{}", report::summary(&outcomes));
     let interrupted = crate::interrupt::requested();
     if interrupted {
-        println!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.rows.len());
+        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.rows.len());
     }
     let survivors = outcome::survivors(&outcomes);
     if plan.expect_failure && !survivors.is_empty() {
-        println!("expected to fail, but survived: {}", survivors.join(", "));
+        say!("expected to fail, but survived: {}", survivors.join(", "));
     }
     ExitCode::from(outcome::exit_code(&outcomes, plan.expect_failure, interrupted))
 }
@@ -118,7 +118,7 @@ fn announce(plan: &Plan) {
         eprintln!("stanchion torture: {remark}");
     }
     let extras = orders.extras.names();
-    println!(
+    say!(
         "torture: seed {}, {} s a lock, {} writers, {} readers{}, with {}",
         orders.seed,
         orders.seconds,

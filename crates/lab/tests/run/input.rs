@@ -57,6 +57,16 @@ fn words_that_the_library_does_not_know_are_found_out_before() {
     assert!(line.contains("unknown word bogus"), "{line}");
 }
 
+/// The library never sees it, since the lock that the command chose counts.
+#[test]
+fn a_lock_in_the_environment_that_nobody_knows_is_found_out_before() {
+    let Some(preload) = Preload::build() else { return };
+    for arguments in [&["sh", "-c", "echo ran"] as &[_], &["--lock", "cna", "true"], &["--compare", "true"]] {
+        let line = refused(preload.run(arguments).env("STANCHION", "nopv,lock=nonsense"));
+        assert!(line.contains("STANCHION: `lock=nonsense`: unknown lock 'nonsense'"), "{line}");
+    }
+}
+
 #[test]
 fn a_library_that_cannot_be_loaded_is_found_out_before() {
     let Some(preload) = Preload::build() else { return };

@@ -11,6 +11,8 @@ const PROGRAM: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+/* Where the lock's word is. */
+#define WORD(mutex) (*(int *)((char *)&(mutex) + 24))
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t nested = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 __attribute__((noinline)) static void *place(pthread_mutex_t *mutex) {
@@ -22,11 +24,11 @@ int main(void) {
     for (int round = 0; round < 3; round++) {
         place(&first); place(&second); place(&nested); pthread_mutex_lock(&nested);
         if (round == 2)
-            printf("%p %d %d %d\n", (void *)&first, *(int *)&first < 0, *(int *)&second < 0, *(int *)&nested < 0);
+            printf("%p %d %d %d\n", (void *)&first, WORD(first) < 0, WORD(second) < 0, WORD(nested) < 0);
         pthread_mutex_unlock(&nested); pthread_mutex_unlock(&nested);
         pthread_mutex_unlock(&second); pthread_mutex_unlock(&first);
     }
-    int left = *(int *)&first | *(int *)&second | *(int *)&nested;
+    int left = WORD(first) | WORD(second) | WORD(nested);
     int gone = pthread_mutex_destroy(&first) | pthread_mutex_destroy(&second) | pthread_mutex_destroy(&nested);
     return left != 0 || gone != 0;
 }
@@ -91,5 +93,26 @@ fn a_bad_word_is_told_and_leaves_the_program_to_libc() {
         assert_eq!(which, [false; 3], "{words}");
         assert_eq!(said.lines().count(), 1, "{words}: {said}");
         assert!(said.contains(words) && said.contains("libc's own locks"), "{words}: {said}");
+    }
+}
+
+/// At once: before the program does anything, and though it uses no lock.
+#[test]
+fn a_bad_word_is_told_when_the_library_is_loaded() {
+    let Some(program) = Program::build() else { return };
+    let (source, idle) = (program.0.path().join("idle.c"), program.0.path().join("idle"));
+    let text_of_idle = r#"
+#include <unistd.h>
+int main(void) { return write(2, "main\n", 5) != 5; }
+"#;
+    fs::write(&source, text_of_idle).expect("written");
+    let built = Command::new("cc").arg("-o").args([&idle, &source]).output().expect("the compiler starts");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    for words in ["lock=nonsense", "nonsense", "spin=many", "lock@rules=nonsense"] {
+        let output = Command::new(&idle).env("LD_PRELOAD", library()).env("STANCHION", words).output();
+        let said = text(&output.expect("it starts").stderr);
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines.len() == 2 && lines[1] == "main", "{words}: {said}");
+        assert!(lines[0].starts_with(&format!("stanchion: STANCHION: `{words}`: ")), "{words}: {said}");
     }
 }

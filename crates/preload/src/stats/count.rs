@@ -6,7 +6,7 @@
 use super::layout::{Times, bucket};
 use super::records::Found;
 use crate::locks::{Meets, World};
-use crate::thread::me;
+use crate::thread::id;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
 use stanchion_core::Platform;
@@ -86,7 +86,7 @@ impl Found {
         // ord: F38 alone: any number will do to choose by
         let number = self.record.contended.load(Ordering::Relaxed);
         // Threads that take turns must not be told apart by it.
-        let chosen = number < ALL_WAITS || (number + (me() as u64 >> 1)).is_multiple_of(ONE_WAIT_IN);
+        let chosen = number < ALL_WAITS || (number + u64::from(id())).is_multiple_of(ONE_WAIT_IN);
         Arrival::Busy { met, since: chosen.then(now) }
     }
 

@@ -8,7 +8,7 @@ use super::layout::{File, PROCESSES, RECORDS, Record};
 use super::{file_if_on, turn_off, whence};
 use crate::descriptor::Descriptor;
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 /// Records looked at for one.
 const PROBES: usize = 64;
@@ -39,10 +39,10 @@ pub(super) struct Found {
 
 /// The record of the object at `address`, whose index is in `index`. None if nothing is counted.
 #[inline(always)]
-pub(super) fn of(index: &AtomicU32, address: usize, kind: u32) -> Option<Found> {
+pub(super) fn of(index: &AtomicU16, address: usize, kind: u32) -> Option<Found> {
     let file = file_if_on()?;
     // ord: F15 alone: what hangs on it is compared below
-    let known = index.load(Ordering::Relaxed) as usize;
+    let known = usize::from(index.load(Ordering::Relaxed));
     if known > 1 && known <= RECORDS {
         let record = &file.records[known - 1];
         if is(record, address, kind) {
@@ -54,10 +54,10 @@ pub(super) fn of(index: &AtomicU32, address: usize, kind: u32) -> Option<Found> 
 
 /// The record that was found before, for who leaves. None if there is none.
 #[inline(always)]
-pub(super) fn again(index: &AtomicU32, address: usize, kind: u32) -> Option<Found> {
+pub(super) fn again(index: &AtomicU16, address: usize, kind: u32) -> Option<Found> {
     let file = file_if_on()?;
     // ord: F16 alone: what hangs on it is compared below
-    let known = index.load(Ordering::Relaxed) as usize;
+    let known = usize::from(index.load(Ordering::Relaxed));
     let record = file.records.get(known.checked_sub(1)?)?;
     (known == 1 || is(record, address, kind)).then_some(Found { record, is_own: known != 1, is_new: false })
 }
@@ -72,7 +72,7 @@ fn is(record: &Record, address: usize, kind: u32) -> bool {
 
 #[cold]
 #[inline(never)]
-fn find(file: &'static File, index: &AtomicU32, address: usize, kind: u32) -> Option<Found> {
+fn find(file: &'static File, index: &AtomicU16, address: usize, kind: u32) -> Option<Found> {
     // ord: F18 alone: a hint that is compared
     let before = index.load(Ordering::Relaxed);
     let others = Found { record: &file.records[0], is_own: false, is_new: false };
@@ -87,16 +87,17 @@ fn find(file: &'static File, index: &AtomicU32, address: usize, kind: u32) -> Op
     unsafe { *libc::__errno_location() = error };
     INSIDE.set(false);
     let found = made?;
-    let number = found.map_or(0, |number| number) as u32 + 1;
+    const { assert!(RECORDS < 1 << 16) };
+    let number = found.map_or(0, |number| number) as u16 + 1;
     // ord: F19 pairs F20: whoever takes the index finds the record's first line written
     // ord: F20 pairs F19: a failed exchange finds the first line of the record of the one that was faster
     match index.compare_exchange(before, number, Ordering::AcqRel, Ordering::Acquire) {
         // Two came at once; there is one record for both.
-        Err(now) if now > 1 && (now as usize) <= RECORDS => {
-            Some(Found { record: &file.records[now as usize - 1], is_own: true, is_new: false })
+        Err(now) if now > 1 && usize::from(now) <= RECORDS => {
+            Some(Found { record: &file.records[usize::from(now) - 1], is_own: true, is_new: false })
         }
         Ok(_) if number > 1 => {
-            let record = &file.records[number as usize - 1];
+            let record = &file.records[usize::from(number) - 1];
             // ord: F21 alone: a statistic orders nothing
             record.lives.fetch_add(1, Ordering::Relaxed);
             Some(Found { record, is_own: true, is_new: true })

@@ -8,7 +8,7 @@ use super::{READ, RwLock, WRITE, is_on, seen};
 use crate::locks::Meets;
 use core::cell::Cell;
 use core::ptr;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
 use stanchion_core::RawRwLock;
 
@@ -21,7 +21,7 @@ thread_local! {
 pub(crate) struct Comer(Option<(Found, Arrival, Seen)>);
 
 /// Where a side of a lock notes its record, and what it is there.
-fn side(this: &RwLock, write: bool) -> (&AtomicU32, u32) {
+fn side(this: &RwLock, write: bool) -> (&AtomicU16, u32) {
     if write { (&this.write_record, WRITE) } else { (&this.read_record, READ) }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn leave(this: &RwLock, write: bool, release: impl FnOnce()) {
 
 /// A write hold is timed from here on.
 #[cold]
-fn begin_hold(timed: &AtomicU32, held_since: &AtomicU64) {
+fn begin_hold(timed: &AtomicU8, held_since: &AtomicU64) {
     // ord: F45 alone: the holder's own
     held_since.store(now(), Ordering::Relaxed);
     // ord: F46 alone: the holder's own
@@ -109,7 +109,7 @@ fn begin_hold(timed: &AtomicU32, held_since: &AtomicU64) {
 }
 
 #[inline(always)]
-fn end_hold(timed: &AtomicU32, held_since: &AtomicU64) -> Option<u64> {
+fn end_hold(timed: &AtomicU8, held_since: &AtomicU64) -> Option<u64> {
     // ord: F47 alone: the holder's own
     if timed.load(Ordering::Relaxed) == 0 {
         return None;

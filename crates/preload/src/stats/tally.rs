@@ -8,8 +8,8 @@
 //! | bits of the tally | what |
 //! |---|---|
 //! | 0 | this hold is timed |
-//! | 8–15 | acquisitions to be added |
-//! | 16–23 | steals to be added |
+//! | 1–7 | acquisitions to be added, 96 at most |
+//! | 8–15 | steals to be added |
 use super::count::{Arrival, add, now};
 use super::{MUTEX, is_on, records, seen};
 use crate::locks::{Choice, Meets};
@@ -19,10 +19,20 @@ use core::sync::atomic::Ordering;
 use records::Found;
 use stanchion::native::watch::Seen;
 
-const TIMED: u32 = 1;
-const ONE: u32 = 1 << 8;
-const STEAL: u32 = 1 << 16;
-const MASK: u32 = 0xff;
+const TIMED: u16 = 1;
+const ONE: u16 = 1 << 1;
+const STEAL: u16 = 1 << 8;
+
+/// Acquisitions that are to be added.
+#[inline(always)]
+fn acquisitions(tally: u16) -> u32 {
+    u32::from(tally >> 1 & 0x7f)
+}
+
+/// Steals that are to be added.
+fn steals(tally: u16) -> u32 {
+    u32::from(tally >> 8)
+}
 
 /// How a try form is meant.
 #[derive(Clone, Copy)]
@@ -93,7 +103,7 @@ fn enter(this: &Mutex, found: Found, arrival: Arrival, seen: Seen) {
     let tally = before + ONE + steal;
     let is_quiet = seen.parks | seen.kicks == 0 && !arrival.waited(seen);
     // ord: F52 alone: a statistic orders nothing
-    if is_quiet && found.is_own && (tally >> 8 & MASK) < found.record.limit.load(Ordering::Relaxed) {
+    if is_quiet && found.is_own && acquisitions(tally) < found.record.limit.load(Ordering::Relaxed) {
         // ord: F53 alone: the holder's own
         return this.tally.store(tally, Ordering::Relaxed);
     }
@@ -101,9 +111,9 @@ fn enter(this: &Mutex, found: Found, arrival: Arrival, seen: Seen) {
 }
 
 #[inline(never)]
-fn enter_slow(this: &Mutex, found: Found, arrival: Arrival, seen: Seen, tally: u32) {
-    let steals = Seen { steals: tally >> 16 & MASK, ..seen };
-    let more = (tally >> 8 & MASK) - 1;
+fn enter_slow(this: &Mutex, found: Found, arrival: Arrival, seen: Seen, tally: u16) {
+    let steals = Seen { steals: steals(tally), ..seen };
+    let more = acquisitions(tally) - 1;
     // Whether this one waited is told by its own steals, and those that are added are all.
     let waited = if arrival.waited(seen) { arrival } else { Arrival::Free };
     let is_timed = found.enter(waited, Seen { steals: 0, ..steals }, more, true);
@@ -176,10 +186,10 @@ unsafe fn release_seen(this: &Mutex, choice: Choice) {
 pub(crate) fn destroyed(this: &Mutex) {
     // ord: F60 alone: nobody uses it
     let tally = this.tally.load(Ordering::Relaxed);
-    if tally >> 8 != 0
+    if acquisitions(tally) != 0
         && let Some(found) = again(this)
     {
-        add(&found.record.acquisitions, (tally >> 8 & MASK).into(), found.is_own);
-        add(&found.record.steals, (tally >> 16 & MASK).into(), found.is_own);
+        add(&found.record.acquisitions, acquisitions(tally).into(), found.is_own);
+        add(&found.record.steals, steals(tally).into(), found.is_own);
     }
 }

@@ -4,7 +4,7 @@
 use super::file::populate;
 use super::layout::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
 use super::{IS_LAZY, PROCESS, header, now};
-use crate::thread::{Place, me};
+use crate::thread::Place;
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -211,9 +211,11 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
     new.process = PROCESS.load(Ordering::Relaxed);
     // SAFETY: a call without arguments, which cannot fail.
     new.pid = unsafe { libc::getpid() } as u32;
-    new.thread = (me() >> 1) as u64;
+    // Where its first chunk is, which is nobody else's place: the system gives thread ids again.
+    new.thread = first;
     new.last = now();
     if let Some(before) = before {
+        new.thread = before.thread;
         new.last = before.last;
         (new.depth, new.held, new.is_inside) = (before.depth, before.held, 1);
     }

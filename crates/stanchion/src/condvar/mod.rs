@@ -3,11 +3,14 @@
 //! [`WaitQueue`] is the list of those who wait, [`Waiter`] one of them, [`Relay`] the place beside a mutex where those stand who were notified
 //! by its holder.
 //!
-//! - Fairness: first come, first notified. No wake-up is lost, and none is taken by somebody who came after it.
-//! - Progress: needs the holder of the queue's [`Guard`](crate::futex::Guard) to run, for some tens of instructions.
+//! - Fairness: threads of a real-time class (`SCHED_DEADLINE`, `SCHED_FIFO`, `SCHED_RR`) before all others, the highest priority first; among
+//!   equals, first come, first notified. No wake-up is lost, and none is taken by somebody who came after it.
+//! - Progress: needs the holder of the queue's [`Guard`](crate::futex::Guard) to run, for some tens of instructions, and some more for each
+//!   real-time thread that waits.
 //! - Memory: 16 bytes a condition, 32 bytes a thread that waits.
 mod queue;
 mod relay;
+mod ring;
 
 pub use queue::{Ending, WaitQueue, Waiter};
 pub use relay::{Relay, Relayed};
@@ -20,7 +23,8 @@ use lock_api::{MutexGuard, RawMutex};
 
 /// A condition variable for a mutex of any lock of this crate, or any other lock under `lock_api`. Sixteen bytes, no allocation.
 ///
-/// As with every condition variable, use one with one mutex at a time. Threads wait in line: a notification goes to the one that came first.
+/// As with every condition variable, use one with one mutex at a time. Threads wait in line: a notification goes to the one that came first, among
+/// those of the highest real-time priority if there are any.
 /// There are no spurious wake-ups, but a condition may be over by the time the mutex is acquired: wait in a loop, or with
 /// [`wait_while`](Self::wait_while).
 ///
@@ -84,7 +88,7 @@ impl Condvar {
         self.wait_until(guard, &Deadline::after(timeout))
     }
 
-    /// Notifies the thread that has waited longest. Whether there was one.
+    /// Notifies the first thread in line. Whether there was one.
     pub fn notify_one(&self) -> bool {
         self.queue.notify(1, |_| false) == 1
     }

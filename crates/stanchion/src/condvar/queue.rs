@@ -1,4 +1,4 @@
-//! Who waits for a condition, in the order in which they came.
+//! Who waits for a condition: those of the highest scheduling priority first, and among equals in the order in which they came.
 //!
 //! # The life of a waiter
 //!
@@ -16,7 +16,7 @@
 //! - **L1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
 //! - **L2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen touches the list no more: whoever
 //!   notified everybody may destroy it at once.
-//! - **L3** Only a waiter that was in the list before the notifier took `guard` is chosen, first come first chosen: no wake-up is lost, or
+//! - **L3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of the list: no wake-up is lost, or
 //!   taken by somebody who came later.
 //! - **L4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen only, and by a poke, which
 //!   changes a waiting one and nothing else.
@@ -24,9 +24,11 @@
 //! ## Memory orderings
 //!
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
+use super::ring;
 use crate::deadline::{Clock, Deadline};
 use crate::futex::wake_one;
 use crate::guard::Guard;
+use crate::native::priority;
 use core::cell::Cell;
 use core::num::NonZeroU32;
 use core::ptr::{self, NonNull};
@@ -44,15 +46,17 @@ const LEAVING: u32 = 5;
 /// What one thread needs to wait for a condition. All-zero is a valid one.
 pub struct Waiter {
     state: AtomicU32,
-    /// It was poked: it looks around each time that it begins to wait, from then on.
+    /// It was poked: it looks around each time that it begins to wait, until the poke is taken.
     poked: AtomicBool,
+    /// The real-time priority of its thread when it was listed.
+    pub(super) priority: Cell<u8>,
     pub(super) next: Cell<*const Waiter>,
     pub(super) previous: Cell<*const Waiter>,
     /// The mutex that it will acquire next, as the one who waits names it.
     mutex: Cell<*const ()>,
 }
 
-// SAFETY: the links and the mutex are touched under a guard (L1), or by the waiter's own thread while nobody else knows of it (L4).
+// SAFETY: the links, the priority and the mutex are touched under a guard (L1), or by the waiter's own thread while nobody else knows of it (L4).
 unsafe impl Sync for Waiter {}
 
 /// How a wait ended.
@@ -72,20 +76,27 @@ impl Waiter {
         Self {
             state: AtomicU32::new(IDLE),
             poked: AtomicBool::new(false),
+            priority: Cell::new(0),
             next: Cell::new(ptr::null()),
             previous: Cell::new(ptr::null()),
             mutex: Cell::new(ptr::null()),
         }
     }
 
-    /// Makes the waiter look around: now if it waits, and whenever it begins to wait from now on.
+    /// Makes the waiter look around: now if it waits, and whenever it begins to wait until the poke is taken.
     pub fn poke(&self) {
-        // ord: L19 pairs L17: a waiter that we do not see waiting sees that it was poked
+        // ord: L19 pairs L17, CW1: a waiter that we do not see waiting sees that it was poked
         self.poked.store(true, Ordering::SeqCst);
         // ord: L12 pairs L13, L17: what the poke is about was there before
         if self.state.compare_exchange(WAITING, POKED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             wake_one(&raw const self.state);
         }
+    }
+
+    /// Takes the poke: the waiter does not look around any more. For its own thread, while it does not wait. Whether it was poked.
+    pub fn take_poke(&self) -> bool {
+        // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read after
+        self.poked.swap(false, Ordering::SeqCst)
     }
 
     /// The mutex that it named when it was listed.
@@ -148,6 +159,7 @@ impl WaitQueue {
     /// `waiter` must be in no list, and stay where it is until [`sleep`](Self::sleep) of this queue, which must follow, has returned.
     pub unsafe fn list(&self, waiter: &Waiter, mutex: *const ()) {
         waiter.mutex.set(mutex);
+        waiter.priority.set(priority::of_caller());
         self.guard.acquire();
         // ord: L5 alone: the guard publishes it (L11); the fence of L17 orders it against a poke
         waiter.state.store(WAITING, Ordering::SeqCst);
@@ -156,7 +168,7 @@ impl WaitQueue {
             waiter.poke();
         }
         // SAFETY: the guard is held (L1), and the caller promises that the waiter is in no list and stays.
-        unsafe { ring::push(&self.last, waiter) };
+        unsafe { ring::insert(&self.last, waiter) };
         self.guard.release();
     }
 
@@ -206,7 +218,7 @@ impl WaitQueue {
         }
     }
 
-    /// Notifies the `most` waiters that came first. `relay` may take a waiter, whose mutex is in its hands, to tell it later: it returns
+    /// Notifies the first `most` waiters. `relay` may take a waiter, whose mutex is in its hands, to tell it later: it returns
     /// whether it did. How many were notified.
     ///
     /// The queue is not touched once the last of them was told.
@@ -220,7 +232,7 @@ impl WaitQueue {
                 // One that leaves takes itself off.
                 if waiter.choose() {
                     ring::remove(&self.last, waiter);
-                    ring::push(&chosen, waiter);
+                    ring::insert(&chosen, waiter);
                     count += 1;
                 }
                 count < most
@@ -293,98 +305,4 @@ fn nap(state: &AtomicU32, value: u32, deadline: Option<&Deadline>) -> bool {
     };
     let until = deadline.map(Deadline::timespec);
     futex::wait_bitset(state, flags, value, until.as_ref(), NonZeroU32::MAX) != Err(Errno::TIMEDOUT)
-}
-
-/// Rings of waiters, named by their last.
-pub(super) mod ring {
-    use super::{Cell, NonNull, Waiter, ptr};
-
-    /// Puts `waiter` at the end.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the ring to itself; its waiters exist, and `waiter` is in no ring.
-    pub(in crate::condvar) unsafe fn push(last: &Cell<*const Waiter>, waiter: &Waiter) {
-        let new = ptr::from_ref(waiter);
-        match NonNull::new(last.get().cast_mut()) {
-            None => {
-                waiter.next.set(new);
-                waiter.previous.set(new);
-            }
-            Some(end) => {
-                // SAFETY: waiters in the ring exist.
-                let end = unsafe { end.as_ref() };
-                let first = end.next.get();
-                waiter.next.set(first);
-                waiter.previous.set(end);
-                // SAFETY: waiters in the ring exist, also its first.
-                unsafe { (*first).previous.set(new) };
-                end.next.set(new);
-            }
-        }
-        last.set(new);
-    }
-
-    /// Takes `waiter` out.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the ring to itself; its waiters exist, and `waiter` is in it.
-    pub(in crate::condvar) unsafe fn remove(last: &Cell<*const Waiter>, waiter: &Waiter) {
-        let gone = ptr::from_ref(waiter);
-        let (next, previous) = (waiter.next.get(), waiter.previous.get());
-        if next == gone {
-            last.set(ptr::null());
-            return;
-        }
-        // SAFETY: the neighbours of a waiter in the ring are in it, and exist.
-        unsafe {
-            (*previous).next.set(next);
-            (*next).previous.set(previous);
-        }
-        if last.get() == gone {
-            last.set(previous);
-        }
-    }
-
-    /// Takes the first one out.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the ring to itself; its waiters exist.
-    pub(in crate::condvar) unsafe fn pop(last: &Cell<*const Waiter>) -> Option<NonNull<Waiter>> {
-        // SAFETY: waiters in the ring exist, and their links lead to others in it.
-        unsafe {
-            let end = NonNull::new(last.get().cast_mut())?;
-            let first = NonNull::new_unchecked(end.as_ref().next.get().cast_mut());
-            remove(last, first.as_ref());
-            Some(first)
-        }
-    }
-
-    /// Shows `visit` the waiters one after another until it says `false`. It may take the one that it sees out.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the ring to itself; its waiters exist.
-    pub(in crate::condvar) unsafe fn each(
-        last: &Cell<*const Waiter>,
-        mut visit: impl FnMut(&Waiter) -> bool,
-    ) {
-        let end = last.get();
-        if end.is_null() {
-            return;
-        }
-        // SAFETY: the caller has the ring to itself, and waiters in it exist; the next one is read before `visit` may take this one out.
-        unsafe {
-            let mut at = (*end).next.get();
-            loop {
-                let (waiter, next) = (&*at, (*at).next.get());
-                if !visit(waiter) || ptr::eq(waiter, end) {
-                    return;
-                }
-                at = next;
-            }
-        }
-    }
 }

@@ -7,6 +7,7 @@ mod departing;
 mod line;
 pub mod nodes;
 mod parker;
+pub(crate) mod priority;
 mod readers;
 mod running;
 mod slots;
@@ -331,6 +332,16 @@ static AT_LOAD: extern "C" fn() = {
     }
     at_load
 };
+
+/// For the only thread of a forked child, before there are others, if it sees to it that no lock is used before it has forgotten who waited: what
+/// the threads held that the child does not have (numbers, nodes, spots of locks of platform `Native<C>`) comes back.
+pub fn forget_other_threads<C: Counting>() {
+    slots::forget_others();
+    let mine = slots::number_if_any();
+    for row in C::spots() {
+        row.row().forget_but(mine);
+    }
+}
 
 /// Makes releases of paravirtual locks use a full fence instead of the asymmetric one from now on, for comparison.
 pub fn force_fenced_release() {

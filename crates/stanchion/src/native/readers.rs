@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - **R1** A class is in the list of classes before it has lines, and stays there.
-//! - **R2** A thread that exits while one of its cells says that it reads keeps its number for good (`slots.rs` asks
+//! - **R2** The number of a thread that has ended while one of its cells says that it reads stays taken for good (`slots.rs` asks
 //!   [`is_reading`]), so that writers go on waiting for it: its guard may live on where nobody can see it.
 use super::{Counting, Native, Silent, slots};
 use core::ptr::{self, NonNull};
@@ -122,7 +122,7 @@ impl Default for Class {
     }
 }
 
-/// Whether one of the cells of `cpu`, which calls, says that it reads.
+/// Whether one of the cells of `cpu`, whose thread has ended, says that it reads.
 pub(super) fn is_reading(cpu: CpuId) -> bool {
     // ord: N64 pairs N63: what comes after the class was stored before it was in the list
     let mut next = NonNull::new(CLASSES.load(Ordering::Acquire));

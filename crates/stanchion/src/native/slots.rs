@@ -1,20 +1,32 @@
-//! Thread slots: each thread that ever waits gets a small number and keeps it until it exits.
+//! Thread slots: each thread that ever waits gets a small number and keeps it as long as it lives.
 //!
 //! The lowest free number is handed out, so numbers stay dense and storage follows the largest number of threads that
 //! waited at the same time. Everything here works inside a signal handler: no allocation, no locks.
 //!
+//! Nothing is told when a thread ends: no thread-specific key is taken, and a thread may wait in its very last destructor. Each number has its
+//! owner's thread id ([`OWNERS`]), and numbers of threads that are no more are taken back by those who need some: once all below a goal are
+//! taken, whoever comes next asks the system about each owner, and the goal becomes half as much again as there are that live. So a number
+//! costs a few system calls on average, and numbers stay below one and a half times as many threads as lived at a time, and 16 more.
+//!
 //! Invariants:
-//! - **N1** A slot number belongs to at most one living thread: its bit in `TAKEN` is set from the moment it is handed out
-//!   until the thread has exited.
+//! - **N1** A slot number belongs to at most one living thread. It is taken by an exchange of its free owner, and taken back only when
+//!   the system says that the process has no thread of the owner's id. While the thread lives the system does not say so, as the id in
+//!   `OWNERS` is the thread's own, in this process (N3). If another thread gets the id of one that has ended, the number stays taken until that one has
+//!   ended, too, which costs a number and no more. One thread at a time takes back, so no owner changes between the question and what follows.
 //! - **N2** A thread whose number is being handed out has none yet: a signal handler that runs in between takes the path
 //!   without a node.
+//! - **N3** Numbers are taken back only in the process to which all ids in `OWNERS` belong that may be of living threads ([`PROCESS`]). The
+//!   child of a `fork` is that from the moment at which its only thread has put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`,
+//!   `vfork`) the process id is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
+//! - **N4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was cancelled there, and cells that say that it
+//!   reads (`readers.rs`, R2).
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
 use super::{Native, Silent, readers};
 use core::cell::Cell;
-use core::ffi::c_void;
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+use core::ops::Range;
+use core::sync::atomic::{AtomicU16, AtomicU32, Ordering, fence};
 use stanchion_core::CpuId;
 use stanchion_core::percpu::PerCpu;
 
@@ -36,9 +48,31 @@ unsafe impl Zeroed for Slot {}
 
 static SLOTS: Chunks<Slot> = Chunks::new();
 
-const WORDS: usize = (CpuId::LIMIT as usize).div_ceil(64);
-/// One bit a slot (N1).
-static TAKEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
+/// Each number's owner: its thread id, [`FREE`], or [`FOR_GOOD`] (N1).
+static OWNERS: [AtomicU32; CpuId::LIMIT as usize] = [const { AtomicU32::new(FREE) }; CpuId::LIMIT as usize];
+
+const FREE: u32 = 0;
+/// The owner of a number that is never taken back. No thread has this id.
+const FOR_GOOD: u32 = u32::MAX;
+
+/// The process whose threads the owners are (N3); 0 is none.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Numbers below this are handed out before anybody looks who has ended.
+static GOAL: AtomicU16 = AtomicU16::new(SPARE);
+
+/// Below this there was no free number a moment ago.
+static FROM: AtomicU16 = AtomicU16::new(0);
+
+/// So many numbers more than there are threads the goal is at least.
+const SPARE: u16 = 16;
+
+/// The process in which somebody takes numbers back at this moment (N1). Of another one that is nobody whom this process has.
+static SWEEPER: AtomicU32 = AtomicU32::new(0);
+
+/// How many threads have found no number since the last one was handed out. Few of them look: it is a long way.
+static MISSES: AtomicU32 = AtomicU32::new(0);
+const ONE_LOOK_IN: u32 = 256;
 
 /// One more than the greatest number that was ever handed out.
 static CONTEXTS: AtomicU16 = AtomicU16::new(0);
@@ -87,32 +121,31 @@ pub(super) fn contexts() -> u16 {
     CONTEXTS.load(Ordering::Acquire)
 }
 
-/// Whether a living thread has this number.
+/// Whether a thread has this number, or had it and nobody has taken it back.
 pub(super) fn is_taken(cpu: CpuId) -> bool {
-    let (word, bit) = place(cpu.index());
     // ord: N3 alone: only a report reads it
-    TAKEN[word].load(Ordering::Relaxed) & bit != 0
+    owner(cpu).load(Ordering::Relaxed) != FREE
 }
 
-/// Shows `visit` each number that a living thread has, or that a thread kept which exited while it read (see `readers.rs`). A
+/// Shows `visit` each number that a living thread has, or that a thread left which read when it ended (see `readers.rs`). A
 /// number that a thread got before the caller's last heavy barrier, or fence, is among them.
 pub(super) fn each_taken(mut visit: impl FnMut(CpuId)) {
-    let words = usize::from(contexts()).div_ceil(64);
-    for (index, word) in TAKEN.iter().enumerate().take(words) {
+    for (cpu, owner) in all_owners() {
         // ord: N66 pairs N6: a thread that is gone read before we go on; its cell is not shown, so nothing else would say so.
         // Whom we must see the caller's heavy barrier decides, or its fence with the one that follows a number being handed out
-        let mut bits = word.load(Ordering::Acquire);
-        while bits != 0 {
-            if let Some(cpu) = CpuId::new((index * 64) as u16 + bits.trailing_zeros() as u16) {
-                visit(cpu);
-            }
-            bits &= bits - 1;
+        if owner.load(Ordering::Acquire) != FREE {
+            visit(cpu);
         }
     }
 }
 
-fn place(index: u16) -> (usize, u64) {
-    (usize::from(index / 64), 1 << (index % 64))
+fn owner(cpu: CpuId) -> &'static AtomicU32 {
+    &OWNERS[usize::from(cpu.index())]
+}
+
+/// The owners of all numbers that can have been handed out.
+fn all_owners() -> impl Iterator<Item = (CpuId, &'static AtomicU32)> {
+    (0..contexts()).filter_map(CpuId::new).map(|cpu| (cpu, owner(cpu)))
 }
 
 #[cold]
@@ -121,7 +154,7 @@ fn hand_out() -> Option<CpuId> {
         return None; // N2
     }
     MINE.set(BUSY);
-    let cpu = take_lowest().filter(|&cpu| {
+    let cpu = take().filter(|&cpu| {
         // Whoever looks at all contexts looks at lower numbers as well, whose threads may not have come so far.
         let slot = SLOTS.map_up_to(usize::from(cpu.index()));
         if let Some(slot) = slot {
@@ -132,11 +165,11 @@ fn hand_out() -> Option<CpuId> {
             slot.runs_on.store(0, Ordering::Relaxed);
             slot.percpu.begin_anew();
         }
-        let kept = slot.is_some() && at_exit::announce(cpu);
-        if !kept {
-            give_back(cpu);
+        if slot.is_none() {
+            // ord: N7 alone: nothing was done under the number
+            owner(cpu).store(FREE, Ordering::Relaxed);
         }
-        kept
+        slot.is_some()
     });
     MINE.set(cpu.map_or(NONE, |cpu| cpu.index() + 1));
     // ord: N70 alone: fences of later announcements under this number take it along, so whoever sees those sees it (`each_taken`)
@@ -144,102 +177,142 @@ fn hand_out() -> Option<CpuId> {
     cpu
 }
 
-/// Sets the lowest clear bit (N1).
-fn take_lowest() -> Option<CpuId> {
-    for (index, word) in TAKEN.iter().enumerate() {
-        // ord: N4 alone: a hint, the read-modify-write decides
-        let mut bits = word.load(Ordering::Relaxed);
-        while bits != u64::MAX {
-            let free = bits.trailing_ones();
-            let Some(cpu) = CpuId::new((index * 64) as u16 + free as u16) else { break };
+/// Takes a free number for the calling thread (N1).
+fn take() -> Option<CpuId> {
+    // ord: N8 alone: how often it is worth a look
+    let misses = MISSES.load(Ordering::Relaxed);
+    let found = if misses.is_multiple_of(ONE_LOOK_IN) { take_or_take_back() } else { None };
+    // ord: N4 alone: as N8, a count that may be off
+    MISSES.store(if found.is_some() { 0 } else { misses.wrapping_add(1) }, Ordering::Relaxed);
+    found
+}
+
+fn take_or_take_back() -> Option<CpuId> {
+    let process = process();
+    // ord: SL1 alone: written while the process has one thread
+    let is_known = PROCESS.load(Ordering::Relaxed) == process;
+    // Read after the process: a fork in between, by the handler of a signal, has settled that nothing is taken back (`forked`).
+    let me = if is_known { thread() } else { FOR_GOOD };
+    // ord: SL2 alone: a goal, and where to look first; any values are right ones
+    let found = take_in(FROM.load(Ordering::Relaxed)..GOAL.load(Ordering::Relaxed), me);
+    found.or_else(|| {
+        if is_known {
+            take_back(process);
+        }
+        take_in(0..CpuId::LIMIT, me)
+    })
+}
+
+fn process() -> u32 {
+    // SAFETY: a call without arguments, which cannot fail.
+    unsafe { libc::getpid() }.cast_unsigned()
+}
+
+fn thread() -> u32 {
+    // SAFETY: a call without arguments, which cannot fail.
+    unsafe { libc::gettid() }.cast_unsigned()
+}
+
+/// Takes the lowest free number of these.
+fn take_in(numbers: Range<u16>, me: u32) -> Option<CpuId> {
+    let found = numbers.filter_map(CpuId::new).find(|&cpu| {
+        // ord: SL3 alone: a hint, the exchange decides
+        owner(cpu).load(Ordering::Relaxed) == FREE
             // ord: N5 pairs N6: what the slot's last thread did with its nodes comes before what we do
-            let before = word.fetch_or(1 << free, Ordering::Acquire);
-            if before & (1 << free) == 0 {
-                return Some(cpu);
-            }
-            bits = before;
+            && owner(cpu).compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    })?;
+    // ord: SL11 alone: as SL2, any value is a right one
+    FROM.store(found.index() + 1, Ordering::Relaxed);
+    Some(found)
+}
+
+/// Takes back the numbers of threads that are no more (N1, N4), and sets the goal anew.
+fn take_back(process: u32) {
+    // ord: SL4 pairs SL5: what the last one left taken is what we find
+    if SWEEPER.swap(process, Ordering::Acquire) == process {
+        return;
+    }
+    let mut kept: u16 = 0;
+    for (cpu, owner) in all_owners() {
+        // ord: SL6 alone: an owner that is not free stays until we change it, but for one that finds no storage
+        let id = owner.load(Ordering::Relaxed);
+        if id == FREE {
+            continue;
+        }
+        if id == FOR_GOOD || !has_ended(process, id) || is_in_use(cpu) {
+            kept += 1;
+        } else {
+            // ord: N6 pairs N5, N66: what the thread did with its nodes comes before what the next one does, and what it read before what
+            // a writer does that finds it gone
+            owner.store(FREE, Ordering::Release);
         }
     }
-    None
+    // ord: SL12 alone: as SL2, any value is a right one
+    FROM.store(0, Ordering::Relaxed);
+    // ord: SL7 alone: a goal; any value is a right one
+    GOAL.store(kept.saturating_add(SPARE.max(kept / 2)).min(CpuId::LIMIT), Ordering::Relaxed);
+    // ord: SL5 pairs SL4: what we leave taken is what the next one finds
+    SWEEPER.store(0, Ordering::Release);
 }
 
-fn give_back(cpu: CpuId) {
-    let (word, bit) = place(cpu.index());
-    // ord: N6 pairs N5, N66: what we did with our nodes comes before what the next thread does, and what we read before what a
-    // writer does that finds us gone
-    TAKEN[word].fetch_and(!bit, Ordering::Release);
+/// Whether the process has no thread of this id.
+fn has_ended(process: u32, id: u32) -> bool {
+    // SAFETY: signal 0 is none: the system only looks whether it could be sent. `errno` is the calling thread's own, and is as before.
+    let answer = unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let sent = libc::syscall(libc::SYS_tgkill, process, id, 0);
+        let answer = if sent == 0 { 0 } else { *errno };
+        *errno = before;
+        answer
+    };
+    // ord: SL8 alone: what the thread did comes before what we do: on its way out the system passes a full barrier (for `membarrier`, as
+    // it gives up its memory), and only then it is found no more
+    fence(Ordering::SeqCst);
+    answer == libc::ESRCH
 }
 
-/// Giving the number back when the thread exits.
+/// Whether something of the thread that had the number is in use still (N4).
+fn is_in_use(cpu: CpuId) -> bool {
+    readers::is_reading(cpu) || slot(cpu).percpu.nesting() != 0
+}
+
+/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended.
 ///
-/// A POSIX key is used and not a Rust destructor: keys are stored in the thread's own block (no allocation, so it works in
-/// a signal handler), and their destructors run after Rust's and C++'s, which may still take locks.
-mod at_exit {
-    use super::{AtomicU32, CpuId, MINE, NONE, Ordering, c_void, give_back, readers};
-
-    /// The key plus one, or zero while there is none.
-    static KEY: AtomicU32 = AtomicU32::new(0);
-
-    /// A thread that still reads when it exits is looked at in so many rounds of destructors. POSIX promises four; the last one is left to
-    /// those who take away what code needs to run, such as the thread sanitizer.
-    const ROUNDS: usize = 3;
-
-    /// Arranges that `cpu` is given back when the calling thread exits. `false` if the system cannot.
-    pub(super) fn announce(cpu: CpuId) -> bool {
-        announce_in(cpu, 1)
-    }
-
-    fn announce_in(cpu: CpuId, round: usize) -> bool {
-        let Some(key) = key() else { return false };
-        let value = core::ptr::without_provenance::<c_void>(usize::from(cpu.index()) + 1 + (round << 16));
-        // SAFETY: the key was made by `pthread_key_create` and is never deleted once published.
-        unsafe { libc::pthread_setspecific(key, value) == 0 }
-    }
-
-    pub(super) fn prepare() {
-        key();
-    }
-
-    fn key() -> Option<libc::pthread_key_t> {
-        // ord: N7 alone: the key is an integer, nothing hangs on it
-        let known = KEY.load(Ordering::Relaxed);
-        if known != 0 {
-            return Some(known - 1);
+/// If the fork came while a number was handed out, in the handler of a signal, nobody knows which: nothing is taken back in this process.
+pub(super) fn forked() {
+    let known = if MINE.get() == BUSY {
+        0
+    } else {
+        if let Some(cpu) = number_if_any() {
+            // ord: SL10 alone: the process has one thread
+            owner(cpu).store(thread(), Ordering::Relaxed);
         }
-        let mut fresh: libc::pthread_key_t = 0;
-        // SAFETY: `fresh` is a valid place for the key, and `thread_exits` has the signature of a key's destructor.
-        if unsafe { libc::pthread_key_create(&raw mut fresh, Some(thread_exits)) } != 0 {
-            return None;
-        }
-        // ord: N8 alone: the key is an integer, nothing hangs on it
-        match KEY.compare_exchange(0, fresh + 1, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => Some(fresh),
-            Err(first) => {
-                // SAFETY: `fresh` was made above and no value was stored under it.
-                unsafe { libc::pthread_key_delete(fresh) };
-                Some(first - 1)
-            }
-        }
-    }
+        process()
+    };
+    // ord: SL9 alone: as SL10, or, when the library is loaded, a number that is the same for all
+    PROCESS.store(known, Ordering::Relaxed);
+}
 
-    extern "C" fn thread_exits(value: *mut c_void) {
-        let (code, round) = (value.addr() as u16, value.addr() >> 16);
-        let Some(cpu) = CpuId::new(code - 1) else { return };
-        if readers::is_reading(cpu) {
-            // A destructor that runs later may still release what it reads; after the last round the number is kept for good.
-            if round < ROUNDS {
-                announce_in(cpu, round + 1);
-            }
-            return;
-        }
-        MINE.set(NONE);
-        give_back(cpu);
+/// As [`forked`]; and frees what the threads have in use that the child does not have (N4), but for what they read.
+pub(super) fn forget_others() {
+    forked();
+    if MINE.get() == BUSY {
+        return;
+    }
+    for (cpu, _) in all_owners().filter(|&(cpu, _)| number_if_any() != Some(cpu)) {
+        slot(cpu).percpu.forget();
     }
 }
 
-/// Makes the key for thread exit, if it can be had.
+/// Says whose the threads are, and asks to be told of forks. Without an answer, children are processes of which nothing is known (N3).
 pub(super) fn prepare() {
-    at_exit::prepare();
+    extern "C" fn in_child() {
+        forked();
+    }
+    forked();
+    // SAFETY: the handler stays where it is as long as this code does: libc forgets it with the library that registered it.
+    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
 }
 
 impl Slot {
@@ -268,12 +341,12 @@ mod tests {
         let theirs = std::thread::spawn(|| this_cpu().expect("few threads")).join().expect("no panic");
         assert_ne!(mine, theirs);
         // Numbers are reused: many short-lived threads stay within the few that run at once (other tests run beside).
-        let highest = (0..300)
+        let highest = (0..3000)
             .map(|_| {
                 std::thread::spawn(|| this_cpu().expect("few threads").index()).join().expect("no panic")
             })
             .max();
-        assert!(highest < Some(64), "300 threads one after another reached slot {highest:?}");
+        assert!(highest < Some(64), "3000 threads one after another reached slot {highest:?}");
     }
 
     #[test]

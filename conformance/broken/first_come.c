@@ -1,0 +1,49 @@
+/* Broken: a condition variable wakes who came first, whatever the scheduling priorities are. Its waits have no deadline and no cancellation.
+ * caught by: cond_priority.highest_first/signal cond_priority.passes_a_crowd
+ * passes: cond.ring/private probe.ring_of_8_threads mutex.excludes/normal
+ */
+#include "real.h"
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+struct waiter {
+    struct waiter *next;
+    void *cond;
+    int told;
+};
+static struct waiter *first;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+
+static int wake(void *cond, int most) {
+    pthread_mutex_lock(&guard);
+    for (struct waiter **at = &first; *at && most > 0;) {
+        struct waiter *waiter = *at;
+        if (waiter->cond != cond) {
+            at = &waiter->next;
+            continue;
+        }
+        *at = waiter->next;
+        most--;
+        __atomic_store_n(&waiter->told, 1, __ATOMIC_SEQ_CST);
+        syscall(SYS_futex, &waiter->told, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
+    pthread_mutex_unlock(&guard);
+    return 0;
+}
+
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex) {
+    struct waiter self = {NULL, cond, 0}, **end;
+    pthread_mutex_lock(&guard);
+    for (end = &first; *end; end = &(*end)->next) {
+    }
+    *end = &self;
+    pthread_mutex_unlock(&guard);
+    pthread_mutex_unlock(mutex);
+    while (!__atomic_load_n(&self.told, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &self.told, FUTEX_WAIT, 0, NULL, NULL, 0);
+    pthread_mutex_lock(&guard); /* the one who told is done with it */
+    pthread_mutex_unlock(&guard);
+    return pthread_mutex_lock(mutex);
+}
+int pthread_cond_signal(pthread_cond_t *cond) { return wake(cond, 1); }
+int pthread_cond_broadcast(pthread_cond_t *cond) { return wake(cond, INT_MAX); }

@@ -1,0 +1,46 @@
+//! What `stanchion` does when nobody reads what it prints: nothing that anybody has to read.
+use std::io::pipe;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+
+/// SIGPIPE.
+const PIPE: i32 = 13;
+
+/// Runs a command whose standard output nobody reads, from the beginning.
+fn unread(words: &str) -> Output {
+    let (reader, writer) = pipe().expect("a pipe");
+    drop(reader);
+    Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args(words.split(' '))
+        .stdout(writer)
+        .output()
+        .expect("the program starts")
+}
+
+#[test]
+fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
+    for words in [
+        "completions bash",
+        "completions zsh",
+        "torture --list",
+        "torture --lock qspin --seconds 1",
+        "explore --list",
+        "explore --lock qspin --schedules 100",
+        "explore --lock qspin --replay 1",
+    ] {
+        let output = unread(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(PIPE), "{words}: {}: {said}", output.status);
+        assert_eq!(said, "", "{words}");
+    }
+}
+
+#[test]
+fn a_command_that_prints_at_its_end_keeps_its_exit_code() {
+    for words in ["--help", "--version", "help torture", "bench --list", "sim --list", "run --list"] {
+        let output = unread(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}: {said}", output.status);
+        assert_eq!(said, "", "{words}");
+    }
+}
