@@ -3,6 +3,7 @@
 //! not forget.
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
+use stanchion::deadline::Deadline;
 use stanchion::native::{Native, Watched};
 use stanchion_core::{
     ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
@@ -20,6 +21,7 @@ pub(crate) struct Algorithm {
     pub(crate) name: &'static str,
     acquire: unsafe fn(*const AtomicU32),
     try_acquire: unsafe fn(*const AtomicU32) -> bool,
+    acquire_until: unsafe fn(*const AtomicU32, &Deadline) -> bool,
     release: unsafe fn(*const AtomicU32),
     is_held: unsafe fn(*const AtomicU32) -> bool,
     meets: unsafe fn(*const AtomicU32) -> Meets,
@@ -39,13 +41,15 @@ unsafe fn lock_at<'a, L>(word: *const AtomicU32) -> &'a L {
     unsafe { &*word.cast::<L>() }
 }
 
-const fn algorithm<L: Excludes + ConstLock>(holder: u32) -> Algorithm {
+const fn algorithm<L: Excludes + ConstLock + RawLock<Platform = World>>(holder: u32) -> Algorithm {
     Algorithm {
         name: L::NAME,
         // SAFETY: the word belongs to a mutex of ours, whose words are used as the one type of lock that the process has (W2).
         acquire: |word| unsafe { lock_at::<L>(word).acquire() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         try_acquire: |word| unsafe { lock_at::<L>(word).try_acquire() },
+        // SAFETY: as for `acquire`, the word is a lock of this type.
+        acquire_until: |word, until| unsafe { lock_at::<L>(word).acquire_until(until) },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         release: |word| unsafe { lock_at::<L>(word).release() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
@@ -139,6 +143,14 @@ impl Choice {
                 (self.algorithm().try_acquire)(word)
             }
         }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub(crate) unsafe fn acquire_until(self, word: *const AtomicU32, until: &Deadline) -> bool {
+        // SAFETY: the caller's promise, and W2.
+        unsafe { (self.algorithm().acquire_until)(word, until) }
     }
 
     /// # Safety

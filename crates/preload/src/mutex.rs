@@ -10,11 +10,12 @@ use crate::rules;
 use crate::stats::{self, Attempt, Left};
 use crate::time;
 use crate::trace;
+use crate::two;
 use crate::uses;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
-use stanchion::deadline::{Clock, Deadline, acquire_until};
+use stanchion::deadline::{Clock, Deadline, sleep};
 
 pub(crate) mod libc_s {
     //! libc's own, for its own objects.
@@ -311,12 +312,15 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
             Err(error) => return error,
         };
         let (arrival, came) = (stats::arrive(this), trace::now());
-        if acquire_until(&deadline, || attempt(mutex, Attempt::Waiting(arrival)) == 0) {
-            trace::waited_since(came);
-            return 0;
+        while attempt(mutex, Attempt::Waiting(arrival, deadline)) != 0 {
+            if deadline.has_passed() {
+                stats::gave_up(this);
+                return ETIMEDOUT;
+            }
+            sleep(two::PAUSE); // it has become libc's
         }
-        stats::gave_up(this);
-        ETIMEDOUT
+        trace::waited_since(came);
+        0
     }
 }
 

@@ -55,7 +55,7 @@ use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, O
 use core::time::Duration;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
-use stanchion_core::QueuedRwLock;
+use stanchion_core::{QueuedRwLock, RawLock, RawRwLock, StanchionLock};
 
 /// Our mutex.
 #[repr(C)]
@@ -235,7 +235,8 @@ pub(crate) struct RwLock {
     _libcs_writer: u32,
     pub(crate) shared: AtomicU32,
     pub(crate) writer: AtomicU32,
-    _unused: u32,
+    /// For writers that let readers in.
+    writers: UnsafeCell<StanchionLock<World>>,
     /// `stats/records.rs`
     pub(crate) read_record: AtomicU16,
     pub(crate) write_record: AtomicU16,
@@ -273,6 +274,16 @@ impl RwLock {
         unsafe { &*self.lock.get() }
     }
 
+    /// Waits until the calling thread holds the lock alone.
+    pub(crate) fn acquire_write(&self) {
+        if self.prefers_readers() {
+            // SAFETY: as for `lock`.
+            self.lock().acquire_write_letting_readers_in(unsafe { &*self.writers.get() });
+        } else {
+            self.lock().acquire_write();
+        }
+    }
+
     /// Whether it is ours and not libc's.
     #[inline(always)]
     pub(crate) fn is_ours(&self) -> bool {
@@ -283,10 +294,11 @@ impl RwLock {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self) {
-        let lock = self.lock.get();
+        let (lock, writers) = (self.lock.get(), self.writers.get());
         // SAFETY: those who waited are gone, and nobody of this process uses the lock before it is clean (W4).
         adopt(&self.generation, || unsafe {
             (*lock).forget_waiters();
+            *writers = RawLock::new();
             // ord: M60 alone: nobody uses it meanwhile
             self.timed_writers.store(0, Ordering::Relaxed);
         });

@@ -207,7 +207,7 @@ pub(crate) unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_
             return EDEADLK;
         }
         let (comer, came) = (rw::come(this, true, true), trace::now());
-        this.lock().acquire_write();
+        this.acquire_write();
         if is_libcs(this, true) {
             return libc_s::pthread_rwlock_wrlock(lock);
         }

@@ -25,17 +25,16 @@ pub struct ReadersFirst<P: Platform> {
     writers: StanchionLock<P>,
 }
 
-impl<P: Platform> ReadersFirst<P> {
-    /// The lock as one that is fair: nobody may use it both ways at the same time.
-    #[inline(always)]
-    pub fn fair(&self) -> &QueuedRwLock<P> {
-        &self.lock
-    }
-
-    /// See [`QueuedRwLock::forget_waiters`].
-    pub fn forget_waiters(&mut self) {
-        self.lock.forget_waiters();
-        self.writers = RawLock::new();
+impl<P: Platform> QueuedRwLock<P> {
+    /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then: for those who keep the two parts of a
+    /// [`ReadersFirst`] apart. `writers` belongs to this lock, and to this function alone.
+    #[inline]
+    pub fn acquire_write_letting_readers_in(&self, writers: &StanchionLock<P>) {
+        if !self.acquire_write_at_once() {
+            writers.acquire();
+            self.acquire_write_after_readers();
+            writers.release();
+        }
     }
 }
 
@@ -69,11 +68,7 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
 
     #[inline]
     fn acquire_write(&self) {
-        if !self.lock.acquire_write_at_once() {
-            self.writers.acquire();
-            self.lock.acquire_write_after_readers();
-            self.writers.release();
-        }
+        self.lock.acquire_write_letting_readers_in(&self.writers);
     }
 
     fn try_acquire_write(&self) -> bool {

@@ -242,18 +242,24 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[cold]
     #[inline(never)]
     fn release_rousing(&self) {
+        let wake = |heir| {
+            P::count(Event::PvKickUnlock);
+            P::wake(heir);
+        };
+        let mut roused = None;
         loop {
             let heir = P::with_domain(|domain| self.rouse_heir(domain));
-            let released = P::release(&self.count, self.count_when_free(), &self.flags, WAKE);
-            if let Some(heir) = heir {
-                P::count(Event::PvKickUnlock);
-                P::wake(heir);
+            if let (Some(_), Some(before)) = (heir, roused) {
+                wake(before);
             }
-            match released {
-                Released::Unmarked => return,
-                Released::Held => {}
-                Released::Marked if self.try_acquire() => {}
-                Released::Marked => return,
+            roused = heir.or(roused);
+            let released = P::release(&self.count, self.count_when_free(), &self.flags, WAKE);
+            if released == Released::Held {
+                continue; // an heir that is woken now would find the lock held
+            }
+            roused.take().map(wake);
+            if released == Released::Unmarked || !self.try_acquire() {
+                return;
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::object::Mutex;
 use core::ptr;
 use core::sync::atomic::Ordering;
 use records::Found;
+use stanchion::deadline::Deadline;
 use stanchion::native::watch::Seen;
 
 const TIMED: u16 = 1;
@@ -41,8 +42,8 @@ pub(crate) enum Attempt {
     Once,
     /// As the beginning of a timed form.
     First,
-    /// As a part of a timed form that waits.
-    Waiting(Arrival),
+    /// As the rest of a timed form, which waits.
+    Waiting(Arrival, Deadline),
 }
 
 #[inline(always)]
@@ -81,10 +82,13 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
 pub(crate) unsafe fn try_acquire(this: &Mutex, choice: Choice, attempt: Attempt) -> bool {
     // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
-        let Some(found) = of(this) else { return choice.try_acquire(&raw const this.word) };
-        let taken = choice.try_acquire(&raw const this.word);
+        let taken = match attempt {
+            Attempt::Once | Attempt::First => choice.try_acquire(&raw const this.word),
+            Attempt::Waiting(_, until) => choice.acquire_until(&raw const this.word, &until),
+        };
+        let Some(found) = of(this) else { return taken };
         if taken {
-            let arrival = if let Attempt::Waiting(arrival) = attempt { arrival } else { Arrival::Free };
+            let arrival = if let Attempt::Waiting(arrival, _) = attempt { arrival } else { Arrival::Free };
             enter(this, found, arrival, Seen::default());
         } else if matches!(attempt, Attempt::Once) {
             found.fail();

@@ -136,6 +136,10 @@ impl<C: Counting> Platform for Native<C> {
         running::os_cpu().wrapping_add(1)
     }
 
+    fn priority() -> u8 {
+        priority::of_caller()
+    }
+
     fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&Deadline>) {
         if C::WATCHES {
             watch::parked();

@@ -1,0 +1,110 @@
+/* How threads wait for a mutex: asleep, with and without a deadline, and the most urgent first. */
+#define GROUP "mutex_waits"
+#include "../check.h"
+#include <sched.h>
+#include <sys/resource.h>
+
+static pthread_mutex_t M = PTHREAD_MUTEX_INITIALIZER;
+
+static long cpu_ms(void) {
+    struct rusage used;
+    SETUP(getrusage(RUSAGE_SELF, &used) == 0);
+    return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
+static void *gives_up(void *unused) {
+    struct timespec later = in_ms(CLOCK_REALTIME, 2000);
+    GIVES(pthread_mutex_timedlock(&M, &later), ETIMEDOUT);
+    return unused;
+}
+
+/* A hundred threads wait for two seconds. Tries in between would use much more than a twentieth of a CPU. */
+TEST(waiters_with_a_deadline_sleep) {
+    pthread_t threads[100];
+    GIVES(pthread_mutex_lock(&M), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) threads[i] = START(gives_up, NULL);
+    sleep_us(300000);
+    long before = cpu_ms();
+    sleep_us(1500000);
+    long used = cpu_ms() - before;
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+    CHECK(used < 75, "a hundred waiters used %ld ms of CPU time in 1.5 s", used);
+    GIVES(pthread_mutex_unlock(&M), 0);
+}
+
+/* All that waited and gave up are forgotten. */
+TEST(who_has_given_up_is_not_waited_for) {
+    pthread_t threads[10];
+    GIVES(pthread_mutex_lock(&M), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) threads[i] = START(gives_up, NULL);
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+    GIVES(pthread_mutex_unlock(&M), 0);
+    for (int i = 0; i < 1000; i++) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+    }
+}
+
+static int stop;
+
+static void *keeps_it_busy(void *unused) {
+    while (!READ(&stop)) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        for (volatile int i = 0; i < 300; i++) {
+        }
+        GIVES(pthread_mutex_unlock(&M), 0);
+    }
+    return unused;
+}
+
+/* Beside threads that use it all the time, a deadline of a second suffices each time. */
+TEST(a_deadline_among_busy_threads_suffices) {
+    pthread_t threads[4];
+    for (size_t i = 0; i < ROWS(threads); i++) threads[i] = START(keeps_it_busy, NULL);
+    while (time_left()) {
+        struct timespec soon = in_ms(CLOCK_REALTIME, 1000);
+        GIVES(pthread_mutex_timedlock(&M, &soon), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+    }
+    UP(&stop);
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+}
+
+static int order[6], served;
+static pid_t tids[6];
+static const int PRIORITIES[6] = {0, 10, 0, 30, 20, 40};
+
+static void *waits(void *number) {
+    size_t i = (size_t)number;
+    struct sched_param how = {.sched_priority = PRIORITIES[i]};
+    if (pthread_setschedparam(pthread_self(), PRIORITIES[i] > 0 ? SCHED_FIFO : SCHED_OTHER, &how) != 0) {
+        PUT(&tids[i], -1);
+        return NULL;
+    }
+    PUT(&tids[i], my_tid());
+    GIVES(pthread_mutex_lock(&M), 0);
+    order[served++] = PRIORITIES[i];
+    sleep_us(2000); /* the next one is to be woken by this one's release, not to find the lock free by chance */
+    GIVES(pthread_mutex_unlock(&M), 0);
+    return NULL;
+}
+
+/* POSIX: the scheduling policy determines who is next. */
+TEST(the_most_urgent_is_next) {
+    pthread_t threads[6];
+    GIVES(pthread_mutex_lock(&M), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) {
+        threads[i] = START(waits, (void *)i);
+        AWAIT(READ(&tids[i]) != 0);
+        if (READ(&tids[i]) < 0) SKIP("real-time priorities are not permitted here");
+        AWAIT(sleeps(READ(&tids[i])));
+        sleep_us(2000);
+    }
+    GIVES(pthread_mutex_unlock(&M), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+    /* Who was first in line before anybody urgent came may be awake, and first. */
+    int first = order[0] == 0;
+    for (int i = first + 1; i < 6; i++)
+        CHECK(order[i - 1] >= order[i], "priorities are served as %d %d %d %d %d %d", order[0], order[1], order[2], order[3],
+              order[4], order[5]);
+}
