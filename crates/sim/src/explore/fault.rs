@@ -18,6 +18,8 @@ pub enum Fault {
     Spurious,
     /// Kicks arrive later.
     LateKicks,
+    /// Kicks that come before the comparison of a halt are forgotten, and not kept for it.
+    ForgottenKicks,
     /// Contexts are interrupted between any two steps, in handlers too, and handlers acquire locks.
     Interrupts,
     /// The heavy barrier cannot be had now and then.
@@ -32,7 +34,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::StoreBuffers,
         Self::HolderAway,
         Self::NextAway,
@@ -40,6 +42,7 @@ impl Fault {
         Self::Starve,
         Self::Spurious,
         Self::LateKicks,
+        Self::ForgottenKicks,
         Self::Interrupts,
         Self::NoBarrier,
         Self::NoNumber,
@@ -57,6 +60,7 @@ impl Fault {
             Self::Starve => "starve",
             Self::Spurious => "spurious",
             Self::LateKicks => "late-kicks",
+            Self::ForgottenKicks => "forgotten-kicks",
             Self::Interrupts => "interrupts",
             Self::NoBarrier => "no-barrier",
             Self::NoNumber => "no-number",
@@ -75,6 +79,9 @@ impl Fault {
             Self::Starve => "one context runs only if nobody else can, once it has queued",
             Self::Spurious => "halts end for no reason",
             Self::LateKicks => "kicks arrive many steps later",
+            Self::ForgottenKicks => {
+                "kicks that come before the comparison of a halt are forgotten, and not kept for it"
+            }
             Self::Interrupts => "handlers acquire other locks between any two steps, up to four levels deep",
             Self::NoBarrier => "the heavy barrier fails now and then",
             Self::NoNumber => "one context has no number, hence no queue node",
@@ -91,7 +98,7 @@ impl Fault {
     /// A schedule that draws its faults has this one once in so many times.
     pub(super) const fn rarity(self) -> u64 {
         match self {
-            Self::StoreBuffers | Self::Tries => 2,
+            Self::StoreBuffers | Self::ForgottenKicks | Self::Tries => 2,
             Self::HolderAway | Self::NextAway | Self::AnyAway | Self::Spurious => 4,
             Self::LateKicks | Self::Interrupts => 5,
             Self::Starve | Self::TwoLocks => 8,

@@ -95,6 +95,7 @@ pub(super) enum Coin {
     Round,
     Linger,
     Switch,
+    SleepsOn,
     Home,
     Urgent,
 }

@@ -20,7 +20,7 @@ pub(super) const STEP_NANOS: u64 = 100;
 
 /// The world in which a context goes one step at a time, and the explorer decides whose step is next.
 ///
-/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late, `is_preempted` and
+/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late or forgotten, `is_preempted` and
 /// `load_noticing` answer anything, the heavy barrier may fail.
 #[derive(Debug)]
 pub struct Stepped;
@@ -148,10 +148,8 @@ impl Platform for Stepped {
     }
 
     fn sleep(_node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
-        engine::flush_own(); // entering the wait orders memory on every machine
-        if cell.load(stanchion_core::order::Relaxed) == value {
-            engine::halt_until(until.map(|until| until.div_ceil(STEP_NANOS)));
-        }
+        let step = until.map(|until| until.div_ceil(STEP_NANOS));
+        engine::halt_while(step, || cell.load(stanchion_core::order::Relaxed) == value);
     }
 
     fn wake(node: NodeId) {
@@ -221,10 +219,7 @@ impl Platform for Stepped {
     }
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        engine::flush_own(); // entering the wait orders memory on every machine
-        if cell.load(stanchion_core::order::Relaxed) == value {
-            engine::halt();
-        }
+        engine::halt_while(None, || cell.load(stanchion_core::order::Relaxed) == value);
     }
 
     fn kick(cpu: CpuId) {

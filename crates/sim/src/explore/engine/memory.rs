@@ -10,8 +10,6 @@ use stanchion_core::CpuId;
 use stanchion_core::percpu::Domain;
 use stanchion_core::tail::NESTING_LEVELS;
 
-/// Late kicks are up to so many steps late.
-const LATEST_KICK: u64 = 64;
 /// The heavy barrier fails once in so many times.
 const BARRIER_FAILS_ONE_IN: u64 = 3;
 
@@ -140,18 +138,5 @@ impl Engine {
     /// Nobody is left to go on: what is still buffered becomes visible.
     pub(in crate::explore) fn settle(&mut self) {
         (0..CONTEXTS).for_each(|ctx| self.drain_all(ctx));
-    }
-
-    /// The current context kicks `target`.
-    pub(super) fn send_kick(&mut self, target: Ctx) {
-        self.flush(); // what a kicker stored before is visible to whom it wakes
-        self.tell(What::Kick, target, 0, 0);
-        let late = self.plan.faults.has(Fault::LateKicks) && self.coin(Coin::KickDelay, 2) == 0;
-        if late {
-            let due = self.steps + self.coin(Coin::KickDelay, LATEST_KICK);
-            self.late_kicks.push((due, target));
-        } else {
-            self.arrive_kick(target);
-        }
     }
 }

@@ -8,13 +8,14 @@
 //! - **E2** A context is in `ready` exactly while its status is `Ready`.
 //! - **E3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step, and is
 //!   unwound by the loop. Steps of destructors on the way out do nothing.
+mod halts;
 mod memory;
 mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, finish, flush_all, flush_own, halt, halt_until, kick, pause, sleep_until_written, start, store,
-    update, with,
+    arrive, finish, flush_all, flush_own, halt_while, kick, pause, sleep_until_written, start, store, update,
+    with,
 };
 
 use super::buffers::Buffers;
@@ -74,12 +75,16 @@ pub(super) struct Engine {
     in_a_row: u32,
     ready: Set,
     kicked: Set,
+    /// Whose halt is to end for no reason.
+    roused: Set,
     /// How many halts of a context are over, in handlers too.
     halts: [u32; CONTEXTS],
     /// The cell of the latest read-modify-write.
     last_update: usize,
     /// Who is to be interrupted at its next turn.
     interrupted: Set,
+    /// Whether the current context stands before the comparison of a halt, or between that and the halt.
+    at_halt: bool,
     /// How many handlers deep a context is.
     level: [u8; CONTEXTS],
     coins: [u32; CONTEXTS],
@@ -124,9 +129,11 @@ impl Engine {
             in_a_row: 0,
             ready: 0,
             kicked: 0,
+            roused: 0,
             halts: [0; CONTEXTS],
             last_update: 0,
             interrupted: 0,
+            at_halt: false,
             level: [0; CONTEXTS],
             coins: [0; CONTEXTS],
             buffers: Buffers::default(),
@@ -156,7 +163,7 @@ impl Engine {
         for ctx in (0..contexts).filter(|&ctx| plan.rounds[ctx] > 0) {
             self.set_ready(ctx);
         }
-        (self.kicked, self.interrupted, self.away) = (0, 0, 0);
+        (self.kicked, self.roused, self.interrupted, self.away) = (0, 0, 0, 0);
         (self.level, self.coins, self.halts) = ([0; CONTEXTS], [0; CONTEXTS], [0; CONTEXTS]);
         self.buffers.clear();
         self.late_kicks.clear();
@@ -166,7 +173,7 @@ impl Engine {
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };
         (self.absences_left, self.progress) = (ABSENCES, (0, 0));
         self.plan.clone_from(plan);
-        self.running = true;
+        (self.at_halt, self.running) = (false, true);
     }
 
     /// Ends the run. Nothing refers to its memory any more.

@@ -9,6 +9,8 @@ use super::{Engine, Status};
 
 /// A halted context wakes up for no reason once in so many steps.
 const SPURIOUS_ONE_IN: u64 = 16;
+/// Right before the comparison of a halt, and between that and the halt, a context is interrupted once in so many times.
+const INTERRUPTED_HALTS_ONE_IN: u64 = 4;
 /// Nobody is starved for the sake of others that acquire nothing in so many steps: they may be waiting for it.
 const FRUITLESS: u64 = 256;
 
@@ -82,8 +84,7 @@ impl Engine {
             self.arrive_kick(ctx);
         }
         if let Some(ctx) = self.timer_before(self.steps + 1) {
-            self.set_ready(ctx);
-            self.about(ctx, What::Woken);
+            self.time_is_up(ctx);
         }
         if self.away != 0 {
             for ctx in 0..CONTEXTS {
@@ -109,8 +110,12 @@ impl Engine {
                 self.happen(Item::Wake(ctx));
             }
         }
-        if self.interrupts_left != 0 && self.random.once_in(self.plan.interrupt) {
-            self.interrupt_somebody();
+        if self.interrupts_left != 0 {
+            if core::mem::take(&mut self.at_halt) && self.random.once_in(INTERRUPTED_HALTS_ONE_IN) {
+                self.happen(Item::Interrupt(self.current));
+            } else if self.random.once_in(self.plan.interrupt) {
+                self.interrupt_somebody();
+            }
         }
         if self.steps >= self.next_absence {
             self.maybe_absent();
@@ -163,6 +168,7 @@ impl Engine {
         match item {
             Item::Drain(_) if self.buffers.filled() & bit(ctx) != 0 => self.drain(ctx),
             Item::Wake(_) if self.status[ctx] == Status::Halted => {
+                self.roused |= bit(ctx);
                 self.set_ready(ctx);
                 self.about(ctx, What::Woken);
             }
@@ -181,7 +187,7 @@ impl Engine {
         self.record(item);
     }
 
-    fn about(&mut self, ctx: Ctx, what: What) {
+    pub(super) fn about(&mut self, ctx: Ctx, what: What) {
         if self.trace.is_some() {
             self.note(ctx, what, 0, 0, 0);
         }
@@ -199,8 +205,7 @@ impl Engine {
             return true;
         }
         if let Some(ctx) = self.timer_before(u64::MAX) {
-            self.set_ready(ctx);
-            self.about(ctx, What::Woken);
+            self.time_is_up(ctx);
             return true;
         }
         let stuck = self.who(|status| status != Status::Done);
@@ -219,19 +224,17 @@ impl Engine {
         false
     }
 
+    fn time_is_up(&mut self, ctx: Ctx) {
+        self.roused |= bit(ctx);
+        self.set_ready(ctx);
+        self.about(ctx, What::Woken);
+    }
+
     /// A halted context whose timer runs out before step `end`, the first such one.
     fn timer_before(&self, end: u64) -> Option<Ctx> {
         let first = (0..CONTEXTS)
             .filter(|&ctx| self.status[ctx] == Status::Halted)
             .min_by_key(|&ctx| self.timers[ctx]);
         first.filter(|&ctx| self.timers[ctx] < end)
-    }
-
-    pub(super) fn arrive_kick(&mut self, ctx: Ctx) {
-        self.kicked |= bit(ctx);
-        if self.status[ctx] == Status::Halted {
-            self.set_ready(ctx);
-        }
-        self.about(ctx, What::Kicked);
     }
 }
