@@ -24,8 +24,12 @@ pub enum Fault {
     Interrupts,
     /// The heavy barrier cannot be had now and then.
     NoBarrier,
-    /// One context has no number and so no queue node.
+    /// There are fewer numbers than contexts, and who has none has no queue node.
     NoNumber,
+    /// Heads have one or two spots to sleep at, or entries of the hash table.
+    FewPlaces,
+    /// Contexts are numbered high, and spots; clocks and tickets are near their ends.
+    LargeNumbers,
     /// Contexts try before they acquire.
     Tries,
     /// Contexts use a second lock, also while they hold the first.
@@ -34,7 +38,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::StoreBuffers,
         Self::HolderAway,
         Self::NextAway,
@@ -46,6 +50,8 @@ impl Fault {
         Self::Interrupts,
         Self::NoBarrier,
         Self::NoNumber,
+        Self::FewPlaces,
+        Self::LargeNumbers,
         Self::Tries,
         Self::TwoLocks,
     ];
@@ -64,6 +70,8 @@ impl Fault {
             Self::Interrupts => "interrupts",
             Self::NoBarrier => "no-barrier",
             Self::NoNumber => "no-number",
+            Self::FewPlaces => "few-places",
+            Self::LargeNumbers => "large-numbers",
             Self::Tries => "tries",
             Self::TwoLocks => "two-locks",
         }
@@ -84,7 +92,11 @@ impl Fault {
             }
             Self::Interrupts => "handlers acquire other locks between any two steps, up to four levels deep",
             Self::NoBarrier => "the heavy barrier fails now and then",
-            Self::NoNumber => "one context has no number, hence no queue node",
+            Self::NoNumber => "there are fewer context numbers than contexts, and no queue node without one",
+            Self::FewPlaces => "heads have one or two places to sleep at, and all of one hash, perhaps",
+            Self::LargeNumbers => {
+                "contexts and places to sleep at are numbered high, and clocks and tickets are near their ends"
+            }
             Self::Tries => "contexts try before they acquire",
             Self::TwoLocks => "a second lock, also taken while the first is held",
         }
@@ -100,8 +112,10 @@ impl Fault {
         match self {
             Self::StoreBuffers | Self::ForgottenKicks | Self::Tries => 2,
             Self::HolderAway | Self::NextAway | Self::AnyAway | Self::Spurious => 4,
-            Self::LateKicks | Self::Interrupts => 5,
-            Self::Starve | Self::TwoLocks => 8,
+            Self::LateKicks | Self::Interrupts | Self::TwoLocks => 5,
+            Self::Starve => 8,
+            Self::FewPlaces => 3,
+            Self::LargeNumbers => 6,
             Self::NoBarrier | Self::NoNumber => 16,
         }
     }
@@ -109,7 +123,7 @@ impl Fault {
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Faults(u16);
+pub struct Faults(u32);
 
 impl Faults {
     /// No trouble at all.

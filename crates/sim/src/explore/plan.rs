@@ -1,7 +1,8 @@
 //! What one schedule is made of. Everything follows from the options and the schedule's seed.
 use super::fault::{Fault, Faults};
+use super::machine::Machine;
 use super::subjects::Subject;
-use super::{CONTEXTS, Ctx, SPOT_ROWS};
+use super::{CONTEXTS, Ctx};
 use crate::random::{Random, mix};
 
 /// How turns are given.
@@ -79,10 +80,8 @@ pub(super) struct Plan {
     pub(super) levels: u8,
     /// A context is interrupted once in so many steps.
     pub(super) interrupt: u64,
-    /// Who has no number.
-    pub(super) numberless: Option<Ctx>,
-    /// How many rows of spots there are; locks share them in turn.
-    pub(super) spot_rows: usize,
+    /// The machine, if every fault is there; see [`Plan::machine`].
+    pub(super) machine: Machine,
 }
 
 /// Which question a coin answers; see [`Plan::coin`].
@@ -137,8 +136,7 @@ impl Plan {
             victim,
             levels: if random.once_in(4) { 4 } else { 1 },
             interrupt: [4, 16, 64][random.below(3) as usize],
-            numberless: faults.has(Fault::NoNumber).then(|| random.below(contexts) as Ctx),
-            spot_rows: 1 + random.below(SPOT_ROWS as u64) as usize,
+            machine: Machine::draw(subject, rounds.len(), &mut random),
             rounds,
             faults,
         }
@@ -157,9 +155,13 @@ impl Plan {
             victim: 0,
             levels: 0,
             interrupt: 0,
-            numberless: None,
-            spot_rows: SPOT_ROWS,
+            machine: Machine::PLAIN,
         }
+    }
+
+    /// What the machine is like.
+    pub(super) fn machine(&self) -> Machine {
+        self.machine.with(self.faults, self.contexts())
     }
 
     /// How many contexts there are.

@@ -1,12 +1,12 @@
 //! One schedule: contexts that acquire and release, from the first step to the last or to a failure.
 use super::Ctx;
 use super::chooser::Chooser;
+use super::domain::SteppedDomain;
 use super::engine::{self, arrive, with};
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::names::Names;
 use super::plan::{Coin, Plan};
-use super::platform::SteppedDomain;
 use super::rw_program::RwProgram;
 use super::script::{Item, Script};
 use super::subjects::{Explored, Subject};
@@ -88,9 +88,12 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     let arena = Arena::new(count * LINE_BYTES);
     let base = arena.base();
     let (locks, program) = program(subject, plan, &arena);
-    let domain = Rc::new(SteppedDomain::new(plan.spot_rows));
+    for half in (0..count).flat_map(|lock| subject.tickets.iter().map(move |at| lock * LINE_BYTES + at)) {
+        arena.add(half, plan.machine().ticket);
+    }
+    let domain = Rc::new(SteppedDomain::new(plan.machine()));
     let strict = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
-    let watch = Watch::new(subject, base, locks, strict, plan.numberless);
+    let watch = Watch::new(subject, base, locks, strict);
     let handler = {
         let program = Rc::clone(&program);
         Rc::new(move |level: u8| program.handler(level)) as Rc<dyn Fn(u8)>
@@ -117,7 +120,8 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     with(|engine| {
         if engine.failure.is_none() {
             engine.settle();
-            let left = engine.watch.as_ref().and_then(Watch::leftover).or_else(|| domain.leftover());
+            let left = engine.watch.as_ref().and_then(Watch::leftover);
+            let left = left.or_else(|| engine.kept()).or_else(|| domain.leftover());
             if let Some(left) = left {
                 engine.fail(Kind::Leftover, left);
             }
@@ -130,10 +134,10 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
             worst: watch.worst,
             events: engine.events,
             recorded: engine.recording.take(),
-            interleaving: engine
-                .trace
-                .take()
-                .map(|lines| render(&lines, &Names::new(subject, base, count, &domain))),
+            interleaving: engine.trace.take().map(|lines| {
+                let names = Names::new(subject, base, count, &domain, plan.contexts());
+                format!("the machine: {}\n{}", domain.machine(), render(&lines, &names))
+            }),
         };
         engine.end();
         seen

@@ -79,6 +79,10 @@ pub struct Subject {
     pub(super) moves_on: bool,
     /// Whether it can do without context numbers.
     pub(super) numberless: bool,
+    /// Offsets of the halves of a word that count tickets.
+    pub(super) tickets: &'static [usize],
+    /// Whether its releases look at the places of all contexts.
+    pub(super) looks_at_all: bool,
 }
 
 impl core::fmt::Debug for Subject {
@@ -107,6 +111,8 @@ impl Subject {
             tails: Tails::Nodes,
             moves_on: false,
             numberless: true,
+            looks_at_all: false,
+            tickets: &[],
         }
     }
 
@@ -213,6 +219,7 @@ fn refined(kind: LockKind) -> Subject {
             about: "FIFO ticket",
             overtaking: Overtaking::AtMost(0),
             fields: &[(0, "serving"), (2, "next")],
+            tickets: &[0, 2],
             tails: Tails::Numbers,
             moves_on: true,
             ..subject
@@ -249,6 +256,7 @@ fn refined(kind: LockKind) -> Subject {
             },
             fields: &[(0, "locked"), (1, "switch"), (2, "spinners")],
             tails: Tails::Numbers,
+            looks_at_all: true,
             ..subject
         },
         "pv-ticket" | "pv-ticket-opportunistic" => Subject {
@@ -259,7 +267,9 @@ fn refined(kind: LockKind) -> Subject {
             },
             overtaking: Overtaking::AtMost(0),
             fields: &[(0, "serving"), (2, "next")],
+            tickets: &[0, 2],
             tails: Tails::Numbers,
+            looks_at_all: true,
             moves_on: true,
             ..subject
         },

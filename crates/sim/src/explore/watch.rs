@@ -3,6 +3,7 @@
 //!
 //! A context queues when it changes the tail of a lock that it does not hold, or sets a pending bit. It acquires when it sets the locked byte or,
 //! where no byte tells (a ticket lock that is handed over), when it enters its section.
+use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::rw_subjects::SteppedRw;
 use super::sharing::Sharing;
@@ -55,8 +56,10 @@ pub(super) struct Watch {
     moves_on: bool,
     /// Whether the pending bit is a way of queueing.
     pending_waits: bool,
-    /// Who never queues, so that its steals and tries have no bound but the head's objection.
-    never_queues: Option<Ctx>,
+    /// Whether contexts steal for as long as their own storage says.
+    steals: bool,
+    /// Who has been without a number, and could not queue, so that its steals and tries have no bound but the head's objection.
+    never_queue: Set,
     /// Which rows of the table were reached, as bits.
     pub(super) rows: u64,
     /// The worst overtaking of a waiter by one context.
@@ -88,13 +91,7 @@ struct Guard {
 
 impl Watch {
     /// Watches `locks`, the first of which stands at `base`. `strict`: bounds that hold for a lock on its own hold here.
-    pub(super) fn new(
-        subject: &Subject,
-        base: usize,
-        locks: Locks,
-        strict: bool,
-        numberless: Option<Ctx>,
-    ) -> Self {
+    pub(super) fn new(subject: &Subject, base: usize, locks: Locks, strict: bool) -> Self {
         let steals = matches!(subject.overtaking, Overtaking::AtMostOnItsOwn(_));
         let guard = |fresh: Word| Guard {
             last: fresh,
@@ -123,7 +120,8 @@ impl Watch {
             nodeless: [0; CONTEXTS],
             moves_on: subject.moves_on,
             pending_waits: subject.pending_waits,
-            never_queues: numberless.filter(|_| steals),
+            steals,
+            never_queue: 0,
             rows: 0,
             worst: 0,
             acquisitions: 0,
@@ -165,6 +163,13 @@ impl Watch {
     pub(super) fn let_out(&mut self, holder: Ctx, out: Ctx) {
         for guard in self.guards.iter_mut().filter(|guard| guard.holder == Some(holder)) {
             guard.queue.retain(|&waiter| waiter != out);
+        }
+    }
+
+    /// `me` asked for a number, and there was none.
+    pub(super) fn goes_without_number(&mut self, me: Ctx) {
+        if self.steals {
+            self.never_queue |= bit(me);
         }
     }
 
@@ -236,8 +241,11 @@ impl Watch {
         let level = lock.saturating_sub(1); // the first two locks are for contexts, then there is one a level
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        let ahead_of =
-            if nodeless || self.never_queues == Some(me) { 0 } else { position.unwrap_or(guard.queue.len()) };
+        let ahead_of = if nodeless || self.never_queue & bit(me) != 0 {
+            0
+        } else {
+            position.unwrap_or(guard.queue.len())
+        };
         for at in 0..ahead_of {
             let waiter = guard.queue[at];
             let times = &mut guard.overtaken[waiter][me];

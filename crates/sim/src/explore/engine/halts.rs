@@ -53,9 +53,10 @@ impl Engine {
         }
     }
 
-    /// The current context kicks `target`.
-    pub(super) fn send_kick(&mut self, target: Ctx) {
+    /// The current context kicks `target`; nobody, if that number is nobody's.
+    pub(super) fn send_kick(&mut self, target: Option<Ctx>) {
         self.flush(); // what a kicker stored before is visible to whom it wakes
+        let Some(target) = target else { return };
         self.tell(What::Kick, target, 0, 0);
         let late = self.plan.faults.has(Fault::LateKicks) && self.coin(Coin::KickDelay, 2) == 0;
         if late {

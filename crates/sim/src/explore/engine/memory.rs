@@ -6,8 +6,6 @@ use super::super::plan::Coin;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
-use stanchion_core::CpuId;
-use stanchion_core::percpu::Domain;
 use stanchion_core::tail::NESTING_LEVELS;
 
 /// The heavy barrier fails once in so many times.
@@ -102,13 +100,12 @@ impl Engine {
     #[cold]
     pub(in crate::explore) fn let_out(&mut self) {
         let me = self.current;
-        let node_of = |ctx: usize| {
-            let percpu = CpuId::new(ctx as u16).map(|cpu| self.domain.cpu(cpu));
-            percpu.is_some_and(|percpu| {
-                (0..NESTING_LEVELS).any(|level| address_of(&percpu.node(level).state) == self.last_update)
-            })
+        let is_in = |place: usize| {
+            let node = |level| self.domain.storage(place).node(level);
+            (0..NESTING_LEVELS).any(|level| address_of(&node(level).state) == self.last_update)
         };
-        if let Some(out) = (0..CONTEXTS).find(|&ctx| node_of(ctx))
+        let place = (0..CONTEXTS).find(|&place| is_in(place));
+        if let Some(out) = place.and_then(|place| self.owner_at(place))
             && let Some(watch) = &mut self.watch
         {
             watch.let_out(me, out);

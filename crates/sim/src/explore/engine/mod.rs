@@ -10,26 +10,29 @@
 //!   unwound by the loop. Steps of destructors on the way out do nothing.
 mod halts;
 mod memory;
+mod numbers;
 mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, finish, flush_all, flush_own, halt_while, kick, pause, sleep_until_written, start, store, update,
-    with,
+    arrive, finish, flush_all, flush_own, halt_while, is_nobodys, kick, pause, sleep_until_written, start,
+    store, update, with,
 };
 
 use super::buffers::Buffers;
 use super::chooser::{Chooser, Set, bit};
+use super::domain::SteppedDomain;
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
+use super::machine::Machine;
 use super::plan::{Coin, Plan};
-use super::platform::SteppedDomain;
 use super::script::{Item, push};
 use super::trace::{Line, What};
 use super::watch::Watch;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
-use stanchion_core::{CpuId, Event, Tunable};
+use numbers::Numbers;
+use stanchion_core::{Event, Tunable};
 use std::rc::Rc;
 
 /// Where a context stands.
@@ -70,6 +73,7 @@ pub(super) struct Engine {
     pub(super) current: Ctx,
     pub(super) status: [Status; CONTEXTS],
     random: Random,
+    numbers: Numbers,
     /// Whether a run is on; accesses outside of runs are plain.
     running: bool,
     in_a_row: u32,
@@ -111,7 +115,7 @@ impl Engine {
     fn idle() -> Self {
         let plan = Plan::empty();
         Self {
-            domain: Rc::new(SteppedDomain::new(1)),
+            domain: Rc::new(SteppedDomain::new(Machine::PLAIN)),
             handler: None,
             tunings: &[],
             chooser: Chooser::Random { stay: 1 },
@@ -125,6 +129,7 @@ impl Engine {
             current: 0,
             status: [Status::Done; CONTEXTS],
             random: Random::new(0, 0),
+            numbers: Numbers::new(0, 0, 0),
             running: false,
             in_a_row: 0,
             ready: 0,
@@ -154,6 +159,8 @@ impl Engine {
         let contexts = plan.contexts();
         self.random = Random::new(plan.seed, 2);
         self.chooser = Chooser::of(plan, &mut self.random);
+        let machine = domain.machine();
+        self.numbers = Numbers::new(machine.first_number, machine.numbers, contexts);
         self.domain = domain;
         (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
         (self.tunings, self.events) = (&[], [0; Event::ALL.len()]);
@@ -190,9 +197,9 @@ impl Engine {
         }
     }
 
-    /// The number of the context, as it knows it.
-    pub(super) fn number(&self) -> Option<CpuId> {
-        if self.plan.numberless == Some(self.current) { None } else { CpuId::new(self.current as u16) }
+    /// The NUMA node of a context.
+    pub(super) fn numa_node_of(&self, ctx: Ctx) -> u16 {
+        ctx as u16 % self.domain.machine().nodes
     }
 
     /// See [`Plan::coin`].

@@ -7,6 +7,7 @@ use super::super::trace::What;
 use super::{Engine, Status, Update};
 use crate::coroutine::{in_context, suspend};
 use core::cell::RefCell;
+use stanchion_core::CpuId;
 
 thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::idle());
@@ -103,6 +104,11 @@ fn stop_if_failed(failed: bool) {
     }
 }
 
+/// Whether the cell belongs to the storage of numbers that nobody has.
+pub(in super::super) fn is_nobodys(cell: &impl Plain) -> bool {
+    with(|engine| engine.domain.nobodys().contains(&address_of(cell)))
+}
+
 /// A plain store, after [`arrive`].
 #[inline]
 pub(in super::super) fn store(cell: &impl Plain, value: u64, visible_at_once: bool) {
@@ -177,10 +183,10 @@ pub(in super::super) fn halt_while(until: Option<u64>, matches: impl FnOnce() ->
     });
 }
 
-/// Kicks a context.
-pub(in super::super) fn kick(target: Ctx) {
+/// Kicks whoever has a number.
+pub(in super::super) fn kick(target: CpuId) {
     let failed = with(|engine| {
-        engine.send_kick(target);
+        engine.send_kick(engine.owner_of(target));
         engine.failure.is_some()
     });
     stop_if_failed(failed);
