@@ -30,6 +30,8 @@ pub enum Fault {
     FewPlaces,
     /// Contexts are numbered high, and spots; clocks and tickets are near their ends.
     LargeNumbers,
+    /// Nobody may halt.
+    NoHalts,
     /// Contexts try before they acquire.
     Tries,
     /// Contexts use a second lock, also while they hold the first.
@@ -38,7 +40,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::StoreBuffers,
         Self::HolderAway,
         Self::NextAway,
@@ -52,6 +54,7 @@ impl Fault {
         Self::NoNumber,
         Self::FewPlaces,
         Self::LargeNumbers,
+        Self::NoHalts,
         Self::Tries,
         Self::TwoLocks,
     ];
@@ -72,6 +75,7 @@ impl Fault {
             Self::NoNumber => "no-number",
             Self::FewPlaces => "few-places",
             Self::LargeNumbers => "large-numbers",
+            Self::NoHalts => "no-halts",
             Self::Tries => "tries",
             Self::TwoLocks => "two-locks",
         }
@@ -97,6 +101,7 @@ impl Fault {
             Self::LargeNumbers => {
                 "contexts and places to sleep at are numbered high, and clocks and tickets are near their ends"
             }
+            Self::NoHalts => "the world says that no waiter may halt",
             Self::Tries => "contexts try before they acquire",
             Self::TwoLocks => "a second lock, also taken while the first is held",
         }
@@ -116,7 +121,7 @@ impl Fault {
             Self::Starve => 8,
             Self::FewPlaces => 3,
             Self::LargeNumbers => 6,
-            Self::NoBarrier | Self::NoNumber => 16,
+            Self::NoBarrier | Self::NoNumber | Self::NoHalts => 16,
         }
     }
 }

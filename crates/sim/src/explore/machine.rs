@@ -1,7 +1,7 @@
 //! What the machine of one schedule is like: how much there is of everything, and how large its numbers are.
-use super::CONTEXTS;
 use super::fault::{Fault, Faults};
 use super::subjects::Subject;
+use super::{CONTEXTS, Ctx};
 use crate::random::Random;
 use stanchion_core::CpuId;
 use stanchion_core::spots::SPOTS_PER_ROW;
@@ -36,8 +36,14 @@ pub(super) struct Machine {
     pub(super) first_number: u16,
     /// How many numbers there are. With fewer than contexts, whoever comes first has one until it ends.
     pub(super) numbers: usize,
-    /// How many NUMA nodes there are; contexts are on them in turn.
+    /// How many NUMA nodes there are; contexts are on them in turn, unless one of them has one for itself.
     pub(super) nodes: u16,
+    /// Who is on a NUMA node alone; the others are on another one.
+    pub(super) alone: Option<Ctx>,
+    /// A context that must not be made to wait behind others.
+    pub(super) priority: Option<Ctx>,
+    /// Whether waiters may halt.
+    pub(super) paravirt: bool,
     /// What the clock says at first, in nanoseconds.
     pub(super) clock: u64,
     /// The first ticket of locks that have tickets, which some count in twos.
@@ -50,6 +56,10 @@ const CLOCK_ENDS: [u64; 2] = [1 << 32, 1 << 31];
 const BEFORE_CLOCK_ENDS: u64 = 64;
 /// Tickets end after so many twos at most.
 const BEFORE_TICKETS_END: u64 = 8;
+/// The one that may be starved is alone on its NUMA node once in so many schedules.
+const ALONE_ONE_IN: u64 = 3;
+/// There is a context that must not wait behind others once in so many schedules.
+const PRIORITY_ONE_IN: u64 = 6;
 
 impl Machine {
     /// One where nothing is scarce and all numbers are small.
@@ -63,12 +73,15 @@ impl Machine {
         first_number: 0,
         numbers: CONTEXTS,
         nodes: 2,
+        alone: None,
+        priority: None,
+        paravirt: true,
         clock: 0,
         ticket: 0,
     };
 
-    /// Draws what a schedule with so many contexts would find with every fault; see [`Machine::with`].
-    pub(super) fn draw(subject: &Subject, contexts: usize, random: &mut Random) -> Self {
+    /// Draws what a schedule with so many contexts, of which `victim` may be starved, would find with every fault; see [`Machine::with`].
+    pub(super) fn draw(subject: &Subject, contexts: usize, victim: Ctx, random: &mut Random) -> Self {
         let high = if subject.looks_at_all { &HIGH_WHERE_ALL_ARE_LOOKED_AT[..] } else { &HIGH[..] };
         Self {
             rows: 1 + random.below(ROWS) as usize,
@@ -79,9 +92,21 @@ impl Machine {
             first_number: high[random.below(high.len() as u64) as usize],
             numbers: random.below(contexts as u64) as usize,
             nodes: [1, 2, 2, 2, 3, 3][random.below(6) as usize],
+            alone: random.once_in(ALONE_ONE_IN).then_some(victim),
+            priority: random.once_in(PRIORITY_ONE_IN).then(|| random.below(contexts as u64) as Ctx),
+            paravirt: false,
             clock: (CLOCK_ENDS[random.below(2) as usize] - random.below(BEFORE_CLOCK_ENDS)) * 1_000,
             ticket: (2 * (1 + random.below(BEFORE_TICKETS_END)) as u16).wrapping_neg(),
             waits: 1 + random.below(3) as usize,
+        }
+    }
+
+    /// The NUMA node of a context.
+    pub(super) fn node_of(&self, ctx: Ctx) -> u16 {
+        match self.alone {
+            _ if self.nodes == 1 => 0,
+            Some(alone) => u16::from(alone == ctx),
+            None => ctx as u16 % self.nodes,
         }
     }
 
@@ -97,6 +122,7 @@ impl Machine {
             (machine.first_number, machine.spots_taken) = (0, 0);
             (machine.clock, machine.ticket) = (0, 0);
         }
+        machine.paravirt = !faults.has(Fault::NoHalts);
         if !faults.has(Fault::NoNumber) {
             machine.numbers = contexts;
         }
@@ -107,19 +133,17 @@ impl Machine {
 /// What there is of each, in a line for whoever reads a schedule.
 impl core::fmt::Display for Machine {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self {
-            rows,
-            spots,
-            spots_taken,
-            waits,
-            heads,
-            collides,
-            first_number,
-            numbers,
-            nodes,
-            clock,
-            ticket,
-        } = *self;
+        let Self { rows, spots, spots_taken, heads, collides, first_number, numbers, nodes, .. } = *self;
+        let Self { alone, priority, paravirt, clock, ticket, waits, .. } = *self;
+        if let Some(ctx) = alone {
+            write!(f, "c{ctx} is on a NUMA node of its own, ")?;
+        }
+        if let Some(ctx) = priority {
+            write!(f, "c{ctx} has priority, ")?;
+        }
+        if !paravirt {
+            f.write_str("nobody may halt, ")?;
+        }
         if waits != usize::MAX {
             write!(f, "{waits} nodes for waits, ")?;
         }

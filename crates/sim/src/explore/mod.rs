@@ -10,10 +10,12 @@
 //! and sequential consistency lies all that this world knows of weak memory: total store order. Reordering beyond that is
 //! the model checker's part.
 //!
-//! - What is explored, and with which options: `subjects`, `plan`, `machine`, `fault`; what is broken on purpose: `busted`.
+//! - What is explored, and with which options: `subjects` (their rows in `family` and `rw_subjects`, what they state in `bounds`), `plan`,
+//!   `machine`, `fault`; what is broken on purpose: `busted`.
 //! - The machine: `engine` (steps, turns, halts), `cells`, `domain` and `platform` (what a lock sees), `buffers` (total store order),
 //!   `chooser` (who goes next), `watch` (what must hold).
 //! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made readable).
+mod bounds;
 mod buffers;
 mod busted;
 mod campaign;
@@ -23,6 +25,7 @@ mod conduct;
 mod domain;
 mod engine;
 mod failure;
+mod family;
 mod fault;
 mod machine;
 mod minimise;
@@ -39,6 +42,7 @@ mod subjects;
 mod trace;
 mod watch;
 
+pub use bounds::Overtaking;
 pub use campaign::{Tally, explore};
 pub use cells::{CellU8, CellU16, CellU32};
 pub use conduct::{conduct, wait_until};
@@ -48,7 +52,7 @@ pub use fault::{Fault, Faults};
 pub use minimise::{Finding, Replay, investigate, replay};
 pub use plan::{Options, Strategy};
 pub use platform::Stepped;
-pub use subjects::{Broken, Overtaking, Subject, busted, locks};
+pub use subjects::{Broken, Subject, busted, locks};
 
 /// How many contexts there can be at most.
 pub const CONTEXTS: usize = 8;

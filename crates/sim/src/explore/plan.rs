@@ -76,12 +76,24 @@ pub(super) struct Plan {
     pub(super) absence: u64,
     /// Whom [`Fault::Starve`] starves.
     pub(super) victim: Ctx,
+    /// Which turns it has all the same.
+    pub(super) luck: Luck,
     /// How deep handlers nest.
     pub(super) levels: u8,
     /// A context is interrupted once in so many steps.
     pub(super) interrupt: u64,
     /// The machine, if every fault is there; see [`Plan::machine`].
     pub(super) machine: Machine,
+}
+
+/// Which turns a context has that is starved, while others can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Luck {
+    None,
+    /// Those while somebody else holds the lock: it can look and ask, and finds it held.
+    WhileHeld,
+    /// One each time that the lock is taken or given back: what it finds free is taken when it comes to take it.
+    AtChanges,
 }
 
 /// Which question a coin answers; see [`Plan::coin`].
@@ -99,8 +111,8 @@ pub(super) enum Coin {
     Urgent,
 }
 
-/// Once in so many schedules with [`Fault::Starve`] there are two contexts and many rounds: bounds on stealing are long.
-const LONG_ONE_IN: u64 = 4;
+/// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
+const LONG_ONE_IN: u64 = 3;
 /// How many rounds they have then.
 const LONG_ROUNDS: u32 = 48;
 
@@ -121,11 +133,15 @@ impl Plan {
         }
         let victim = random.below(contexts) as Ctx;
         let mut rounds = vec![rounds; contexts as usize];
+        let luck = [Luck::None, Luck::None, Luck::WhileHeld, Luck::AtChanges][random.below(4) as usize];
         if faults.has(Fault::Starve) && contexts > 1 && random.once_in(LONG_ONE_IN) {
-            let thief = (victim + 1) % contexts as usize;
+            let thieves = 1 + random.below(contexts - 1) as usize;
             rounds.fill(0);
             // Whoever comes out of a queue begins a stint, so the thief must meet the victim more than once.
-            (rounds[victim], rounds[thief]) = (LONG_ROUNDS / 4, LONG_ROUNDS);
+            rounds[victim] = LONG_ROUNDS / 4;
+            for next in 1..=thieves {
+                rounds[(victim + next) % contexts as usize] = LONG_ROUNDS;
+            }
         }
         Self {
             seed,
@@ -134,9 +150,10 @@ impl Plan {
             absence_every: 4 << random.below(6),
             absence: 16 << random.below(6),
             victim,
+            luck,
             levels: if random.once_in(4) { 4 } else { 1 },
             interrupt: [4, 16, 64][random.below(3) as usize],
-            machine: Machine::draw(subject, rounds.len(), &mut random),
+            machine: Machine::draw(subject, rounds.len(), victim, &mut random),
             rounds,
             faults,
         }
@@ -153,6 +170,7 @@ impl Plan {
             absence_every: u64::MAX,
             absence: 0,
             victim: 0,
+            luck: Luck::None,
             levels: 0,
             interrupt: 0,
             machine: Machine::PLAIN,

@@ -84,7 +84,11 @@ impl Platform for Stepped {
     }
 
     fn numa_node() -> u16 {
-        with(|engine| engine.numa_node_of(engine.current))
+        with(|engine| engine.domain.machine().node_of(engine.current))
+    }
+
+    fn is_priority() -> bool {
+        with(|engine| engine.is_priority())
     }
 
     fn is_numa() -> bool {
@@ -92,7 +96,11 @@ impl Platform for Stepped {
     }
 
     fn numa_node_of(cpu: CpuId) -> u16 {
-        with(|engine| engine.owner_of(cpu).map_or(0, |ctx| engine.numa_node_of(ctx)))
+        with(|engine| engine.owner_of(cpu).map_or(0, |ctx| engine.domain.machine().node_of(ctx)))
+    }
+
+    fn paravirt() -> bool {
+        with(|engine| engine.domain.machine().paravirt)
     }
 
     fn tunable(tunable: Tunable) -> u32 {

@@ -3,6 +3,7 @@
 //! In this world a step takes 100 ns and a pause is a step, so a stint of one microsecond is ten steps.
 use stanchion_core::Tunable;
 use stanchion_core::pv_qspin::{Spots, WaitPolicy};
+use stanchion_core::qrw::RwPolicy;
 
 /// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be small.
 pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
@@ -100,3 +101,14 @@ policies! {
 pub(super) const OVERTAKING_BY_STINT: u32 = 13;
 /// The same without a stint: the acquisition under way when the waiter queued, and the try before the queueing.
 pub(super) const OVERTAKING_WITHOUT_STINT: u32 = 2;
+
+/// As `Lenient`, for a single reader: a second one is refused.
+#[derive(Debug)]
+pub(super) enum One {}
+
+impl RwPolicy for One {
+    const NAME: &'static str = "qrw-few";
+    const PATIENT: bool = true;
+    const HALTS: bool = true;
+    const MOST_READERS: u32 = 1;
+}

@@ -92,8 +92,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
         arena.add(half, plan.machine().ticket);
     }
     let domain = Rc::new(SteppedDomain::new(plan.machine()));
-    let strict = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
-    let watch = Watch::new(subject, base, locks, strict);
+    let watch = Watch::new(subject, base, locks, plan);
     let handler = {
         let program = Rc::clone(&program);
         Rc::new(move |level: u8| program.handler(level)) as Rc<dyn Fn(u8)>
@@ -101,6 +100,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     with(|engine| {
         engine.begin(plan, Rc::clone(&domain), STEP_LIMIT);
         engine.tunings = subject.tunings();
+        engine.may_halt = subject.halts && plan.machine().paravirt;
         engine.watch = Some(watch);
         engine.handler = Some(handler);
         engine.recording = mode.records.then(Vec::new);

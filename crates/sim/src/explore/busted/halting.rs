@@ -66,6 +66,10 @@ impl<P: Platform, F: Flaw> Halting<P, F> {
             if self.locked.load(SeqCst) == 0 {
                 continue;
             }
+            if !P::paravirt() {
+                P::relax(1);
+                continue;
+            }
             let mark = if F::COMPARES_ANEW { self.mark.load(Relaxed) } else { 1 };
             P::halt_while(&self.mark, mark);
             if F::TRUSTS_WAKE_UPS && self.locked.swap(1, AcqRel) < 2 {

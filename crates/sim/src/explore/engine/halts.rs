@@ -5,6 +5,7 @@
 //! the halt that it interrupted, since it may have used up its kick; a handler that does not halt need not end it.
 use super::super::Ctx;
 use super::super::chooser::bit;
+use super::super::failure::Kind;
 use super::super::fault::Fault;
 use super::super::plan::Coin;
 use super::super::trace::What;
@@ -17,6 +18,9 @@ impl Engine {
     /// The current context has made the comparison of a halt. How many of its halts were over by then.
     pub(super) fn compares(&mut self) -> u32 {
         let me = self.current;
+        if !self.may_halt {
+            self.fail(Kind::Halted, format!("c{me} was about to halt, and nobody may"));
+        }
         if self.plan.faults.has(Fault::ForgottenKicks) {
             let early = self.kicked & bit(me) != 0;
             let under_way = self.late_kicks.len();

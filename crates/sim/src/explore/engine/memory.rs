@@ -6,6 +6,7 @@ use super::super::plan::Coin;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
+use stanchion_core::CpuId;
 use stanchion_core::tail::NESTING_LEVELS;
 
 /// The heavy barrier fails once in so many times.
@@ -37,7 +38,9 @@ impl Engine {
                 }
             }
         }
-        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address));
+        let numbers = &self.numbers;
+        let owner = |cpu: CpuId| numbers.owner(cpu);
+        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address, value, owner));
         if self.trace.is_some() {
             self.note(ctx, what, address, before, value);
         }
@@ -53,6 +56,9 @@ impl Engine {
     pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u64 {
         let address = address_of(cell);
         let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
+        if let Some(watch) = &mut self.watch {
+            watch.read(self.current, self.level[self.current], address);
+        }
         self.tell(What::Load, address, value, value);
         value
     }
@@ -72,6 +78,9 @@ impl Engine {
     /// A read-modify-write by the current context; returns what was there.
     pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u64 {
         self.flush();
+        if let Some(watch) = &mut self.watch {
+            watch.read(self.current, self.level[self.current], address_of(cell));
+        }
         let before = cell.get();
         let (what, after) = match *update {
             Update::Swap(value) => (What::Swap, value),

@@ -58,6 +58,8 @@ pub(super) enum Update<'a> {
 pub(super) struct Engine {
     pub(super) plan: Plan,
     pub(super) domain: Rc<SteppedDomain>,
+    /// Whether waiters may halt.
+    pub(super) may_halt: bool,
     /// What is set differently for the lock.
     pub(super) tunings: &'static [(Tunable, u32)],
     /// Runs the handler of a level.
@@ -103,6 +105,8 @@ pub(super) struct Engine {
     absences_left: u32,
     /// How many acquisitions there were at what step, as far as starving needs to know.
     progress: (u64, u64),
+    /// When the starved context had its last turn, counted in changes of the lock.
+    fortune: u64,
 }
 
 /// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
@@ -117,6 +121,7 @@ impl Engine {
         Self {
             domain: Rc::new(SteppedDomain::new(Machine::PLAIN)),
             handler: None,
+            may_halt: true,
             tunings: &[],
             chooser: Chooser::Random { stay: 1 },
             watch: None,
@@ -150,6 +155,7 @@ impl Engine {
             interrupts_left: 0,
             absences_left: 0,
             progress: (0, 0),
+            fortune: 0,
             plan,
         }
     }
@@ -163,7 +169,7 @@ impl Engine {
         self.numbers = Numbers::new(machine.first_number, machine.numbers, contexts);
         self.domain = domain;
         (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
-        (self.tunings, self.events) = (&[], [0; Event::ALL.len()]);
+        (self.may_halt, self.tunings, self.events) = (true, &[], [0; Event::ALL.len()]);
         (self.steps, self.step_limit, self.current, self.in_a_row) = (0, step_limit, 0, 0);
         self.status = [Status::Done; CONTEXTS];
         self.ready = 0;
@@ -178,7 +184,7 @@ impl Engine {
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };
-        (self.absences_left, self.progress) = (ABSENCES, (0, 0));
+        (self.absences_left, self.progress, self.fortune) = (ABSENCES, (0, 0), 0);
         self.plan.clone_from(plan);
         (self.at_halt, self.running) = (false, true);
     }
@@ -197,9 +203,9 @@ impl Engine {
         }
     }
 
-    /// The NUMA node of a context.
-    pub(super) fn numa_node_of(&self, ctx: Ctx) -> u16 {
-        ctx as u16 % self.domain.machine().nodes
+    /// Whether the current context must not be made to wait behind others: a handler, or the context that is one by itself.
+    pub(super) fn is_priority(&self) -> bool {
+        self.level[self.current] > 0 || self.domain.machine().priority == Some(self.current)
     }
 
     /// See [`Plan::coin`].

@@ -35,7 +35,7 @@ impl Numbers {
     }
 
     /// Who has the number `cpu`.
-    fn owner(&self, cpu: CpuId) -> Option<Ctx> {
+    pub(super) fn owner(&self, cpu: CpuId) -> Option<Ctx> {
         let place = usize::from(cpu.index().checked_sub(self.first)?);
         self.owners.get(place).copied().flatten()
     }

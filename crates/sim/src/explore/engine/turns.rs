@@ -2,6 +2,7 @@
 use super::super::chooser::{Set, any_of, bit};
 use super::super::failure::Kind;
 use super::super::fault::Fault;
+use super::super::plan::Luck;
 use super::super::script::Item;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
@@ -39,7 +40,13 @@ impl Engine {
                 continue;
             }
             let present = self.ready & !self.away;
-            let mut candidates = if present == 0 { self.ready } else { present };
+            let mut candidates = present;
+            if present == 0 {
+                if self.waits_in_vain() {
+                    return false;
+                }
+                candidates = self.ready;
+            }
             if self.plan.faults.has(Fault::Starve) && self.chooser.is_random() {
                 candidates = self.without_the_starved(candidates);
             }
@@ -56,12 +63,34 @@ impl Engine {
         }
     }
 
-    /// Leaves out the starved context while others can run and acquire.
+    /// Nobody can run but who is away, and nothing is under way: whether a reader waits all the same that nobody keeps out.
+    #[cold]
+    fn waits_in_vain(&mut self) -> bool {
+        let under_way = self.buffers.filled() != 0 || !self.late_kicks.is_empty();
+        if under_way || self.plan.faults.has(Fault::Interrupts) {
+            return false;
+        }
+        let reader = self.watch.as_ref().and_then(|watch| watch.waits_in_vain(self.ready));
+        if let Some(ctx) = reader {
+            self.fail(Kind::Stuck, format!("c{ctx} waits to read, and nobody is in or waits but readers"));
+        }
+        reader.is_some()
+    }
+
+    /// Leaves out the starved context while others can run and acquire, but for the turns that its luck leaves it.
     fn without_the_starved(&mut self, candidates: Set) -> Set {
         let (others, victim) = (candidates & !bit(self.plan.victim), self.plan.victim);
         let Some(watch) = self.watch.as_ref().filter(|watch| others != 0 && watch.has_queued(victim)) else {
             return candidates;
         };
+        match self.plan.luck {
+            Luck::WhileHeld if watch.holder(0).is_some_and(|holder| holder != victim) => return candidates,
+            Luck::AtChanges if watch.changes != self.fortune && candidates & bit(victim) != 0 => {
+                self.fortune = watch.changes;
+                return bit(victim);
+            }
+            _ => {}
+        }
         let (acquisitions, since) = &mut self.progress;
         if watch.acquisitions != *acquisitions {
             (*acquisitions, *since) = (watch.acquisitions, self.steps);
