@@ -15,6 +15,8 @@ pub enum Kind {
     Hung,
     /// A context halted that must not.
     Halted,
+    /// Somebody used a lock that its last holder had destroyed.
+    Destroyed,
     /// Everybody is done, and a lock or the storage of a context is not as it was.
     Leftover,
     /// The lock's own code panicked: one of its checks.
@@ -31,6 +33,7 @@ impl Kind {
             Self::Stuck => "stuck",
             Self::Hung => "hung",
             Self::Halted => "halted",
+            Self::Destroyed => "destroyed",
             Self::Leftover => "leftover",
             Self::Panicked => "panicked",
         }

@@ -2,7 +2,7 @@
 use super::bounds::{OVERTAKING_BY_NUMA, Overtaking, SecondByte};
 use super::platform::Stepped;
 use super::policies::{LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick};
-use super::subjects::{AtRest, Explored, QUEUED, Subject, Tails};
+use super::subjects::{AfterRelease, AtRest, Explored, QUEUED, Subject, Tails};
 use crate::locks::{self, LockKind};
 use stanchion_core::pv_qspin::{self as pv, Small, WaitPolicy};
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
@@ -31,7 +31,8 @@ type Unlimited = Small<pv::Unlimited>;
 fn paravirtual<W: WaitPolicy>(about: &'static str, overtaking: Overtaking) -> Subject {
     let unreachable: &[&str] = if W::PENDING { &[] } else { &[PENDS] };
     let subject = Subject::of(locks::kind::<PvQSpinLock<Stepped, W>>(), about, overtaking);
-    Subject { second_byte: OBJECTION, fields: PARAVIRTUAL, unreachable, ..subject }
+    let after_release = AfterRelease::Reads;
+    Subject { second_byte: OBJECTION, fields: PARAVIRTUAL, unreachable, after_release, ..subject }
 }
 
 /// A policy of the paravirtual lock that was announced: nobody steals, so the bound is that of `qspin`. The pending waiter is no exception: it
@@ -78,7 +79,7 @@ fn described(kind: LockKind) -> Subject {
         "stanchion" => {
             let why = "whoever runs takes it when it is free, until the heir's turn has come; then it is left to the heir for some looks";
             let subject = Subject::of(kind, "the default lock", Overtaking::Unbounded(why));
-            Subject { fields: DEFAULT, tails: Tails::Waits, ..subject }
+            Subject { fields: DEFAULT, tails: Tails::Waits, after_release: AfterRelease::Anything, ..subject }
         }
         "byte" => Subject { fields: &[(0, "locked")], ..Subject::of(kind, "unfair byte", NO_QUEUE) },
         "ticket" => ticketed(kind, "FIFO ticket"),
@@ -127,7 +128,8 @@ fn described(kind: LockKind) -> Subject {
                 _ => "xen-pv whose releases wake everybody",
             };
             let subject = Subject::of(kind, about, NO_QUEUE);
-            Subject { fields: BLOCKING, tails: Tails::Numbers, looks_at_all: true, ..subject }
+            let after_release = AfterRelease::Reads;
+            Subject { fields: BLOCKING, tails: Tails::Numbers, looks_at_all: true, after_release, ..subject }
         }
         "pv-ticket" | "pv-ticket-opportunistic" => {
             let about = match name {

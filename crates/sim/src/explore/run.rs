@@ -186,6 +186,9 @@ impl Program for Scenario {
             if self.plan.faults.has(Fault::Tries) && dice.is_multiple_of(3) {
                 self.try_once(0);
             }
+            if round + 1 == self.plan.rounds[ctx] {
+                watch(|watch| watch.lifetime.begins_last_use(ctx));
+            }
             match dice / 3 {
                 // A quarter each: the second lock alone, within the first, and twice the first.
                 0 if self.plan.faults.has(Fault::TwoLocks) => self.once(1),
@@ -193,6 +196,7 @@ impl Program for Scenario {
                 _ => self.once(0),
             }
         }
+        ends_use(ctx);
         say(What::Ends, 0);
     }
 
@@ -206,7 +210,12 @@ impl Scenario {
         say(What::Acquire, lock);
         self.locks[lock].acquire();
         section(lock);
+        self.release(lock);
+    }
+
+    fn release(&self, lock: usize) {
         self.locks[lock].release();
+        released(lock);
     }
 
     fn nested(&self) {
@@ -215,7 +224,7 @@ impl Scenario {
         enter(0);
         self.once(1);
         leave(0);
-        self.locks[0].release();
+        self.release(0);
     }
 
     fn try_once(&self, lock: usize) {
@@ -256,9 +265,34 @@ fn leave(lock: usize) {
     with(|engine| {
         if let Some(watch) = &mut engine.watch {
             watch.leave(lock);
+            if lock == 0 {
+                watch.lifetime.ends_use(engine.current);
+            }
         }
         engine.tell(What::Release, lock, 0, 0);
     });
+}
+
+pub(super) fn watch<R>(f: impl FnOnce(&mut Watch) -> R) -> R {
+    with(|engine| f(engine.watch.as_mut().expect("a run is watched")))
+}
+
+/// A context will not use the first lock any more, except on its way out of it.
+pub(super) fn ends_use(ctx: Ctx) {
+    watch(|watch| {
+        watch.lifetime.begins_last_use(ctx);
+        watch.lifetime.ends_use(ctx);
+    });
+}
+
+/// The current context has released a lock that it held alone, and destroys it if it was the last one.
+pub(super) fn released(lock: usize) {
+    let me = with(|engine| engine.current);
+    if lock == 0 && watch(|watch| watch.lifetime.is_last_user(me)) {
+        engine::flush_own(); // giving memory back takes a system call
+        say(What::Destroys, lock);
+        watch(|watch| watch.lifetime.destroy());
+    }
 }
 
 fn say(what: What, lock: usize) {

@@ -3,6 +3,7 @@ use super::engine::{arrive, with};
 use super::failure::Failure;
 use super::fault::Fault;
 use super::plan::{Coin, Plan};
+use super::run::{self, ends_use, released};
 use super::rw_subjects::{RwKind, SteppedRw, Upgrades};
 use super::sharing::{How, Sharing, Wants};
 use super::trace::What;
@@ -30,6 +31,9 @@ impl RwProgram {
     /// The life of a context.
     pub(super) fn context(&self, ctx: Ctx) {
         for round in 0..self.plan.rounds[ctx] {
+            if round + 1 == self.plan.rounds[ctx] {
+                run::watch(|watch| watch.lifetime.begins_last_use(ctx));
+            }
             let dice = self.plan.coin(Coin::Round, ctx, round, 1 << 16);
             let other = self.plan.faults.has(Fault::TwoLocks) && dice & 1 == 0;
             match (dice >> 1) % 8 {
@@ -45,6 +49,7 @@ impl RwProgram {
                 _ => self.reads(0, dice >> 4 & 1 == 0),
             }
         }
+        ends_use(ctx);
         say(What::Ends, 0);
     }
 
@@ -124,7 +129,7 @@ impl RwProgram {
             sharing.attempts(me); // it is counted until it is gone
             sharing.stops_reading(me);
         });
-        say(What::Release, index);
+        out_for_good(index);
         self.locks[index].release_read();
         watch(index, |sharing| sharing.attempted(me));
     }
@@ -152,6 +157,7 @@ impl RwProgram {
         } else {
             out_as_writer(index);
             lock.release_write();
+            released(index);
             self.alone_no_more(index, me);
         }
     }
@@ -278,7 +284,7 @@ fn say(what: What, lock: usize) {
 }
 
 fn watch<R>(lock: usize, f: impl FnOnce(&mut Sharing) -> R) -> R {
-    with(|engine| f(engine.watch.as_mut().expect("a run is watched").sharing(lock)))
+    run::watch(|watch| f(watch.sharing(lock)))
 }
 
 /// Ends the run if it has gone wrong.
@@ -308,5 +314,14 @@ fn in_as_writer(lock: usize, how: How) {
 
 fn out_as_writer(lock: usize) {
     watch(lock, Sharing::stops_writing);
+    out_for_good(lock);
+}
+
+/// The current context is about to release a lock, the first one for the last time perhaps.
+fn out_for_good(lock: usize) {
     say(What::Release, lock);
+    if lock == 0 {
+        let me = me();
+        run::watch(|watch| watch.lifetime.ends_use(me));
+    }
 }

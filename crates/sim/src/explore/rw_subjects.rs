@@ -2,7 +2,7 @@
 use super::bounds::{Asks, Overtaking, PASSING_QRW, PASSING_STRICT};
 use super::platform::Stepped;
 use super::policies::One;
-use super::subjects::Subject;
+use super::subjects::{AfterRelease, Subject};
 use crate::arena::{Arena, Placed};
 use crate::rw_locks;
 use stanchion_core::qrw::{Lenient, Strict};
@@ -206,6 +206,8 @@ pub(super) fn all() -> Vec<Subject> {
     let queued = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw>("percpu-rw") };
     let queued_few = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw<One>>("percpu-rw-few") };
     let over_simple = RwKind { reads_again: false, ..per_cpu::<CountRwLock<Stepped>>("percpu-rw-simple") };
+    // It opens the gate, and then releases the base lock.
+    let after_release = AfterRelease::Anything;
     let all = vec![
         Subject::shared("count of readers and a writer's flag", simple, COUNT, WRITERS_FIRST),
         Subject::shared("the same for two readers at once", simple_few, COUNT, WRITERS_FIRST),
@@ -224,13 +226,18 @@ pub(super) fn all() -> Vec<Subject> {
         ),
         Subject {
             unreachable: never,
+            after_release,
             ..Subject::shared("cells of readers over qrw", queued, BASED, UNTIL_THE_GATE)
         },
         Subject {
             unreachable: never,
+            after_release,
             ..Subject::shared("the same over qrw-few", queued_few, BASED, UNTIL_THE_GATE)
         },
-        Subject::shared("cells of readers over rw-simple", over_simple, BASED, UNTIL_THE_GATE),
+        Subject {
+            after_release,
+            ..Subject::shared("cells of readers over rw-simple", over_simple, BASED, UNTIL_THE_GATE)
+        },
     ];
     for kind in rw_locks::all::<Stepped>() {
         let known = all.iter().any(|subject| subject.name() == kind.name);

@@ -28,6 +28,16 @@ pub(super) enum AtRest {
     Unlocked,
 }
 
+/// What a release does to the lock after the store that lets the next holder in, which may destroy it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AfterRelease {
+    Nothing,
+    /// It reads it: the memory must stay readable.
+    Reads,
+    /// It may do anything: the lock must stay until it returns.
+    Anything,
+}
+
 /// What is known of a lock that is broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
@@ -70,6 +80,8 @@ pub struct Subject {
     pub(super) looks_at_all: bool,
     /// Whether its waiters may halt.
     pub(super) halts: bool,
+    /// What it does to itself after the store that lets the next holder in.
+    pub(super) after_release: AfterRelease,
 }
 
 impl core::fmt::Debug for Subject {
@@ -98,6 +110,7 @@ impl Subject {
             tickets: &[],
             looks_at_all: false,
             halts: true,
+            after_release: AfterRelease::Nothing,
         }
     }
 
@@ -114,6 +127,7 @@ impl Subject {
             broken: Some(broken),
             fields: QUEUED,
             numberless: false,
+            after_release: AfterRelease::Anything,
             ..Self::of(locks::kind::<L>(), about, Overtaking::Unbounded("it is broken on purpose"))
         }
     }

@@ -32,6 +32,7 @@ pub(super) enum What {
     Enter,
     Leave,
     Release,
+    Destroys,
     Ends,
 }
 
@@ -86,6 +87,7 @@ impl Line {
             What::Enter => format!("ENTERS   {}", lock()),
             What::Leave => format!("inside   {}", lock()),
             What::Release => format!("releases {}", lock()),
+            What::Destroys => format!("DESTROYS {}", lock()),
             What::Ends => "is done".to_owned(),
         }
     }

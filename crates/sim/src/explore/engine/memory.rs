@@ -1,6 +1,7 @@
 //! What the accesses of the current context do to memory, and who notices.
 use super::super::cells::{Plain, address_of};
 use super::super::chooser::bit;
+use super::super::failure::Kind;
 use super::super::fault::Fault;
 use super::super::plan::Coin;
 use super::super::trace::What;
@@ -30,6 +31,7 @@ impl Engine {
     #[inline]
     fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u64) {
         let (address, before) = (address_of(cell), cell.get());
+        self.check_existence(ctx, address, false);
         cell.set(value);
         if before != value {
             for poller in 0..CONTEXTS {
@@ -51,10 +53,20 @@ impl Engine {
         }
     }
 
+    /// `ctx` is about to read or write a cell.
+    #[inline]
+    fn check_existence(&mut self, ctx: Ctx, address: usize, read: bool) {
+        if self.watch.as_ref().is_some_and(|watch| watch.is_gone(address, read)) && self.failure.is_none() {
+            let what = format!("c{ctx} used the first lock, which its last holder had destroyed");
+            self.fail(Kind::Destroyed, what);
+        }
+    }
+
     /// What the current context reads.
     #[inline]
     pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u64 {
         let address = address_of(cell);
+        self.check_existence(self.current, address, true);
         let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
         if let Some(watch) = &mut self.watch {
             watch.read(self.current, self.level[self.current], address);
@@ -78,6 +90,7 @@ impl Engine {
     /// A read-modify-write by the current context; returns what was there.
     pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u64 {
         self.flush();
+        self.check_existence(self.current, address_of(cell), false);
         if let Some(watch) = &mut self.watch {
             watch.read(self.current, self.level[self.current], address_of(cell));
         }

@@ -5,6 +5,7 @@
 //! where no byte tells (a ticket lock that is handed over), when it enters its section. Of reader-writer locks the contexts tell when they
 //! begin an acquisition, and when they are in.
 mod guard;
+mod lifetime;
 
 use super::bounds::{Asks, Overtaking, SecondByte};
 use super::chooser::{Set, bit};
@@ -18,6 +19,7 @@ use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
 use crate::locks::AnyLock;
 use guard::{Guard, no_row};
+use lifetime::Lifetime;
 use stanchion_core::CpuId;
 use stanchion_core::nodes::NodeId;
 use stanchion_core::tail::NodeCode;
@@ -85,6 +87,7 @@ pub(super) struct Watch {
     pub(super) worst: u32,
     /// How many acquisitions there were.
     pub(super) acquisitions: u64,
+    pub(super) lifetime: Lifetime,
     /// How often the first lock was free and then was not, or the other way round.
     pub(super) changes: u64,
 }
@@ -94,6 +97,8 @@ impl Watch {
     pub(super) fn new(subject: &Subject, base: usize, locks: Locks, plan: &Plan) -> Self {
         let overtaking = subject.overtaking;
         let on_its_own = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
+        // A handler may read the first of reader-writer locks at any time.
+        let is_counted = matches!(locks, Locks::Mutexes(_)) || !plan.faults.has(Fault::Interrupts);
         let (most, line_table) = match subject.kind() {
             Explored::Mutex(_) => (None, Table(&[])),
             Explored::Rw(kind) => (kind.most_readers, kind.line),
@@ -127,8 +132,15 @@ impl Watch {
             rows: 0,
             worst: 0,
             acquisitions: 0,
+            lifetime: Lifetime::new(plan.contexts(), subject.after_release, is_counted),
             changes: 0,
         }
+    }
+
+    /// Whether a cell belongs to a lock that is destroyed, for who is about to `read` or write it.
+    #[inline]
+    pub(super) fn is_gone(&self, address: usize, read: bool) -> bool {
+        self.lifetime.is_over(read) && self.lock_at(address).is_some_and(|(lock, _)| lock == 0)
     }
 
     /// Who holds a lock, as far as the word and the sections tell.
