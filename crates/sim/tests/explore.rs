@@ -36,6 +36,14 @@ fn byte_holds() {
 }
 
 #[test]
+fn the_default_lock_holds() {
+    let tally = must_hold_and_reach_all_rows("stanchion");
+    assert!(tally.count(Event::PvWaitHead) > 100, "heirs slept {} times", tally.count(Event::PvWaitHead));
+    let few = must_hold("stanchion", &with(&[Fault::FewPlaces]), SCHEDULES).count(Event::LockNoNode);
+    assert!(few > 100, "went without a node {few} times");
+}
+
+#[test]
 fn ticket_is_fifo() {
     assert_eq!(must_hold_and_reach_all_rows("ticket").worst_overtaking, 0);
     assert_eq!(lock("ticket").overtaking, Overtaking::AtMost(0));

@@ -79,7 +79,7 @@ fn described(kind: LockKind) -> Subject {
         "stanchion" => {
             let why = "whoever runs takes it when it is free, until the heir's turn has come; then it is left to the heir for some looks";
             let subject = Subject::of(kind, "the default lock", Overtaking::Unbounded(why));
-            Subject { fields: DEFAULT, tails: Tails::Waits, after_release: AfterRelease::Anything, ..subject }
+            Subject { fields: DEFAULT, tails: Tails::Waits, after_release: AfterRelease::ByWorld, ..subject }
         }
         "byte" => Subject { fields: &[(0, "locked")], ..Subject::of(kind, "unfair byte", NO_QUEUE) },
         "ticket" => ticketed(kind, "FIFO ticket"),

@@ -44,6 +44,8 @@ pub(super) struct Machine {
     pub(super) priority: Option<Ctx>,
     /// Whether waiters may halt.
     pub(super) paravirt: bool,
+    /// Whether a release looks for marks before it releases, in one step.
+    pub(super) restarts: bool,
     /// What the clock says at first, in nanoseconds.
     pub(super) clock: u64,
     /// The first ticket of locks that have tickets, which some count in twos.
@@ -76,6 +78,7 @@ impl Machine {
         alone: None,
         priority: None,
         paravirt: true,
+        restarts: false,
         clock: 0,
         ticket: 0,
     };
@@ -98,6 +101,7 @@ impl Machine {
             clock: (CLOCK_ENDS[random.below(2) as usize] - random.below(BEFORE_CLOCK_ENDS)) * 1_000,
             ticket: (2 * (1 + random.below(BEFORE_TICKETS_END)) as u16).wrapping_neg(),
             waits: 1 + random.below(3) as usize,
+            restarts: random.once_in(2),
         }
     }
 
@@ -134,7 +138,7 @@ impl Machine {
 impl core::fmt::Display for Machine {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { rows, spots, spots_taken, heads, collides, first_number, numbers, nodes, .. } = *self;
-        let Self { alone, priority, paravirt, clock, ticket, waits, .. } = *self;
+        let Self { alone, priority, paravirt, clock, ticket, waits, restarts, .. } = *self;
         if let Some(ctx) = alone {
             write!(f, "c{ctx} is on a NUMA node of its own, ")?;
         }
@@ -146,6 +150,9 @@ impl core::fmt::Display for Machine {
         }
         if waits != usize::MAX {
             write!(f, "{waits} nodes for waits, ")?;
+        }
+        if restarts {
+            f.write_str("releases look for marks first, ")?;
         }
         let collide = if collides { ", all locks at the same" } else { "" };
         write!(

@@ -8,6 +8,7 @@ use core::cell::Cell;
 use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::percpu::Domain;
+use stanchion_core::platform::Released;
 use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 use std::rc::Rc;
 
@@ -48,6 +49,26 @@ impl Platform for Stepped {
 
     fn remaining(until: &u64) -> u64 {
         until.saturating_sub(Self::now())
+    }
+
+    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
+        Self::relax(nanos);
+        let value = load();
+        let moved = with(|engine| engine.coin(Coin::LineMoved, 2)) == 0;
+        (value, if moved { STEP_NANOS as u32 } else { 0 })
+    }
+
+    fn release(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
+        if !with(|engine| engine.domain.machine().restarts) {
+            let marked = Self::store_then_load(first, value, then) & marks != 0;
+            return if marked { Released::Marked } else { Released::Unmarked };
+        }
+        arrive(); // one step: nobody has a turn between the look and the store
+        if with(|engine| engine.load(then)) & u64::from(marks) != 0 {
+            return Released::Held;
+        }
+        engine::store(first, value.into(), false);
+        Released::Unmarked
     }
 
     fn home() -> u32 {

@@ -11,6 +11,7 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         Tunable::StealIntervalMin
         | Tunable::RemoteStealSpins
         | Tunable::CnaShuffle
+        | Tunable::NearMicros
         | Tunable::RwCalmReads => 1,
         Tunable::XenTimeout
         | Tunable::SpinThreshold
@@ -25,9 +26,14 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
         | Tunable::RwSweepPolls
-        | Tunable::RwFenceRatio => 2,
+        | Tunable::RwFenceRatio
+        | Tunable::Overtakings
+        | Tunable::TurnMicros
+        | Tunable::LookAhead => 2,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
+        // Four looks.
+        Tunable::SpinNanos => 4 * Tunable::PauseNanos.default(),
         other => {
             let own = tunings.iter().find(|&&(tuned, _)| tuned == other);
             own.map_or(other.default(), |&(_, value)| value)
@@ -47,6 +53,9 @@ pub(super) const fn is_switch(tunable: Tunable) -> bool {
             | Tunable::YieldPrev
             | Tunable::YieldSleepyOwner
             | Tunable::ProdHead
+            | Tunable::Adapt
+            | Tunable::Turns
+            | Tunable::HandOver
     )
 }
 

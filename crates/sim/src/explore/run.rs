@@ -22,6 +22,9 @@ use std::sync::Once;
 /// More steps than any schedule of an exploration needs; beyond it the run counts as hung.
 const STEP_LIMIT: u64 = 50_000;
 
+/// More turns than any release needs. What others do meanwhile must not keep it from coming to its end.
+const LONGEST_RELEASE: u64 = 500;
+
 /// How a schedule is run.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Mode<'a> {
@@ -214,7 +217,16 @@ impl Scenario {
     }
 
     fn release(&self, lock: usize) {
+        let turns = || with(|engine| engine.turns[engine.current]);
+        let before = turns();
         self.locks[lock].release();
+        let took = turns() - before;
+        if took > LONGEST_RELEASE && !self.plan.faults.has(Fault::Interrupts) {
+            with(|engine| {
+                let what = format!("c{} took {took} turns to release", engine.current);
+                engine.fail(Kind::Hung, what);
+            });
+        }
         released(lock);
     }
 

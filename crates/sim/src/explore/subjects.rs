@@ -36,6 +36,8 @@ pub(super) enum AfterRelease {
     Reads,
     /// It may do anything: the lock must stay until it returns.
     Anything,
+    /// The same, or nothing where releases look for marks first.
+    ByWorld,
 }
 
 /// What is known of a lock that is broken on purpose.

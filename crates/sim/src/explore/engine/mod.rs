@@ -79,6 +79,8 @@ pub(super) struct Engine {
     /// Whether a run is on; accesses outside of runs are plain.
     running: bool,
     in_a_row: u32,
+    /// How many turns each context has had.
+    pub(super) turns: [u64; CONTEXTS],
     ready: Set,
     kicked: Set,
     /// Whose halt is to end for no reason.
@@ -137,6 +139,7 @@ impl Engine {
             numbers: Numbers::new(0, 0, 0),
             running: false,
             in_a_row: 0,
+            turns: [0; CONTEXTS],
             ready: 0,
             kicked: 0,
             roused: 0,
@@ -171,6 +174,7 @@ impl Engine {
         (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
         (self.may_halt, self.tunings, self.events) = (true, &[], [0; Event::ALL.len()]);
         (self.steps, self.step_limit, self.current, self.in_a_row) = (0, step_limit, 0, 0);
+        self.turns = [0; CONTEXTS];
         self.status = [Status::Done; CONTEXTS];
         self.ready = 0;
         for ctx in (0..contexts).filter(|&ctx| plan.rounds[ctx] > 0) {

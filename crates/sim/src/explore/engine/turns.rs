@@ -58,6 +58,7 @@ impl Engine {
             };
             self.in_a_row = if next == current && !relaxed { in_a_row + 1 } else { 1 };
             self.current = next;
+            self.turns[next] += 1;
             self.record(Item::Turns(next, 1));
             return true;
         }

@@ -1,6 +1,7 @@
 //! How long the first lock of a run is there: its last user destroys it, though others may be on their way out of it still.
 use super::super::Ctx;
 use super::super::chooser::{Set, bit};
+use super::super::plan::Plan;
 use super::super::subjects::AfterRelease;
 
 /// Who uses the first lock, and whether it is destroyed.
@@ -16,9 +17,14 @@ pub(in super::super) struct Lifetime {
 }
 
 impl Lifetime {
-    /// Of a lock that so many contexts use, and that is destroyed in the end if that `is_watched`.
-    pub(super) fn new(contexts: usize, after_release: AfterRelease, is_watched: bool) -> Self {
-        let all = (0..contexts).map(bit).sum();
+    /// Of a lock in a run of `plan`, that is destroyed in the end if that `is_watched`.
+    pub(super) fn new(plan: &Plan, after_release: AfterRelease, is_watched: bool) -> Self {
+        let after_release = match after_release {
+            AfterRelease::ByWorld if plan.machine().restarts => AfterRelease::Nothing,
+            AfterRelease::ByWorld => AfterRelease::Anything,
+            other => other,
+        };
+        let all = (0..plan.contexts()).map(bit).sum();
         let users = if is_watched && after_release != AfterRelease::Anything { all } else { Set::MAX };
         Self { users, last_users: 0, last_user: None, destroyed: false, after_release }
     }

@@ -132,7 +132,7 @@ impl Watch {
             rows: 0,
             worst: 0,
             acquisitions: 0,
-            lifetime: Lifetime::new(plan.contexts(), subject.after_release, is_counted),
+            lifetime: Lifetime::new(plan, subject.after_release, is_counted),
             changes: 0,
         }
     }
