@@ -291,6 +291,9 @@ pub(super) fn watch<R>(f: impl FnOnce(&mut Watch) -> R) -> R {
 
 /// A context will not use the first lock any more, except on its way out of it.
 pub(super) fn ends_use(ctx: Ctx) {
+    if watch(|watch| watch.lifetime.is_user(ctx)) {
+        engine::flush_own(); // it has come out of the lock, and tells the others
+    }
     watch(|watch| {
         watch.lifetime.begins_last_use(ctx);
         watch.lifetime.ends_use(ctx);

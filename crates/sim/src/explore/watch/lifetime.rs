@@ -34,6 +34,11 @@ impl Lifetime {
         self.last_users |= bit(me);
     }
 
+    /// Whether `me` has still to use it.
+    pub(in super::super) fn is_user(&self, me: Ctx) -> bool {
+        self.users & bit(me) != 0
+    }
+
     /// `me` is about to release the lock, or has done with it.
     pub(in super::super) fn ends_use(&mut self, me: Ctx) {
         let users = self.users & !(self.last_users & bit(me));
