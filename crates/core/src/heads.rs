@@ -77,11 +77,11 @@ where
 pub struct HeadIndex(u16);
 
 impl HeadIndex {
-    /// Reads what [`HeadIndex::raw`] gave.
+    /// Reads what [`HeadIndex::raw`] gave; `None` if it can have given no such number.
     pub const fn from_raw(raw: u16) -> Option<Self> {
         match raw.checked_sub(1) {
-            Some(index) => Some(Self(index)),
-            None => None,
+            Some(index) if (index as usize) < HEADS => Some(Self(index)),
+            _ => None,
         }
     }
 

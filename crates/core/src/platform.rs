@@ -303,11 +303,13 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// Halts the calling context while `cell` holds `value`, until it is kicked.
     ///
-    /// Returns at once if the cell holds another value. Loses no kick that is sent after the comparison. May return
-    /// spuriously at any time; in particular, a halt in an interrupt handler ends the halt that it interrupted.
+    /// Returns at once if the cell holds another value. Loses no kick that is sent after the comparison; one that was sent before it may
+    /// end this halt, or be forgotten. May return spuriously at any time; in particular, a halt in an interrupt handler ends the halt
+    /// that it interrupted, also one that returns at once. A handler that does not halt need not end it.
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T);
 
-    /// Wakes context `cpu` if it is halted, else makes its next halt return at once. Harmless on a running one.
+    /// Wakes context `cpu` if it is halted, or about to and has made its comparison. On one that runs it is harmless: its next halt may
+    /// return at once.
     fn kick(cpu: CpuId);
 
     /// Whether `cpu` is known not to run at this moment. `false` also stands for "unknown".

@@ -66,6 +66,11 @@ pub trait RawRwLock: Send + Sync + 'static {
 
     /// The word as it is now, for reports.
     fn word(&self) -> Word;
+
+    /// The word of the lock for which those wait in line that wait for this one, if there is such a lock; for reports.
+    fn queue_word(&self) -> Option<Word> {
+        None
+    }
 }
 
 /// A lock that can be made in a constant and so stand in a `static`.

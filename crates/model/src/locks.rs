@@ -104,7 +104,7 @@ const OWNED: Suite = &[("absent", Some(3))];
 /// For those of them that have a queue.
 const OWNED_QUEUES: Suite = &[("absent-latecomer", Some(1))];
 /// For locks whose waiters say where they block, and whose handlers may block there, too.
-const BLOCKING: Suite = &[("interrupted-halt", Some(3))];
+const BLOCKING: Suite = &[("interrupted-halt", Some(3)), ("three-early-kick", Some(2))];
 /// For those of them whose waiters hand on a wake-up that is not for them.
 const HANDING_ON: Suite = &[("handed-on", Some(2))];
 /// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound, too.
@@ -117,6 +117,7 @@ const HALTING: Suite = &[
     ("two-twice", Some(3)),
     ("try", Some(4)),
     ("nested", Some(4)),
+    ("early-kick", Some(3)),
     ("preempted", Some(4)),
     ("three", Some(2)),
     ("three-try", Some(2)),
@@ -160,6 +161,7 @@ const KICKING_AHEAD: Suite = &[("elsewhere", Some(1))];
 const POLICY: Suite = &[
     ("two", None),
     ("spurious", None),
+    ("early-kick", Some(2)),
     ("two-again", Some(3)),
     ("try", Some(3)),
     ("nested", Some(3)),
@@ -228,6 +230,8 @@ const WHOLLY: Suite = &[("reader-writer", None)];
 /// For those with a queue.
 const READING_QUEUED: Suite = &[
     ("rw-spurious", Some(3)),
+    ("rw-early-kick", Some(3)),
+    ("two-writers-early-kick", Some(2)),
     ("writer-interrupted", Some(3)),
     ("gathered-writer", Some(1)),
     ("gathered-reader", Some(1)),
@@ -248,6 +252,8 @@ const UPGRADING: Suite = &[
 const CELLS: Suite = &[
     ("reader-writer", Some(3)),
     ("rw-spurious", Some(2)),
+    ("rw-early-kick", Some(2)),
+    ("two-writers-early-kick", Some(2)),
     ("two-locks-around", Some(2)),
     ("two-locks-across", Some(2)),
     ("two-locks-in-turn", Some(2)),

@@ -78,11 +78,11 @@ fn list() {
     for lock in LOCKS {
         let shapes = lock.suites.iter().flat_map(|suite| suite.iter());
         let shapes = shapes.map(|(shape, bound)| format!("{shape}:{}", bound_text(*bound)));
-        println!("{:<26}{}", lock.name, shapes.collect::<Vec<_>>().join(" "));
+        println!("{:<27}{}", lock.name, shapes.collect::<Vec<_>>().join(" "));
     }
     println!();
     for shape in shapes::all() {
-        println!("{:<26}{}", shape.name, shape.about);
+        println!("{:<27}{}", shape.name, shape.about);
     }
 }
 
@@ -141,7 +141,7 @@ fn explore(cli: &Cli) -> Result<bool, String> {
     }
     let program =
         std::env::current_exe().map_err(|error| format!("this program is not to be found: {error}"))?;
-    println!("{:<26}{:<17}{:>5}{:>12}{:>9}  result", "lock", "shape", "bound", "executions", "seconds");
+    println!("{:<27}{:<23}{:>5}{:>12}{:>9}  result", "lock", "shape", "bound", "executions", "seconds");
     let mut passed = true;
     let mut running: VecDeque<Child> = VecDeque::new();
     let mut waiting = tasks.iter();
@@ -223,7 +223,7 @@ fn print(task: &Task, report: &Report, events: bool) {
         None => "ok so far, not exhausted".to_owned(),
     };
     println!(
-        "{:<26}{:<17}{:>5}{:>12}{:>9.1}  {result}",
+        "{:<27}{:<23}{:>5}{:>12}{:>9.1}  {result}",
         task.lock.name,
         task.shape.name,
         bound_text(task.limits.preemptions),

@@ -70,6 +70,20 @@ pub(crate) const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "rw-early-kick",
+        about: "a reader that comes back, and a writer; a kick that comes before the comparison of a halt is forgotten",
+        contexts: &[&[read(0), read(0)], &[Hold(0)]],
+        settings: Settings { forgets_kicks: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
+        name: "two-writers-early-kick",
+        about: "a reader and two writers; a kick that comes before the comparison of a halt is forgotten",
+        contexts: &[&[read(0)], &[Hold(0)], &[Hold(0)]],
+        settings: Settings { forgets_kicks: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
         name: "downgrade",
         about: "a writer that becomes a reader, and a reader and writer",
         contexts: &[&[As(0, &[Write, Read])], &[read(0), Hold(0)]],

@@ -26,7 +26,9 @@ pub struct Settings {
     pub used_nodes: bool,
     /// Whether contexts are off their CPUs now and then; see [`Step::Absent`](crate::shapes::Step::Absent).
     pub absences: bool,
-    /// Whether a kick that comes before the comparison of a halt is lost, and interrupts come right before that, and only there.
+    /// Whether a kick that comes before the comparison of a halt is forgotten.
+    pub forgets_kicks: bool,
+    /// The same, and interrupts come right before the comparison, and only there.
     pub hard_halts: bool,
     /// Whether handlers must not wait behind others.
     pub priority: bool,
@@ -46,6 +48,7 @@ pub(crate) const PLAIN: Settings = Settings {
     numbered: true,
     used_nodes: false,
     absences: false,
+    forgets_kicks: false,
     hard_halts: false,
     priority: false,
     fenced: false,

@@ -217,6 +217,20 @@ const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "early-kick",
+        about: "two contexts, one of which comes back; a kick that comes before the comparison of a halt is forgotten",
+        contexts: &[&[Hold(0), Hold(0)], &[Hold(0)]],
+        settings: Settings { forgets_kicks: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
+        name: "three-early-kick",
+        about: "three contexts; a kick that comes before the comparison of a halt is forgotten",
+        contexts: &[&[Hold(0)], &[Hold(0)], &[Hold(0)]],
+        settings: Settings { forgets_kicks: true, ..PLAIN },
+        ..BASE
+    },
+    Shape {
         name: "preempted",
         about: "two contexts, of which each finds the other preempted",
         contexts: &[&[Hold(0), Hold(0)], &[Hold(0)]],

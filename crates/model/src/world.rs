@@ -246,7 +246,7 @@ impl World {
 
     /// Makes the halt of `context`, or its next one, return.
     pub(crate) fn kick(&self, context: usize) {
-        let order = if self.settings.hard_halts { Release } else { Relaxed };
+        let order = if self.forgets_kicks() { Release } else { Relaxed };
         self.contexts[context].kicked.plain_swap(1, order);
     }
 
@@ -255,20 +255,26 @@ impl World {
         self.contexts[context].kicked.plain_swap(1, Release);
     }
 
+    fn forgets_kicks(&self) -> bool {
+        self.settings.forgets_kicks || self.settings.hard_halts
+    }
+
     /// Context `me` is about to compare, and then to halt.
     ///
-    /// Where a kick that came earlier is lost, whoever loses it sees what its sender did before it: otherwise the comparison that
+    /// Where a kick that came earlier is forgotten, whoever does sees what its sender did before it: otherwise the comparison that
     /// follows would have to be made behind a fence by every lock.
     pub(crate) fn begin_halt(&self, me: usize) {
         if self.settings.hard_halts {
             self.interrupts(me).wait();
+        }
+        if self.forgets_kicks() {
             self.contexts[me].kicked.plain_swap(0, Acquire);
         }
     }
 
     /// Waits for a kick, unless one is pending. Orders nothing.
     ///
-    /// A pending kick ends the next halt, whichever it is; so a kick that is late is among the executions.
+    /// A pending kick ends the next halt, whichever it is, unless early ones are forgotten; so a kick that is late is among the executions.
     pub(crate) fn wait_for_kick(&self, me: usize) {
         self.wait_to_be_woken(me, Relaxed);
     }

@@ -14,6 +14,7 @@ const NO_FENCE_WHEN_PARKING: u8 = 4;
 const NO_KICK: u8 = 5;
 const TORN_CLAIM: u8 = 6;
 const LEAVES_NAME: u8 = 7;
+const COMPARES_ANEW: u8 = 8;
 
 /// A lock for two contexts: the one that finds it held leaves its number and halts.
 struct Parking<const FAULT: u8> {
@@ -54,10 +55,12 @@ impl<const FAULT: u8> RawLock for Parking<FAULT> {
         self.sleeper.store(me.index() as u8 + 1, Relaxed);
         while !self.claim() {
             assert!(FAULT == NO_FENCE_WHEN_PARKING || Model::heavy_barrier());
-            Model::halt_while(&self.locked, 1);
+            let held = if FAULT == COMPARES_ANEW { self.locked.load(Acquire) } else { 1 };
+            Model::halt_while(&self.locked, held);
         }
         if FAULT != LEAVES_NAME {
-            self.sleeper.store(0, Relaxed);
+            // The other one may have left its number meanwhile.
+            let _ = self.sleeper.compare_exchange(me.index() as u8 + 1, 0, Relaxed, Relaxed);
         }
     }
 
@@ -93,9 +96,13 @@ impl<const FAULT: u8> RawLock for Parking<FAULT> {
 const LIMITS: Limits = Limits { preemptions: None, time: Duration::from_mins(1) };
 
 fn two<L: RawLock<Platform = Model>>() -> Report {
-    let shape = shapes::by_name("two").expect("it exists");
+    explored::<L>("two", &LIMITS)
+}
+
+fn explored<L: RawLock<Platform = Model>>(shape: &str, limits: &Limits) -> Report {
+    let shape = shapes::by_name(shape).expect("it exists");
     let is_free = |word| word == Word { tail: 0, pending: 0, locked: 0 };
-    check::<L>(shape, &LIMITS, Stated { is_free, ordered: Ordered::NOTHING })
+    check::<L>(shape, limits, Stated { is_free, ordered: Ordered::NOTHING })
 }
 
 fn failed(report: &Report) -> Option<Kind> {
@@ -121,6 +128,14 @@ fn a_fence_that_is_missing_on_either_side_loses_a_wake_up() {
     assert_eq!(failed(&two::<Parking<NO_FENCE>>()), Some(Kind::Stuck));
     assert_eq!(failed(&two::<Parking<NO_FENCE_WHEN_PARKING>>()), Some(Kind::Stuck));
     assert_eq!(failed(&two::<Parking<NO_KICK>>()), Some(Kind::Stuck));
+}
+
+#[test]
+fn a_kick_that_comes_before_the_comparison_of_a_halt_is_kept_in_one_world_and_forgotten_in_another() {
+    let limits = Limits { preemptions: Some(3), ..LIMITS };
+    assert_eq!(failed(&explored::<Parking<SOUND>>("early-kick", &limits)), None);
+    assert_eq!(failed(&explored::<Parking<COMPARES_ANEW>>("two-again", &limits)), None);
+    assert_eq!(failed(&explored::<Parking<COMPARES_ANEW>>("early-kick", &limits)), Some(Kind::Stuck));
 }
 
 #[test]

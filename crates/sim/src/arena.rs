@@ -5,6 +5,7 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ops::Deref;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU16, Ordering};
 use std::rc::Rc;
 
 /// Bytes of a cache line.
@@ -62,6 +63,15 @@ impl Arena {
         };
         Placed { arena: Rc::clone(self), object }
     }
+
+    /// Adds to the number of two bytes at `at`, in an object that was placed there and has an atomic of that size at this place.
+    pub(crate) fn add(&self, at: usize, more: u16) {
+        assert!(at.is_multiple_of(2) && at + 2 <= self.used.get(), "it is within an object");
+        // SAFETY: the two bytes are within the allocation, aligned, and were written by `place`; whoever else uses them does so by
+        // an atomic of this size, as the caller says.
+        let number = unsafe { AtomicU16::from_ptr(self.base.add(at).cast::<u16>().as_ptr()) };
+        number.fetch_add(more, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Arena {
@@ -101,5 +111,13 @@ mod tests {
         assert_eq!(line(core::ptr::from_ref(&*two).addr()), 1);
         assert_eq!(line(core::ptr::from_ref(&*three).addr()), 3, "72 bytes take two lines");
         assert_eq!((*one, two[8], *three, arena.lines()), (1, 2, 3, 64));
+    }
+
+    #[test]
+    fn a_number_within_an_object_is_added_to() {
+        let arena = Arena::new(1);
+        let halves = arena.place([AtomicU16::new(5), AtomicU16::new(7)]);
+        arena.add(2, u16::MAX);
+        assert_eq!([&halves[0], &halves[1]].map(|half| half.load(Ordering::Relaxed)), [5, 6]);
     }
 }

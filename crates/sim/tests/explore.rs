@@ -36,6 +36,14 @@ fn byte_holds() {
 }
 
 #[test]
+fn the_default_lock_holds() {
+    let tally = must_hold_and_reach_all_rows("stanchion");
+    assert!(tally.count(Event::PvWaitHead) > 100, "heirs slept {} times", tally.count(Event::PvWaitHead));
+    let few = must_hold("stanchion", &with(&[Fault::FewPlaces]), SCHEDULES).count(Event::LockNoNode);
+    assert!(few > 100, "went without a node {few} times");
+}
+
+#[test]
 fn ticket_is_fifo() {
     assert_eq!(must_hold_and_reach_all_rows("ticket").worst_overtaking, 0);
     assert_eq!(lock("ticket").overtaking, Overtaking::AtMost(0));
@@ -179,9 +187,28 @@ fn every_way_of_waiting_is_taken() {
         tally.merge(must_hold(subject.name(), &with(&[Fault::Interrupts]), SCHEDULES));
     }
     let never: Vec<Event> = Event::ALL.iter().copied().filter(|&event| tally.count(event) == 0).collect();
-    // Kicks take no time in this world, and there are more spots than contexts, so a head always finds one. Handlers say
-    // themselves that they must not wait; the machine does not know.
-    assert_eq!(never, [Event::PvLatencyKick, Event::PvLatencyWake, Event::PvNoSpot, Event::RwBypass]);
+    // Kicks take no time in this world.
+    assert_eq!(never, [Event::PvLatencyKick, Event::PvLatencyWake]);
+}
+
+#[test]
+fn heads_do_without_a_place_where_there_are_few() {
+    for name in ["pv-qspin-kick-at-unlock", "pv-qspin-eager", "pv-qspin-hash"] {
+        let tally =
+            must_hold(name, &with(&[Fault::FewPlaces, Fault::TwoLocks, Fault::Interrupts]), SCHEDULES);
+        assert!(tally.count(Event::PvNoSpot) > 100, "{name}");
+    }
+    // The table of the kernel's form has to be searched behind its holes.
+    let tally = must_hold("pv-qspin-hash", &with(&[Fault::FewPlaces, Fault::TwoLocks]), SCHEDULES);
+    assert!(tally.count(Event::PvHashHops) > tally.count(Event::PvKickUnlock));
+}
+
+#[test]
+fn locks_do_without_numbers_where_they_run_out() {
+    for subject in locks().iter().filter(|subject| subject.name() != "ticket") {
+        let tally = must_hold(subject.name(), &with(&[Fault::NoNumber, Fault::LargeNumbers]), SCHEDULES / 4);
+        assert!(tally.steps > SCHEDULES, "{}", subject.name());
+    }
 }
 
 #[test]

@@ -40,6 +40,18 @@ fn a_lock_whose_bug_needs_a_fault_is_sound_without_it() {
 }
 
 #[test]
+fn kicks_that_come_before_the_comparison_of_a_halt_are_kept_or_forgotten() {
+    let subject = busted().into_iter().find(|subject| subject.name() == "busted-anew").expect("listed");
+    let fails = |faults: Faults| {
+        let options = Options { faults: Some(faults), ..Options::default() };
+        explore(&subject, &options, 0..2_000, |_| true).failure.is_some()
+    };
+    let calm: Faults = Fault::ALL.into_iter().filter(|&fault| fault != Fault::Interrupts).collect();
+    assert!(!fails(calm.without(Fault::ForgottenKicks)), "a kick that is kept ends the halt");
+    assert!(fails(Faults::NONE.with(Fault::ForgottenKicks)), "one that is forgotten does not");
+}
+
+#[test]
 fn a_failure_is_cut_down_and_comes_up_again() {
     let options = Options::default();
     for subject in busted() {

@@ -57,7 +57,7 @@ pub(crate) struct Model {
 
 /// Ways to fail that the explorer knows.
 const EXPLORE_SEES: &[&str] =
-    &["exclusion", "transition", "overtaken", "stuck", "hung", "leftover", "panicked"];
+    &["exclusion", "transition", "overtaken", "stuck", "hung", "halted", "destroyed", "leftover", "panicked"];
 /// Ways to fail that the model checker knows.
 const MODEL_SEES: &[&str] = &["race", "stuck", "assertion"];
 

@@ -307,6 +307,10 @@ impl<P: Platform, B: RawRwLock<Platform = P>> RawRwLock for PerCpuRwLock<P, B> {
     fn word(&self) -> Word {
         self.base.word()
     }
+
+    fn queue_word(&self) -> Option<Word> {
+        self.base.queue_word()
+    }
 }
 
 impl<P: Platform, B: Downgrade<Platform = P>> Downgrade for PerCpuRwLock<P, B> {

@@ -9,9 +9,11 @@ use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
-    /// Waits as the head until it is in. The `waiting` mark is gone then (I3).
+    /// Waits as the head until it is in. The `waiting` mark is gone then (I3). Polls that find it free and are in vain count, too: it objects
+    /// after as many of them.
     pub(super) fn wait_as_head(&self, want: Want) -> Result<(), TooManyReaders> {
         let mut objects = false;
+        let mut races = P::tunable(Tunable::RwHeadPolls);
         loop {
             let seen = self.wait_for_turn(want, &mut objects);
             if want.is_too_many(seen, Self::MOST_READERS) {
@@ -21,6 +23,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
             if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
                 return Ok(());
+            }
+            races = races.saturating_sub(1);
+            if races == 0 && !objects {
+                self.object(&mut objects);
             }
         }
     }

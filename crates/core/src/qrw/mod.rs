@@ -217,6 +217,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
             locked: mark(WRITER, 1),
         }
     }
+
+    fn queue_word(&self) -> Option<Word> {
+        Some(self.queue.word())
+    }
 }
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {

@@ -1,10 +1,11 @@
 //! Runs contexts of any kind in the stepped world: for tests that are written for every world.
 use super::CONTEXTS;
+use super::domain::SteppedDomain;
 use super::engine::{self, with};
+use super::machine::Machine;
 use super::plan::Plan;
-use super::platform::SteppedDomain;
 use super::run::drive;
-use super::{Failure, Kind, SPOT_ROWS};
+use super::{Failure, Kind};
 use crate::coroutine::Coroutine;
 use std::rc::Rc;
 
@@ -18,8 +19,8 @@ const STEP_LIMIT: u64 = 200_000_000;
 /// If there are more contexts than [`CONTEXTS`], or no memory for their stacks.
 pub fn conduct(seed: u64, contexts: Vec<Box<dyn FnOnce() + Send>>) -> Result<(), Failure> {
     assert!(contexts.len() <= CONTEXTS, "this world has {CONTEXTS} contexts");
-    let plan = Plan { seed, rounds: vec![1; contexts.len()], spot_rows: SPOT_ROWS, ..Plan::empty() };
-    with(|engine| engine.begin(&plan, Rc::new(SteppedDomain::new(SPOT_ROWS)), STEP_LIMIT));
+    let plan = Plan { seed, rounds: vec![1; contexts.len()], ..Plan::empty() };
+    with(|engine| engine.begin(&plan, Rc::new(SteppedDomain::new(Machine::PLAIN)), STEP_LIMIT));
     let made = contexts.into_iter().map(Coroutine::new).collect::<std::io::Result<Vec<_>>>();
     drive(made.expect("memory for the stacks of a few contexts"));
     with(|engine| {

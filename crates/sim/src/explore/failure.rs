@@ -13,6 +13,10 @@ pub enum Kind {
     Stuck,
     /// Somebody goes on for ever.
     Hung,
+    /// A context halted that must not.
+    Halted,
+    /// Somebody used a lock that its last holder had destroyed.
+    Destroyed,
     /// Everybody is done, and a lock or the storage of a context is not as it was.
     Leftover,
     /// The lock's own code panicked: one of its checks.
@@ -28,6 +32,8 @@ impl Kind {
             Self::Overtaken => "overtaken",
             Self::Stuck => "stuck",
             Self::Hung => "hung",
+            Self::Halted => "halted",
+            Self::Destroyed => "destroyed",
             Self::Leftover => "leftover",
             Self::Panicked => "panicked",
         }

@@ -18,12 +18,20 @@ pub enum Fault {
     Spurious,
     /// Kicks arrive later.
     LateKicks,
+    /// Kicks that come before the comparison of a halt are forgotten, and not kept for it.
+    ForgottenKicks,
     /// Contexts are interrupted between any two steps, in handlers too, and handlers acquire locks.
     Interrupts,
     /// The heavy barrier cannot be had now and then.
     NoBarrier,
-    /// One context has no number and so no queue node.
+    /// There are fewer numbers than contexts, and who has none has no queue node.
     NoNumber,
+    /// Heads have one or two spots to sleep at, or entries of the hash table.
+    FewPlaces,
+    /// Contexts are numbered high, and spots; clocks and tickets are near their ends.
+    LargeNumbers,
+    /// Nobody may halt.
+    NoHalts,
     /// Contexts try before they acquire.
     Tries,
     /// Contexts use a second lock, also while they hold the first.
@@ -32,7 +40,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::StoreBuffers,
         Self::HolderAway,
         Self::NextAway,
@@ -40,9 +48,13 @@ impl Fault {
         Self::Starve,
         Self::Spurious,
         Self::LateKicks,
+        Self::ForgottenKicks,
         Self::Interrupts,
         Self::NoBarrier,
         Self::NoNumber,
+        Self::FewPlaces,
+        Self::LargeNumbers,
+        Self::NoHalts,
         Self::Tries,
         Self::TwoLocks,
     ];
@@ -57,9 +69,13 @@ impl Fault {
             Self::Starve => "starve",
             Self::Spurious => "spurious",
             Self::LateKicks => "late-kicks",
+            Self::ForgottenKicks => "forgotten-kicks",
             Self::Interrupts => "interrupts",
             Self::NoBarrier => "no-barrier",
             Self::NoNumber => "no-number",
+            Self::FewPlaces => "few-places",
+            Self::LargeNumbers => "large-numbers",
+            Self::NoHalts => "no-halts",
             Self::Tries => "tries",
             Self::TwoLocks => "two-locks",
         }
@@ -75,9 +91,17 @@ impl Fault {
             Self::Starve => "one context runs only if nobody else can, once it has queued",
             Self::Spurious => "halts end for no reason",
             Self::LateKicks => "kicks arrive many steps later",
+            Self::ForgottenKicks => {
+                "kicks that come before the comparison of a halt are forgotten, and not kept for it"
+            }
             Self::Interrupts => "handlers acquire other locks between any two steps, up to four levels deep",
             Self::NoBarrier => "the heavy barrier fails now and then",
-            Self::NoNumber => "one context has no number, hence no queue node",
+            Self::NoNumber => "there are fewer context numbers than contexts, and no queue node without one",
+            Self::FewPlaces => "heads have one or two places to sleep at, and all of one hash, perhaps",
+            Self::LargeNumbers => {
+                "contexts and places to sleep at are numbered high, and clocks and tickets are near their ends"
+            }
+            Self::NoHalts => "the world says that no waiter may halt",
             Self::Tries => "contexts try before they acquire",
             Self::TwoLocks => "a second lock, also taken while the first is held",
         }
@@ -91,18 +115,20 @@ impl Fault {
     /// A schedule that draws its faults has this one once in so many times.
     pub(super) const fn rarity(self) -> u64 {
         match self {
-            Self::StoreBuffers | Self::Tries => 2,
+            Self::StoreBuffers | Self::ForgottenKicks | Self::Tries => 2,
             Self::HolderAway | Self::NextAway | Self::AnyAway | Self::Spurious => 4,
-            Self::LateKicks | Self::Interrupts => 5,
-            Self::Starve | Self::TwoLocks => 8,
-            Self::NoBarrier | Self::NoNumber => 16,
+            Self::LateKicks | Self::Interrupts | Self::TwoLocks => 5,
+            Self::Starve => 8,
+            Self::FewPlaces => 3,
+            Self::LargeNumbers => 6,
+            Self::NoBarrier | Self::NoNumber | Self::NoHalts => 16,
         }
     }
 }
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Faults(u16);
+pub struct Faults(u32);
 
 impl Faults {
     /// No trouble at all.

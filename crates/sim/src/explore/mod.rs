@@ -10,19 +10,24 @@
 //! and sequential consistency lies all that this world knows of weak memory: total store order. Reordering beyond that is
 //! the model checker's part.
 //!
-//! - What is explored, and with which options: `subjects`, `plan`, `fault`; what is broken on purpose: `busted`.
-//! - The machine: `engine` (steps, turns, halts), `cells` and `platform` (what a lock sees), `buffers` (total store order),
+//! - What is explored, and with which options: `subjects` (their rows in `family` and `rw_subjects`, what they state in `bounds`), `plan`,
+//!   `machine`, `fault`; what is broken on purpose: `busted`.
+//! - The machine: `engine` (steps, turns, halts), `cells`, `domain` and `platform` (what a lock sees), `buffers` (total store order),
 //!   `chooser` (who goes next), `watch` (what must hold).
 //! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made readable).
+mod bounds;
 mod buffers;
 mod busted;
 mod campaign;
 mod cells;
 mod chooser;
 mod conduct;
+mod domain;
 mod engine;
 mod failure;
+mod family;
 mod fault;
+mod machine;
 mod minimise;
 mod names;
 mod plan;
@@ -37,21 +42,20 @@ mod subjects;
 mod trace;
 mod watch;
 
+pub use bounds::Overtaking;
 pub use campaign::{Tally, explore};
 pub use cells::{CellU8, CellU16, CellU32};
 pub use conduct::{conduct, wait_until};
+pub use domain::{Cells, SteppedDomain};
 pub use failure::{Failure, Kind};
 pub use fault::{Fault, Faults};
 pub use minimise::{Finding, Replay, investigate, replay};
 pub use plan::{Options, Strategy};
-pub use platform::{Stepped, SteppedDomain};
-pub use subjects::{Broken, Overtaking, Subject, busted, locks};
+pub use platform::Stepped;
+pub use subjects::{Broken, Subject, busted, locks};
 
 /// How many contexts there can be at most.
 pub const CONTEXTS: usize = 8;
-
-/// How many rows of spots the world has.
-const SPOT_ROWS: usize = 3;
 
 /// The number of a context.
 type Ctx = usize;

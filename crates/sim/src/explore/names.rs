@@ -1,11 +1,12 @@
 //! Names for addresses and values of one run, in the field's words: `lock.tail`, `c2.0.next`, `spot 7`.
+use super::CONTEXTS;
 use super::cells::address_of;
-use super::platform::{Stepped, SteppedDomain};
+use super::domain::SteppedDomain;
+use super::platform::Stepped;
 use super::subjects::{Subject, Tails};
-use super::{CONTEXTS, SPOT_ROWS};
 use crate::arena::LINE_BYTES;
-use stanchion_core::CpuId;
-use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::nodes::{NodeId, WaitNode};
+use stanchion_core::percpu::PerCpu;
 use stanchion_core::tail::{NESTING_LEVELS, NodeCode};
 use std::collections::HashMap;
 
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 enum Sort {
     Number,
     Node,
+    Wait,
     Spot,
 }
 
@@ -21,9 +23,16 @@ enum Sort {
 pub(super) struct Names {
     base: usize,
     cells: HashMap<usize, (String, Sort)>,
+    /// What stands before the place of a number, and the lowest number.
+    whose: char,
+    first: u16,
     /// Where each context's storage begins.
     own: Vec<usize>,
+    /// Where each context's nodes of waits begin.
+    waits: Vec<usize>,
+    /// Where each row of spots begins, and how many bytes one has.
     rows: Vec<usize>,
+    spots: usize,
 }
 
 /// What the locks of a run are called.
@@ -36,34 +45,47 @@ pub(super) fn lock_name(index: usize) -> String {
 }
 
 impl Names {
-    /// Names for locks that stand at `base`, so many of them, and for `domain`.
-    pub(super) fn new(subject: &Subject, base: usize, locks: usize, domain: &SteppedDomain) -> Self {
+    /// Names for locks that stand at `base`, so many of them, and for `domain`, where there are so many contexts.
+    pub(super) fn new(
+        subject: &Subject,
+        base: usize,
+        locks: usize,
+        domain: &SteppedDomain,
+        contexts: usize,
+    ) -> Self {
         let mut cells = HashMap::new();
         for lock in 0..locks {
             for &(offset, field) in subject.fields {
-                let tail = field == "tail" && subject.tails == Tails::Nodes;
-                let sort = if tail { Sort::Node } else { Sort::Number };
+                let sort = match (field, subject.tails) {
+                    ("tail", Tails::Nodes) => Sort::Node,
+                    ("newest", Tails::Waits) => Sort::Wait,
+                    _ => Sort::Number,
+                };
                 cells.insert(
                     base + lock * LINE_BYTES + offset,
                     (format!("{}.{field}", lock_name(lock)), sort),
                 );
             }
         }
-        let mut own = Vec::new();
-        for index in 0..CONTEXTS as u16 {
-            let Some(cpu) = CpuId::new(index) else { continue };
-            let percpu = domain.cpu(cpu);
+        let machine = domain.machine();
+        // Where there are fewer numbers than contexts, storage goes by the place of its number.
+        let whose = if machine.numbers < contexts { 'n' } else { 'c' };
+        let (mut own, mut waits) = (Vec::new(), Vec::new());
+        for place in 0..CONTEXTS {
+            let percpu = domain.storage(place);
             own.push(core::ptr::from_ref(percpu).addr());
+            waits.push(domain.waits(place).as_ptr().addr());
             for level in 0..NESTING_LEVELS {
                 let node = percpu.node(level);
-                let name = |field| format!("c{index}.{level}.{field}");
+                let name = |field| format!("{whose}{place}.{level}.{field}");
                 cells.insert(address_of(&node.next), (name("next"), Sort::Node));
                 cells.insert(address_of(&node.state), (name("state"), Sort::Number));
                 cells.insert(address_of(&node.spot), (name("spot"), Sort::Number));
             }
         }
-        let rows = (0..SPOT_ROWS).map(|row| domain.spots(row * LINE_BYTES).addr()).collect();
-        Self { base, cells, own, rows }
+        let spots = (machine.spots_taken + machine.spots) * size_of::<u32>();
+        let rows = domain.rows().collect();
+        Self { base, cells, whose, first: machine.first_number, own, waits, rows, spots }
     }
 
     /// What stands at `address`.
@@ -74,7 +96,13 @@ impl Names {
         let within = |start: usize, bytes: usize| address.checked_sub(start).filter(|&offset| offset < bytes);
         for (index, &start) in self.own.iter().enumerate() {
             if let Some(offset) = within(start, size_of::<PerCpu<Stepped>>()) {
-                return format!("c{index}.own+{offset}");
+                return format!("{}{index}.own+{offset}", self.whose);
+            }
+        }
+        let one = size_of::<WaitNode<Stepped>>();
+        for (index, &start) in self.waits.iter().enumerate() {
+            if let Some(offset) = within(start, NESTING_LEVELS * one) {
+                return format!("{}{index}.{}.wait+{}", self.whose, offset / one, offset % one);
             }
         }
         if let Some(spot) = self.spot(address) {
@@ -87,9 +115,10 @@ impl Names {
     }
 
     fn spot(&self, address: usize) -> Option<usize> {
-        let row = size_of::<stanchion_core::spots::Spots<Stepped>>();
-        let start =
-            self.rows.iter().find(|&&start| address.checked_sub(start).is_some_and(|offset| offset < row))?;
+        let start = self
+            .rows
+            .iter()
+            .find(|&&start| address.checked_sub(start).is_some_and(|offset| offset < self.spots))?;
         Some((address - start) / size_of::<u32>() + 1)
     }
 
@@ -103,9 +132,18 @@ impl Names {
         if sort == Sort::Number {
             return value.to_string();
         }
+        if sort == Sort::Wait {
+            let whose = NodeId::new(value as u16).and_then(|id| Some((id.context()?, id.level())));
+            return whose.map_or("none".to_owned(), |(cpu, level)| {
+                format!("{}{}.{level}", self.whose, i32::from(cpu.index()) - i32::from(self.first))
+            });
+        }
         let consumed = if value > u64::from(u16::MAX) { " consumed" } else { "" };
         match NodeCode::from_raw(value as u16) {
-            Some(code) => format!("c{}.{}{consumed}", code.cpu().index(), code.level()),
+            Some(code) => {
+                let place = i32::from(code.cpu().index()) - i32::from(self.first);
+                format!("{}{place}.{}{consumed}", self.whose, code.level())
+            }
             None => "none".to_owned(),
         }
     }

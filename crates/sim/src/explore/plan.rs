@@ -1,7 +1,8 @@
 //! What one schedule is made of. Everything follows from the options and the schedule's seed.
 use super::fault::{Fault, Faults};
+use super::machine::Machine;
 use super::subjects::Subject;
-use super::{CONTEXTS, Ctx, SPOT_ROWS};
+use super::{CONTEXTS, Ctx};
 use crate::random::{Random, mix};
 
 /// How turns are given.
@@ -75,14 +76,24 @@ pub(super) struct Plan {
     pub(super) absence: u64,
     /// Whom [`Fault::Starve`] starves.
     pub(super) victim: Ctx,
+    /// Which turns it has all the same.
+    pub(super) luck: Luck,
     /// How deep handlers nest.
     pub(super) levels: u8,
     /// A context is interrupted once in so many steps.
     pub(super) interrupt: u64,
-    /// Who has no number.
-    pub(super) numberless: Option<Ctx>,
-    /// How many rows of spots there are; locks share them in turn.
-    pub(super) spot_rows: usize,
+    /// The machine, if every fault is there; see [`Plan::machine`].
+    pub(super) machine: Machine,
+}
+
+/// Which turns a context has that is starved, while others can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Luck {
+    None,
+    /// Those while somebody else holds the lock: it can look and ask, and finds it held.
+    WhileHeld,
+    /// One each time that the lock is taken or given back: what it finds free is taken when it comes to take it.
+    AtChanges,
 }
 
 /// Which question a coin answers; see [`Plan::coin`].
@@ -95,12 +106,13 @@ pub(super) enum Coin {
     Round,
     Linger,
     Switch,
+    SleepsOn,
     Home,
     Urgent,
 }
 
-/// Once in so many schedules with [`Fault::Starve`] there are two contexts and many rounds: bounds on stealing are long.
-const LONG_ONE_IN: u64 = 4;
+/// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
+const LONG_ONE_IN: u64 = 3;
 /// How many rounds they have then.
 const LONG_ROUNDS: u32 = 48;
 
@@ -121,11 +133,15 @@ impl Plan {
         }
         let victim = random.below(contexts) as Ctx;
         let mut rounds = vec![rounds; contexts as usize];
+        let luck = [Luck::None, Luck::None, Luck::WhileHeld, Luck::AtChanges][random.below(4) as usize];
         if faults.has(Fault::Starve) && contexts > 1 && random.once_in(LONG_ONE_IN) {
-            let thief = (victim + 1) % contexts as usize;
+            let thieves = 1 + random.below(contexts - 1) as usize;
             rounds.fill(0);
             // Whoever comes out of a queue begins a stint, so the thief must meet the victim more than once.
-            (rounds[victim], rounds[thief]) = (LONG_ROUNDS / 4, LONG_ROUNDS);
+            rounds[victim] = LONG_ROUNDS / 4;
+            for next in 1..=thieves {
+                rounds[(victim + next) % contexts as usize] = LONG_ROUNDS;
+            }
         }
         Self {
             seed,
@@ -134,10 +150,10 @@ impl Plan {
             absence_every: 4 << random.below(6),
             absence: 16 << random.below(6),
             victim,
+            luck,
             levels: if random.once_in(4) { 4 } else { 1 },
             interrupt: [4, 16, 64][random.below(3) as usize],
-            numberless: faults.has(Fault::NoNumber).then(|| random.below(contexts) as Ctx),
-            spot_rows: 1 + random.below(SPOT_ROWS as u64) as usize,
+            machine: Machine::draw(subject, rounds.len(), victim, &mut random),
             rounds,
             faults,
         }
@@ -154,11 +170,16 @@ impl Plan {
             absence_every: u64::MAX,
             absence: 0,
             victim: 0,
+            luck: Luck::None,
             levels: 0,
             interrupt: 0,
-            numberless: None,
-            spot_rows: SPOT_ROWS,
+            machine: Machine::PLAIN,
         }
+    }
+
+    /// What the machine is like.
+    pub(super) fn machine(&self) -> Machine {
+        self.machine.with(self.faults, self.contexts())
     }
 
     /// How many contexts there are.

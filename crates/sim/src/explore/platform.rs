@@ -1,18 +1,15 @@
 //! The platform of the stepped world.
 use super::cells::{CellU8, CellU16, CellU32, CellUsize};
+use super::domain::{Cells, SteppedDomain};
 use super::engine::{self, arrive, with};
 use super::plan::Coin;
-use super::{CONTEXTS, SPOT_ROWS};
-use crate::arena::LINE_BYTES;
 use crate::rw_locks::Classes;
 use core::cell::Cell;
-use stanchion_core::heads::{HeadTable, Heads};
-use stanchion_core::nodes::{NodeId, WaitNode};
+use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind};
-use stanchion_core::percpu::{Domain, FixedDomain, PerCpu};
-use stanchion_core::percpu_rw::FixedClass;
-use stanchion_core::spots::{SpotRow, Spots};
-use stanchion_core::{Atomic, CpuId, Event, Platform, ReaderClass, Tunable};
+use stanchion_core::percpu::Domain;
+use stanchion_core::platform::Released;
+use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 use std::rc::Rc;
 
 /// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to be.
@@ -20,99 +17,14 @@ pub(super) const STEP_NANOS: u64 = 100;
 
 /// The world in which a context goes one step at a time, and the explorer decides whose step is next.
 ///
-/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late, `is_preempted` and
+/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late or forgotten, `is_preempted` and
 /// `load_noticing` answer anything, the heavy barrier may fail.
 #[derive(Debug)]
 pub struct Stepped;
 
-/// The storage of one run.
-#[expect(missing_debug_implementations, reason = "thousands of cells say nothing")]
-pub struct SteppedDomain {
-    cpus: FixedDomain<Stepped, CONTEXTS>,
-    spots: [Spots<Stepped>; SPOT_ROWS],
-    heads: Heads<Stepped>,
-    /// How many of the rows are in use: with fewer, locks share them.
-    rows: Cell<usize>,
-    credit: [Cell<u32>; CONTEXTS],
-}
-
-impl SteppedDomain {
-    pub(super) fn new(rows: usize) -> Self {
-        Self {
-            cpus: FixedDomain::new(),
-            spots: core::array::from_fn(|_| Spots::new()),
-            heads: Heads::new(),
-            rows: Cell::new(rows.clamp(1, SPOT_ROWS)),
-            credit: core::array::from_fn(|_| Cell::new(0)),
-        }
-    }
-
-    /// Everybody is done: storage that was not given back.
-    pub(super) fn leftover(&self) -> Option<String> {
-        let waiting =
-            (0..CONTEXTS).find(|&ctx| CpuId::new(ctx as u16).is_some_and(|cpu| !self.cpu(cpu).is_idle()));
-        let mut reading = None;
-        self.readers().each(|cpu, cell| {
-            if !cell.is_idle() {
-                reading = Some(format!("c{} reads nothing, and its cell says that it does", cpu.index()));
-            }
-        });
-        if reading.is_some() {
-            return reading;
-        }
-        let spots: usize = self.spots.iter().map(|spots| spots.row().taken()).sum();
-        match (waiting, spots, self.heads.table().taken()) {
-            (Some(ctx), ..) => {
-                Some(format!("c{ctx} waits nowhere, and has not given back what it waited with"))
-            }
-            (None, 0, 0) => None,
-            (None, spots, 0) => Some(format!("nobody sleeps, and {spots} spots are taken")),
-            (None, _, heads) => {
-                Some(format!("nobody sleeps, and {heads} entries of the hash table are taken"))
-            }
-        }
-    }
-}
-
-impl Domain<Stepped> for SteppedDomain {
-    type Readers = FixedClass<Stepped, CONTEXTS>;
-
-    fn readers(&self) -> &FixedClass<Stepped, CONTEXTS> {
-        self.cpus.readers()
-    }
-
-    fn cpu(&self, cpu: CpuId) -> &PerCpu<Stepped> {
-        self.cpus.cpu(cpu)
-    }
-
-    fn spots(&self, address: usize) -> SpotRow<'_, Stepped> {
-        self.spots[self.spread(address) % self.rows.get()].row()
-    }
-
-    fn heads(&self) -> HeadTable<'_, Stepped> {
-        self.heads.table()
-    }
-
-    fn spread(&self, address: usize) -> usize {
-        address / LINE_BYTES
-    }
-
-    fn lease(&self) -> Option<NodeId> {
-        self.cpus.lease()
-    }
-
-    fn wait_node(&self, node: NodeId) -> &WaitNode<Stepped> {
-        self.cpus.wait_node(node)
-    }
-
-    fn contexts(&self) -> u16 {
-        CONTEXTS as u16
-    }
-}
-
 /// This world has one class.
 impl Classes for Stepped {
-    type Class = FixedClass<Stepped, CONTEXTS>;
+    type Class = Cells;
 
     fn with_class<R>(index: usize, f: impl FnOnce(&Self::Class) -> R) -> R {
         assert_eq!(index, 0, "the stepped world has one class");
@@ -139,6 +51,26 @@ impl Platform for Stepped {
         until.saturating_sub(Self::now())
     }
 
+    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
+        Self::relax(nanos);
+        let value = load();
+        let moved = with(|engine| engine.coin(Coin::LineMoved, 2)) == 0;
+        (value, if moved { STEP_NANOS as u32 } else { 0 })
+    }
+
+    fn release(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
+        if !with(|engine| engine.domain.machine().restarts) {
+            let marked = Self::store_then_load(first, value, then) & marks != 0;
+            return if marked { Released::Marked } else { Released::Unmarked };
+        }
+        arrive(); // one step: nobody has a turn between the look and the store
+        if with(|engine| engine.load(then)) & u64::from(marks) != 0 {
+            return Released::Held;
+        }
+        engine::store(first, value.into(), false);
+        Released::Unmarked
+    }
+
     fn home() -> u32 {
         with(|engine| engine.coin(Coin::Home, 2)) as u32 + 1
     }
@@ -148,10 +80,9 @@ impl Platform for Stepped {
     }
 
     fn sleep(_node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
-        engine::flush_own(); // entering the wait orders memory on every machine
-        if cell.load(stanchion_core::order::Relaxed) == value {
-            engine::halt_until(until.map(|until| until.div_ceil(STEP_NANOS)));
-        }
+        let clock = with(|engine| engine.domain.machine().clock);
+        let step = until.map(|until| until.saturating_sub(clock).div_ceil(STEP_NANOS));
+        engine::halt_while(step, || cell.load(stanchion_core::order::Relaxed) == value);
     }
 
     fn wake(node: NodeId) {
@@ -170,11 +101,27 @@ impl Platform for Stepped {
 
     fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
         let (domain, me) = with(|engine| (Rc::clone(&engine.domain), engine.current));
-        f(&domain.credit[me])
+        f(domain.credit(me))
     }
 
     fn numa_node() -> u16 {
-        with(|engine| engine.current % 2) as u16
+        with(|engine| engine.domain.machine().node_of(engine.current))
+    }
+
+    fn is_priority() -> bool {
+        with(|engine| engine.is_priority())
+    }
+
+    fn is_numa() -> bool {
+        with(|engine| engine.domain.machine().nodes > 1)
+    }
+
+    fn numa_node_of(cpu: CpuId) -> u16 {
+        with(|engine| engine.owner_of(cpu).map_or(0, |ctx| engine.domain.machine().node_of(ctx)))
+    }
+
+    fn paravirt() -> bool {
+        with(|engine| engine.domain.machine().paravirt)
     }
 
     fn tunable(tunable: Tunable) -> u32 {
@@ -185,7 +132,7 @@ impl Platform for Stepped {
     }
 
     fn now() -> u64 {
-        with(|engine| engine.steps) * STEP_NANOS
+        with(|engine| engine.domain.machine().clock + engine.steps * STEP_NANOS)
     }
 
     fn relax(_nanos: u32) {
@@ -221,15 +168,12 @@ impl Platform for Stepped {
     }
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        engine::flush_own(); // entering the wait orders memory on every machine
-        if cell.load(stanchion_core::order::Relaxed) == value {
-            engine::halt();
-        }
+        engine::halt_while(None, || cell.load(stanchion_core::order::Relaxed) == value);
     }
 
     fn kick(cpu: CpuId) {
         arrive();
-        engine::kick(cpu.index().into());
+        engine::kick(cpu);
     }
 
     fn is_preempted(_cpu: CpuId) -> bool {

@@ -3,6 +3,7 @@
 //! In this world a step takes 100 ns and a pause is a step, so a stint of one microsecond is ten steps.
 use stanchion_core::Tunable;
 use stanchion_core::pv_qspin::{Spots, WaitPolicy};
+use stanchion_core::qrw::RwPolicy;
 
 /// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be small.
 pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
@@ -10,6 +11,7 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         Tunable::StealIntervalMin
         | Tunable::RemoteStealSpins
         | Tunable::CnaShuffle
+        | Tunable::NearMicros
         | Tunable::RwCalmReads => 1,
         Tunable::XenTimeout
         | Tunable::SpinThreshold
@@ -24,9 +26,14 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::RwNewcomerPolls
         | Tunable::RwHeadPolls
         | Tunable::RwSweepPolls
-        | Tunable::RwFenceRatio => 2,
+        | Tunable::RwFenceRatio
+        | Tunable::Overtakings
+        | Tunable::TurnMicros
+        | Tunable::LookAhead => 2,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
+        // Four looks.
+        Tunable::SpinNanos => 4 * Tunable::PauseNanos.default(),
         other => {
             let own = tunings.iter().find(|&&(tuned, _)| tuned == other);
             own.map_or(other.default(), |&(_, value)| value)
@@ -46,6 +53,9 @@ pub(super) const fn is_switch(tunable: Tunable) -> bool {
             | Tunable::YieldPrev
             | Tunable::YieldSleepyOwner
             | Tunable::ProdHead
+            | Tunable::Adapt
+            | Tunable::Turns
+            | Tunable::HandOver
     )
 }
 
@@ -100,3 +110,14 @@ policies! {
 pub(super) const OVERTAKING_BY_STINT: u32 = 13;
 /// The same without a stint: the acquisition under way when the waiter queued, and the try before the queueing.
 pub(super) const OVERTAKING_WITHOUT_STINT: u32 = 2;
+
+/// As `Lenient`, for a single reader: a second one is refused.
+#[derive(Debug)]
+pub(super) enum One {}
+
+impl RwPolicy for One {
+    const NAME: &'static str = "qrw-few";
+    const PATIENT: bool = true;
+    const HALTS: bool = true;
+    const MOST_READERS: u32 = 1;
+}

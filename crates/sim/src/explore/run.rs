@@ -1,12 +1,12 @@
 //! One schedule: contexts that acquire and release, from the first step to the last or to a failure.
 use super::Ctx;
 use super::chooser::Chooser;
+use super::domain::SteppedDomain;
 use super::engine::{self, arrive, with};
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::names::Names;
 use super::plan::{Coin, Plan};
-use super::platform::SteppedDomain;
 use super::rw_program::RwProgram;
 use super::script::{Item, Script};
 use super::subjects::{Explored, Subject};
@@ -21,6 +21,9 @@ use std::sync::Once;
 
 /// More steps than any schedule of an exploration needs; beyond it the run counts as hung.
 const STEP_LIMIT: u64 = 50_000;
+
+/// More turns than any release needs. What others do meanwhile must not keep it from coming to its end.
+const LONGEST_RELEASE: u64 = 500;
 
 /// How a schedule is run.
 #[derive(Clone, Copy, Default)]
@@ -88,9 +91,11 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     let arena = Arena::new(count * LINE_BYTES);
     let base = arena.base();
     let (locks, program) = program(subject, plan, &arena);
-    let domain = Rc::new(SteppedDomain::new(plan.spot_rows));
-    let strict = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
-    let watch = Watch::new(subject, base, locks, strict, plan.numberless);
+    for half in (0..count).flat_map(|lock| subject.tickets.iter().map(move |at| lock * LINE_BYTES + at)) {
+        arena.add(half, plan.machine().ticket);
+    }
+    let domain = Rc::new(SteppedDomain::new(plan.machine()));
+    let watch = Watch::new(subject, base, locks, plan);
     let handler = {
         let program = Rc::clone(&program);
         Rc::new(move |level: u8| program.handler(level)) as Rc<dyn Fn(u8)>
@@ -98,6 +103,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     with(|engine| {
         engine.begin(plan, Rc::clone(&domain), STEP_LIMIT);
         engine.tunings = subject.tunings();
+        engine.may_halt = subject.halts && plan.machine().paravirt;
         engine.watch = Some(watch);
         engine.handler = Some(handler);
         engine.recording = mode.records.then(Vec::new);
@@ -117,7 +123,8 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     with(|engine| {
         if engine.failure.is_none() {
             engine.settle();
-            let left = engine.watch.as_ref().and_then(Watch::leftover).or_else(|| domain.leftover());
+            let left = engine.watch.as_ref().and_then(Watch::leftover);
+            let left = left.or_else(|| engine.kept()).or_else(|| domain.leftover());
             if let Some(left) = left {
                 engine.fail(Kind::Leftover, left);
             }
@@ -130,10 +137,10 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
             worst: watch.worst,
             events: engine.events,
             recorded: engine.recording.take(),
-            interleaving: engine
-                .trace
-                .take()
-                .map(|lines| render(&lines, &Names::new(subject, base, count, &domain))),
+            interleaving: engine.trace.take().map(|lines| {
+                let names = Names::new(subject, base, count, &domain, plan.contexts());
+                format!("the machine: {}\n{}", domain.machine(), render(&lines, &names))
+            }),
         };
         engine.end();
         seen
@@ -182,6 +189,9 @@ impl Program for Scenario {
             if self.plan.faults.has(Fault::Tries) && dice.is_multiple_of(3) {
                 self.try_once(0);
             }
+            if round + 1 == self.plan.rounds[ctx] {
+                watch(|watch| watch.lifetime.begins_last_use(ctx));
+            }
             match dice / 3 {
                 // A quarter each: the second lock alone, within the first, and twice the first.
                 0 if self.plan.faults.has(Fault::TwoLocks) => self.once(1),
@@ -189,6 +199,7 @@ impl Program for Scenario {
                 _ => self.once(0),
             }
         }
+        ends_use(ctx);
         say(What::Ends, 0);
     }
 
@@ -202,7 +213,21 @@ impl Scenario {
         say(What::Acquire, lock);
         self.locks[lock].acquire();
         section(lock);
+        self.release(lock);
+    }
+
+    fn release(&self, lock: usize) {
+        let turns = || with(|engine| engine.turns[engine.current]);
+        let before = turns();
         self.locks[lock].release();
+        let took = turns() - before;
+        if took > LONGEST_RELEASE && !self.plan.faults.has(Fault::Interrupts) {
+            with(|engine| {
+                let what = format!("c{} took {took} turns to release", engine.current);
+                engine.fail(Kind::Hung, what);
+            });
+        }
+        released(lock);
     }
 
     fn nested(&self) {
@@ -211,7 +236,7 @@ impl Scenario {
         enter(0);
         self.once(1);
         leave(0);
-        self.locks[0].release();
+        self.release(0);
     }
 
     fn try_once(&self, lock: usize) {
@@ -252,9 +277,37 @@ fn leave(lock: usize) {
     with(|engine| {
         if let Some(watch) = &mut engine.watch {
             watch.leave(lock);
+            if lock == 0 {
+                watch.lifetime.ends_use(engine.current);
+            }
         }
         engine.tell(What::Release, lock, 0, 0);
     });
+}
+
+pub(super) fn watch<R>(f: impl FnOnce(&mut Watch) -> R) -> R {
+    with(|engine| f(engine.watch.as_mut().expect("a run is watched")))
+}
+
+/// A context will not use the first lock any more, except on its way out of it.
+pub(super) fn ends_use(ctx: Ctx) {
+    if watch(|watch| watch.lifetime.is_user(ctx)) {
+        engine::flush_own(); // it has come out of the lock, and tells the others
+    }
+    watch(|watch| {
+        watch.lifetime.begins_last_use(ctx);
+        watch.lifetime.ends_use(ctx);
+    });
+}
+
+/// The current context has released a lock that it held alone, and destroys it if it was the last one.
+pub(super) fn released(lock: usize) {
+    let me = with(|engine| engine.current);
+    if lock == 0 && watch(|watch| watch.lifetime.is_last_user(me)) {
+        engine::flush_own(); // giving memory back takes a system call
+        say(What::Destroys, lock);
+        watch(|watch| watch.lifetime.destroy());
+    }
 }
 
 fn say(what: What, lock: usize) {

@@ -3,8 +3,9 @@ use super::engine::{arrive, with};
 use super::failure::Failure;
 use super::fault::Fault;
 use super::plan::{Coin, Plan};
+use super::run::{self, ends_use, released};
 use super::rw_subjects::{RwKind, SteppedRw, Upgrades};
-use super::sharing::Sharing;
+use super::sharing::{How, Sharing, Wants};
 use super::trace::What;
 use super::{CONTEXTS, Ctx};
 use core::cell::Cell;
@@ -30,6 +31,9 @@ impl RwProgram {
     /// The life of a context.
     pub(super) fn context(&self, ctx: Ctx) {
         for round in 0..self.plan.rounds[ctx] {
+            if round + 1 == self.plan.rounds[ctx] {
+                run::watch(|watch| watch.lifetime.begins_last_use(ctx));
+            }
             let dice = self.plan.coin(Coin::Round, ctx, round, 1 << 16);
             let other = self.plan.faults.has(Fault::TwoLocks) && dice & 1 == 0;
             match (dice >> 1) % 8 {
@@ -45,82 +49,115 @@ impl RwProgram {
                 _ => self.reads(0, dice >> 4 & 1 == 0),
             }
         }
+        ends_use(ctx);
         say(What::Ends, 0);
     }
 
-    /// The handler of a level: reads the first lock again if it may, or uses the level's own.
+    /// The handler of a level: reads the first lock if it may, or uses the level's own.
     pub(super) fn handler(&self, level: u8) {
-        let me = with(|engine| engine.current);
+        let me = me();
         let (own, in_own) = (1 + usize::from(level), &self.in_own[me]);
         let may_read = self.kind.reads_again && !self.writes_first[me].get() && in_own.get() == 0;
         if may_read && coin(3) > 0 {
-            self.reads_again(0);
+            // Who must not wait behind others need not say so.
+            self.reads_as(0, coin(2) == 0);
             return;
         }
         in_own.set(in_own.get() + 1);
         if self.kind.handlers_write && coin(2) == 0 {
             self.writes(own, 0);
         } else {
-            self.reads_again(own);
+            self.reads_as(own, true);
         }
         in_own.set(in_own.get() - 1);
     }
 
-    /// Reads a lock, maybe twice at a time.
-    fn reads(&self, index: usize, twice: bool) {
-        let lock = &self.locks[index];
-        let began = Some(watch(index, |sharing| sharing.begins(None)));
-        let tries = self.tries() && {
+    /// Gets a read lock, unless there are too many; `again`: without waiting behind others.
+    fn acquire_read(&self, index: usize, again: bool) -> bool {
+        let (lock, me) = (&self.locks[index], me());
+        watch(index, |sharing| sharing.attempts(me));
+        let tried = !again && self.tries() && {
             say(What::Try, index);
             lock.try_acquire_read()
         };
-        if !tries {
+        let how = match () {
+            () if again || with(|engine| engine.is_priority()) => How::Free,
+            () if tried => How::Tried,
+            () => How::Waited,
+        };
+        if how == How::Waited {
+            watch(index, |sharing| sharing.begins(me, Wants::Read));
+        }
+        let acquired = tried || {
             say(What::Acquire, index);
-            lock.acquire_read().expect("there are few readers");
+            if again { lock.acquire_read_again() } else { lock.acquire_read() }.is_ok()
+        };
+        if acquired {
+            say(What::Enter, index);
+            went_in(checked(watch(index, |sharing| sharing.reads(me, how))));
+        } else {
+            say(What::Refused, index);
+            checked(watch(index, |sharing| sharing.is_refused(me, how)));
         }
-        in_as_reader(index, began);
-        linger(index);
-        if twice && self.kind.reads_again {
-            self.reads_again(index);
-            linger(index);
-        }
-        out_as_reader(index);
-        lock.release_read();
+        watch(index, |sharing| sharing.attempted(me));
+        acquired
     }
 
-    fn reads_again(&self, index: usize) {
-        say(What::Acquire, index);
-        self.locks[index].acquire_read_again().expect("there are few readers");
-        in_as_reader(index, None);
+    /// Reads a lock, maybe twice at a time.
+    fn reads(&self, index: usize, twice: bool) {
+        if !self.acquire_read(index, false) {
+            return;
+        }
         linger(index);
-        out_as_reader(index);
+        if twice && self.kind.reads_again {
+            self.reads_as(index, true);
+            linger(index);
+        }
+        self.release_read(index);
+    }
+
+    fn reads_as(&self, index: usize, again: bool) {
+        if self.acquire_read(index, again) {
+            linger(index);
+            self.release_read(index);
+        }
+    }
+
+    fn release_read(&self, index: usize) {
+        let me = me();
+        watch(index, |sharing| {
+            sharing.attempts(me); // it is counted until it is gone
+            sharing.stops_reading(me);
+        });
+        out_for_good(index);
         self.locks[index].release_read();
+        watch(index, |sharing| sharing.attempted(me));
     }
 
     /// Writes, and goes on as a reader now and then.
     fn writes(&self, index: usize, dice: u64) {
         let (lock, me) = (&self.locks[index], self.alone_from_now(index));
-        watch(index, |sharing| sharing.begins(Some(me)));
-        let tries = self.tries() && {
+        let tried = self.tries() && {
             say(What::Try, index);
             lock.try_acquire_write()
         };
-        if !tries {
+        if !tried {
             say(What::Acquire, index);
+            watch(index, |sharing| sharing.begins(me, Wants::Write));
             lock.acquire_write();
         }
-        in_as_writer(index);
+        in_as_writer(index, if tried { How::Tried } else { How::Waited });
         linger(index);
         if dice & 3 == 3 {
-            becomes_reader(index);
+            watch(index, |sharing| sharing.turns_to_reading(me));
             lock.downgrade();
             self.alone_no_more(index, me);
             linger(index);
-            out_as_reader(index);
-            lock.release_read();
+            self.release_read(index);
         } else {
             out_as_writer(index);
             lock.release_write();
+            released(index);
             self.alone_no_more(index, me);
         }
     }
@@ -130,65 +167,78 @@ impl RwProgram {
         let Some(lock) = self.locks[index].upgradable() else { return };
         let me = self.alone_from_now(index);
         say(What::Acquire, index);
-        if !(self.tries() && lock.try_acquire_upgradable()) {
+        let tried = self.tries() && lock.try_acquire_upgradable();
+        if !tried {
+            watch(index, |sharing| sharing.begins(me, Wants::Upgradable));
             lock.acquire_upgradable();
         }
-        in_as_reader(index, None);
-        checked(watch(index, |sharing| sharing.may_upgrade(me)));
+        say(What::Enter, index);
+        let how = if tried { How::Tried } else { How::Waited };
+        went_in(checked(watch(index, |sharing| sharing.may_upgrade(me, how))));
         linger(index);
         if dice & 1 == 0 {
             self.upgrade(index, lock, dice);
-        } else if dice & 2 == 0 {
+        } else if dice & 2 == 0 || !self.downgrade_upgradable(index, lock) {
             watch(index, Sharing::may_not_upgrade);
-            out_as_reader(index);
+            watch(index, |sharing| sharing.stops_reading(me));
+            say(What::Release, index);
             lock.release_upgradable();
         } else {
-            watch(index, Sharing::may_not_upgrade);
-            lock.downgrade_upgradable().expect("there are few readers");
             linger(index);
-            out_as_reader(index);
-            self.locks[index].release_read();
+            self.release_read(index);
         }
         self.alone_no_more(index, me);
     }
 
+    /// The upgradable holder becomes a reader, unless there are too many; whether it did.
+    fn downgrade_upgradable(&self, index: usize, lock: &dyn Upgrades) -> bool {
+        let me = me();
+        watch(index, |sharing| sharing.attempts(me));
+        watch(index, Sharing::may_not_upgrade);
+        let done = lock.downgrade_upgradable().is_ok();
+        if !done {
+            checked(watch(index, |sharing| sharing.is_refused(me, How::Free)));
+            checked(watch(index, |sharing| sharing.is_upgradable(me)));
+        }
+        watch(index, |sharing| sharing.attempted(me));
+        done
+    }
+
     fn upgrade(&self, index: usize, lock: &dyn Upgrades, dice: u64) {
+        let me = me();
         if !(self.tries() && lock.try_upgrade()) {
             lock.upgrade();
         }
         watch(index, Sharing::may_not_upgrade);
-        out_as_reader(index);
-        in_as_writer(index);
+        watch(index, |sharing| sharing.stops_reading(me));
+        in_as_writer(index, How::Free);
         linger(index);
         if dice & 2 == 0 {
             out_as_writer(index);
             self.locks[index].release_write();
         } else {
-            becomes_reader(index);
-            let me = with(|engine| engine.current);
-            checked(watch(index, |sharing| sharing.may_upgrade(me)));
+            watch(index, |sharing| sharing.turns_to_reading(me));
+            checked(watch(index, |sharing| sharing.is_upgradable(me)));
             lock.downgrade_to_upgradable();
             linger(index);
             watch(index, Sharing::may_not_upgrade);
-            out_as_reader(index);
+            watch(index, |sharing| sharing.stops_reading(me));
+            say(What::Release, index);
             lock.release_upgradable();
         }
     }
 
     /// Uses the second lock, in either way, while it reads the first.
     fn nested(&self) {
-        let lock = &self.locks[0];
-        let began = Some(watch(0, |sharing| sharing.begins(None)));
-        say(What::Acquire, 0);
-        lock.acquire_read().expect("there are few readers");
-        in_as_reader(0, began);
+        if !self.acquire_read(0, false) {
+            return;
+        }
         if coin(2) == 0 {
             self.reads(1, false);
         } else {
             self.writes(1, 0);
         }
-        out_as_reader(0);
-        lock.release_read();
+        self.release_read(0);
     }
 
     fn tries(&self) -> bool {
@@ -196,7 +246,7 @@ impl RwProgram {
     }
 
     fn alone_from_now(&self, index: usize) -> Ctx {
-        let me = with(|engine| engine.current);
+        let me = me();
         if index == 0 {
             self.writes_first[me].set(true);
         }
@@ -210,16 +260,23 @@ impl RwProgram {
     }
 }
 
+fn me() -> Ctx {
+    with(|engine| engine.current)
+}
+
 fn coin(below: u64) -> u64 {
     with(|engine| engine.coin(Coin::Linger, below))
 }
 
 /// Some sections end before anybody can look.
 fn linger(lock: usize) {
+    let me = me();
+    watch(lock, |sharing| sharing.settles(me, true));
     for _ in 0..coin(4) {
         arrive();
         say(What::Leave, lock);
     }
+    watch(lock, |sharing| sharing.settles(me, false));
 }
 
 fn say(what: What, lock: usize) {
@@ -227,7 +284,7 @@ fn say(what: What, lock: usize) {
 }
 
 fn watch<R>(lock: usize, f: impl FnOnce(&mut Sharing) -> R) -> R {
-    with(|engine| f(engine.watch.as_mut().expect("a run is watched").sharing(lock)))
+    run::watch(|watch| f(watch.sharing(lock)))
 }
 
 /// Ends the run if it has gone wrong.
@@ -242,38 +299,29 @@ fn checked<R>(result: Result<R, Failure>) -> Option<R> {
     }
 }
 
-fn in_as_reader(lock: usize, began: Option<u64>) {
-    say(What::Enter, lock);
-    let me = with(|engine| engine.current);
-    if let Some(passed) = checked(watch(lock, |sharing| sharing.reads(me, began))) {
+fn went_in(passed: Option<u32>) {
+    if let Some(passed) = passed {
         with(|engine| engine.watch.as_mut().expect("a run is watched").went_in(passed));
     }
 }
 
-fn out_as_reader(lock: usize) {
-    let me = with(|engine| engine.current);
-    watch(lock, |sharing| sharing.stops_reading(me));
-    say(What::Release, lock);
-}
-
-fn in_as_writer(lock: usize) {
+fn in_as_writer(lock: usize, how: How) {
     say(What::Enter, lock);
-    let me = with(|engine| engine.current);
-    if checked(watch(lock, |sharing| sharing.writes(me))).is_some() {
-        with(|engine| engine.watch.as_mut().expect("a run is watched").went_in(0));
-    }
+    let me = me();
+    let written = with(|engine| engine.watch.as_mut().expect("a run is watched").writes(lock, me, how));
+    went_in(checked(written));
 }
 
 fn out_as_writer(lock: usize) {
     watch(lock, Sharing::stops_writing);
-    say(What::Release, lock);
+    out_for_good(lock);
 }
 
-/// The writer is about to let readers in beside it.
-fn becomes_reader(lock: usize) {
-    let me = with(|engine| engine.current);
-    checked(watch(lock, |sharing| {
-        sharing.stops_writing();
-        sharing.reads(me, None)
-    }));
+/// The current context is about to release a lock, the first one for the last time perhaps.
+fn out_for_good(lock: usize) {
+    say(What::Release, lock);
+    if lock == 0 {
+        let me = me();
+        run::watch(|watch| watch.lifetime.ends_use(me));
+    }
 }

@@ -1,11 +1,15 @@
 //! The reader-writer locks that can be explored, each with what it can do beyond the rest.
+use super::bounds::{Asks, Overtaking, PASSING_QRW, PASSING_STRICT};
 use super::platform::Stepped;
-use super::subjects::Subject;
+use super::policies::One;
+use super::subjects::{AfterRelease, Subject};
 use crate::arena::{Arena, Placed};
-use stanchion_core::qrw::Strict;
+use crate::rw_locks;
+use stanchion_core::qrw::{Lenient, Strict};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
-    CountRwLock, Downgrade, PerCpuRwLock, QSpinLock, QueuedRwLock, TooManyReaders, Upgradable,
+    CountRwLock, Downgrade, PerCpuRwLock, QSpinLock, QueuedRwLock, RawLock, StanchionLock, TooManyReaders,
+    Upgradable,
 };
 use std::rc::Rc;
 
@@ -20,6 +24,7 @@ pub(super) trait SteppedRw {
     fn release_write(&self);
     fn downgrade(&self);
     fn word(&self) -> Word;
+    fn queue_word(&self) -> Option<Word>;
     /// The third way to hold it, if it has that.
     fn upgradable(&self) -> Option<&dyn Upgrades> {
         None
@@ -66,6 +71,9 @@ macro_rules! passed_on {
         }
         fn word(&self) -> Word {
             self.0.word()
+        }
+        fn queue_word(&self) -> Option<Word> {
+            self.0.queue_word()
         }
     };
 }
@@ -120,53 +128,120 @@ pub(super) struct RwKind {
     pub(super) reads_again: bool,
     /// Whether handlers may write.
     pub(super) handlers_write: bool,
+    /// So many read locks are given at once, if contexts may come to ask for more.
+    pub(super) most_readers: Option<u32>,
+    /// By what its waiters ask for it.
+    pub(super) asks: Asks,
+    /// What the word of the lock may do that they wait in line for.
+    pub(super) line: Table,
 }
 
+/// With so many readers at once, a limit may be met.
+const FEW: u32 = 8;
+
 /// The row of a lock that cannot be upgraded.
-fn plain<L: Downgrade<Platform = Stepped>>(name: &'static str) -> RwKind {
+fn plain<L: Downgrade<Platform = Stepped>>(name: &'static str, asks: Asks) -> RwKind {
     RwKind {
         name,
         transitions: L::TRANSITIONS,
         make: |arena| Box::new(Plain(arena.place(L::new()))),
         reads_again: true,
         handlers_write: false,
+        most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
+        asks,
+        line: Table(&[]),
     }
 }
 
-/// The row of one that can.
-fn upgrading<L: Upgradable<Platform = Stepped>>(name: &'static str) -> RwKind {
+/// The row of one that can, whose waiters wait in line for a lock of type `Q`.
+fn upgrading<L, Q>(name: &'static str) -> RwKind
+where
+    L: Upgradable<Platform = Stepped>,
+    Q: RawLock<Platform = Stepped>,
+{
     RwKind {
         make: |arena| Box::new(Upgrading(arena.place(L::new()))),
         handlers_write: true,
-        ..plain::<L>(name)
+        line: Q::TRANSITIONS,
+        ..plain::<L>(name, Asks::ByMark)
     }
 }
 
-/// The default lock with constants small enough to be reached.
-type Qrw = QueuedRwLock<Stepped>;
+/// The queue of the default lock.
+type Queue = StanchionLock<Stepped>;
+type Qrw<W = Lenient> = QueuedRwLock<Stepped, Queue, W>;
+type QrwSpin = QueuedRwLock<Stepped, QSpinLock<Stepped>, Strict>;
+
+/// The row of a per-CPU lock over `B`, whose gate stands right behind that.
+fn per_cpu<B: Downgrade<Platform = Stepped>>(name: &'static str) -> RwKind {
+    plain::<PerCpuRwLock<Stepped, B>>(name, Asks::ByGate(size_of::<B>()))
+}
 
 /// Every reader-writer lock, in the order of tables.
+///
+/// # Panics
+///
+/// If the family has a lock that has no row here.
 pub(super) fn all() -> Vec<Subject> {
     const COUNT: &[(usize, &str)] = &[(0, "count")];
     const BASED: &[(usize, &str)] = &[(0, "base.count")];
-    let simple =
-        RwKind { reads_again: false, handlers_write: true, ..plain::<CountRwLock<Stepped>>("rw-simple") };
-    let over_simple = RwKind {
+    const WRITERS_FIRST: Overtaking = Overtaking::Unbounded(
+        "readers let all writers go first, and those compete; a writer with the flag is passed by nobody",
+    );
+    const UNTIL_THE_GATE: Overtaking = Overtaking::Unbounded(
+        "readers pass a writer until it has the base lock and closes the gate; then nobody does",
+    );
+    // It cannot be held upgradably.
+    let never: &[&str] = &["an upgrade begins: r,u,0 -> r,u,1"];
+    let simple = RwKind {
         reads_again: false,
-        ..plain::<PerCpuRwLock<Stepped, CountRwLock<Stepped>>>("percpu-rw-simple")
+        handlers_write: true,
+        ..plain::<CountRwLock<Stepped>>("rw-simple", Asks::ByFlag)
     };
-    let mut per_cpu =
-        Subject::shared("cells of readers over qrw", plain::<PerCpuRwLock<Stepped, Qrw>>("percpu-rw"), BASED);
-    per_cpu.unreachable = &["an upgrade begins: r,u,0 -> r,u,1"]; // it cannot be held upgradably
-    vec![
-        Subject::shared("count of readers and a writer's flag", simple, COUNT),
-        Subject::shared("queued, small constants", upgrading::<Qrw>("qrw"), COUNT),
+    let simple_few = RwKind {
+        reads_again: false,
+        handlers_write: true,
+        ..plain::<CountRwLock<Stepped, 2>>("rw-simple-few", Asks::ByFlag)
+    };
+    let queued = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw>("percpu-rw") };
+    let queued_few = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw<One>>("percpu-rw-few") };
+    let over_simple = RwKind { reads_again: false, ..per_cpu::<CountRwLock<Stepped>>("percpu-rw-simple") };
+    // It opens the gate, and then releases the base lock.
+    let after_release = AfterRelease::Anything;
+    let all = vec![
+        Subject::shared("count of readers and a writer's flag", simple, COUNT, WRITERS_FIRST),
+        Subject::shared("the same for two readers at once", simple_few, COUNT, WRITERS_FIRST),
+        Subject::shared("queued, small constants", upgrading::<Qrw, Queue>("qrw"), COUNT, PASSING_QRW),
+        Subject::shared(
+            "the same for one reader",
+            upgrading::<Qrw<One>, Queue>("qrw-few"),
+            COUNT,
+            PASSING_QRW,
+        ),
         Subject::shared(
             "queued, whose waiters spin",
-            upgrading::<QueuedRwLock<Stepped, QSpinLock<Stepped>, Strict>>("qrw-spin"),
+            upgrading::<QrwSpin, QSpinLock<Stepped>>("qrw-spin"),
             COUNT,
+            PASSING_STRICT,
         ),
-        per_cpu,
-        Subject::shared("cells of readers over rw-simple", over_simple, BASED),
-    ]
+        Subject {
+            unreachable: never,
+            after_release,
+            ..Subject::shared("cells of readers over qrw", queued, BASED, UNTIL_THE_GATE)
+        },
+        Subject {
+            unreachable: never,
+            after_release,
+            ..Subject::shared("the same over qrw-few", queued_few, BASED, UNTIL_THE_GATE)
+        },
+        Subject {
+            after_release,
+            ..Subject::shared("cells of readers over rw-simple", over_simple, BASED, UNTIL_THE_GATE)
+        },
+    ];
+    for kind in rw_locks::all::<Stepped>() {
+        let known = all.iter().any(|subject| subject.name() == kind.name);
+        assert!(known, "{}: state a bound on its overtaking, or why it has none", kind.name);
+    }
+    all
 }

@@ -1,6 +1,6 @@
 //! A schedule as a list: who takes how many turns, and what happens in between. Written down, cut short, read back.
 use super::Ctx;
-use super::fault::{Fault, Faults};
+use super::fault::Faults;
 use super::plan::Plan;
 
 /// One entry.
@@ -55,7 +55,6 @@ impl Script {
     pub(super) fn apply(&self, plan: &mut Plan) {
         plan.rounds.clone_from(&self.rounds);
         plan.faults = self.faults;
-        plan.numberless = plan.numberless.filter(|_| self.faults.has(Fault::NoNumber));
     }
 
     /// The list without items that mean nothing, and with neighbours joined.
@@ -122,6 +121,7 @@ fn parse_item(text: &str) -> Option<Item> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fault::Fault;
     use super::*;
 
     #[test]

@@ -1,59 +1,240 @@
-//! Who is inside of a reader-writer lock, and how many readers passed a writer that waited.
+//! Who is inside of a reader-writer lock, who waits for it, and who passed whom.
+//!
+//! Contexts are told when they begin an acquisition, and when they go in and out; what a lock's word says is looked at elsewhere.
+//! An acquisition *passes* a waiter that began before it and that it keeps out: a reader passes no reader. What need not wait (a context that
+//! reads again, one with priority) passes nobody.
+use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::{CONTEXTS, Ctx};
 
-/// What is known of one lock. Contexts are told when they go in and out; what a lock's word says is looked at elsewhere.
+/// What an acquisition is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wants {
+    Read,
+    Write,
+    Upgradable,
+}
+
+/// How an acquisition went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// It began, and waited perhaps.
+    Waited,
+    /// At once, by a try.
+    Tried,
+    /// As one that need not wait.
+    Free,
+}
+
+impl Wants {
+    /// Whether a waiter for this is passed by an acquisition for `other`. One that is to be upgradable is not: it goes on trying as long as
+    /// readers come and go, and so states no bound.
+    fn is_passed_by(self, other: Self) -> bool {
+        match self {
+            Self::Read => other == Self::Write,
+            Self::Write => true,
+            Self::Upgradable => false,
+        }
+    }
+}
+
+/// What is known of one lock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sharing {
+    /// So many read locks are given at once.
+    most: Option<u32>,
+    /// Whether all are counted, so that there are no more than that.
+    counts_all: bool,
+    /// A waiter may be passed so often while it looks.
+    bound: Option<u32>,
     /// Who holds it alone.
     alone: Option<Ctx>,
     /// How often each context reads.
     readers: [u8; CONTEXTS],
     /// Who is among them and may become the writer.
     upgradable: Option<Ctx>,
+    /// Who is among them that became one from being upgradable, which is not refused in time.
+    turned: Set,
+    /// Who is among them and does nothing to the lock at this moment.
+    settled: Set,
     /// How many acquisitions have begun.
     begun: u64,
-    /// Who waits to write, and which acquisition that is.
-    waits: [Option<u64>; CONTEXTS],
-    /// How many readers that began later went in since.
+    /// Who waits, which acquisition that is, and what for.
+    waits: [Option<(u64, Wants)>; CONTEXTS],
+    /// How often it was passed while it looked.
     passed: [u32; CONTEXTS],
+    /// Who has looked since it was passed last.
+    looked: Set,
+    /// Who asks for the lock, and how often each context passed it since.
+    asks: Option<Ctx>,
+    despite: [u8; CONTEXTS],
+    /// How many attempts to read, or to read no more, each context makes at this moment, and the most read locks and attempts of others
+    /// meanwhile: any of those may be counted.
+    attempts: [u8; CONTEXTS],
+    most_seen: [u32; CONTEXTS],
 }
 
 impl Sharing {
-    /// An acquisition begins, by `writer` if it is to write; its number.
-    pub(super) fn begins(&mut self, writer: Option<Ctx>) -> u64 {
-        self.begun += 1;
-        if let Some(writer) = writer {
-            (self.waits[writer], self.passed[writer]) = (Some(self.begun), 0);
-        }
-        self.begun
+    /// Of a lock that gives so many read locks at once, those in cells not counted unless it `counts_all`; and whose waiters may be passed
+    /// so often while they look.
+    pub(super) fn new(most: Option<u32>, counts_all: bool, bound: Option<u32>) -> Self {
+        Self { most, counts_all, bound, ..Self::default() }
     }
 
-    /// `me` goes in to read; `began` is its acquisition's number if it may be told to wait. The most readers that have passed a
-    /// writer.
-    pub(super) fn reads(&mut self, me: Ctx, began: Option<u64>) -> Result<u32, Failure> {
+    /// An acquisition of `me` begins that others may have to wait for, or it for others.
+    pub(super) fn begins(&mut self, me: Ctx, wants: Wants) {
+        self.begun += 1;
+        (self.waits[me], self.passed[me]) = (Some((self.begun, wants)), 0);
+        self.looked &= !bit(me);
+    }
+
+    /// `me` has looked at the word.
+    #[inline]
+    pub(super) fn looks(&mut self, me: Ctx) {
+        self.looked |= bit(me);
+    }
+
+    /// Whether `me` is at an acquisition of its own.
+    pub(super) fn is_waiting(&self, me: Ctx) -> bool {
+        self.waits[me].is_some()
+    }
+
+    /// What `me` waits for.
+    pub(super) fn wants(&self, me: Ctx) -> Option<Wants> {
+        self.waits[me].map(|(_, wants)| wants)
+    }
+
+    /// The waiter that has waited longest.
+    pub(super) fn first_waiting(&self) -> Option<Ctx> {
+        (0..CONTEXTS)
+            .filter(|&ctx| self.is_waiting(ctx))
+            .min_by_key(|&ctx| self.waits[ctx].map(|wait| wait.0))
+    }
+
+    /// `me` asks for the lock from now on.
+    pub(super) fn is_asked_for(&mut self, me: Ctx) {
+        (self.asks, self.despite) = (Some(me), [0; CONTEXTS]);
+    }
+
+    /// Nobody asks for the lock any more.
+    pub(super) fn is_not_asked_for(&mut self) {
+        self.asks = None;
+    }
+
+    /// `me` goes in. `may_pass` what asks for the lock. How often the waiter was passed that was passed most.
+    fn goes_in(&mut self, me: Ctx, wants: Wants, how: How, may_pass: bool) -> Result<u32, Failure> {
+        let began = match how {
+            How::Waited => self.waits[me].take().map_or(0, |(began, _)| began),
+            How::Tried => self.begun + 1,
+            How::Free => return Ok(0),
+        };
+        let mut worst = 0;
+        for waiter in 0..CONTEXTS {
+            let passes =
+                self.waits[waiter].is_some_and(|(waits, what)| waits < began && what.is_passed_by(wants));
+            if !passes || may_pass || self.looked & bit(waiter) == 0 {
+                continue;
+            }
+            self.looked &= !bit(waiter);
+            self.passed[waiter] += 1;
+            worst = worst.max(self.passed[waiter]);
+            if self.bound.is_some_and(|bound| worst > bound) {
+                let what = format!(
+                    "c{waiter} was passed {worst} times by later acquisitions, and looked in between"
+                );
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        if let Some(asks) = self.asks.filter(|&asks| asks != me && !may_pass) {
+            self.despite[me] += 1;
+            if self.despite[me] > 1 {
+                let what =
+                    format!("c{me} went in {} times although c{asks} asked for the lock", self.despite[me]);
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        if self.asks == Some(me) {
+            self.asks = None;
+        }
+        Ok(worst)
+    }
+
+    /// `me` goes in to read.
+    pub(super) fn reads(&mut self, me: Ctx, how: How) -> Result<u32, Failure> {
         if let Some(writer) = self.alone {
             return Err(broken(format!("c{me} entered as a reader while c{writer} wrote")));
         }
         self.readers[me] += 1;
-        let mut worst = 0;
-        for (waits, passed) in self.waits.iter().zip(&mut self.passed) {
-            if began.zip(*waits).is_some_and(|(began, waits)| waits < began) {
-                *passed += 1;
-                worst = worst.max(*passed);
-            }
+        let counted = self.counted();
+        let most = self.most.filter(|_| self.counts_all);
+        if most.is_some_and(|most| counted > most + self.turned.count_ones()) {
+            return Err(broken(format!("c{me} entered as one reader too many: there are {counted}")));
         }
-        Ok(worst)
+        self.goes_in(me, Wants::Read, how, false)
+    }
+
+    /// Read locks that are held, as the lock counts them.
+    fn counted(&self) -> u32 {
+        self.readers.iter().map(|&times| u32::from(times)).sum::<u32>() - u32::from(self.upgradable.is_some())
+    }
+
+    /// `me` tries to get a read lock, once more perhaps; or gives one up.
+    pub(super) fn attempts(&mut self, me: Ctx) {
+        if self.attempts[me] == 0 {
+            self.most_seen[me] = 0;
+        }
+        self.attempts[me] += 1;
+        self.recount();
+    }
+
+    /// There may be more read locks, as the lock counts them.
+    fn recount(&mut self) {
+        let all = self.counted() + self.attempts.iter().map(|&attempts| u32::from(attempts)).sum::<u32>();
+        for ctx in (0..CONTEXTS).filter(|&ctx| self.attempts[ctx] > 0) {
+            self.most_seen[ctx] = self.most_seen[ctx].max(all - 1);
+        }
+    }
+
+    /// It got one, or not; or it is gone.
+    pub(super) fn attempted(&mut self, me: Ctx) {
+        self.attempts[me] -= 1;
+    }
+
+    /// `me` was told, before [`Sharing::attempted`], that there are too many readers. So there must have been, those counted that tried.
+    pub(super) fn is_refused(&mut self, me: Ctx, how: How) -> Result<(), Failure> {
+        if how == How::Waited {
+            self.waits[me] = None;
+        }
+        let most = self.most.unwrap_or(u32::MAX);
+        if self.most_seen[me] >= most {
+            return Ok(());
+        }
+        let seen = self.most_seen[me];
+        Err(broken(format!("c{me} was refused for too many readers, and there were {seen} at most")))
     }
 
     /// `me` reads once less.
     pub(super) fn stops_reading(&mut self, me: Ctx) {
         self.readers[me] -= 1;
+        self.settled &= !bit(me);
+        self.turned &= !bit(me);
     }
 
-    /// `me` goes in to write.
-    pub(super) fn writes(&mut self, me: Ctx) -> Result<(), Failure> {
-        self.waits[me] = None;
+    /// `me`, a reader, does nothing to the lock for a while; or does so again.
+    pub(super) fn settles(&mut self, me: Ctx, settled: bool) {
+        self.settled = if settled { self.settled | bit(me) } else { self.settled & !bit(me) };
+    }
+
+    /// Nobody can go on but `ready`. A reader that waits all the same, though nobody is in but readers that do nothing to the lock, and
+    /// nobody waits for anything else.
+    pub(super) fn waits_in_vain(&self, ready: Set) -> Option<Ctx> {
+        let all_read = ready & !self.settled == 0 && self.alone.is_none() && self.upgradable.is_none();
+        let others = (0..CONTEXTS).any(|ctx| self.wants(ctx).is_some_and(|wants| wants != Wants::Read));
+        (0..CONTEXTS).find(|&ctx| all_read && !others && self.is_waiting(ctx))
+    }
+
+    /// `me` goes in to write. `past_sleeper`: its exchange found a head without a CPU, which it may pass.
+    pub(super) fn writes(&mut self, me: Ctx, how: How, past_sleeper: bool) -> Result<u32, Failure> {
         if let Some(writer) = self.alone {
             return Err(broken(format!("c{me} entered as a writer while c{writer} wrote")));
         }
@@ -61,7 +242,7 @@ impl Sharing {
             return Err(broken(format!("c{me} entered as a writer while c{reader} read")));
         }
         self.alone = Some(me);
-        Ok(())
+        self.goes_in(me, Wants::Write, how, past_sleeper)
     }
 
     /// The writer writes no more.
@@ -69,32 +250,40 @@ impl Sharing {
         self.alone = None;
     }
 
-    /// `me`, which reads, is from now on the one that may become the writer.
-    pub(super) fn may_upgrade(&mut self, me: Ctx) -> Result<(), Failure> {
+    /// The writer `me` reads from now on, or is upgradable.
+    pub(super) fn turns_to_reading(&mut self, me: Ctx) {
+        self.alone = None;
+        self.readers[me] += 1;
+        self.recount();
+    }
+
+    /// `me` goes in upgradably.
+    pub(super) fn may_upgrade(&mut self, me: Ctx, how: How) -> Result<u32, Failure> {
+        if let Some(writer) = self.alone {
+            return Err(broken(format!("c{me} entered upgradably while c{writer} wrote")));
+        }
+        self.readers[me] += 1;
+        self.is_upgradable(me)?;
+        self.goes_in(me, Wants::Upgradable, how, false)
+    }
+
+    /// `me`, which is counted among the readers, is from now on the one that may become the writer.
+    pub(super) fn is_upgradable(&mut self, me: Ctx) -> Result<(), Failure> {
         if let Some(other) = self.upgradable.replace(me) {
             return Err(broken(format!("c{me} entered upgradably while c{other} was in so")));
         }
         Ok(())
     }
 
-    /// It is not any more.
+    /// It is not any more, and reads, or goes.
     pub(super) fn may_not_upgrade(&mut self) {
-        self.upgradable = None;
+        self.turned |= self.upgradable.take().map_or(0, bit);
+        self.recount();
     }
 
     /// Somebody who is in.
     pub(super) fn holder(&self) -> Option<Ctx> {
         self.alone.or_else(|| (0..CONTEXTS).find(|&ctx| self.readers[ctx] > 0))
-    }
-
-    /// Whether `ctx` waits to write.
-    pub(super) fn is_waiting(&self, ctx: Ctx) -> bool {
-        self.waits[ctx].is_some()
-    }
-
-    /// The writer that has waited longest.
-    pub(super) fn first_waiting(&self) -> Option<Ctx> {
-        (0..CONTEXTS).filter(|&ctx| self.is_waiting(ctx)).min_by_key(|&ctx| self.waits[ctx])
     }
 }
 
@@ -109,27 +298,82 @@ mod tests {
     #[test]
     fn readers_share_and_writers_do_not() {
         let mut sharing = Sharing::default();
-        assert_eq!((sharing.reads(0, None), sharing.reads(1, None)), (Ok(0), Ok(0)));
-        assert!(sharing.writes(2).is_err_and(|failure| failure.kind == Kind::Exclusion));
+        assert_eq!((sharing.reads(0, How::Free), sharing.reads(1, How::Free)), (Ok(0), Ok(0)));
+        assert!(sharing.writes(2, How::Tried, false).is_err_and(|failure| failure.kind == Kind::Exclusion));
         sharing.stops_reading(0);
         sharing.stops_reading(1);
-        assert_eq!(sharing.writes(2), Ok(()));
-        assert!(sharing.reads(0, None).is_err() && sharing.writes(1).is_err());
+        assert_eq!(sharing.writes(2, How::Tried, false), Ok(0));
+        assert!(sharing.reads(0, How::Free).is_err() && sharing.writes(1, How::Tried, false).is_err());
         sharing.stops_writing();
-        assert_eq!((sharing.may_upgrade(0), sharing.holder()), (Ok(()), None));
-        assert!(sharing.may_upgrade(1).is_err());
+        assert_eq!((sharing.may_upgrade(0, How::Tried), sharing.holder()), (Ok(0), Some(0)));
+        assert!(sharing.may_upgrade(1, How::Tried).is_err());
     }
 
     #[test]
-    fn readers_that_come_after_a_writer_and_go_in_before_it_have_passed_it() {
+    fn who_comes_later_and_goes_in_before_has_passed_a_waiter_that_looks() {
+        let mut sharing = Sharing::new(None, true, Some(1));
+        sharing.begins(0, Wants::Read);
+        sharing.begins(3, Wants::Write);
+        sharing.looks(3);
+        assert_eq!(sharing.reads(0, How::Waited), Ok(0), "it was there before");
+        sharing.begins(4, Wants::Read);
+        sharing.looks(4);
+        sharing.begins(1, Wants::Read);
+        assert_eq!(
+            (sharing.reads(1, How::Waited), sharing.reads(1, How::Free)),
+            (Ok(1), Ok(0)),
+            "reading again passes nobody"
+        );
+        sharing.begins(2, Wants::Read);
+        assert_eq!(sharing.reads(2, How::Waited), Ok(0), "c3 has not looked since, and c4 reads, too");
+        sharing.looks(3);
+        sharing.begins(0, Wants::Upgradable);
+        assert!(sharing.may_upgrade(0, How::Waited).is_err_and(|failure| failure.kind == Kind::Overtaken));
+        assert_eq!(sharing.first_waiting(), Some(3));
+    }
+
+    #[test]
+    fn a_waiter_that_asks_is_passed_once_by_each() {
         let mut sharing = Sharing::default();
-        let early = sharing.begins(None);
-        sharing.begins(Some(3));
-        let late = sharing.begins(None);
-        assert_eq!(sharing.reads(0, Some(early)), Ok(0), "it was there before");
-        assert_eq!(sharing.reads(1, Some(late)), Ok(1));
-        assert_eq!(sharing.reads(2, None), Ok(0), "nobody may tell it to wait");
-        let later = sharing.begins(None);
-        assert_eq!((sharing.reads(1, Some(later)), sharing.first_waiting()), (Ok(2), Some(3)));
+        sharing.is_asked_for(3);
+        for _ in 0..2 {
+            sharing.begins(1, Wants::Write);
+            assert_eq!(sharing.writes(1, How::Waited, true), Ok(0), "past a head without a CPU");
+            sharing.stops_writing();
+        }
+        let all =
+            [(0, How::Waited, false), (1, How::Tried, false), (1, How::Free, false), (0, How::Tried, true)];
+        for (me, how, fails) in all {
+            if how == How::Waited {
+                sharing.begins(me, Wants::Read);
+            }
+            assert_eq!(sharing.reads(me, how).is_err(), fails, "c{me}");
+        }
+    }
+
+    #[test]
+    fn a_reader_is_refused_only_if_there_are_too_many() {
+        let mut sharing = Sharing::new(Some(1), true, None);
+        sharing.attempts(0);
+        assert!(sharing.is_refused(0, How::Free).is_err());
+        sharing.attempts(1);
+        assert_eq!(sharing.is_refused(0, How::Free), Ok(()), "the other may have been counted for a moment");
+        assert_eq!(sharing.reads(1, How::Free), Ok(0));
+        assert!(sharing.reads(0, How::Free).is_err());
+    }
+
+    #[test]
+    fn a_reader_waits_in_vain_behind_readers() {
+        let mut sharing = Sharing::default();
+        sharing.begins(1, Wants::Read);
+        assert_eq!(
+            (sharing.reads(0, How::Free), sharing.waits_in_vain(bit(0))),
+            (Ok(0), None),
+            "it may be about to wake it"
+        );
+        sharing.settles(0, true);
+        assert_eq!((sharing.waits_in_vain(bit(0)), sharing.waits_in_vain(bit(0) | bit(2))), (Some(1), None));
+        sharing.begins(2, Wants::Write);
+        assert_eq!(sharing.waits_in_vain(bit(0)), None, "a writer comes first, perhaps");
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Detector: the bound on overtaking.
 use super::queued::{Flaw, Queued};
+use crate::explore::Overtaking;
 use crate::explore::failure::Kind;
-use crate::explore::subjects::{Overtaking, Subject};
+use crate::explore::subjects::Subject;
 
 /// The flaw.
 enum Greedy {}

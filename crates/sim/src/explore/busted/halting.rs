@@ -13,6 +13,8 @@ pub(super) trait Flaw: Send + Sync + 'static {
     const NO_FENCE: bool = false;
     /// The releaser looks at the mark before it releases.
     const LOOKS_EARLY: bool = false;
+    /// The halt is compared with what the mark has become meanwhile.
+    const COMPARES_ANEW: bool = false;
     /// A waiter that wakes up believes that the lock was handed to it.
     const TRUSTS_WAKE_UPS: bool = false;
 }
@@ -64,7 +66,12 @@ impl<P: Platform, F: Flaw> Halting<P, F> {
             if self.locked.load(SeqCst) == 0 {
                 continue;
             }
-            P::halt_while(&self.mark, 1);
+            if !P::paravirt() {
+                P::relax(1);
+                continue;
+            }
+            let mark = if F::COMPARES_ANEW { self.mark.load(Relaxed) } else { 1 };
+            P::halt_while(&self.mark, mark);
             if F::TRUSTS_WAKE_UPS && self.locked.swap(1, AcqRel) < 2 {
                 return;
             }

@@ -3,6 +3,7 @@
 //! Each file says what is broken and what has to notice it, and states as data within how many schedules; the tests hold
 //! the explorer to it, from several seeds. Locks that share a mechanism take their flaw as a type; the mechanism without a
 //! flaw ([`Sound`]) passes, which shows that the flaw is what is noticed.
+mod anew;
 mod blind_clear;
 mod deaf;
 mod double_release;
@@ -46,6 +47,7 @@ pub(super) fn all() -> Vec<Subject> {
         greedy::subject(),
         deaf::subject(),
         early_look::subject(),
+        anew::subject(),
         no_fence::subject(),
         trusting::subject(),
     ]

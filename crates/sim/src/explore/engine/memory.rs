@@ -1,17 +1,15 @@
 //! What the accesses of the current context do to memory, and who notices.
 use super::super::cells::{Plain, address_of};
 use super::super::chooser::bit;
+use super::super::failure::Kind;
 use super::super::fault::Fault;
 use super::super::plan::Coin;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
 use stanchion_core::CpuId;
-use stanchion_core::percpu::Domain;
 use stanchion_core::tail::NESTING_LEVELS;
 
-/// Late kicks are up to so many steps late.
-const LATEST_KICK: u64 = 64;
 /// The heavy barrier fails once in so many times.
 const BARRIER_FAILS_ONE_IN: u64 = 3;
 
@@ -33,6 +31,7 @@ impl Engine {
     #[inline]
     fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u64) {
         let (address, before) = (address_of(cell), cell.get());
+        self.check_existence(ctx, address, false);
         cell.set(value);
         if before != value {
             for poller in 0..CONTEXTS {
@@ -41,7 +40,9 @@ impl Engine {
                 }
             }
         }
-        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address));
+        let numbers = &self.numbers;
+        let owner = |cpu: CpuId| numbers.owner(cpu);
+        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address, value, owner));
         if self.trace.is_some() {
             self.note(ctx, what, address, before, value);
         }
@@ -52,11 +53,24 @@ impl Engine {
         }
     }
 
+    /// `ctx` is about to read or write a cell.
+    #[inline]
+    fn check_existence(&mut self, ctx: Ctx, address: usize, read: bool) {
+        if self.watch.as_ref().is_some_and(|watch| watch.is_gone(address, read)) && self.failure.is_none() {
+            let what = format!("c{ctx} used the first lock, which its last holder had destroyed");
+            self.fail(Kind::Destroyed, what);
+        }
+    }
+
     /// What the current context reads.
     #[inline]
     pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u64 {
         let address = address_of(cell);
+        self.check_existence(self.current, address, true);
         let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
+        if let Some(watch) = &mut self.watch {
+            watch.read(self.current, self.level[self.current], address);
+        }
         self.tell(What::Load, address, value, value);
         value
     }
@@ -76,6 +90,10 @@ impl Engine {
     /// A read-modify-write by the current context; returns what was there.
     pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u64 {
         self.flush();
+        self.check_existence(self.current, address_of(cell), false);
+        if let Some(watch) = &mut self.watch {
+            watch.read(self.current, self.level[self.current], address_of(cell));
+        }
         let before = cell.get();
         let (what, after) = match *update {
             Update::Swap(value) => (What::Swap, value),
@@ -104,13 +122,12 @@ impl Engine {
     #[cold]
     pub(in crate::explore) fn let_out(&mut self) {
         let me = self.current;
-        let node_of = |ctx: usize| {
-            let percpu = CpuId::new(ctx as u16).map(|cpu| self.domain.cpu(cpu));
-            percpu.is_some_and(|percpu| {
-                (0..NESTING_LEVELS).any(|level| address_of(&percpu.node(level).state) == self.last_update)
-            })
+        let is_in = |place: usize| {
+            let node = |level| self.domain.storage(place).node(level);
+            (0..NESTING_LEVELS).any(|level| address_of(&node(level).state) == self.last_update)
         };
-        if let Some(out) = (0..CONTEXTS).find(|&ctx| node_of(ctx))
+        let place = (0..CONTEXTS).find(|&place| is_in(place));
+        if let Some(out) = place.and_then(|place| self.owner_at(place))
             && let Some(watch) = &mut self.watch
         {
             watch.let_out(me, out);
@@ -140,18 +157,5 @@ impl Engine {
     /// Nobody is left to go on: what is still buffered becomes visible.
     pub(in crate::explore) fn settle(&mut self) {
         (0..CONTEXTS).for_each(|ctx| self.drain_all(ctx));
-    }
-
-    /// The current context kicks `target`.
-    pub(super) fn send_kick(&mut self, target: Ctx) {
-        self.flush(); // what a kicker stored before is visible to whom it wakes
-        self.tell(What::Kick, target, 0, 0);
-        let late = self.plan.faults.has(Fault::LateKicks) && self.coin(Coin::KickDelay, 2) == 0;
-        if late {
-            let due = self.steps + self.coin(Coin::KickDelay, LATEST_KICK);
-            self.late_kicks.push((due, target));
-        } else {
-            self.arrive_kick(target);
-        }
     }
 }

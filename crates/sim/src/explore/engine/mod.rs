@@ -8,27 +8,31 @@
 //! - **E2** A context is in `ready` exactly while its status is `Ready`.
 //! - **E3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step, and is
 //!   unwound by the loop. Steps of destructors on the way out do nothing.
+mod halts;
 mod memory;
+mod numbers;
 mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, finish, flush_all, flush_own, halt, halt_until, kick, pause, sleep_until_written, start, store,
-    update, with,
+    arrive, finish, flush_all, flush_own, halt_while, is_nobodys, kick, pause, sleep_until_written, start,
+    store, update, with,
 };
 
 use super::buffers::Buffers;
 use super::chooser::{Chooser, Set, bit};
+use super::domain::SteppedDomain;
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
+use super::machine::Machine;
 use super::plan::{Coin, Plan};
-use super::platform::SteppedDomain;
 use super::script::{Item, push};
 use super::trace::{Line, What};
 use super::watch::Watch;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
-use stanchion_core::{CpuId, Event, Tunable};
+use numbers::Numbers;
+use stanchion_core::{Event, Tunable};
 use std::rc::Rc;
 
 /// Where a context stands.
@@ -54,6 +58,8 @@ pub(super) enum Update<'a> {
 pub(super) struct Engine {
     pub(super) plan: Plan,
     pub(super) domain: Rc<SteppedDomain>,
+    /// Whether waiters may halt.
+    pub(super) may_halt: bool,
     /// What is set differently for the lock.
     pub(super) tunings: &'static [(Tunable, u32)],
     /// Runs the handler of a level.
@@ -69,17 +75,24 @@ pub(super) struct Engine {
     pub(super) current: Ctx,
     pub(super) status: [Status; CONTEXTS],
     random: Random,
+    numbers: Numbers,
     /// Whether a run is on; accesses outside of runs are plain.
     running: bool,
     in_a_row: u32,
+    /// How many turns each context has had.
+    pub(super) turns: [u64; CONTEXTS],
     ready: Set,
     kicked: Set,
+    /// Whose halt is to end for no reason.
+    roused: Set,
     /// How many halts of a context are over, in handlers too.
     halts: [u32; CONTEXTS],
     /// The cell of the latest read-modify-write.
     last_update: usize,
     /// Who is to be interrupted at its next turn.
     interrupted: Set,
+    /// Whether the current context stands before the comparison of a halt, or between that and the halt.
+    at_halt: bool,
     /// How many handlers deep a context is.
     level: [u8; CONTEXTS],
     coins: [u32; CONTEXTS],
@@ -94,6 +107,8 @@ pub(super) struct Engine {
     absences_left: u32,
     /// How many acquisitions there were at what step, as far as starving needs to know.
     progress: (u64, u64),
+    /// When the starved context had its last turn, counted in changes of the lock.
+    fortune: u64,
 }
 
 /// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
@@ -106,8 +121,9 @@ impl Engine {
     fn idle() -> Self {
         let plan = Plan::empty();
         Self {
-            domain: Rc::new(SteppedDomain::new(1)),
+            domain: Rc::new(SteppedDomain::new(Machine::PLAIN)),
             handler: None,
+            may_halt: true,
             tunings: &[],
             chooser: Chooser::Random { stay: 1 },
             watch: None,
@@ -120,13 +136,17 @@ impl Engine {
             current: 0,
             status: [Status::Done; CONTEXTS],
             random: Random::new(0, 0),
+            numbers: Numbers::new(0, 0, 0),
             running: false,
             in_a_row: 0,
+            turns: [0; CONTEXTS],
             ready: 0,
             kicked: 0,
+            roused: 0,
             halts: [0; CONTEXTS],
             last_update: 0,
             interrupted: 0,
+            at_halt: false,
             level: [0; CONTEXTS],
             coins: [0; CONTEXTS],
             buffers: Buffers::default(),
@@ -138,6 +158,7 @@ impl Engine {
             interrupts_left: 0,
             absences_left: 0,
             progress: (0, 0),
+            fortune: 0,
             plan,
         }
     }
@@ -147,16 +168,19 @@ impl Engine {
         let contexts = plan.contexts();
         self.random = Random::new(plan.seed, 2);
         self.chooser = Chooser::of(plan, &mut self.random);
+        let machine = domain.machine();
+        self.numbers = Numbers::new(machine.first_number, machine.numbers, contexts);
         self.domain = domain;
         (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
-        (self.tunings, self.events) = (&[], [0; Event::ALL.len()]);
+        (self.may_halt, self.tunings, self.events) = (true, &[], [0; Event::ALL.len()]);
         (self.steps, self.step_limit, self.current, self.in_a_row) = (0, step_limit, 0, 0);
+        self.turns = [0; CONTEXTS];
         self.status = [Status::Done; CONTEXTS];
         self.ready = 0;
         for ctx in (0..contexts).filter(|&ctx| plan.rounds[ctx] > 0) {
             self.set_ready(ctx);
         }
-        (self.kicked, self.interrupted, self.away) = (0, 0, 0);
+        (self.kicked, self.roused, self.interrupted, self.away) = (0, 0, 0, 0);
         (self.level, self.coins, self.halts) = ([0; CONTEXTS], [0; CONTEXTS], [0; CONTEXTS]);
         self.buffers.clear();
         self.late_kicks.clear();
@@ -164,9 +188,9 @@ impl Engine {
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };
-        (self.absences_left, self.progress) = (ABSENCES, (0, 0));
+        (self.absences_left, self.progress, self.fortune) = (ABSENCES, (0, 0), 0);
         self.plan.clone_from(plan);
-        self.running = true;
+        (self.at_halt, self.running) = (false, true);
     }
 
     /// Ends the run. Nothing refers to its memory any more.
@@ -183,9 +207,9 @@ impl Engine {
         }
     }
 
-    /// The number of the context, as it knows it.
-    pub(super) fn number(&self) -> Option<CpuId> {
-        if self.plan.numberless == Some(self.current) { None } else { CpuId::new(self.current as u16) }
+    /// Whether the current context must not be made to wait behind others: a handler, or the context that is one by itself.
+    pub(super) fn is_priority(&self) -> bool {
+        self.level[self.current] > 0 || self.domain.machine().priority == Some(self.current)
     }
 
     /// See [`Plan::coin`].

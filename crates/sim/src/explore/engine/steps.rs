@@ -2,10 +2,12 @@
 use super::super::Ctx;
 use super::super::cells::{Plain, address_of};
 use super::super::chooser::bit;
+use super::super::plan::Coin;
 use super::super::trace::What;
 use super::{Engine, Status, Update};
 use crate::coroutine::{in_context, suspend};
 use core::cell::RefCell;
+use stanchion_core::CpuId;
 
 thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::idle());
@@ -102,6 +104,11 @@ fn stop_if_failed(failed: bool) {
     }
 }
 
+/// Whether the cell belongs to the storage of numbers that nobody has.
+pub(in super::super) fn is_nobodys(cell: &impl Plain) -> bool {
+    with(|engine| engine.domain.nobodys().contains(&address_of(cell)))
+}
+
 /// A plain store, after [`arrive`].
 #[inline]
 pub(in super::super) fn store(cell: &impl Plain, value: u64, visible_at_once: bool) {
@@ -150,44 +157,36 @@ pub(in super::super) fn sleep_until_written(cell: &impl Plain) {
     sleep(me);
 }
 
-/// Halts until kicked, interrupted, or woken for no reason.
-pub(in super::super) fn halt() {
-    halt_until(None);
-}
-
-/// As [`halt`], until step `until` at the latest.
-pub(in super::super) fn halt_until(until: Option<u64>) {
+/// Halts until kicked or woken for no reason, or until step `until` at the latest, if a look, which is a step, `matches`.
+pub(in super::super) fn halt_while(until: Option<u64>, matches: impl FnOnce() -> bool) {
     if !steps_count() {
         return; // a spurious return, which the contract allows
     }
-    let halts = with(|engine| engine.halts[engine.current]);
-    turn(false); // between the comparison and the halt
-    let slept = with(|engine| {
-        let me = engine.current;
-        // A halt in a handler may have used up our kick, and ends this halt.
-        if engine.kicked & bit(me) != 0 || engine.halts[me] != halts {
-            return None;
+    flush_own(); // entering the wait orders memory on every machine
+    with(|engine| engine.at_halt = true);
+    let matches = matches();
+    let halts = with(Engine::compares);
+    if matches {
+        with(|engine| engine.at_halt = true);
+        turn(false); // between the comparison and the halt
+        while let Some(me) = with(|engine| engine.falls_asleep(halts)) {
+            with(|engine| engine.timers[me] = until.unwrap_or(u64::MAX));
+            sleep(me);
+            if with(|engine| engine.coin(Coin::SleepsOn, 2)) == 0 {
+                break; // an interrupt may end a halt
+            }
         }
-        engine.tell(What::Halt, 0, 0, 0);
-        engine.set_aside(me, Status::Halted);
-        engine.timers[me] = until.unwrap_or(u64::MAX);
-        Some(me)
-    });
-    if let Some(me) = slept {
-        sleep(me);
     }
     with(|engine| {
         engine.timers[engine.current] = u64::MAX;
-        engine.kicked &= !bit(engine.current);
-        engine.halts[engine.current] += 1;
-        engine.tell(What::GoesOn, 0, 0, 0);
+        engine.ends_halt(matches);
     });
 }
 
-/// Kicks a context.
-pub(in super::super) fn kick(target: Ctx) {
+/// Kicks whoever has a number.
+pub(in super::super) fn kick(target: CpuId) {
     let failed = with(|engine| {
-        engine.send_kick(target);
+        engine.send_kick(engine.owner_of(target));
         engine.failure.is_some()
     });
     stop_if_failed(failed);

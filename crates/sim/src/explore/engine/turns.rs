@@ -2,6 +2,7 @@
 use super::super::chooser::{Set, any_of, bit};
 use super::super::failure::Kind;
 use super::super::fault::Fault;
+use super::super::plan::Luck;
 use super::super::script::Item;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
@@ -9,6 +10,8 @@ use super::{Engine, Status};
 
 /// A halted context wakes up for no reason once in so many steps.
 const SPURIOUS_ONE_IN: u64 = 16;
+/// Right before the comparison of a halt, and between that and the halt, a context is interrupted once in so many times.
+const INTERRUPTED_HALTS_ONE_IN: u64 = 4;
 /// Nobody is starved for the sake of others that acquire nothing in so many steps: they may be waiting for it.
 const FRUITLESS: u64 = 256;
 
@@ -37,7 +40,13 @@ impl Engine {
                 continue;
             }
             let present = self.ready & !self.away;
-            let mut candidates = if present == 0 { self.ready } else { present };
+            let mut candidates = present;
+            if present == 0 {
+                if self.waits_in_vain() {
+                    return false;
+                }
+                candidates = self.ready;
+            }
             if self.plan.faults.has(Fault::Starve) && self.chooser.is_random() {
                 candidates = self.without_the_starved(candidates);
             }
@@ -49,17 +58,40 @@ impl Engine {
             };
             self.in_a_row = if next == current && !relaxed { in_a_row + 1 } else { 1 };
             self.current = next;
+            self.turns[next] += 1;
             self.record(Item::Turns(next, 1));
             return true;
         }
     }
 
-    /// Leaves out the starved context while others can run and acquire.
+    /// Nobody can run but who is away, and nothing is under way: whether a reader waits all the same that nobody keeps out.
+    #[cold]
+    fn waits_in_vain(&mut self) -> bool {
+        let under_way = self.buffers.filled() != 0 || !self.late_kicks.is_empty();
+        if under_way || self.plan.faults.has(Fault::Interrupts) {
+            return false;
+        }
+        let reader = self.watch.as_ref().and_then(|watch| watch.waits_in_vain(self.ready));
+        if let Some(ctx) = reader {
+            self.fail(Kind::Stuck, format!("c{ctx} waits to read, and nobody is in or waits but readers"));
+        }
+        reader.is_some()
+    }
+
+    /// Leaves out the starved context while others can run and acquire, but for the turns that its luck leaves it.
     fn without_the_starved(&mut self, candidates: Set) -> Set {
         let (others, victim) = (candidates & !bit(self.plan.victim), self.plan.victim);
         let Some(watch) = self.watch.as_ref().filter(|watch| others != 0 && watch.has_queued(victim)) else {
             return candidates;
         };
+        match self.plan.luck {
+            Luck::WhileHeld if watch.holder(0).is_some_and(|holder| holder != victim) => return candidates,
+            Luck::AtChanges if watch.changes != self.fortune && candidates & bit(victim) != 0 => {
+                self.fortune = watch.changes;
+                return bit(victim);
+            }
+            _ => {}
+        }
         let (acquisitions, since) = &mut self.progress;
         if watch.acquisitions != *acquisitions {
             (*acquisitions, *since) = (watch.acquisitions, self.steps);
@@ -82,8 +114,7 @@ impl Engine {
             self.arrive_kick(ctx);
         }
         if let Some(ctx) = self.timer_before(self.steps + 1) {
-            self.set_ready(ctx);
-            self.about(ctx, What::Woken);
+            self.time_is_up(ctx);
         }
         if self.away != 0 {
             for ctx in 0..CONTEXTS {
@@ -109,8 +140,12 @@ impl Engine {
                 self.happen(Item::Wake(ctx));
             }
         }
-        if self.interrupts_left != 0 && self.random.once_in(self.plan.interrupt) {
-            self.interrupt_somebody();
+        if self.interrupts_left != 0 {
+            if core::mem::take(&mut self.at_halt) && self.random.once_in(INTERRUPTED_HALTS_ONE_IN) {
+                self.happen(Item::Interrupt(self.current));
+            } else if self.random.once_in(self.plan.interrupt) {
+                self.interrupt_somebody();
+            }
         }
         if self.steps >= self.next_absence {
             self.maybe_absent();
@@ -163,6 +198,7 @@ impl Engine {
         match item {
             Item::Drain(_) if self.buffers.filled() & bit(ctx) != 0 => self.drain(ctx),
             Item::Wake(_) if self.status[ctx] == Status::Halted => {
+                self.roused |= bit(ctx);
                 self.set_ready(ctx);
                 self.about(ctx, What::Woken);
             }
@@ -181,7 +217,7 @@ impl Engine {
         self.record(item);
     }
 
-    fn about(&mut self, ctx: Ctx, what: What) {
+    pub(super) fn about(&mut self, ctx: Ctx, what: What) {
         if self.trace.is_some() {
             self.note(ctx, what, 0, 0, 0);
         }
@@ -199,8 +235,7 @@ impl Engine {
             return true;
         }
         if let Some(ctx) = self.timer_before(u64::MAX) {
-            self.set_ready(ctx);
-            self.about(ctx, What::Woken);
+            self.time_is_up(ctx);
             return true;
         }
         let stuck = self.who(|status| status != Status::Done);
@@ -219,19 +254,17 @@ impl Engine {
         false
     }
 
+    fn time_is_up(&mut self, ctx: Ctx) {
+        self.roused |= bit(ctx);
+        self.set_ready(ctx);
+        self.about(ctx, What::Woken);
+    }
+
     /// A halted context whose timer runs out before step `end`, the first such one.
     fn timer_before(&self, end: u64) -> Option<Ctx> {
         let first = (0..CONTEXTS)
             .filter(|&ctx| self.status[ctx] == Status::Halted)
             .min_by_key(|&ctx| self.timers[ctx]);
         first.filter(|&ctx| self.timers[ctx] < end)
-    }
-
-    pub(super) fn arrive_kick(&mut self, ctx: Ctx) {
-        self.kicked |= bit(ctx);
-        if self.status[ctx] == Status::Halted {
-            self.set_ready(ctx);
-        }
-        self.about(ctx, What::Kicked);
     }
 }

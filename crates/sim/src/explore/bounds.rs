@@ -1,0 +1,74 @@
+//! What locks state about who may go ahead of whom, as far as the explorer can check it.
+//!
+//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that objects to thieves, a
+//! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
+//! acquisition that was past its look.
+
+/// How often contexts may acquire ahead of a waiter that had queued before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overtaking {
+    /// The lock states no bound, for this reason.
+    Unbounded(&'static str),
+    /// Each so often.
+    AtMost(u32),
+    /// Each so often, where neither a second lock nor a handler lets the context come out of another queue.
+    AtMostOnItsOwn(u32),
+    /// All together so often, and once more by each context each time that the waiter asks for the lock. Those do not count between which
+    /// the waiter has not looked at the lock's word: one that gets no turn can do nothing against being passed.
+    WhileItLooks {
+        /// How often it looks before it asks.
+        looks: u32,
+        /// How often it asks.
+        asks: u32,
+    },
+}
+
+impl core::fmt::Display for Overtaking {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Unbounded(_) => f.write_str("any"),
+            Self::AtMost(times) | Self::AtMostOnItsOwn(times) => write!(f, "{times}"),
+            Self::WhileItLooks { looks, asks } => write!(f, "{looks}+{asks}n"),
+        }
+    }
+}
+
+/// What the second byte of a word says of waiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SecondByte {
+    /// Nothing that is checked.
+    Other,
+    /// That a context waits at the lock itself: setting it is a way of queueing.
+    Pends,
+    /// With this value: the head asks for the lock.
+    Asks(u8),
+}
+
+/// By what a waiter of a reader-writer lock asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// By the writer's flag, which it sets before it waits for the readers to leave.
+    ByFlag,
+    /// By the mark of the head that lets nobody pass, bit 1 of the second byte. While the head has no CPU, bit 0, writers may pass all the
+    /// same.
+    ByMark,
+    /// By a byte at this offset that is 1 while readers are kept out.
+    ByGate(usize),
+}
+
+/// A waiter of `cna` is overtaken so often by each other context.
+///
+/// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. And while the waiter stands in the secondary
+/// queue. There a context that came later goes ahead of it if it runs on the NUMA node that is preferred. That lasts for the threshold,
+/// which is 2 µs or twenty steps here: a head that sorts the queue later than that has it flushed when it leaves. For a
+/// context to acquire ahead twice, it has to release, queue again (14 steps), become head and sort before the twenty steps are over,
+/// which leaves no room for the context in front of it to do the same; so it is once by heads that sort in time, and once more by
+/// the one that was made head by the last of those, finds the time to be over, and flushes when it leaves.
+pub(super) const OVERTAKING_BY_NUMA: u32 = 3;
+
+/// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
+/// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; as the head in the end 9 times:
+/// each race that it loses (3 polls and an exchange) counts as a poll, of which there are two, then it asks. A writer looks less.
+pub(super) const PASSING_QRW: Overtaking = Overtaking::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + 9, asks: 2 };
+/// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
+pub(super) const PASSING_STRICT: Overtaking = Overtaking::WhileItLooks { looks: 2 + 1, asks: 1 };

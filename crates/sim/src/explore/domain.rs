@@ -1,0 +1,185 @@
+//! The storage of the stepped world: of contexts by number, places of sleeping heads, cells of readers.
+use super::CONTEXTS;
+use super::cells::CellU32;
+use super::machine::Machine;
+use super::platform::Stepped;
+use crate::arena::LINE_BYTES;
+use core::cell::Cell;
+use core::mem::size_of_val;
+use core::ops::Range;
+use stanchion_core::heads::{Head, HeadTable};
+use stanchion_core::nodes::{NodeId, State, WaitNode, lease_own};
+use stanchion_core::percpu::{Domain, PerCpu};
+use stanchion_core::spots::SpotRow;
+use stanchion_core::tail::{NESTING_LEVELS, NodeCode};
+use stanchion_core::{Atomic, CpuId, ReaderCell, ReaderClass};
+
+/// The storage of one run.
+#[expect(missing_debug_implementations, reason = "hundreds of cells say nothing")]
+pub struct SteppedDomain {
+    machine: Machine,
+    cpus: [PerCpu<Stepped>; CONTEXTS],
+    /// Stands for the storage of all numbers that no context has: a release may look there, and finds nothing.
+    nobody: PerCpu<Stepped>,
+    /// The nodes of waits, for each number.
+    waits: [[WaitNode<Stepped>; NESTING_LEVELS]; CONTEXTS],
+    /// All rows, one after the other.
+    spots: Vec<CellU32>,
+    heads: Vec<Head<Stepped>>,
+    readers: Cells,
+    credit: [Cell<u32>; CONTEXTS],
+}
+
+/// The class of per-CPU reader-writer locks: a cell for each number.
+#[expect(missing_debug_implementations, reason = "cells say nothing")]
+pub struct Cells {
+    first: u16,
+    numbers: usize,
+    cells: [ReaderCell<Stepped>; CONTEXTS],
+}
+
+/// The place of number `cpu` among those that contexts can have.
+fn place(first: u16, cpu: CpuId) -> Option<usize> {
+    cpu.index().checked_sub(first).map(usize::from).filter(|&place| place < CONTEXTS)
+}
+
+impl SteppedDomain {
+    pub(super) fn new(machine: Machine) -> Self {
+        let Machine { rows, spots, spots_taken, heads, first_number, numbers, .. } = machine;
+        // Nobody has the number of the context that sleeps at a spot that is taken for good.
+        let nobodys = if first_number == 0 { CpuId::LIMIT - 1 } else { 0 };
+        let armed = CpuId::new(nobodys).map_or(0, |cpu| NodeCode::new(cpu, 0).raw());
+        let row =
+            || (0..spots_taken + spots).map(|spot| if spot < spots_taken { u32::from(armed) } else { 0 });
+        Self {
+            machine,
+            cpus: core::array::from_fn(|_| PerCpu::new()),
+            nobody: PerCpu::new(),
+            waits: core::array::from_fn(|_| core::array::from_fn(|_| WaitNode::new())),
+            spots: (0..rows).flat_map(|_| row()).map(CellU32::new).collect(),
+            heads: (0..heads).map(|_| Head::new()).collect(),
+            readers: Cells {
+                first: first_number,
+                numbers,
+                cells: core::array::from_fn(|_| ReaderCell::new()),
+            },
+            credit: core::array::from_fn(|_| Cell::new(0)),
+        }
+    }
+
+    /// What the machine is like.
+    pub(super) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The storage that goes with the number at `place`.
+    pub(super) fn storage(&self, place: usize) -> &PerCpu<Stepped> {
+        &self.cpus[place]
+    }
+
+    /// The addresses of the storage that no context has: looking there is no step.
+    pub(super) fn nobodys(&self) -> Range<usize> {
+        let start = core::ptr::from_ref(&self.nobody).addr();
+        start..start + size_of_val(&self.nobody)
+    }
+
+    pub(super) fn credit(&self, ctx: usize) -> &Cell<u32> {
+        &self.credit[ctx]
+    }
+
+    fn row_cells(&self, row: usize) -> &[CellU32] {
+        let cells = self.machine.spots_taken + self.machine.spots;
+        &self.spots[row * cells..(row + 1) * cells]
+    }
+
+    /// Where each row begins.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        (0..self.machine.rows).map(|row| self.row_cells(row).as_ptr().addr())
+    }
+
+    /// The nodes of waits that go with the number at `place`.
+    pub(super) fn waits(&self, place: usize) -> &[WaitNode<Stepped>; NESTING_LEVELS] {
+        &self.waits[place]
+    }
+
+    /// Whoever had the number at `place` is done: what it has not given back.
+    pub(super) fn kept(&self, place: usize) -> Option<&'static str> {
+        if self.waits[place].iter().any(|node| node.state() != State::Free) {
+            Some("waits nowhere, and has not given its node back")
+        } else if !self.cpus[place].is_idle() {
+            Some("waits nowhere, and has not given back what it waited with")
+        } else if !self.readers.cells[place].is_idle() {
+            Some("reads nothing, and its cell says that it does")
+        } else {
+            None
+        }
+    }
+
+    /// Everybody is done: places of sleeping heads that were not given back.
+    pub(super) fn leftover(&self) -> Option<String> {
+        let taken = |row| SpotRow::<Stepped>::of(self.row_cells(row)).taken() - self.machine.spots_taken;
+        let spots: usize = (0..self.machine.rows).map(taken).sum();
+        match (spots, self.heads().taken()) {
+            (0, 0) => None,
+            (0, heads) => Some(format!("nobody sleeps, and {heads} entries of the hash table are taken")),
+            (spots, _) => Some(format!("nobody sleeps, and {spots} spots are taken")),
+        }
+    }
+}
+
+impl Domain<Stepped> for SteppedDomain {
+    type Readers = Cells;
+
+    fn readers(&self) -> &Cells {
+        &self.readers
+    }
+
+    fn cpu(&self, cpu: CpuId) -> &PerCpu<Stepped> {
+        place(self.machine.first_number, cpu).map_or(&self.nobody, |place| &self.cpus[place])
+    }
+
+    fn spots(&self, address: usize) -> SpotRow<'_, Stepped> {
+        SpotRow::of(self.row_cells(address / LINE_BYTES % self.machine.rows))
+    }
+
+    fn heads(&self) -> HeadTable<'_, Stepped> {
+        HeadTable::of(&self.heads)
+    }
+
+    fn spread(&self, address: usize) -> usize {
+        if self.machine.collides { 0 } else { address / LINE_BYTES }
+    }
+
+    fn lease(&self) -> Option<NodeId> {
+        let leased = self.waits.iter().flatten().filter(|node| node.state() != State::Free).count();
+        let is_left = leased < self.machine.waits;
+        is_left.then(|| lease_own(NESTING_LEVELS, |node| self.wait_node(node))).flatten()
+    }
+
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Stepped> {
+        let place = node.context().and_then(|cpu| place(self.machine.first_number, cpu));
+        &self.waits[place.expect("a node that was leased")][node.level()]
+    }
+
+    fn contexts(&self) -> u16 {
+        self.machine.first_number + self.machine.numbers as u16
+    }
+}
+
+impl ReaderClass<Stepped> for Cells {
+    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Stepped>> {
+        place(self.first, cpu).map(|place| &self.cells[place])
+    }
+
+    fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Stepped>)) {
+        for (cell, number) in self.cells[..self.numbers].iter().zip(self.first..) {
+            if let Some(cpu) = CpuId::new(number) {
+                visit(cpu, cell);
+            }
+        }
+    }
+
+    fn id(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,81 @@
+//! Halting and kicking: no more than [`Platform::halt_while`](stanchion_core::Platform::halt_while) promises.
+//!
+//! A kick that comes after the comparison of a halt ends that halt. One that came before is kept for the next halt, as by a futex
+//! with a sticky word, or forgotten, as by a hypervisor that wakes whoever sleeps ([`Fault::ForgottenKicks`]). A halt in a handler ends
+//! the halt that it interrupted, since it may have used up its kick; a handler that does not halt need not end it.
+use super::super::Ctx;
+use super::super::chooser::bit;
+use super::super::failure::Kind;
+use super::super::fault::Fault;
+use super::super::plan::Coin;
+use super::super::trace::What;
+use super::{Engine, Status};
+
+/// Late kicks are up to so many steps late.
+const LATEST_KICK: u64 = 64;
+
+impl Engine {
+    /// The current context has made the comparison of a halt. How many of its halts were over by then.
+    pub(super) fn compares(&mut self) -> u32 {
+        let me = self.current;
+        if !self.may_halt {
+            self.fail(Kind::Halted, format!("c{me} was about to halt, and nobody may"));
+        }
+        if self.plan.faults.has(Fault::ForgottenKicks) {
+            let early = self.kicked & bit(me) != 0;
+            let under_way = self.late_kicks.len();
+            self.late_kicks.retain(|&(_, target)| target != me);
+            if early || self.late_kicks.len() < under_way {
+                self.tell(What::Forgotten, 0, 0, 0);
+            }
+            self.kicked &= !bit(me);
+        }
+        self.halts[me]
+    }
+
+    /// The current context goes to sleep, unless there is a reason not to. `halts` of its halts were over when it compared.
+    pub(super) fn falls_asleep(&mut self, halts: u32) -> Option<Ctx> {
+        let me = self.current;
+        if (self.kicked | self.roused) & bit(me) != 0 || self.halts[me] != halts {
+            return None;
+        }
+        self.tell(What::Halt, 0, 0, 0);
+        self.set_aside(me, Status::Halted);
+        Some(me)
+    }
+
+    /// The current context goes on. If it has not halted because the comparison failed, a kick may be kept.
+    pub(super) fn ends_halt(&mut self, halted: bool) {
+        let me = self.current;
+        if halted || self.plan.faults.has(Fault::ForgottenKicks) {
+            self.kicked &= !bit(me);
+            self.halts[me] += 1;
+        }
+        self.roused &= !bit(me);
+        if halted {
+            self.tell(What::GoesOn, 0, 0, 0);
+        }
+    }
+
+    /// The current context kicks `target`; nobody, if that number is nobody's.
+    pub(super) fn send_kick(&mut self, target: Option<Ctx>) {
+        self.flush(); // what a kicker stored before is visible to whom it wakes
+        let Some(target) = target else { return };
+        self.tell(What::Kick, target, 0, 0);
+        let late = self.plan.faults.has(Fault::LateKicks) && self.coin(Coin::KickDelay, 2) == 0;
+        if late {
+            let due = self.steps + self.coin(Coin::KickDelay, LATEST_KICK);
+            self.late_kicks.push((due, target));
+        } else {
+            self.arrive_kick(target);
+        }
+    }
+
+    pub(super) fn arrive_kick(&mut self, ctx: Ctx) {
+        self.kicked |= bit(ctx);
+        if self.status[ctx] == Status::Halted {
+            self.set_ready(ctx);
+        }
+        self.about(ctx, What::Kicked);
+    }
+}

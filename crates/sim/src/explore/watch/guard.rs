@@ -1,0 +1,182 @@
+//! What is known of one lock of a run.
+use super::super::bounds::{Asks, SecondByte};
+use super::super::failure::{Failure, Kind};
+use super::super::sharing::{How, Sharing, Wants};
+use super::super::{CONTEXTS, Ctx};
+use stanchion_core::tail::NodeCode;
+use stanchion_core::transitions::{Table, Word};
+
+/// Marks in the second byte of a reader-writer lock with a queue: the head lets nobody pass, and it has no CPU.
+const WAITING: u8 = 2;
+const SLEEPER: u8 = 1;
+
+/// What is known of one lock.
+pub(super) struct Guard {
+    pub(super) last: Word,
+    /// The word of the lock when it was made.
+    pub(super) fresh: Word,
+    pub(super) inside: Option<Ctx>,
+    /// Who acquired it and has not released it visibly.
+    pub(super) holder: Option<Ctx>,
+    /// Whether the holder's section is over, so that its next visible write is the release.
+    pub(super) leaving: bool,
+    /// Who queued and has not acquired yet, in order.
+    pub(super) queue: Vec<Ctx>,
+    /// `overtaken[w][c]`: how often `c` acquired since `w` queued, without having queued before it.
+    pub(super) overtaken: [[u32; CONTEXTS]; CONTEXTS],
+    /// Who asks for the lock, and how often each context acquired since.
+    objector: Option<Ctx>,
+    despite: [u32; CONTEXTS],
+    /// Who is inside of a reader-writer lock.
+    pub(super) sharing: Sharing,
+    /// The lock that those wait in line for who wait for a reader-writer lock.
+    pub(super) line: Option<Line>,
+    /// Whose exchange found a head that it may pass because it has no CPU.
+    past_sleeper: Option<Ctx>,
+}
+
+/// The queue of a reader-writer lock.
+pub(super) struct Line {
+    pub(super) last: Word,
+    pub(super) fresh: Word,
+    holder: Option<Ctx>,
+}
+
+impl Guard {
+    pub(super) fn new(fresh: Word, line: Option<Word>, sharing: Sharing) -> Self {
+        Self {
+            last: fresh,
+            fresh,
+            inside: None,
+            holder: None,
+            leaving: false,
+            queue: Vec::with_capacity(CONTEXTS),
+            overtaken: [[0; CONTEXTS]; CONTEXTS],
+            objector: None,
+            despite: [0; CONTEXTS],
+            sharing,
+            line: line.map(|fresh| Line { last: fresh, fresh, holder: None }),
+            past_sleeper: None,
+        }
+    }
+
+    /// `me` stands at the end of the queue from now on.
+    pub(super) fn queues(&mut self, me: Ctx) {
+        self.queue.retain(|&waiter| waiter != me);
+        self.queue.push(me);
+        self.overtaken[me] = [0; CONTEXTS];
+    }
+
+    /// The tail has moved, by `me`; `last` stood there.
+    pub(super) fn tail_moved(&mut self, me: Ctx, last: Option<Ctx>, after: Word) {
+        if self.holder != Some(me) {
+            self.queues(me);
+        } else if after.tail != NodeCode::NONE {
+            // A holder made somebody else the last: it let the last one out.
+            self.queue.retain(|&waiter| Some(waiter) != last);
+        }
+    }
+
+    /// The second byte of a mutual exclusion lock has changed, by `me`.
+    pub(super) fn second_byte_changed(&mut self, says: SecondByte, me: Ctx, before: u8, after: u8) {
+        match says {
+            SecondByte::Other => {}
+            SecondByte::Pends if after > before => self.queues(me),
+            SecondByte::Pends => self.queue.retain(|&waiter| waiter != me),
+            SecondByte::Asks(objection) => {
+                self.objector = (after == objection).then_some(me);
+                self.despite = [0; CONTEXTS];
+            }
+        }
+    }
+
+    /// `me` has acquired a mutual exclusion lock, although somebody asks for it perhaps.
+    pub(super) fn heeds(&mut self, me: Ctx) -> Result<(), Failure> {
+        if let Some(objector) = self.objector.filter(|&objector| objector != me) {
+            self.despite[me] += 1;
+            if self.despite[me] > 1 {
+                let times = self.despite[me];
+                let what = format!("c{me} acquired {times} times although c{objector} asked for the lock");
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// The word of a reader-writer lock has changed, by `me`.
+    pub(super) fn shared_word_changed(
+        &mut self,
+        asks: Asks,
+        me: Ctx,
+        before: Word,
+        after: Word,
+    ) -> Result<(), Failure> {
+        if before.locked == 0 && after.locked == 1 {
+            self.past_sleeper = (before.pending & SLEEPER != 0).then_some(me);
+        }
+        match asks {
+            Asks::ByFlag if before.locked == 0 && after.locked == 1 => {
+                if self.sharing.wants(me) == Some(Wants::Write) {
+                    self.sharing.is_asked_for(me);
+                }
+            }
+            Asks::ByFlag if before.locked == 1 && after.locked == 0 => self.sharing.is_not_asked_for(),
+            Asks::ByMark => {
+                if before.pending & WAITING == 0 && after.pending & WAITING != 0 {
+                    self.sharing.is_asked_for(me);
+                } else if before.pending & WAITING != 0 && after.pending & WAITING == 0 {
+                    self.sharing.is_not_asked_for();
+                }
+                let changed = (before.pending ^ after.pending) & (WAITING | SLEEPER);
+                if changed != 0 && self.line.as_ref().is_some_and(|line| line.holder != Some(me)) {
+                    let what =
+                        format!("c{me} changed the marks of the head, and is not the first in the queue");
+                    return Err(Failure { kind: Kind::Transition, what });
+                }
+            }
+            Asks::ByFlag | Asks::ByGate(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The byte that keeps readers out has changed.
+    pub(super) fn gate_changed(&mut self, me: Ctx, value: u64) {
+        if value == 1 {
+            self.sharing.is_asked_for(me);
+        } else {
+            self.sharing.is_not_asked_for();
+        }
+    }
+
+    /// `me` goes in to write to a reader-writer lock. How often the waiter was passed that was passed most.
+    pub(super) fn writes(&mut self, me: Ctx, how: How) -> Result<u32, Failure> {
+        let past_sleeper = self.past_sleeper.take_if(|passes| *passes == me).is_some();
+        self.sharing.writes(me, how, past_sleeper)
+    }
+}
+
+impl Line {
+    /// The word has changed, by `me`.
+    pub(super) fn looked_at(&mut self, now: Word, table: Table, me: Ctx) -> Result<(), Failure> {
+        let before = core::mem::replace(&mut self.last, now);
+        if before == now {
+            return Ok(());
+        }
+        if table.row(before, now).is_none() {
+            return Err(no_row("the queue's word", before, now));
+        }
+        match (before.locked, now.locked) {
+            (0, 1..) => self.holder = Some(me),
+            (1.., 0) => self.holder = None,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A change of `what` that its table does not list.
+pub(super) fn no_row(what: &str, before: Word, after: Word) -> Failure {
+    let word = |word: Word| format!("({},{},{})", word.tail, word.pending, word.locked);
+    let what = format!("no row of the table takes {what} from {} to {}", word(before), word(after));
+    Failure { kind: Kind::Transition, what }
+}

@@ -1,0 +1,378 @@
+//! What must hold of the locks of one run, looked at after each visible write: the word's table, who is inside, who
+//! overtook whom.
+//!
+//! A context queues when it changes the tail of a lock that it does not hold, or sets a pending bit. It acquires when it sets the locked byte or,
+//! where no byte tells (a ticket lock that is handed over), when it enters its section. Of reader-writer locks the contexts tell when they
+//! begin an acquisition, and when they are in.
+mod guard;
+mod lifetime;
+
+use super::bounds::{Asks, Overtaking, SecondByte};
+use super::chooser::{Set, bit};
+use super::failure::{Failure, Kind};
+use super::fault::Fault;
+use super::plan::Plan;
+use super::rw_subjects::SteppedRw;
+use super::sharing::{How, Sharing};
+use super::subjects::{AtRest, Explored, Subject, Tails};
+use super::{CONTEXTS, Ctx};
+use crate::arena::LINE_BYTES;
+use crate::locks::AnyLock;
+use guard::{Guard, no_row};
+use lifetime::Lifetime;
+use stanchion_core::CpuId;
+use stanchion_core::nodes::NodeId;
+use stanchion_core::tail::NodeCode;
+use stanchion_core::transitions::{Table, Word};
+use std::rc::Rc;
+
+/// The locks of a run, each on a line of its own.
+#[derive(Clone)]
+pub(super) enum Locks {
+    Mutexes(Rc<Vec<Box<dyn AnyLock>>>),
+    Rw(Rc<Vec<Box<dyn SteppedRw>>>),
+}
+
+impl Locks {
+    fn len(&self) -> usize {
+        match self {
+            Self::Mutexes(locks) => locks.len(),
+            Self::Rw(locks) => locks.len(),
+        }
+    }
+
+    fn word(&self, index: usize) -> Word {
+        match self {
+            Self::Mutexes(locks) => locks[index].word(),
+            Self::Rw(locks) => locks[index].word(),
+        }
+    }
+
+    /// The word of the lock that those wait in line for who wait for a reader-writer lock.
+    fn line(&self, index: usize) -> Option<Word> {
+        match self {
+            Self::Mutexes(_) => None,
+            Self::Rw(locks) => locks[index].queue_word(),
+        }
+    }
+}
+
+/// A waiter that must not wait behind others is overtaken so often at most.
+const WITH_PRIORITY: u32 = 1;
+
+/// Everything that is known of the locks of one run.
+pub(super) struct Watch {
+    base: usize,
+    locks: Locks,
+    table: Table,
+    /// The table of the queue of a reader-writer lock.
+    line_table: Table,
+    guards: Vec<Guard>,
+    overtaking: Overtaking,
+    /// The greatest overtaking by one context that is allowed in this run.
+    bound: Option<u32>,
+    /// Who must not wait behind others, if the lock has a bound.
+    priority: Option<Ctx>,
+    tails: Tails,
+    at_rest: AtRest,
+    second_byte: SecondByte,
+    asks: Option<Asks>,
+    /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
+    nodeless: [u8; CONTEXTS],
+    /// Who has been without a number, and could not queue, so that its steals and tries have no bound but the head's objection.
+    never_queue: Set,
+    /// Which rows of the table were reached, as bits.
+    pub(super) rows: u64,
+    /// The worst overtaking of a waiter by one context.
+    pub(super) worst: u32,
+    /// How many acquisitions there were.
+    pub(super) acquisitions: u64,
+    pub(super) lifetime: Lifetime,
+    /// How often the first lock was free and then was not, or the other way round.
+    pub(super) changes: u64,
+}
+
+impl Watch {
+    /// Watches `locks`, the first of which stands at `base`, in a run of `plan`.
+    pub(super) fn new(subject: &Subject, base: usize, locks: Locks, plan: &Plan) -> Self {
+        let overtaking = subject.overtaking;
+        let on_its_own = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
+        // A handler may read the first of reader-writer locks at any time.
+        let is_counted = matches!(locks, Locks::Mutexes(_)) || !plan.faults.has(Fault::Interrupts);
+        let (most, line_table) = match subject.kind() {
+            Explored::Mutex(_) => (None, Table(&[])),
+            Explored::Rw(kind) => (kind.most_readers, kind.line),
+        };
+        let counts_all = !matches!(subject.asks(), Some(Asks::ByGate(_)));
+        let seen = match overtaking {
+            Overtaking::WhileItLooks { looks, asks } => Some(looks + asks * (plan.contexts() as u32 - 1)),
+            _ => None,
+        };
+        let guard =
+            |lock| Guard::new(locks.word(lock), locks.line(lock), Sharing::new(most, counts_all, seen));
+        Self {
+            base,
+            guards: (0..locks.len()).map(guard).collect(),
+            locks,
+            table: subject.transitions(),
+            line_table,
+            overtaking,
+            bound: match overtaking {
+                Overtaking::Unbounded(_) | Overtaking::WhileItLooks { .. } => None,
+                Overtaking::AtMost(times) => Some(times),
+                Overtaking::AtMostOnItsOwn(times) => on_its_own.then_some(times),
+            },
+            priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
+            tails: subject.tails,
+            at_rest: subject.at_rest,
+            second_byte: subject.second_byte,
+            asks: subject.asks(),
+            nodeless: [0; CONTEXTS],
+            never_queue: 0,
+            rows: 0,
+            worst: 0,
+            acquisitions: 0,
+            lifetime: Lifetime::new(plan, subject.after_release, is_counted),
+            changes: 0,
+        }
+    }
+
+    /// Whether a cell belongs to a lock that is destroyed, for who is about to `read` or write it.
+    #[inline]
+    pub(super) fn is_gone(&self, address: usize, read: bool) -> bool {
+        self.lifetime.is_over(read) && self.lock_at(address).is_some_and(|(lock, _)| lock == 0)
+    }
+
+    /// Who holds a lock, as far as the word and the sections tell.
+    pub(super) fn holder(&self, lock: usize) -> Option<Ctx> {
+        self.guards[lock].holder.or_else(|| self.guards[lock].sharing.holder())
+    }
+
+    /// Who is inside of a reader-writer lock.
+    pub(super) fn sharing(&mut self, lock: usize) -> &mut Sharing {
+        &mut self.guards[lock].sharing
+    }
+
+    /// Somebody went into a reader-writer lock, and passed a waiter, which was passed so often.
+    pub(super) fn went_in(&mut self, passed: u32) {
+        self.acquisitions += 1;
+        self.worst = self.worst.max(passed);
+    }
+
+    /// `me` goes in to write to a reader-writer lock. How often the waiter was passed that was passed most.
+    pub(super) fn writes(&mut self, lock: usize, me: Ctx, how: How) -> Result<u32, Failure> {
+        self.guards[lock].writes(me, how)
+    }
+
+    /// Nobody can go on but `ready`, and nothing is under way: a reader of the first lock that waits in vain.
+    pub(super) fn waits_in_vain(&self, ready: Set) -> Option<Ctx> {
+        self.asks.and_then(|_| self.guards[0].sharing.waits_in_vain(ready))
+    }
+
+    /// Who is inside the first lock, or holds it.
+    pub(super) fn owner(&self) -> Option<Ctx> {
+        self.guards[0].inside.or(self.guards[0].holder).or_else(|| self.guards[0].sharing.holder())
+    }
+
+    /// Whether `ctx` waits for the first lock.
+    pub(super) fn has_queued(&self, ctx: Ctx) -> bool {
+        self.guards[0].queue.contains(&ctx) || self.guards[0].sharing.is_waiting(ctx)
+    }
+
+    /// Who is first in the first lock's queue.
+    pub(super) fn first_in_queue(&self) -> Option<Ctx> {
+        self.guards[0].queue.first().copied().or_else(|| self.guards[0].sharing.first_waiting())
+    }
+
+    /// `holder` has taken `out` out of the queue of a lock that it holds, maybe without a trace in the word.
+    pub(super) fn let_out(&mut self, holder: Ctx, out: Ctx) {
+        for guard in self.guards.iter_mut().filter(|guard| guard.holder == Some(holder)) {
+            guard.queue.retain(|&waiter| waiter != out);
+        }
+    }
+
+    /// `me` asked for a number, and there was none.
+    pub(super) fn goes_without_number(&mut self, me: Ctx) {
+        if matches!(self.overtaking, Overtaking::AtMostOnItsOwn(_)) {
+            self.never_queue |= bit(me);
+        }
+    }
+
+    /// `me`, so many handlers deep, has found no node to queue with, and goes another way.
+    pub(super) fn goes_without_node(&mut self, me: Ctx, level: u8) {
+        self.nodeless[me] |= 1 << level;
+    }
+
+    /// The lock in whose line `address` lies, and how far behind its start.
+    #[inline]
+    fn lock_at(&self, address: usize) -> Option<(usize, usize)> {
+        let offset = address.wrapping_sub(self.base);
+        (offset / LINE_BYTES < self.guards.len()).then_some((offset / LINE_BYTES, offset % LINE_BYTES))
+    }
+
+    /// `me`, so many handlers deep, has read a cell. What a handler sees is nothing to the waiter that it interrupted.
+    #[inline]
+    pub(super) fn read(&mut self, me: Ctx, level: u8, address: usize) {
+        if self.asks.is_some()
+            && let Some((lock, 0)) = self.lock_at(address)
+            && level_of(lock) == level
+        {
+            self.guards[lock].sharing.looks(me);
+        }
+    }
+
+    /// After a write by `me` that everybody sees. `owner` says whose a node is.
+    #[inline]
+    pub(super) fn wrote(
+        &mut self,
+        me: Ctx,
+        address: usize,
+        value: u64,
+        owner: impl Fn(CpuId) -> Option<Ctx>,
+    ) -> Result<(), Failure> {
+        let Some((lock, offset)) = self.lock_at(address) else { return Ok(()) };
+        if let Some(asks) = self.asks {
+            self.look_shared(lock, me, asks, offset, value)
+        } else {
+            self.look(lock, me, owner)
+        }
+    }
+
+    fn look(&mut self, lock: usize, me: Ctx, owner: impl Fn(CpuId) -> Option<Ctx>) -> Result<(), Failure> {
+        let guard = &mut self.guards[lock];
+        if guard.leaving && guard.holder == Some(me) {
+            guard.holder = None;
+        }
+        let after = self.locks.word(lock);
+        let before = core::mem::replace(&mut self.guards[lock].last, after);
+        if before == after {
+            return Ok(());
+        }
+        self.check_row(before, after)?;
+        self.changes += u64::from(lock == 0 && before.locked != after.locked);
+        let guard = &mut self.guards[lock];
+        if after.tail != before.tail {
+            let number = match self.tails {
+                Tails::Waits => NodeId::new(before.tail).and_then(NodeId::context),
+                Tails::Nodes | Tails::Numbers => NodeCode::from_raw(before.tail).map(NodeCode::cpu),
+            };
+            guard.tail_moved(me, number.and_then(owner), after);
+        }
+        if after.pending != before.pending {
+            guard.second_byte_changed(self.second_byte, me, before.pending, after.pending);
+        }
+        if before.locked != 0 && after.locked == 0 {
+            guard.holder = None;
+        } else if before.locked == 0 && after.locked != 0 {
+            return self.acquired(lock, me);
+        }
+        Ok(())
+    }
+
+    fn look_shared(
+        &mut self,
+        lock: usize,
+        me: Ctx,
+        asks: Asks,
+        offset: usize,
+        value: u64,
+    ) -> Result<(), Failure> {
+        if asks == Asks::ByGate(offset) {
+            self.guards[lock].gate_changed(me, value);
+            return Ok(());
+        }
+        let (now, table) = (self.locks.line(lock), self.line_table);
+        if let Some((line, now)) = self.guards[lock].line.as_mut().zip(now) {
+            line.looked_at(now, table, me)?;
+        }
+        let after = self.locks.word(lock);
+        let before = core::mem::replace(&mut self.guards[lock].last, after);
+        if before == after {
+            return Ok(());
+        }
+        self.check_row(before, after)?;
+        let free = |word: Word| word.locked == 0 && word.tail == 0;
+        self.changes += u64::from(lock == 0 && free(before) != free(after));
+        self.guards[lock].shared_word_changed(asks, me, before, after)
+    }
+
+    fn check_row(&mut self, before: Word, after: Word) -> Result<(), Failure> {
+        let Some(row) = self.table.row(before, after) else {
+            return Err(no_row("the word", before, after));
+        };
+        let index = self.table.0.iter().position(|known| core::ptr::eq(known, row)).unwrap_or(0);
+        self.rows |= 1 << index;
+        Ok(())
+    }
+
+    fn acquired(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
+        let guard = &mut self.guards[lock];
+        (guard.holder, guard.leaving) = (Some(me), false);
+        self.acquisitions += 1;
+        let position = guard.queue.iter().position(|&queued| queued == me);
+        let level = level_of(lock);
+        let nodeless = self.nodeless[me] & 1 << level != 0;
+        self.nodeless[me] &= !(1 << level);
+        let ahead_of = if nodeless || self.never_queue & bit(me) != 0 {
+            0
+        } else {
+            position.unwrap_or(guard.queue.len())
+        };
+        let counts = self.bound.is_some() || !matches!(self.overtaking, Overtaking::AtMostOnItsOwn(_));
+        for at in 0..ahead_of {
+            let waiter = guard.queue[at];
+            let times = &mut guard.overtaken[waiter][me];
+            *times += 1;
+            if counts {
+                self.worst = self.worst.max(*times);
+            }
+            let most = if self.priority == Some(waiter) { WITH_PRIORITY } else { u32::MAX };
+            if self.bound.is_some_and(|bound| *times > bound.min(most)) {
+                let what = format!("c{me} overtook c{waiter}, which had queued before it, {times} times");
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        if let Some(position) = position {
+            guard.queue.remove(position);
+        }
+        guard.heeds(me)
+    }
+
+    /// `me` enters its section.
+    pub(super) fn enter(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
+        if let Some(other) = self.guards[lock].inside {
+            let what = format!("c{me} entered while c{other} was inside");
+            return Err(Failure { kind: Kind::Exclusion, what });
+        }
+        self.guards[lock].inside = Some(me);
+        if self.guards[lock].holder == Some(me) { Ok(()) } else { self.acquired(lock, me) }
+    }
+
+    /// Everybody is done: a lock that does not look like it.
+    pub(super) fn leftover(&self) -> Option<String> {
+        self.guards.iter().enumerate().find_map(|(index, guard)| {
+            let word = self.locks.word(index);
+            let idle = word.locked == 0 && (self.at_rest == AtRest::Unlocked || word == guard.fresh);
+            let Word { tail, pending, locked } = word;
+            if !idle {
+                return Some(format!(
+                    "nobody uses lock {index}, and its word is ({tail},{pending},{locked})"
+                ));
+            }
+            let line = self.locks.line(index).zip(guard.line.as_ref());
+            let (Word { tail, pending, locked }, _) = line.filter(|(now, line)| *now != line.fresh)?;
+            Some(format!("nobody uses lock {index}, and its queue's word is ({tail},{pending},{locked})"))
+        })
+    }
+
+    /// `me` leaves its section and is about to release.
+    pub(super) fn leave(&mut self, lock: usize) {
+        self.guards[lock].inside = None;
+        self.guards[lock].leaving = true;
+    }
+}
+
+/// The level of nesting at which a lock is waited for: the first two are for contexts, then there is one for each level of handlers.
+fn level_of(lock: usize) -> u8 {
+    lock.saturating_sub(1) as u8
+}
