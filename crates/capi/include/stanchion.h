@@ -87,8 +87,9 @@ typedef struct stanchion_cond_t {
 #define STANCHION_COND_INIT STANCHION_INIT
 
 /**
- * The default lock, `pv-qspin`: for any number of threads on any number of CPUs. Waiters sleep, and may be overtaken for at most a
- * stint each (0.1 to 2 ms). Unlocking does not touch what it has released, so whoever locks it last may destroy it at once.
+ * The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at most is awake, and that one may be
+ * overtaken for 0.4 ms. Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
+ * destroy it at once.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -232,7 +233,7 @@ typedef struct stanchion_pv_ticket_opportunistic_t {
 #define STANCHION_PV_TICKET_OPPORTUNISTIC_INIT STANCHION_INIT
 
 /**
- * `pv-qspin`, as `stanchion_mutex_t`; by its own name it stays this lock if the default changes. It may be destroyed as early.
+ * `pv-qspin`: as merged in Linux 4.15: newcomers steal, waiters sleep; no bound on stealing by time. It may be destroyed as early.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -352,18 +353,6 @@ typedef struct stanchion_pv_qspin_hash_t {
 #define STANCHION_PV_QSPIN_HASH_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-4.15`: steals without a limit on time, as merged.
- *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
- */
-typedef struct stanchion_pv_qspin_4_15_t {
-  /* For the library alone. */
-  uint32_t opaque;
-} stanchion_pv_qspin_4_15_t;
-#define STANCHION_PV_QSPIN_4_15_INIT STANCHION_INIT
-
-/**
  * `ppc-qspin`: as kick-at-unlock; yields instead of sleeping.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
@@ -446,7 +435,7 @@ int stanchion_checked_mutex_trylock(struct stanchion_checked_mutex_t *lock) STAN
  *
  * - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is null or misaligned or the
  *   nanoseconds are not below a second.
- * - Progress: takes no place in the queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: queues and sleeps as `stanchion_checked_mutex_lock`.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -580,7 +569,8 @@ int stanchion_mutex_trylock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
  * Tries to acquire `lock`, a `stanchion_mutex_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -619,7 +609,8 @@ int stanchion_counted_mutex_trylock(struct stanchion_counted_mutex_t *lock) STAN
  * Tries to acquire `lock`, a `stanchion_counted_mutex_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -658,7 +649,8 @@ int stanchion_byte_trylock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
  * Tries to acquire `lock`, a `stanchion_byte_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -697,7 +689,8 @@ int stanchion_ticket_trylock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT
  * Tries to acquire `lock`, a `stanchion_ticket_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -736,7 +729,8 @@ int stanchion_qspin_trylock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
  * Tries to acquire `lock`, a `stanchion_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -775,7 +769,8 @@ int stanchion_cna_trylock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
  * Tries to acquire `lock`, a `stanchion_cna_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -814,7 +809,8 @@ int stanchion_unfair_q_trylock(struct stanchion_unfair_q_t *lock) STANCHION_NOEX
  * Tries to acquire `lock`, a `stanchion_unfair_q_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -853,7 +849,8 @@ int stanchion_ppc_simple_trylock(struct stanchion_ppc_simple_t *lock) STANCHION_
  * Tries to acquire `lock`, a `stanchion_ppc_simple_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -892,7 +889,8 @@ int stanchion_owner_qspin_trylock(struct stanchion_owner_qspin_t *lock) STANCHIO
  * Tries to acquire `lock`, a `stanchion_owner_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -931,7 +929,8 @@ int stanchion_xen_pv_trylock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT
  * Tries to acquire `lock`, a `stanchion_xen_pv_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -970,7 +969,8 @@ int stanchion_pv_ticket_trylock(struct stanchion_pv_ticket_t *lock) STANCHION_NO
  * Tries to acquire `lock`, a `stanchion_pv_ticket_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1009,7 +1009,8 @@ int stanchion_pv_ticket_opportunistic_trylock(struct stanchion_pv_ticket_opportu
  * Tries to acquire `lock`, a `stanchion_pv_ticket_opportunistic_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1049,7 +1050,8 @@ int stanchion_pv_qspin_trylock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEX
  * Tries to acquire `lock`, a `stanchion_pv_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1088,7 +1090,8 @@ int stanchion_pv_qspin_kick_at_unlock_trylock(struct stanchion_pv_qspin_kick_at_
  * Tries to acquire `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1128,7 +1131,8 @@ int stanchion_pv_qspin_eager_trylock(struct stanchion_pv_qspin_eager_t *lock) ST
  * Tries to acquire `lock`, a `stanchion_pv_qspin_eager_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1167,7 +1171,8 @@ int stanchion_pv_qspin_kick_ahead_trylock(struct stanchion_pv_qspin_kick_ahead_t
  * Tries to acquire `lock`, a `stanchion_pv_qspin_kick_ahead_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1206,7 +1211,8 @@ int stanchion_pv_qspin_wait_early_trylock(struct stanchion_pv_qspin_wait_early_t
  * Tries to acquire `lock`, a `stanchion_pv_qspin_wait_early_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1245,7 +1251,8 @@ int stanchion_pv_qspin_wait_early_sampled_trylock(struct stanchion_pv_qspin_wait
  * Tries to acquire `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1285,7 +1292,8 @@ int stanchion_pv_qspin_only_wait_early_trylock(struct stanchion_pv_qspin_only_wa
  * Tries to acquire `lock`, a `stanchion_pv_qspin_only_wait_early_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1325,7 +1333,8 @@ int stanchion_pv_qspin_pending_trylock(struct stanchion_pv_qspin_pending_t *lock
  * Tries to acquire `lock`, a `stanchion_pv_qspin_pending_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1364,7 +1373,8 @@ int stanchion_pv_qspin_patched_trylock(struct stanchion_pv_qspin_patched_t *lock
  * Tries to acquire `lock`, a `stanchion_pv_qspin_patched_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1403,7 +1413,8 @@ int stanchion_pv_qspin_hash_trylock(struct stanchion_pv_qspin_hash_t *lock) STAN
  * Tries to acquire `lock`, a `stanchion_pv_qspin_hash_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1418,45 +1429,6 @@ int stanchion_pv_qspin_hash_timedlock(struct stanchion_pv_qspin_hash_t *lock, co
  * `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_hash_unlock(struct stanchion_pv_qspin_hash_t *lock) STANCHION_NOEXCEPT;
-
-/**
- * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_4_15_t`.
- *
- * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
- *
- * Caller: `lock` points at a lock that was zero before its first use.
- */
-int stanchion_pv_qspin_4_15_lock(struct stanchion_pv_qspin_4_15_t *lock) STANCHION_NOEXCEPT;
-
-/**
- * Acquires `lock`, a `stanchion_pv_qspin_4_15_t`, if that needs no waiting.
- *
- * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
- *
- * Caller: `lock` points at a lock that was zero before its first use.
- */
-int stanchion_pv_qspin_4_15_trylock(struct stanchion_pv_qspin_4_15_t *lock) STANCHION_NOEXCEPT;
-
-/**
- * Tries to acquire `lock`, a `stanchion_pv_qspin_4_15_t`, until `CLOCK_MONOTONIC` shows `until`.
- *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
- *
- * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
- */
-int stanchion_pv_qspin_4_15_timedlock(struct stanchion_pv_qspin_4_15_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
-
-/**
- * Releases `lock`, a `stanchion_pv_qspin_4_15_t`.
- *
- * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
- */
-int stanchion_pv_qspin_4_15_unlock(struct stanchion_pv_qspin_4_15_t *lock) STANCHION_NOEXCEPT;
 
 /**
  * Waits until the calling thread holds `lock`, a `stanchion_ppc_qspin_t`.
@@ -1481,7 +1453,8 @@ int stanchion_ppc_qspin_trylock(struct stanchion_ppc_qspin_t *lock) STANCHION_NO
  * Tries to acquire `lock`, a `stanchion_ppc_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in a queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */

@@ -198,8 +198,6 @@ mutexes! {
     pv_qspin_patched stanchion_pv_qspin_patched_t = lock::PvQSpinPatchedLock<Departing>;
     /// `pv-qspin-hash`: as kick-at-unlock; finds its head in a hash table.
     pv_qspin_hash stanchion_pv_qspin_hash_t = lock::PvQSpinHashLock<Departing>;
-    /// `pv-qspin-4.15`: steals without a limit on time, as merged.
-    pv_qspin_4_15 stanchion_pv_qspin_4_15_t = lock::PvQSpin415Lock<Departing>;
     /// `ppc-qspin`: as kick-at-unlock; yields instead of sleeping.
     ppc_qspin stanchion_ppc_qspin_t = lock::PpcQSpinLock<Departing>;
 }

@@ -15,7 +15,7 @@
 //! | `owner-qspin` | [`OwnerQueuedLock`] | more contexts than CPUs, where time can be given to the owner |
 //! | `xen-pv` | [`XenPvLock`] | more contexts than CPUs; unfair, a full fence at each release |
 //! | `pv-ticket` | [`PvTicketLock`] | more contexts than CPUs; strict FIFO |
-//! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs |
+//! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs, as in a kernel |
 //! | `rw-simple` | [`CountRwLock`] | the yardstick of reader-writer locks |
 //! | `qrw` | [`QueuedRwLock`] | readers and writers, fair to both |
 //! | `percpu-rw` | [`PerCpuRwLock`] | readers that hardly ever meet a writer |

@@ -1,4 +1,4 @@
-//! What each execution context owns: four queue nodes, and its memory of how long it has been running.
+//! What each execution context owns: four queue nodes, and what some locks remember of it.
 //!
 //! A queue node is needed only between the start of a slow path and the acquisition, so a context needs one for each
 //! level of interrupt nesting and none for the locks that it holds.
@@ -72,22 +72,10 @@ pub struct PerCpu<P: Platform> {
     pub(crate) event: P::U8,
     /// How many of the nodes are in use (P1).
     nesting: P::U8,
-    /// When the context last came out of a queue, in microseconds modulo 2^32.
-    pub(crate) stint_began: P::U32,
-    /// How long it may steal from then on, in microseconds; adapts to how long queues are.
-    pub(crate) stint: P::U32,
-    /// By how much the stint was extended because nobody would take the CPU, in microseconds.
-    pub(crate) stint_extension: P::U32,
-    /// How long the stint had lasted when the clock was last looked at, in microseconds; 0: not since the stint began.
-    pub(crate) looked_at: P::U32,
-    /// How many acquisitions ahead of a queue there are between two looks, by the pace at the last one.
-    pub(crate) credit: P::U32,
     /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see [`crate::owner_queued`].
     pub(crate) sleepy_seen: P::U32,
     /// A stream of pseudo-random numbers.
     pub(crate) dice: P::U32,
-    /// How its last spins ended; see `pv_qspin/patience.rs`.
-    pub(crate) patience: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -103,34 +91,15 @@ impl<P: Platform> PerCpu<P> {
             wanted: P::U16::new(0),
             event: P::U8::new(0),
             nesting: P::U8::new(0),
-            stint_began: P::U32::new(0),
-            stint: P::U32::new(0),
-            stint_extension: P::U32::new(0),
-            looked_at: P::U32::new(0),
-            credit: P::U32::new(0),
             sleepy_seen: P::U32::new(0),
             dice: P::U32::new(0),
-            patience: P::U32::new(0),
         }
-    }
-
-    /// Somebody else is this context from now on, who knows nothing of how the last one's spins ended. Only the new one may say so.
-    pub fn begin_anew(&self) {
-        // ord: P7 alone: private to this context
-        self.patience.store(0, Relaxed);
     }
 
     /// The context does not exist, and the queues in which it stands are used no more, or forget it first.
     pub fn forget(&self) {
         // ord: P9 alone: nobody is this context
         self.nesting.store(0, Relaxed);
-    }
-
-    /// Whether it has not spun yet since it began; for tests.
-    #[doc(hidden)]
-    pub fn is_new(&self) -> bool {
-        // ord: P8 alone: private to this context
-        self.patience.load(Relaxed) == 0
     }
 
     /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not for secrets).
@@ -209,14 +178,8 @@ where
             wanted: P::U16::ZERO,
             event: P::U8::ZERO,
             nesting: P::U8::ZERO,
-            stint_began: P::U32::ZERO,
-            stint: P::U32::ZERO,
-            stint_extension: P::U32::ZERO,
-            looked_at: P::U32::ZERO,
-            credit: P::U32::ZERO,
             sleepy_seen: P::U32::ZERO,
             dice: P::U32::ZERO,
-            patience: P::U32::ZERO,
         }
     };
 }

@@ -7,7 +7,6 @@ use crate::nodes::NodeId;
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::percpu::Domain;
 use crate::tunables::Tunable;
-use core::cell::Cell;
 
 /// A small, dense number of an execution context: a thread's slot, a vCPU, a simulated CPU.
 ///
@@ -63,15 +62,6 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
         order: impl LoadOrder,
         done: impl FnMut(T) -> bool,
     ) -> Result<T, T>;
-
-    /// Reads the cell, and tells whether its line has probably been away since this context last read it, that is,
-    /// whether somebody wrote to it in between. A waiter that finds the lock held polls on if the line stayed (the same
-    /// holder is still at work, and polling disturbs nobody), and backs off if it moved (the lock changes hands faster
-    /// than it polls). `true` also stands for "unknown". Takes about as long as a spin hint.
-    #[inline]
-    fn load_noticing(&self, order: impl LoadOrder) -> (T, bool) {
-        (self.load(order), true)
-    }
 
     /// What the cell holds, for reports and debug checks. Orders nothing, and is no access as far as a simulated machine is
     /// concerned: it costs no time there, so that a debug build runs the same simulation as a release build.
@@ -139,10 +129,6 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The number of the calling context; `None` if it has none and can get none (all numbers are taken), in which
     /// case the lock takes its slower path without a queue node.
     fn this_cpu() -> Option<CpuId>;
-
-    /// A counter that belongs to the calling context alone, interrupts included, zero at first. Must be cheap to reach: a
-    /// lock looks at it on each acquisition ahead of a queue.
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R;
 
     /// The NUMA node that the calling context runs on now.
     fn numa_node() -> u16;
@@ -230,16 +216,6 @@ pub trait Platform: Sized + Send + Sync + 'static {
         value: T,
         then: &impl Atomic<U>,
     ) -> U;
-
-    /// Makes a pair as good as fenced whose heavy side did without its barrier, because what [`Platform::store_then_load`] `seen` says so: a full
-    /// fence, then the load again. A world whose light side has that fence in any case may return `seen`.
-    fn load_behind_fence<T: Copy + Eq>(then: &impl Atomic<T>, seen: T) -> T {
-        let _ = seen;
-        // ord: C30 alone: the lock says at both ends what this fence orders, and with which other one
-        Self::fence(crate::order::SeqCst);
-        // ord: C31 alone: ordered by the fence above
-        then.load(crate::order::Relaxed)
-    }
 
     /// The heavy side of the pair described at [`Platform::store_then_load`].
     ///

@@ -23,9 +23,9 @@ fn every_lock_passes_and_a_broken_one_fails() {
     }
     assert_eq!(outcome.only("result")["operations"], tests.len());
 
-    let one = run(2, "workload=conform lock=pv-qspin-4.15");
+    let one = run(2, "workload=conform lock=pv-qspin-hash");
     assert_eq!(one.verdict, Some(Verdict::Ok));
-    assert_eq!(one.all("test").count(), of("pv-qspin-4.15"));
+    assert_eq!(one.all("test").count(), of("pv-qspin-hash"));
 
     assert_eq!(run(1, "workload=conform").only("failure")["detail"], "workload=conform needs two vCPUs");
     let none = run(2, "workload=conform lock=pv-qspin-4.16");

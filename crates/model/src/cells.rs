@@ -247,13 +247,6 @@ macro_rules! cells {
                 Err(value)
             }
 
-            #[track_caller]
-            fn load_noticing(&self, order: impl LoadOrder) -> ($int, bool) {
-                access();
-                let order = order_at(Location::caller(), "load_noticing", order.kind());
-                (self.plain_load(order), world::lines_move())
-            }
-
             fn peek(&self) -> $int {
                 self.shadow.load(Ordering::Relaxed)
             }

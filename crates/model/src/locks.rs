@@ -2,7 +2,7 @@
 use crate::check::{self, Limits, Report, Stated};
 use crate::guard::Ordered;
 use crate::platform::Model;
-use crate::policies::{Fair, Few, LetsOut, NoStint, Steals};
+use crate::policies::Few;
 use crate::shapes::Shape;
 use stanchion_core::pv_qspin as pv;
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
@@ -59,9 +59,7 @@ const EMPTY_WHEN_FREE: Stated = Stated { is_free: |word| word == EMPTY, ordered:
 const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
 /// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
 const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
-/// The second byte of the lock, which one head after the other writes, and of a node the state and the place.
-const MARKS_AND_STATES: &[usize] = &[1, 1_001, 1_007, 1_009, 1_015];
-/// The same with the links, where no holder takes a waiter out: it and whoever queues then write the same link in either order.
+/// The second byte of the lock, which one head after the other writes, and of a node the link, the state and the place.
 const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
 /// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the other stores to them,
 /// and releasers consume them at any time.
@@ -143,16 +141,6 @@ const LEASING: Suite = &[
     ("numa", Some(1)),
     ("gathered", Some(1)),
     ("timed-gathered", Some(1)),
-];
-/// For variants of a lock that goes through all of [`HALTING`].
-const STEALING: Suite =
-    &[("two", None), ("spurious", None), ("two-again", Some(3)), ("try", Some(3)), ("three", Some(2))];
-/// For those that let waiters out of the queue.
-const LETTING_OUT: Suite = &[
-    ("let-out", Some(1)),
-    ("let-out-middle", Some(0)),
-    ("let-out-latecomer", Some(0)),
-    ("elsewhere", Some(1)),
 ];
 /// For those that kick ahead.
 const KICKING_AHEAD: Suite = &[("elsewhere", Some(1))];
@@ -292,12 +280,8 @@ pub const LOCKS: &[Lock] = &[
     worded::<TicketLock<Model>>(&[SPINNING]),
     ordered::<QSpinLock<Model>>(LINKS_AND_STATES, &[QUEUEING]),
     ordered::<CnaLock<Model>>(WHOLE_NODES, &[QUEUEING, ON_NODES]),
-    ordered::<PvQSpinLock<Model, Steals>>(MARKS_LINKS_AND_STATES, &[HALTING]),
-    ordered::<PvQSpinLock<Model, NoStint>>(MARKS_LINKS_AND_STATES, &[STEALING]),
-    ordered::<PvQSpinLock<Model, LetsOut>>(MARKS_AND_STATES, &[HALTING, LETTING_OUT]),
-    ordered::<PvQSpinLock<Model, Fair>>(MARKS_LINKS_AND_STATES, &[HALTING]),
-    policy::<pv::Unlimited>(MARKS_LINKS_AND_STATES),
-    policy::<pv::Brief>(MARKS_LINKS_AND_STATES),
+    ordered::<PvQSpinLock<Model, pv::Small<pv::Merged>>>(MARKS_LINKS_AND_STATES, &[HALTING]),
+    ordered::<PvQSpinLock<Model, pv::Small<pv::KickAtUnlock>>>(MARKS_LINKS_AND_STATES, &[HALTING]),
     policy::<pv::EagerKick>(MARKS_LINKS_AND_STATES),
     ordered::<PvQSpinLock<Model, pv::Small<pv::KickAhead>>>(MARKS_LINKS_AND_STATES, &[POLICY, KICKING_AHEAD]),
     policy::<pv::WaitEarlyAtOnce>(MARKS_LINKS_AND_STATES),

@@ -3,7 +3,6 @@ use crate::cells::{CellU8, CellU16, CellU32, CellUsize, loom_order};
 use crate::policies;
 use crate::weaken::ordering;
 use crate::world::{self, World};
-use core::cell::Cell;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
 use stanchion_core::nodes::NodeId;
@@ -74,11 +73,6 @@ impl Platform for Model {
     fn this_cpu() -> Option<CpuId> {
         let (world, me) = world::here();
         CpuId::new(me as u16).filter(|_| world.settings().numbered)
-    }
-
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
-        let (world, me) = world::here();
-        f(world.credit(me))
     }
 
     fn numa_node() -> u16 {

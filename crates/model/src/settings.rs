@@ -18,8 +18,6 @@ pub struct Settings {
     pub preempted: u8,
     /// Which contexts are of real-time priority: a bit for each.
     pub urgent: u8,
-    /// What is said of lines that are polled.
-    pub moves: bool,
     /// Whether contexts have numbers.
     pub numbered: bool,
     /// Whether queue nodes have been in use before: their links lead to the first context.
@@ -44,7 +42,6 @@ pub(crate) const PLAIN: Settings = Settings {
     barrier_fails: 0,
     preempted: 0,
     urgent: 0,
-    moves: true,
     numbered: true,
     used_nodes: false,
     absences: false,

@@ -257,27 +257,6 @@ const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
-        name: "let-out",
-        about: "as gathered; the second waiter, which can be let out, is the only one that is preempted",
-        contexts: &[&[Gather(0, 2), Hold(0)], &[Hold(0)], &[Hold(0)]],
-        settings: Settings { preempted: 1 << 2, ..PLAIN },
-        ..BASE
-    },
-    Shape {
-        name: "let-out-middle",
-        about: "the same with a further waiter behind",
-        contexts: &[&[Gather(0, 3), Hold(0)], &[Hold(0)], &[Hold(0)], &[Hold(0)]],
-        settings: Settings { preempted: 1 << 2, ..PLAIN },
-        ..BASE
-    },
-    Shape {
-        name: "let-out-latecomer",
-        about: "the same, and that waiter queues meanwhile",
-        contexts: &[&[Gather(0, 2), Hold(0)], &[Hold(0)], &[Hold(0)], &[Hold(0)]],
-        settings: Settings { preempted: 1 << 2, ..PLAIN },
-        ..BASE
-    },
-    Shape {
         name: "elsewhere",
         about: "four contexts; the head that sleeps has its spot from one that the waiter behind it stood behind at another \
                 lock; explored from where both wait",

@@ -27,7 +27,7 @@ const PAUSES: u32 = 1;
 const WAITS: usize = 2;
 /// Stands for every cell, where a waiter does not say which one it waits for.
 const ANY: usize = usize::MAX;
-/// What [`World::now`] advances by, in nanoseconds: a microsecond, so that stints end.
+/// What [`World::now`] advances by, in nanoseconds: a microsecond, so that turns end.
 const TICK: u64 = 1_000;
 
 /// What belongs to one context.
@@ -38,7 +38,6 @@ struct Context {
     kicked: CellU8,
     spurious: Coins,
     barrier: Coins,
-    credit: Cell<u32>,
     /// How often it was taken off its CPU and put back: odd while it is off.
     absences: CellU32,
     /// How many locks it holds or waits for.
@@ -83,7 +82,6 @@ impl World {
                 kicked: CellU8::new(0),
                 spurious: Coins::new(settings.spurious),
                 barrier: Coins::new(settings.barrier_fails),
-                credit: Cell::new(0),
                 absences: CellU32::new(0),
                 engaged: Cell::new(0),
                 pauses: Cell::new(0),
@@ -146,10 +144,6 @@ impl World {
 
     pub(crate) fn settings(&self) -> Settings {
         self.settings
-    }
-
-    pub(crate) fn credit(&self, me: usize) -> &Cell<u32> {
-        &self.contexts[me].credit
     }
 
     /// Makes the link of each context's first node lead to the first context, as an earlier queue would have left it. To be called
@@ -338,10 +332,6 @@ pub(crate) fn wrote(cell: usize) {
         world.count_write(me);
         world.wake(cell);
     }
-}
-
-pub(crate) fn lines_move() -> bool {
-    here().0.settings.moves
 }
 
 /// If an interrupt is due for the calling context, runs its handler; whether it did.

@@ -100,7 +100,6 @@ pub(crate) static ALGORITHMS: &[Algorithm] = &[
     algorithm::<OwnerYieldLock<World>>(u32::MAX),
     algorithm::<OwnerQueuedLock<World>>(0xffff),
     algorithm::<PvQSpinLock<World>>(BYTE),
-    algorithm::<PvQSpinLock<World, pv_qspin::Unlimited>>(BYTE),
     algorithm::<PvQSpinLock<World, pv_qspin::KickAtUnlock>>(BYTE),
 ];
 

@@ -114,15 +114,6 @@ macro_rules! cell {
                 });
                 if found { Ok(seen) } else { Err(seen) }
             }
-            #[inline]
-            fn load_noticing(&self, order: impl LoadOrder) -> ($value, bool) {
-                let value = self.load(order);
-                let missed = engine::missed_last();
-                if !missed {
-                    engine::look(); // the clock is read before and after, which takes about as long as a spin hint
-                }
-                (value, missed)
-            }
             #[inline(always)]
             fn peek(&self) -> $value {
                 self.0.load(Plain)
@@ -329,14 +320,6 @@ impl Platform for Sim {
 
     fn this_cpu() -> Option<CpuId> {
         engine::with(|_, who| CpuId::new(who as u16)).flatten()
-    }
-
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
-        // The counter is copied out and back, so that `f` may use the machine meanwhile; nobody else changes it.
-        let counter = Cell::new(engine::with(|engine, _| engine.private().get()).unwrap_or(0));
-        let result = f(&counter);
-        engine::with(|engine, _| engine.private().set(counter.get()));
-        result
     }
 
     fn numa_node() -> u16 {

@@ -56,8 +56,8 @@ locks! {
     PvTicketLock = PvTicketLock<Plain>;
     /// The same, whose waiters near their turn hardly ever sleep. See [`stanchion_core::pv_ticket`].
     PvTicketOpportunisticLock = PvTicketLock<Opportunistic>;
-    /// Paravirtual queued lock, hybrid policy: the default, for any number of threads. See [`stanchion_core::pv_qspin`].
-    PvQSpinLock = PvQSpinLock<pv::Hybrid>;
+    /// Paravirtual queued lock that steals without a limit on time (as merged in 4.15). See [`stanchion_core::pv_qspin::Merged`].
+    PvQSpinLock = PvQSpinLock<pv::Merged>;
     /// Paravirtual queued lock that never steals. See [`stanchion_core::pv_qspin`].
     PvQSpinKickAtUnlockLock = PvQSpinLock<pv::KickAtUnlock>;
     /// Paravirtual queued lock that kicks a sleeper when it becomes head (4.2-rc1). See [`stanchion_core::pv_qspin::EagerKick`].
@@ -76,8 +76,6 @@ locks! {
     PvQSpinPatchedLock = PvQSpinLock<pv::Patched>;
     /// Paravirtual queued lock that kick-at-unlock that finds its head in a hash table. See [`stanchion_core::pv_qspin::Hashed`].
     PvQSpinHashLock = PvQSpinLock<pv::Hashed>;
-    /// Paravirtual queued lock that steals without a limit on time (as merged). See [`stanchion_core::pv_qspin::Unlimited`].
-    PvQSpin415Lock = PvQSpinLock<pv::Unlimited>;
     /// Paravirtual queued lock that kick-at-unlock that yields instead of sleeping (POWER). See [`stanchion_core::pv_qspin::Conferring`].
     PpcQSpinLock = PvQSpinLock<pv::Conferring>;
     /// Paravirtual queued lock that kick-at-unlock that points at its head; 8 bytes. See [`stanchion_core::pv_qspin::Pointed`].

@@ -33,7 +33,7 @@ macro_rules! mutexes {
             xen_pv: Halts, XenPvLock<On<W>>;
             pv_ticket: Halts, PvTicketLock<On<W>, Plain>;
             pv_ticket_opportunistic: Spins, PvTicketLock<On<W>, Opportunistic>;
-            pv_qspin: Halts, PvQSpinLock<On<W>, Waits<W, pv::Hybrid>>;
+            pv_qspin: Halts, PvQSpinLock<On<W>, Waits<W, pv::Merged>>;
             pv_qspin_kick_at_unlock: Halts, PvQSpinLock<On<W>, Waits<W, pv::KickAtUnlock>>;
             pv_qspin_eager: Halts, PvQSpinLock<On<W>, Waits<W, pv::EagerKick>>;
             pv_qspin_kick_ahead: Halts, PvQSpinLock<On<W>, Waits<W, pv::KickAhead>>;
@@ -44,7 +44,6 @@ macro_rules! mutexes {
             pv_qspin_patched: Halts, PvQSpinLock<On<W>, Waits<W, pv::Patched>>;
             pv_qspin_hash: Halts, PvQSpinLock<On<W>, Waits<W, pv::Hashed>>;
             pv_qspin_pointer: Halts, PvQSpinLock<On<W>, Waits<W, pv::Pointed>>;
-            pv_qspin_4_15: Halts, PvQSpinLock<On<W>, Waits<W, pv::Unlimited>>;
             ppc_qspin: Halts, PvQSpinLock<On<W>, Waits<W, pv::Conferring>>;
         }
     };

@@ -24,7 +24,7 @@ impl Test {
         (self.conduct)(&self.case, self.body);
     }
 
-    /// Whether it is one of the lock that command lines call `name`, as `pv-qspin-4.15`.
+    /// Whether it is one of the lock that command lines call `name`, as `pv-qspin-hash`.
     pub fn is_of(&self, name: &str) -> bool {
         let as_in_catalogue = name.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '_' });
         self.case.lock.chars().eq(as_in_catalogue)

@@ -117,7 +117,7 @@ pub(super) const JOBS: &[Job] = &[
             "--preload",
             "ours:unfair-q",
             "--preload",
-            "ours:pv-qspin-4.15",
+            "ours:pv-qspin",
             "--preload",
             "ours:ppc-simple",
             "--preload",

@@ -61,7 +61,7 @@ fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
         }
         "heavy_barrier" => vec![weaker(op.to_owned(), "SeqCst", "nothing")],
         // Order nothing between contexts, or are not the core's, or say elsewhere with which fence.
-        "compiler_barrier" | "membarrier" | "load_behind_fence" => Vec::new(),
+        "compiler_barrier" | "membarrier" => Vec::new(),
         "compare_exchange" => {
             let mut both = each(op.to_owned(), orderings[0]);
             both.extend(each(format!("{op}.failure"), orderings.get(1).copied().unwrap_or("Relaxed")));
@@ -73,10 +73,7 @@ fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
 
 /// The next weaker orderings of an operation.
 fn steps_down(op: &str, from: &str) -> &'static [&'static str] {
-    let loads = matches!(
-        op,
-        "load" | "wait_until" | "wait_until_polls" | "load_noticing" | "compare_exchange.failure"
-    );
+    let loads = matches!(op, "load" | "wait_until" | "wait_until_polls" | "compare_exchange.failure");
     match from {
         "Acquire" | "Release" if op == "fence" => &["nothing"],
         "AcqRel" if op == "fence" => &["Acquire", "Release"],

@@ -11,13 +11,14 @@
 //! of `reference/algorithms.md` 3.1: the schedule explorer showed within ten schedules that the waiter then waits for ever for
 //! a place that nobody will tell it.
 use super::waiter::{HALTED, ROUSED};
-use super::word::{NO_STEALING, OPEN, PENDING, SPINS, said};
-use super::{PvQSpinLock, WaitPolicy};
+use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
+use super::{PvQSpinLock, Signpost, WaitPolicy};
 use crate::Tunable;
 use crate::events::Event;
-use crate::order::Relaxed;
+use crate::order::{Acquire, Relaxed};
 use crate::percpu::Domain;
 use crate::platform::{Atomic, CpuId, Platform};
+use crate::tail::NodeCode;
 
 /// No more than so many are woken ahead, whatever the tunable says.
 const MOST: usize = 8;
@@ -26,7 +27,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Whether the head of the queue sleeps, as far as its mark tells.
     pub(super) fn head_sleeps(&self) -> bool {
         // ord: V47 alone: a hint; a mark that comes later is found after the release (V4)
-        !matches!(said(self.head.load(Relaxed)), OPEN | NO_STEALING | SPINS | PENDING)
+        !matches!(self.head.load(Relaxed), OPEN | NO_STEALING | SPINS | PENDING)
     }
 
     #[cold]
@@ -55,5 +56,21 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             code = Self::behind(domain, node);
         }
         ahead
+    }
+
+    /// The head of the queue, if it sleeps or is just waking up.
+    ///
+    /// Holding the lock makes the answer right: the last head cleared its mark before it released, so a mark that the
+    /// holder reads is the present head's; that head keeps its place until it leaves the queue, and it cannot leave without
+    /// the lock.
+    fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
+        // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of another lock's head
+        W::Signpost::occupant(self.at(domain), self.head.load(Acquire))
+    }
+
+    /// For the holder: the waiter behind the one at `code`, if it has linked itself.
+    fn behind(domain: &P::Domain, code: NodeCode) -> Option<NodeCode> {
+        // ord: R1 pairs V7: the waiter behind was ready before it linked itself
+        NodeCode::from_raw(domain.node(code).next.load(Acquire))
     }
 }

@@ -4,16 +4,14 @@
 //!
 //! A queue that spins is lost as soon as a waiter's CPU is taken away; a queue that hands the lock to a sleeping waiter
 //! is lost to the wake-up latency. This lock queues its waiters so that each sleeps at a place of its own, but lets
-//! contexts that *are running* take a free lock ahead of the queue for a bounded time, and wakes one sleeper at a time
-//! to take their place.
+//! contexts that *are running* take a free lock ahead of the queue while its head sleeps.
 //!
 //! # Provenance
 //!
 //! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3 describe it. Each patch of
 //! the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before it),
 //! [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of
-//! it); POWER's form is [`Conferring`], that of 4.15 [`Unlimited`]; [`Brief`] is for the queues of other locks. [`Hybrid`], the
-//! default, is ours, with the 4.15 form as its start. What differs from what was announced, and why:
+//! it); POWER's form is [`Conferring`]. [`Merged`], the default, is that of 4.15. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in the locked
@@ -29,53 +27,34 @@
 //!   until it wins; here it arms its spot again.
 //! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role needs no
 //!   fences.
-//! - **Stints.** In a kernel a newcomer may steal once, or while the head is not running. A thread that steals for as
-//!   long as its time slice lasts starves the queue for tens of milliseconds; a thread here may steal for a *stint* since
-//!   it last came out of a queue, then it queues, and its CPU goes to a waiter. The length of stints adapts to the length
-//!   of the queue, so that few waiters rotate seldom and many rotate fast (`stint.rs`).
-//! - **Letting out.** A waiter at home on the CPU that becomes free is taken out of the queue to run there (`rotation.rs`),
-//!   because the head may stand in the run queue of another CPU.
-//! - **Patience.** Where spins are in vain because holders do not run, contexts stop spinning; a new context's first spins are short (`patience.rs`).
-//! - **Turns of some microseconds.** Where contexts acquire as fast as a line moves between CPUs, who finds the lock held stays away for a
-//!   while, so that one CPU at a time has the lock and what it protects (`stint.rs`).
-//! - **Watched marks.** Where heads sleep again and again, releases look twice at the mark, and heads need no heavy barrier (I6).
-//! - **Backing off by line motion.** A waiter that finds the lock held polls on as long as the line stays, and backs off
-//!   once it moves: then the lock changes hands faster than it polls (`backoff.rs`).
+//! - **Newcomers give up.** In the kernel a newcomer of 4.15 tries for as long as the head sleeps, and queues at once where there is
+//!   no queue; here it tries for 20 us in any case.
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those that queued, except that waiters may be let out to run ahead. While a queue
-//!   exists, each context may acquire ahead of it for at most one stint, at most
-//!   [`LONGEST_STINT_MICROS`](WaitPolicy::LONGEST_STINT_MICROS) long, plus
-//!   [`LONGEST_EXTENSION`](WaitPolicy::LONGEST_EXTENSION) stints if nobody would take its CPU, plus
-//!   [`MOST_CREDIT`](WaitPolicy::MOST_CREDIT) acquisitions until it looks at the clock; then it queues. A head that runs is
-//!   overtaken for at most [`HEAD_PATIENCE`](WaitPolicy::HEAD_PATIENCE) plus one acquisition of each context that was past
-//!   the check. Under [`KickAtUnlock`] the bound is that of `qspin`: once by each other context. `try_acquire` never waits,
-//!   so it does not count as a stint; it, too, stops when the head asks.
-//!   The stint is the context's, not the lock's: whoever alternates between two contended locks starts a new one each time it
-//!   comes out of either queue. A waiter that was let out and still finds the lock held goes to the end of the queue. A
-//!   context without a node (fifth nesting level, or no number left) cannot queue; it heeds the head's request only.
-//! - Progress: needs the holder to run. A preempted waiter delays nobody under [`Hybrid`], except in the few instructions
-//!   in which it links itself.
-//! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes and 28 bytes for its stint and its patience.
+//! - Fairness: FIFO among those that queued. Under [`Merged`] newcomers overtake without bound while the head sleeps; a head that
+//!   runs is overtaken by those only who were past the check. Under the others the bound is that of `qspin`: once by each other
+//!   context. `try_acquire` heeds the same. A context without a node (fifth nesting level, or no number left) cannot queue; it
+//!   heeds the head's request only.
+//! - Progress: needs the holder to run, and a head that sleeps to get a CPU, unless newcomers steal.
+//! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes.
 //! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where [`Platform::paravirt`] says no, spins
 //!   in FIFO order instead of halting.
-//! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is let out.
-//! - After a release the lock's second byte is read again, twice at most: **the lock's memory must stay readable until `release`
+//! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is kicked ahead.
+//! - After a release the lock's second byte is read again: **the lock's memory must stay readable until `release`
 //!   returns**, also when another context may already destroy it. Safe Rust sees to that.
 //!
 //! # The word, `(tail, head, locked)`
 //!
 //! `head` is what the head of the queue left for others: 0 nothing, 1–123 the spot where it sleeps, 124 "it sleeps, look
-//! it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for good. Any of them but the last may stand there with 128
-//! added: "releases look twice" (I6).
+//! it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for good.
 //!
 //! | from | to | by |
 //! |---|---|---|
 //! | `0,0,0` | `0,0,1` | acquire, uncontended |
 //! | `t,h,0` | `t,h,1` | steal, `h` ≠ 126; or the head's own claim |
-//! | `p,*,*` | `n,*,*` | a waiter queues; or a holder lets the last one out |
-//! | `n,*,*` | `n,126,*` | the head has waited long enough |
+//! | `p,*,*` | `n,*,*` | a waiter queues |
+//! | `n,0,*` | `n,126,*` | the head is awake and did not get the lock at once |
 //! | `n,*,*` | `n,s,*` | the head is about to sleep at spot `s`; or the new owner marks a sleeping new head |
 //! | `n,*,*` | `n,0,*` | the head woke up, or has acquired |
 //! | `n,0,1` | `0,0,1` | the head was the last in the queue |
@@ -98,39 +77,30 @@
 //! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
 //! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new head that
 //!   sleeps, before it lets that head know (through the node's `spot`).
-//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, {WAIT, HALTED} → HEAD by the owner in front, and
-//!   {WAIT, HALTED} → REMOVED by a holder that took it out, by read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it knows.
-//! - **I4** A head halts only after: spot armed, mark in `head`, heavy barrier (or what stands for it, I6), lock seen held. Hence the release of
+//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, HALTED → ROUSED by a release that is about to kick it,
+//!   ROUSED → WAIT by its own context, and any of them → HEAD by the owner in front, by read-modify-write only; so the owner knows whether
+//!   the new head sleeps, and the new head knows that it knows.
+//! - **I4** A head halts only after: place armed, mark in `head`, heavy barrier, lock seen held. Hence the release of
 //!   that holder, or of a later one, sees the mark.
 //! - **I5** When the queue empties, `head` says nothing before `tail` is 0.
-//! - **I6** A head says that releases look twice together with its mark, and passes the heavy barrier after it. A release whose only look did not
-//!   find it said has stored its 0 before that barrier is over; any later one finds it and looks again, behind a full fence. So a head that
-//!   finds it said by an earlier head, or by itself, needs a fence of its own in place of the heavy barrier. Whoever leaves the queue without
-//!   having slept takes it back. (It must be said *before* the barrier: said after it, as we had it first, it is missed by a release between
-//!   the two, whose store nothing orders any more. The schedule explorer found that.)
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark, heavy barrier, look
-//! at the lock (V58, V10) against store the lock, look at the mark (V4, inside
+//! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark (V9), heavy barrier, look
+//! at the lock (V10) against store the lock, look at the mark (V4, inside
 //! [`store_then_load`](Platform::store_then_load)), which also shows the place behind the mark to a release that the head has not
-//! seen; where releases look twice, fence (V55) against fence (V56). For a holder that follows the queue from the mark it is V9, which
-//! an owner leaves for a sleeping head, and V58 against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16
-//! against V8, V11 and V12; the spot that an owner took for a sleeping head: V17 against V14.
-mod backoff;
+//! seen. For a holder that follows the queue from the mark it is V9 against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15).
+//! Head's role: V16 against V8, V12, V39 and V40; the place that an owner took for a sleeping head: V17 against V14.
 mod kick_ahead;
 mod newcomer;
-mod patience;
 mod policy;
-mod rotation;
 mod signpost;
-mod stint;
 mod waiter;
 mod word;
 
 pub use policy::{
-    Brief, Conferring, EagerKick, FirstPends, Hashed, Hybrid, KickAhead, KickAtUnlock, OnlyWaitEarly,
-    Patched, Pointed, Small, Unlimited, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
+    Conferring, EagerKick, FirstPends, Hashed, KickAhead, KickAtUnlock, Merged, OnlyWaitEarly, Patched,
+    Pointed, Small, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 pub use word::NO_STEALING;
@@ -141,14 +111,13 @@ use crate::order::{Acquire, Relaxed};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::tail::NodeCode;
 use crate::transitions::{Field, Table, Word};
-use backoff::Seen;
 use core::marker::PhantomData;
 use signpost::{At, ConstInLock, InLock};
-use word::{OPEN, PENDING, SPINS, TRANSITIONS, is_watched, said};
+use word::{OPEN, PENDING, SPINS, TRANSITIONS};
 
 /// The paravirtual queued lock; see the [module](self).
 #[repr(C, align(4))]
-pub struct PvQSpinLock<P: Platform, W: WaitPolicy = Hybrid> {
+pub struct PvQSpinLock<P: Platform, W: WaitPolicy = Merged> {
     locked: P::U8,
     head: P::U8,
     tail: P::U16,
@@ -199,7 +168,7 @@ impl<P: Platform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     }
 
     fn word(&self) -> Word {
-        Word { tail: self.tail.peek(), pending: said(self.head.peek()), locked: self.locked.peek() }
+        Word { tail: self.tail.peek(), pending: self.head.peek(), locked: self.locked.peek() }
     }
 }
 
@@ -227,7 +196,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     #[inline(always)]
     fn head_objects(&self) -> bool {
         // ord: V22 alone: a request; missing it costs the head one overtaking
-        matches!(said(self.head.load(Relaxed)), SPINS | NO_STEALING)
+        matches!(self.head.load(Relaxed), SPINS | NO_STEALING)
     }
 
     /// Whether a newcomer may take the lock ahead of the queue.
@@ -240,16 +209,6 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     #[inline]
     fn at<'a>(&'a self, domain: &'a P::Domain) -> At<'a, P, InLockOf<P, W>> {
         At { domain, address: core::ptr::from_ref(self).addr(), in_lock: &self.signpost }
-    }
-
-    /// Whether a claim has a chance.
-    #[inline(always)]
-    fn look(&self) -> Seen {
-        // ord: V35 alone: a claim decides the lock
-        match self.locked.load_noticing(Relaxed) {
-            (0, _) => Seen::Free,
-            (_, moved) => Seen::Held { moved },
-        }
     }
 
     /// One try to take a free lock, queue or no queue.
@@ -274,9 +233,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Kicks the head that `mark` leads to. The lock may be somebody else's by now.
     #[cold]
     fn kick_head(&self, mark: u8) {
-        // ord: V56 pairs V55: a head that did not see our release left its mark before this fence, and we see it now (I6)
-        let mark = said(if is_watched(mark) { P::load_behind_fence(&self.head, mark) } else { mark });
-        if matches!(mark, OPEN | NO_STEALING | SPINS | PENDING) {
+        if matches!(mark, NO_STEALING | SPINS | PENDING) {
             return;
         }
         if let Some(cpu) = P::with_domain(|domain| W::Signpost::consume(self.at(domain), mark)) {

@@ -1,4 +1,4 @@
-//! What the second byte of the lock may hold, and all that the word may do, whether releases look twice or not.
+//! What the second byte of the lock may hold, and all that the word may do.
 use crate::spots::SPOTS_PER_ROW;
 use crate::transitions::{Change, Is, Row, Table};
 
@@ -12,21 +12,7 @@ pub(super) const PENDING: u8 = 125;
 pub const NO_STEALING: u8 = 126;
 /// For good: this lock's waiters never halt, and nobody steals.
 pub(super) const SPINS: u8 = u8::MAX;
-/// Beside any of the others but [`SPINS`]: releases look twice (I6).
-pub(super) const WATCHED: u8 = 0x80;
 const _: () = assert!(SPOTS_PER_ROW < SLOW as usize);
-
-/// What the second byte says, whether releases look twice or not.
-#[inline(always)]
-pub(super) const fn said(byte: u8) -> u8 {
-    if byte == SPINS { SPINS } else { byte & !WATCHED }
-}
-
-/// Whether releases look twice.
-#[inline(always)]
-pub(super) const fn is_watched(byte: u8) -> bool {
-    byte != SPINS && byte & WATCHED != 0
-}
 
 pub(super) const TRANSITIONS: Table = Table(&[
     Row {
@@ -36,7 +22,7 @@ pub(super) const TRANSITIONS: Table = Table(&[
         locked: Change::Goes(Is::Value(0), Is::Value(1)),
     },
     Row {
-        name: "queue, or let the last waiter out: p,*,* -> n,*,*",
+        name: "queue: p,*,* -> n,*,*",
         tail: Change::Goes(Is::Any, Is::NonZero),
         pending: Change::Same,
         locked: Change::Same,

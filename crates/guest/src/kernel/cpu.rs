@@ -26,8 +26,6 @@ pub(super) struct Cpu {
     pub(super) node: Cell<u16>,
     /// How many interrupt handlers that may take locks are active.
     pub(super) depth: Cell<u32>,
-    /// See `Platform::private_counter`.
-    pub(super) counter: Cell<u32>,
     /// When the periodic tick is due next and how often, in nanoseconds; 0: never.
     pub(super) tick_due: Cell<u64>,
     pub(super) tick_period: Cell<u64>,
@@ -97,7 +95,6 @@ impl Cpu {
             apic: Cell::new(0),
             node: Cell::new(0),
             depth: Cell::new(0),
-            counter: Cell::new(0),
             tick_due: Cell::new(0),
             tick_period: Cell::new(0),
             tick: Cell::new(None),

@@ -63,11 +63,6 @@ impl Platform for Guest {
     }
 
     #[inline(always)]
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
-        f(&this().counter)
-    }
-
-    #[inline(always)]
     fn numa_node() -> u16 {
         this().node.get()
     }
@@ -139,10 +134,6 @@ impl Platform for Guest {
         first.swap(value, SeqCst);
         // ord: AB14 alone: after AB13 in the single total order
         then.load(SeqCst)
-    }
-
-    fn load_behind_fence<T: Copy + Eq>(_then: &impl Atomic<T>, seen: T) -> T {
-        seen // behind the fence of every light side (AB13)
     }
 
     fn heavy_barrier() -> bool {

@@ -1,6 +1,5 @@
 //! The platform of those threads: the native one, but with storage of each run's own, numbered by vCPU.
 use super::{HERE, IN_HANDLER, MOST, here, me};
-use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 use stanchion::native::wake_at;
 use stanchion::native::{Cell8, Cell16, Cell32, CellUsize, Native};
@@ -53,10 +52,6 @@ impl Platform for Threads {
 
     fn this_cpu() -> Option<CpuId> {
         HERE.get().and_then(|(_, vcpu)| CpuId::new(vcpu))
-    }
-
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
-        Os::private_counter(f)
     }
 
     fn numa_node() -> u16 {

@@ -11,7 +11,7 @@ pub(crate) const LIBC_THROUGH: &str = "libc-through";
 pub(crate) const DEFAULT: &str = "stanchion";
 
 /// Those of the family that can stand in a pthread mutex: four bytes, free when zero, and not touched after their release.
-const TAKEN: [&str; 10] = [
+const TAKEN: [&str; 9] = [
     DEFAULT,
     "pv-qspin",
     "byte",
@@ -21,7 +21,6 @@ const TAKEN: [&str; 10] = [
     "ppc-simple",
     "owner-qspin",
     "pv-qspin-kick-at-unlock",
-    "pv-qspin-4.15",
 ];
 
 /// Names with what they are, in the order of the list.
@@ -82,7 +81,7 @@ mod tests {
         for name in TAKEN.into_iter().chain([LIBC, LIBC_THROUGH]) {
             assert_eq!(check(name), Ok(()), "{name}");
         }
-        for name in ["parking_lot", "pv-qspin-fenced", "xen-pv"] {
+        for name in ["parking_lot", "stanchion-fenced", "xen-pv"] {
             assert!(check(name).is_err(), "{name}");
         }
         assert_eq!(check("cna+stats"), Ok(()));

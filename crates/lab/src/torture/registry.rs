@@ -86,7 +86,11 @@ static ROWS: &[Row] = &[
         Fair::Yes,
         "pv-ticket whose near waiters hardly ever sleep",
     ),
-    ours::<stanchion::lock::PvQSpinLock>("pv-qspin", Fair::Yes, "paravirtual queued lock, hybrid policy"),
+    ours::<stanchion::lock::PvQSpinLock>(
+        "pv-qspin",
+        Fair::No,
+        "paravirtual queued lock that steals without a limit on time",
+    ),
     ours::<stanchion::lock::PpcQSpinLock>(
         "ppc-qspin",
         Fair::Yes,
@@ -141,11 +145,6 @@ static ROWS: &[Row] = &[
         "pv-qspin-pointer",
         Fair::Yes,
         "kick-at-unlock that points at its head; 8 bytes",
-    ),
-    ours::<stanchion::lock::PvQSpin415Lock>(
-        "pv-qspin-4.15",
-        Fair::No,
-        "steals without a limit on time (as merged)",
     ),
     Row {
         name: "reference-tas",

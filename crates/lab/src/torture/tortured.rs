@@ -145,7 +145,7 @@ stanchion_locks! {
     StanchionLock ByteLock TicketLock QSpinLock CnaLock UnfairQueuedLock OwnerYieldLock OwnerQueuedLock
     XenPvLock PvTicketLock PvTicketOpportunisticLock PvQSpinLock PpcQSpinLock PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock
     PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock
-    PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock PvQSpin415Lock
+    PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock
 }
 
 #[cfg(test)]

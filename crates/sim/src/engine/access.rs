@@ -25,7 +25,6 @@ impl Engine {
     fn reach_access(&mut self, at: Time, missed: bool) -> bool {
         let before = self.now;
         self.effort.memory_events += 1;
-        self.missed = missed;
         if self.reach(at) {
             if missed && at > before {
                 self.aside(self.current, Cause::Transfer, before, at);
@@ -160,11 +159,6 @@ pub(crate) fn load(address: usize) -> Option<u64> {
             }
         }
     }
-}
-
-/// Whether the running context's last load had to wait for its line.
-pub(crate) fn missed_last() -> bool {
-    with(|engine, _| engine.missed).unwrap_or(true)
 }
 
 /// A store of `value`, `bytes` wide. `write` writes the cell if that can be done at once.

@@ -2,7 +2,6 @@
 use super::cause::{Cause, Spent};
 use crate::random::Random;
 use crate::time::Time;
-use core::cell::Cell;
 use std::collections::VecDeque;
 
 /// What a suspended context is told when it goes on.
@@ -123,8 +122,6 @@ pub(super) struct Context {
     pub(super) window: Time,
     pub(super) spent: Spent,
     pub(super) random: Random,
-    /// See `Platform::private_counter`.
-    pub(super) private: Cell<u32>,
 }
 
 impl Context {
@@ -160,7 +157,6 @@ impl Context {
             window: 0,
             spent: Spent::default(),
             random: Random::new(seed, 1 + index as u64),
-            private: Cell::new(0),
         }
     }
 

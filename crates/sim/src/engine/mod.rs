@@ -37,7 +37,7 @@ use stanchion_core::Event as LockEvent;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-pub(crate) use access::{fence, heavy_barrier, load, missed_last, post, prefetch, prefetch_read, rmw, touch};
+pub(crate) use access::{fence, heavy_barrier, load, post, prefetch, prefetch_read, rmw, touch};
 pub use cause::{ByCause, Cause};
 pub(crate) use drive::{End, Limits, fail, run};
 pub(crate) use pause_loop::confer;
@@ -90,7 +90,6 @@ pub(crate) struct Engine {
     halts: u64,
     measuring_since: Time,
     recording: Option<Recording>,
-    missed: bool,
 }
 
 impl Engine {
@@ -127,7 +126,6 @@ impl Engine {
             halts: 0,
             measuring_since: 0,
             recording,
-            missed: false,
         };
         engine.queue.push(warm_up, Kind::Measure, 0, 0, 0);
         engine.queue.push(0, Kind::Breath, 0, 0, drive::REGULAR);
@@ -305,11 +303,6 @@ impl Engine {
     /// The running context's own randomness.
     pub(crate) fn random(&mut self) -> &mut Random {
         &mut self.contexts[self.current].random
-    }
-
-    /// The running context's private counter.
-    pub(crate) fn private(&self) -> &Cell<u32> {
-        &self.contexts[self.current].private
     }
 
     /// The CPU that context `who` runs on.

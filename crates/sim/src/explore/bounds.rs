@@ -11,8 +11,6 @@ pub enum Overtaking {
     Unbounded(&'static str),
     /// Each so often.
     AtMost(u32),
-    /// Each so often, where neither a second lock nor a handler lets the context come out of another queue.
-    AtMostOnItsOwn(u32),
     /// All together so often, and once more by each context each time that the waiter asks for the lock. Those do not count between which
     /// the waiter has not looked at the lock's word: one that gets no turn can do nothing against being passed.
     WhileItLooks {
@@ -27,7 +25,7 @@ impl core::fmt::Display for Overtaking {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Unbounded(_) => f.write_str("any"),
-            Self::AtMost(times) | Self::AtMostOnItsOwn(times) => write!(f, "{times}"),
+            Self::AtMost(times) => write!(f, "{times}"),
             Self::WhileItLooks { looks, asks } => write!(f, "{looks}+{asks}n"),
         }
     }

@@ -2,7 +2,6 @@
 //!
 //! A cell is a plain atomic of its own size, used by one host thread at a time, so it can stand anywhere.
 use super::engine::{self, Update, arrive, with};
-use super::plan::Coin;
 use crate::wide::Wide;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::Atomic;
@@ -111,11 +110,6 @@ macro_rules! cell {
                     value = self.load(order);
                 }
                 if done(value) { Ok(value) } else { Err(value) }
-            }
-
-            #[inline]
-            fn load_noticing(&self, order: impl LoadOrder) -> ($value, bool) {
-                (self.load(order), with(|engine| engine.coin(Coin::LineMoved, 2)) == 0)
             }
 
             #[inline]

@@ -4,7 +4,6 @@ use super::cells::CellU32;
 use super::machine::Machine;
 use super::platform::Stepped;
 use crate::arena::LINE_BYTES;
-use core::cell::Cell;
 use core::mem::size_of_val;
 use core::ops::Range;
 use stanchion_core::heads::{Head, HeadTable};
@@ -27,7 +26,6 @@ pub struct SteppedDomain {
     spots: Vec<CellU32>,
     heads: Vec<Head<Stepped>>,
     readers: Cells,
-    credit: [Cell<u32>; CONTEXTS],
 }
 
 /// The class of per-CPU reader-writer locks: a cell for each number.
@@ -63,7 +61,6 @@ impl SteppedDomain {
                 numbers,
                 cells: core::array::from_fn(|_| ReaderCell::new()),
             },
-            credit: core::array::from_fn(|_| Cell::new(0)),
         }
     }
 
@@ -81,10 +78,6 @@ impl SteppedDomain {
     pub(super) fn nobodys(&self) -> Range<usize> {
         let start = core::ptr::from_ref(&self.nobody).addr();
         start..start + size_of_val(&self.nobody)
-    }
-
-    pub(super) fn credit(&self, ctx: usize) -> &Cell<u32> {
-        &self.credit[ctx]
     }
 
     fn row_cells(&self, row: usize) -> &[CellU32] {

@@ -1,7 +1,6 @@
 //! The mutual exclusion locks that can be explored, each with its bound on overtaking.
 use super::bounds::{OVERTAKING_BY_NUMA, Overtaking, SecondByte};
 use super::platform::Stepped;
-use super::policies::{LetsOut, LongStint, NoStint, OVERTAKING_BY_STINT, OVERTAKING_WITHOUT_STINT, Quick};
 use super::subjects::{AfterRelease, AtRest, Explored, QUEUED, Subject, Tails};
 use crate::locks::{self, LockKind};
 use stanchion_core::pv_qspin::{self as pv, Small, WaitPolicy};
@@ -26,7 +25,7 @@ const BLOCKS: &[&str] =
 const FLAGS: &[&str] = &["somebody may sleep: set the flag", "the owner is alone: drop the flag"];
 
 type KickAtUnlock = Small<pv::KickAtUnlock>;
-type Unlimited = Small<pv::Unlimited>;
+type Merged = Small<pv::Merged>;
 
 fn paravirtual<W: WaitPolicy>(about: &'static str, overtaking: Overtaking) -> Subject {
     let unreachable: &[&str] = if W::PENDING { &[] } else { &[PENDS] };
@@ -138,9 +137,11 @@ fn described(kind: LockKind) -> Subject {
             };
             Subject { looks_at_all: true, ..ticketed(kind, about) }
         }
-        "pv-qspin" => paravirtual::<Quick>(
-            "paravirtual hybrid, small constants",
-            Overtaking::AtMostOnItsOwn(OVERTAKING_BY_STINT),
+        "pv-qspin" => paravirtual::<Merged>(
+            "steals without a limit on time",
+            Overtaking::Unbounded(
+                "whoever runs takes a free lock while the head sleeps; one that is awake is heeded",
+            ),
         ),
         "pv-qspin-eager" => announced::<pv::EagerKick>("kicks sleepers that become head"),
         "pv-qspin-kick-at-unlock" => announced::<pv::KickAtUnlock>("never steals"),
@@ -153,31 +154,13 @@ fn described(kind: LockKind) -> Subject {
         "pv-qspin-hash" => announced::<pv::Hashed>("finds the head in a hash table"),
         "pv-qspin-pointer" => announced::<pv::Pointed>("finds the head by a pointer in the lock"),
         "ppc-qspin" => announced::<pv::Conferring>("confers instead of halting"),
-        "pv-qspin-4.15" => paravirtual::<Small<pv::Unlimited>>(
-            "steals without a limit on time",
-            Overtaking::Unbounded(
-                "whoever runs takes a free lock while the head sleeps; one that is awake is heeded",
-            ),
-        ),
         _ => panic!("{name}: state a bound on its overtaking, or why it has none"),
     }
 }
 
-/// Every lock of the family, then variants that exist here only.
+/// Every lock of the family, then those made without paravirtual waiting.
 pub(super) fn all() -> Vec<Subject> {
     let mut all: Vec<Subject> = locks::all::<Stepped>().into_iter().map(described).collect();
-    all.push(paravirtual::<NoStint>(
-        "pv-qspin whose stints are over at once",
-        Overtaking::AtMostOnItsOwn(OVERTAKING_WITHOUT_STINT),
-    ));
-    all.push(paravirtual::<LongStint>(
-        "pv-qspin whose stints never end",
-        Overtaking::Unbounded("a stint never ends; the head is heeded"),
-    ));
-    all.push(paravirtual::<LetsOut>(
-        "pv-qspin that lets waiters out",
-        Overtaking::Unbounded("waiters are let out ahead of others; the head is heeded"),
-    ));
     let find = |name: &str| all.iter().find(|subject| subject.name() == name).expect("a lock of the family");
     let copy = |name: &str| {
         let Explored::Mutex(kind) = find(name).kind() else { unreachable!("a mutual exclusion lock") };
@@ -209,12 +192,7 @@ pub(super) fn all() -> Vec<Subject> {
             HEADS,
             copy("pv-qspin-kick-at-unlock"),
         ),
-        without_paravirt::<PvQSpinLock<Stepped, Unlimited>>(
-            "pv-qspin-4.15-nopv",
-            fifo,
-            HEADS,
-            copy("pv-qspin-4.15"),
-        ),
+        without_paravirt::<PvQSpinLock<Stepped, Merged>>("pv-qspin-nopv", fifo, HEADS, copy("pv-qspin")),
     ];
     all.extend(spinning);
     all

@@ -137,7 +137,7 @@ impl Plan {
         if faults.has(Fault::Starve) && contexts > 1 && random.once_in(LONG_ONE_IN) {
             let thieves = 1 + random.below(contexts - 1) as usize;
             rounds.fill(0);
-            // Whoever comes out of a queue begins a stint, so the thief must meet the victim more than once.
+            // The thief is to meet the victim more than once.
             rounds[victim] = LONG_ROUNDS / 4;
             for next in 1..=thieves {
                 rounds[(victim + next) % contexts as usize] = LONG_ROUNDS;

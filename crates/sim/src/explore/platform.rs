@@ -4,7 +4,6 @@ use super::domain::{Cells, SteppedDomain};
 use super::engine::{self, arrive, with};
 use super::plan::Coin;
 use crate::rw_locks::Classes;
-use core::cell::Cell;
 use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::percpu::Domain;
@@ -17,8 +16,8 @@ pub(super) const STEP_NANOS: u64 = 100;
 
 /// The world in which a context goes one step at a time, and the explorer decides whose step is next.
 ///
-/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late or forgotten, `is_preempted` and
-/// `load_noticing` answer anything, the heavy barrier may fail.
+/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late or forgotten, `is_preempted` answers
+/// anything, the heavy barrier may fail.
 #[derive(Debug)]
 pub struct Stepped;
 
@@ -97,11 +96,6 @@ impl Platform for Stepped {
 
     fn this_cpu() -> Option<CpuId> {
         with(|engine| engine.number())
-    }
-
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
-        let (domain, me) = with(|engine| (Rc::clone(&engine.domain), engine.current));
-        f(domain.credit(me))
     }
 
     fn numa_node() -> u16 {
@@ -183,10 +177,8 @@ impl Platform for Stepped {
     fn count_many(event: Event, times: u32) {
         with(|engine| {
             engine.events[event as usize] += u64::from(times);
-            match event {
-                Event::PvLetOut => engine.let_out(),
-                Event::LockNoNode => engine.goes_without_node(),
-                _ => {}
+            if let Event::LockNoNode = event {
+                engine.goes_without_node();
             }
         });
     }

@@ -108,33 +108,6 @@ fn handovers_are_told_apart_by_distance() {
 }
 
 #[test]
-fn contexts_in_a_hurry_take_longer_turns_and_others_do_not() {
-    let machine = shared(2);
-    let turn = |lock, critical, think| {
-        let workload = loop_of(critical, think);
-        let run = outcome(&Spec { time: 100 * MS, ..spec(&machine, &workload, lock, 8) });
-        assert!(run.handovers.local > 1000, "others get it, too: {:?}", run.handovers);
-        run.ops.iter().sum::<u64>() as f64 / run.handovers.local as f64
-    };
-    // The form of 4.15 knows no hurry.
-    let hurried = turn("pv-qspin", 0, 0) / turn("pv-qspin-4.15", 0, 0);
-    let leisurely = turn("pv-qspin", 50, 200) / turn("pv-qspin-4.15", 50, 200);
-    assert!(hurried > 2.0, "{hurried:.2} times as many acquisitions in a turn");
-    assert!((0.5..2.0).contains(&leisurely), "{leisurely:.2} times as many acquisitions in a turn");
-}
-
-#[test]
-fn a_new_context_spins_little_before_it_sleeps() {
-    // Everybody comes while the first one holds the lock, for the whole run.
-    let (machine, workload) = (machine(1, 1, 16), loop_of(10_000_000, 0));
-    let run = outcome(&Spec { warm_up: 0, ..spec(&machine, &workload, "pv-qspin", 16) });
-    let mut spun: Vec<Time> = run.causes.iter().map(|causes| causes[Cause::Spinning as usize]).collect();
-    spun.sort_unstable();
-    assert!(run.halts >= 14 && spun[8] > 0, "they spin and sleep: {spun:?}");
-    assert!(spun[8] < 3 * US, "two in the queue, and few before: {spun:?}");
-}
-
-#[test]
 fn what_cannot_run_is_refused() {
     let (machine, workload) = (machine(1, 1, 2), loop_of(1, 1));
     let refused = |spec: Spec| matches!(run(&spec, &|| false), Err(Failure::Refused(_)));

@@ -81,10 +81,6 @@ macro_rules! cell {
                 }
                 if done(value) { Ok(value) } else { Err(value) }
             }
-            #[inline]
-            fn load_noticing(&self, order: impl LoadOrder) -> ($value, bool) {
-                super::line::timed(|| self.load(order))
-            }
             #[inline(always)]
             fn peek(&self) -> $value {
                 self.0.load(Ordering::Relaxed)

@@ -53,14 +53,6 @@ fn fenced<T: Copy + Eq, U: Copy + Eq>(first: &impl Atomic<T>, value: T, then: &i
     then.load(SeqCst)
 }
 
-/// See [`Platform::load_behind_fence`](stanchion_core::Platform::load_behind_fence). The store that it stands behind has been done.
-pub(super) fn load_behind_fence<T: Copy + Eq>(then: &impl Atomic<T>) -> T {
-    // ord: N80 alone: the lock says at both ends what the two fences order (I6 of `pv-qspin`)
-    fence(Ordering::SeqCst);
-    // ord: N81 alone: ordered by N80
-    then.load(Relaxed)
-}
-
 /// See [`Platform::heavy_barrier`](stanchion_core::Platform::heavy_barrier).
 pub(super) fn heavy_barrier() -> bool {
     let state = settle();

@@ -4,7 +4,6 @@ mod barrier;
 mod chunks;
 mod counters;
 mod departing;
-mod line;
 pub mod nodes;
 mod parker;
 pub(crate) mod priority;
@@ -20,7 +19,6 @@ pub use counters::{Counted, CountedDeparting, Counting, Departing, Silent, Watch
 pub use readers::Class;
 
 use crate::deadline::Deadline;
-use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
 use rustix::thread::futex;
@@ -173,12 +171,6 @@ impl<C: Counting> Platform for Native<C> {
         slots::this_cpu()
     }
 
-    #[inline(always)]
-    fn private_counter<R>(f: impl FnOnce(&Cell<u32>) -> R) -> R {
-        thread_local!(static COUNTER: Cell<u32> = const { Cell::new(0) });
-        COUNTER.with(f)
-    }
-
     #[inline]
     fn numa_node() -> u16 {
         topology::here()
@@ -247,12 +239,6 @@ impl<C: Counting> Platform for Native<C> {
             return found;
         }
         barrier::store_then_load(first, value, then)
-    }
-
-    #[inline]
-    fn load_behind_fence<T: Copy + Eq>(then: &impl Atomic<T>, seen: T) -> T {
-        // A release after which the lock may be gone found its mark by read-modify-write, and must not look again.
-        if C::DEPARTS { seen } else { barrier::load_behind_fence(then) }
     }
 
     fn heavy_barrier() -> bool {

@@ -160,10 +160,9 @@ fn hand_out() -> Option<CpuId> {
         if let Some(slot) = slot {
             // ord: N46 pairs N45: the number counts once its storage exists, and before its context can block anywhere
             CONTEXTS.fetch_max(cpu.index() + 1, Ordering::Release);
-            // Where the number's last thread ran says nothing about this one, nor does how its spins ended.
+            // Where the number's last thread ran says nothing about this one.
             // ord: N47 alone: a hint that may be out of date
             slot.runs_on.store(0, Ordering::Relaxed);
-            slot.percpu.begin_anew();
         }
         if slot.is_none() {
             // ord: N7 alone: nothing was done under the number
@@ -330,9 +329,6 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stanchion_core::RawLock;
-    use stanchion_core::pv_qspin::{Hybrid, PvQSpinLock};
-    use std::sync::LazyLock;
 
     #[test]
     fn a_thread_keeps_its_number_and_returns_it_when_it_exits() {
@@ -347,37 +343,5 @@ mod tests {
             })
             .max();
         assert!(highest < Some(64), "3000 threads one after another reached slot {highest:?}");
-    }
-
-    #[test]
-    fn who_gets_the_number_of_another_is_new() {
-        static LOCK: LazyLock<PvQSpinLock<Native<Silent>, Hybrid>> = LazyLock::new(RawLock::new);
-        let waits = || {
-            LOCK.acquire();
-            LOCK.release();
-            let me = this_cpu().expect("few threads");
-            (!slot(me).percpu.is_new()).then_some(me)
-        };
-        // It may come after the release, and then has not spun.
-        let used = (0..100).find_map(|_| {
-            LOCK.acquire();
-            let waiter = std::thread::spawn(waits);
-            std::thread::sleep(core::time::Duration::from_millis(20));
-            LOCK.release();
-            waiter.join().expect("no panic")
-        });
-        let used = used.expect("a waiter spins");
-        assert_eq!(is_new_under(used, 60), Some(true));
-    }
-
-    /// Whether a new thread with this number is new. Numbers are handed out from the lowest; each thread that gets another one keeps it
-    /// while the next one tries.
-    fn is_new_under(used: CpuId, tries: u32) -> Option<bool> {
-        let body = move || {
-            let me = this_cpu()?;
-            let new = slot(me).percpu.is_new();
-            if me == used { Some(new) } else { is_new_under(used, tries.checked_sub(1)?) }
-        };
-        std::thread::spawn(body).join().expect("no panic")
     }
 }

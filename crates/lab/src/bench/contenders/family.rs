@@ -37,7 +37,7 @@ family! {
         OwnerQueuedLock: "owner-qspin", "queue that knows its owner and steals until its head objects";
         XenPvLock: "xen-pv", "byte whose waiters sleep; unfair, a full fence at each release";
         PvTicketLock: "pv-ticket", "FIFO ticket lock whose waiters sleep";
-        PvQSpinLock: "pv-qspin", "paravirtual queued lock: steals, queues, sleeps";
+        PvQSpinLock: "pv-qspin", "paravirtual queued lock: steals without a limit on time, queues, sleeps";
         PpcQSpinLock: "ppc-qspin", "paravirtual queued lock that yields instead of sleeping";
     }
     variants {
@@ -52,6 +52,5 @@ family! {
         PvQSpinPatchedLock: "pv-qspin-patched", "the announced series as a whole";
         PvQSpinHashLock: "pv-qspin-hash", "kick-at-unlock that finds its head in a hash table";
         PvQSpinPointerLock: "pv-qspin-pointer", "kick-at-unlock that points at its head; 8 bytes";
-        PvQSpin415Lock: "pv-qspin-4.15", "steals without a limit on time (as merged)";
     }
 }

@@ -14,7 +14,7 @@ macro_rules! contenders {
 }
 
 contenders! {
-    pv_qspin_fenced => Entry::of::<pv_qspin_fenced::PvQSpinFenced>();
+    stanchion_fenced => Entry::of::<stanchion_fenced::StanchionFenced>();
     std_mutex => Entry::of::<std_mutex::Std>();
     parking_lot => Entry::of::<parking_lot::ParkingLot>();
     pthread => Entry::of::<pthread::Pthread>();

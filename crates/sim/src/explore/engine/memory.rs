@@ -8,7 +8,6 @@ use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
 use stanchion_core::CpuId;
-use stanchion_core::tail::NESTING_LEVELS;
 
 /// The heavy barrier fails once in so many times.
 const BARRIER_FAILS_ONE_IN: u64 = 3;
@@ -104,7 +103,6 @@ impl Engine {
             }
             Update::Add(sum) => (What::Add, sum(before)),
         };
-        self.last_update = address_of(cell);
         self.commit(self.current, what, cell, after);
         before
     }
@@ -115,22 +113,6 @@ impl Engine {
         let (me, level) = (self.current, self.level[self.current]);
         if let Some(watch) = &mut self.watch {
             watch.goes_without_node(me, level);
-        }
-    }
-
-    /// The current context has just taken a waiter out of a queue, by an update of the waiter's node.
-    #[cold]
-    pub(in crate::explore) fn let_out(&mut self) {
-        let me = self.current;
-        let is_in = |place: usize| {
-            let node = |level| self.domain.storage(place).node(level);
-            (0..NESTING_LEVELS).any(|level| address_of(&node(level).state) == self.last_update)
-        };
-        let place = (0..CONTEXTS).find(|&place| is_in(place));
-        if let Some(out) = place.and_then(|place| self.owner_at(place))
-            && let Some(watch) = &mut self.watch
-        {
-            watch.let_out(me, out);
         }
     }
 

@@ -88,7 +88,6 @@ pub(super) struct Engine {
     /// How many halts of a context are over, in handlers too.
     halts: [u32; CONTEXTS],
     /// The cell of the latest read-modify-write.
-    last_update: usize,
     /// Who is to be interrupted at its next turn.
     interrupted: Set,
     /// Whether the current context stands before the comparison of a halt, or between that and the halt.
@@ -144,7 +143,6 @@ impl Engine {
             kicked: 0,
             roused: 0,
             halts: [0; CONTEXTS],
-            last_update: 0,
             interrupted: 0,
             at_halt: false,
             level: [0; CONTEXTS],

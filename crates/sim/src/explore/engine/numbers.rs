@@ -60,11 +60,6 @@ impl Engine {
         self.numbers.owner(cpu)
     }
 
-    /// Who has the number at `place`, if anybody has.
-    pub(super) fn owner_at(&self, place: usize) -> Option<Ctx> {
-        self.numbers.owners[place]
-    }
-
     /// Everybody is done: what somebody has not given back.
     pub(in crate::explore) fn kept(&self) -> Option<String> {
         (0..CONTEXTS).find_map(|place| {
@@ -82,12 +77,7 @@ impl Engine {
         let is_done = |ctx: Ctx| self.status[ctx] == Status::Done && self.buffers.filled() & bit(ctx) == 0;
         let all = &self.numbers.owners[..self.numbers.count];
         let free = all.iter().position(|owner| owner.is_none_or(is_done));
-        let Some(place) = free else {
-            if let Some(watch) = &mut self.watch {
-                watch.goes_without_number(self.current);
-            }
-            return;
-        };
+        let Some(place) = free else { return };
         if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place)) {
             self.fail(Kind::Leftover, format!("c{before} {what}"));
         }

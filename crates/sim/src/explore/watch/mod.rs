@@ -8,7 +8,7 @@ mod guard;
 mod lifetime;
 
 use super::bounds::{Asks, Overtaking, SecondByte};
-use super::chooser::{Set, bit};
+use super::chooser::Set;
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::plan::Plan;
@@ -68,8 +68,7 @@ pub(super) struct Watch {
     /// The table of the queue of a reader-writer lock.
     line_table: Table,
     guards: Vec<Guard>,
-    overtaking: Overtaking,
-    /// The greatest overtaking by one context that is allowed in this run.
+    /// The greatest overtaking by one context that is allowed.
     bound: Option<u32>,
     /// Who must not wait behind others, if the lock has a bound.
     priority: Option<Ctx>,
@@ -79,8 +78,6 @@ pub(super) struct Watch {
     asks: Option<Asks>,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
     nodeless: [u8; CONTEXTS],
-    /// Who has been without a number, and could not queue, so that its steals and tries have no bound but the head's objection.
-    never_queue: Set,
     /// Which rows of the table were reached, as bits.
     pub(super) rows: u64,
     /// The worst overtaking of a waiter by one context.
@@ -96,7 +93,6 @@ impl Watch {
     /// Watches `locks`, the first of which stands at `base`, in a run of `plan`.
     pub(super) fn new(subject: &Subject, base: usize, locks: Locks, plan: &Plan) -> Self {
         let overtaking = subject.overtaking;
-        let on_its_own = !plan.faults.has(Fault::Interrupts) && !plan.faults.has(Fault::TwoLocks);
         // A handler may read the first of reader-writer locks at any time.
         let is_counted = matches!(locks, Locks::Mutexes(_)) || !plan.faults.has(Fault::Interrupts);
         let (most, line_table) = match subject.kind() {
@@ -116,11 +112,9 @@ impl Watch {
             locks,
             table: subject.transitions(),
             line_table,
-            overtaking,
             bound: match overtaking {
                 Overtaking::Unbounded(_) | Overtaking::WhileItLooks { .. } => None,
                 Overtaking::AtMost(times) => Some(times),
-                Overtaking::AtMostOnItsOwn(times) => on_its_own.then_some(times),
             },
             priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
             tails: subject.tails,
@@ -128,7 +122,6 @@ impl Watch {
             second_byte: subject.second_byte,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
-            never_queue: 0,
             rows: 0,
             worst: 0,
             acquisitions: 0,
@@ -182,20 +175,6 @@ impl Watch {
     /// Who is first in the first lock's queue.
     pub(super) fn first_in_queue(&self) -> Option<Ctx> {
         self.guards[0].queue.first().copied().or_else(|| self.guards[0].sharing.first_waiting())
-    }
-
-    /// `holder` has taken `out` out of the queue of a lock that it holds, maybe without a trace in the word.
-    pub(super) fn let_out(&mut self, holder: Ctx, out: Ctx) {
-        for guard in self.guards.iter_mut().filter(|guard| guard.holder == Some(holder)) {
-            guard.queue.retain(|&waiter| waiter != out);
-        }
-    }
-
-    /// `me` asked for a number, and there was none.
-    pub(super) fn goes_without_number(&mut self, me: Ctx) {
-        if matches!(self.overtaking, Overtaking::AtMostOnItsOwn(_)) {
-            self.never_queue |= bit(me);
-        }
     }
 
     /// `me`, so many handlers deep, has found no node to queue with, and goes another way.
@@ -313,19 +292,12 @@ impl Watch {
         let level = level_of(lock);
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        let ahead_of = if nodeless || self.never_queue & bit(me) != 0 {
-            0
-        } else {
-            position.unwrap_or(guard.queue.len())
-        };
-        let counts = self.bound.is_some() || !matches!(self.overtaking, Overtaking::AtMostOnItsOwn(_));
+        let ahead_of = if nodeless { 0 } else { position.unwrap_or(guard.queue.len()) };
         for at in 0..ahead_of {
             let waiter = guard.queue[at];
             let times = &mut guard.overtaken[waiter][me];
             *times += 1;
-            if counts {
-                self.worst = self.worst.max(*times);
-            }
+            self.worst = self.worst.max(*times);
             let most = if self.priority == Some(waiter) { WITH_PRIORITY } else { u32::MAX };
             if self.bound.is_some_and(|bound| *times > bound.min(most)) {
                 let what = format!("c{me} overtook c{waiter}, which had queued before it, {times} times");
