@@ -98,6 +98,7 @@ impl Tag {
 
     /// The same node in another state of its life.
     #[inline(always)]
+    #[must_use]
     pub const fn with(self, state: State) -> Self {
         Self(self.0 & !((1 << Self::STATE_BITS) - 1) | state as u32)
     }
@@ -223,7 +224,7 @@ impl<P: Platform> WaitNode<P> {
     pub(crate) fn begin_turn(&self, micros: u32) {
         // ord: ND8 alone: written by the owner that rouses the waiter (ND5), or by the waiter before it queues
         if self.due.load(Relaxed) == 0 {
-            // ord: ND9 alone: as ND8
+            // ord: ND9 alone: as ND8, it is published by ND5 or the push
             self.due.store(crate::platform::micros::<P>().wrapping_add(micros).max(1), Relaxed);
         }
     }
@@ -231,7 +232,7 @@ impl<P: Platform> WaitNode<P> {
     /// Whether the turn that has begun is over.
     pub(crate) fn is_due(&self) -> bool {
         // ord: ND10 alone: as ND8, or a hint for owners
-        crate::platform::micros::<P>().wrapping_sub(self.due.load(Relaxed)) as i32 >= 0
+        crate::platform::micros::<P>().wrapping_sub(self.due.load(Relaxed)).cast_signed() >= 0
     }
 
     /// The cell at which the waiter sleeps, while it holds a tag that says so.
@@ -276,10 +277,10 @@ where
 
 /// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have [`NESTING_LEVELS`] nodes at most;
 /// `None` on a deeper level, or without a number.
-pub fn lease_own<'a, P: Platform>(levels: usize, node: impl Fn(NodeId) -> &'a WaitNode<P>) -> Option<NodeId>
-where
-    P: 'a,
-{
+pub fn lease_own<'a, P: Platform + 'a>(
+    levels: usize,
+    node: impl Fn(NodeId) -> &'a WaitNode<P>,
+) -> Option<NodeId> {
     let me = P::this_cpu()?;
     (0..levels).filter_map(|level| NodeId::of(me, level)).find(|&id| node(id).lease())
 }

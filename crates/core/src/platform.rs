@@ -88,7 +88,7 @@ pub trait ConstAtomic<T: Copy + Eq>: Atomic<T> {
     const ONES: Self;
 }
 
-/// How a release has ended; see [`Platform::release`].
+/// How a release has ended; see [`Platform::release_then_look`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Released {
@@ -229,7 +229,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// In a world in which a lock may be gone as soon as it is released, marks are looked for *before* the store, in one step with
     /// it; where there are some, nothing is stored.
     #[inline(always)]
-    fn release(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
+    #[track_caller]
+    fn release_then_look(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
         if Self::store_then_load(first, value, then) & marks == 0 {
             Released::Unmarked
         } else {

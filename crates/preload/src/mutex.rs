@@ -15,7 +15,7 @@ use crate::uses;
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
-use stanchion::deadline::{Clock, Deadline, sleep};
+use stanchion::deadline::{Clock, sleep};
 
 pub(crate) mod libc_s {
     //! libc's own, for its own objects.
@@ -299,20 +299,20 @@ pub(crate) unsafe extern "C" fn pthread_mutex_clocklock(
 pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time: *const timespec) -> c_int {
     // SAFETY: the caller's mutex and time, as it promises.
     unsafe {
-        match attempt(mutex, Attempt::First) {
-            EBUSY => {}
-            answer => return answer,
+        let (this, answer) = (Mutex::at(mutex), attempt(mutex, Attempt::First));
+        if answer != EBUSY {
+            return answer;
         }
-        let this = Mutex::at(mutex);
         if this.kind() == Some(Kind::Checking) && this.is_mine() {
             return EDEADLK;
         }
-        let deadline: Deadline = match time::deadline(clock, time) {
+        let deadline = match time::deadline(clock, time) {
             Ok(deadline) => deadline,
             Err(error) => return error,
         };
-        let (arrival, came) = (stats::arrive(this), trace::now());
-        while attempt(mutex, Attempt::Waiting(arrival, deadline)) != 0 {
+        let came = trace::now();
+        let meant = Attempt::Waiting(stats::arrive(this), deadline);
+        while attempt(mutex, meant) != 0 {
             if deadline.has_passed() {
                 stats::gave_up(this);
                 return ETIMEDOUT;
@@ -389,8 +389,7 @@ fn not_yet(this: &Mutex, kind: Kind) -> Option<c_int> {
         return Some(EPERM);
     }
     if kind == Kind::Recursive {
-        // ord: M17 alone: touched by the holder only
-        let count = this.count.load(Ordering::Relaxed);
+        let count = this.count.load(Ordering::Relaxed); // ord: M17 alone: touched by the holder only
         if count > 0 {
             // ord: M18 alone: touched by the holder only
             this.count.store(count - 1, Ordering::Relaxed);

@@ -277,7 +277,7 @@ impl RwLock {
     /// Waits until the calling thread holds the lock alone.
     pub(crate) fn acquire_write(&self) {
         if self.prefers_readers() {
-            // SAFETY: as for `lock`.
+            // SAFETY: as for `lock`: it is shared, but for when it is cleaned up.
             self.lock().acquire_write_letting_readers_in(unsafe { &*self.writers.get() });
         } else {
             self.lock().acquire_write();

@@ -1,8 +1,9 @@
 //! Contexts of your own on a simulated machine: for tests that are written once and run in every world.
 use crate::arena::Arena;
+use crate::domain::SimDomain;
 use crate::engine::{self, End, Engine, Limits};
 use crate::machine::{Machine, SchedulerKind};
-use crate::platform::{SimDomain, furnish};
+use crate::platform::furnish;
 use crate::run::Failure;
 use crate::time::{MS, NS, Time};
 

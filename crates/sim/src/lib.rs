@@ -9,6 +9,7 @@ mod coherence;
 pub mod conduct;
 mod coroutine;
 mod datafile;
+mod domain;
 mod engine;
 pub mod explore;
 mod here;

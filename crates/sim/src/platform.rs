@@ -1,19 +1,16 @@
 //! The simulated world: the platform on which every lock runs inside of the engine.
 // tidy: ordering-definitions: one host thread runs everything; orderings decide nothing here but whether a fence waits
-use crate::arena::{Arena, Placed};
+use crate::arena::Arena;
+use crate::domain::{SimClass, SimDomain};
 use crate::engine;
 use crate::rw_locks::Classes;
 use crate::time::NS;
 use crate::wide::Wide;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering::Relaxed as Plain};
-use stanchion_core::heads::{HeadTable, Heads};
-use stanchion_core::nodes::{NodeId, WaitNode, lease_own};
+use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind, LoadOrder, Relaxed, RmwOrder, StoreOrder};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::{SpotRow, Spots};
-use stanchion_core::tail::NESTING_LEVELS;
-use stanchion_core::{Atomic, CpuId, Event, Platform, ReaderCell, ReaderClass, Tunable};
+use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
 use std::rc::Rc;
 
 /// The platform of the simulated world.
@@ -148,102 +145,11 @@ cell! {
 /// Beyond the numbers of CPUs.
 const VCPUS_FROM: u32 = 1 << 16;
 
-/// Rows of spots; locks choose theirs by address.
-const SPOT_ROWS: usize = 64;
-
-/// One context's storage, on lines of its own.
-#[repr(align(64))]
-struct Own(PerCpu<Sim>);
-
-/// The storage of all contexts of a simulated machine.
-pub struct SimDomain {
-    base: usize,
-    own: Vec<Placed<Own>>,
-    waits: Vec<Placed<[WaitNode<Sim>; NESTING_LEVELS]>>,
-    spots: Vec<Placed<Spots<Sim>>>,
-    heads: Placed<Heads<Sim>>,
-    /// The world's own class, and those that a workload has besides.
-    readers: Vec<SimClass>,
-}
-
-/// The cells of readers, each on a line of its own.
-pub struct SimClass {
-    id: usize,
-    cells: Vec<Placed<ReaderCell<Sim>>>,
-}
-
-impl ReaderClass<Sim> for SimClass {
-    fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Sim>> {
-        self.cells.get(usize::from(cpu.index())).map(|cell| &**cell)
-    }
-    fn id(&self) -> usize {
-        self.id
-    }
-}
-
 impl Classes for Sim {
     type Class = SimClass;
 
     fn with_class<R>(index: usize, f: impl FnOnce(&SimClass) -> R) -> R {
         Self::with_domain(|domain| f(&domain.readers[index]))
-    }
-}
-
-impl SimDomain {
-    /// Storage for `contexts` contexts with cells in `classes` classes, in the arena.
-    pub(crate) fn new(arena: &Rc<Arena>, contexts: usize, classes: usize) -> Self {
-        let class =
-            |id| SimClass { id, cells: (0..contexts).map(|_| arena.place(ReaderCell::new())).collect() };
-        Self {
-            base: arena.base(),
-            own: (0..contexts).map(|_| arena.place(Own(PerCpu::new()))).collect(),
-            waits: (0..contexts).map(|_| arena.place(core::array::from_fn(|_| WaitNode::new()))).collect(),
-            spots: (0..SPOT_ROWS).map(|_| arena.place(Spots::new())).collect(),
-            heads: arena.place(Heads::new()),
-            readers: (0..classes.max(1)).map(class).collect(),
-        }
-    }
-
-    /// Bytes of arena that `contexts` contexts need, with as many classes.
-    pub(crate) fn bytes(contexts: usize, classes: usize) -> usize {
-        let row = size_of::<Spots<Sim>>().next_multiple_of(64);
-        let cell = size_of::<ReaderCell<Sim>>().next_multiple_of(64);
-        let waits = size_of::<[WaitNode<Sim>; NESTING_LEVELS]>();
-        contexts * (size_of::<Own>() + waits + cell * classes.max(1))
-            + SPOT_ROWS * row
-            + size_of::<Heads<Sim>>()
-    }
-}
-
-impl Domain<Sim> for SimDomain {
-    type Readers = SimClass;
-
-    fn readers(&self) -> &SimClass {
-        &self.readers[0]
-    }
-    #[inline]
-    fn cpu(&self, cpu: CpuId) -> &PerCpu<Sim> {
-        &self.own[usize::from(cpu.index())].0
-    }
-    fn spots(&self, address: usize) -> SpotRow<'_, Sim> {
-        self.spots[self.spread(address) % SPOT_ROWS].row()
-    }
-    fn heads(&self) -> HeadTable<'_, Sim> {
-        self.heads.table()
-    }
-    fn spread(&self, address: usize) -> usize {
-        // Offsets, not addresses: the same on every host.
-        address.wrapping_sub(self.base) / 64
-    }
-    fn lease(&self) -> Option<NodeId> {
-        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
-    }
-    #[inline]
-    fn wait_node(&self, node: NodeId) -> &WaitNode<Sim> {
-        &self.waits[node.index() / NESTING_LEVELS][node.level()]
-    }
-    fn contexts(&self) -> u16 {
-        self.own.len() as u16
     }
 }
 

@@ -1,10 +1,11 @@
 //! One run: a machine, a workload, a lock and a seed give an outcome, the same on every host.
 use crate::arena::{Arena, LINE_BYTES};
+use crate::domain::SimDomain;
 use crate::engine::{self, ByCause, Cause, Effort, End, Engine, Limits, Recording};
 use crate::here::{Common, Handovers, Here};
 use crate::locks::{self, AnyKind};
 use crate::machine::{Machine, SchedulerKind, Topology};
-use crate::platform::{Sim, SimDomain, furnish};
+use crate::platform::{Sim, furnish};
 use crate::random::Random;
 use crate::rw_locks;
 use crate::time::{MS, Time};

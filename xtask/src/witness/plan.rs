@@ -54,7 +54,9 @@ fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
         steps_down(&op, from).iter().map(|to| weaker(op.clone(), from, to)).collect()
     };
     match op {
-        "store_then_load" => {
+        // The latter is made of the former, which finds itself called where the latter is.
+        "store_then_load" | "release_then_look" => {
+            let op = "store_then_load";
             let mut both = each(op.to_owned(), "Release");
             both.push(weaker(format!("{op}.fence"), "SeqCst", "nothing"));
             both

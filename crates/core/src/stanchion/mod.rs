@@ -41,7 +41,7 @@
 //!   queueing, and are overtaken without bound.
 //! - Wake-ups: one for each waiter, and one more for each spin of an heir that ends in vain.
 //! - After a release the lock's second byte is read once more, and if somebody has to be woken, the lock may be taken again for that: **the
-//!   lock must stay there until `release` returns**. In worlds whose [`Platform::release`] looks for marks before it releases, it need not.
+//!   lock must stay there until `release` returns**. In worlds whose [`Platform::release_then_look`] looks for marks before it releases, it need not.
 //! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt) spins in the order of arrival; where [`Platform::paravirt`] says no,
 //!   waiters poll instead of sleeping.
 //!
@@ -71,8 +71,8 @@
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (ST4) against acquiring claims (ST1, ST2). No lost wake-up: flag (ST6), heavy barrier, look at the lock (ST7) against
-//! store to the lock, look at the flags (ST4, in [`Platform::release`]). The queue: SQ1 against SQ5. Nodes: ND5 against ND6.
+//! Mutual exclusion: release (ST4) against acquiring claims (ST1). No lost wake-up: flag (ST6), heavy barrier, look at the lock (ST7) against
+//! store to the lock, look at the flags (ST4, in [`Platform::release_then_look`]). The queue: SQ1 against SQ5. Nodes: ND5 against ND6.
 pub mod queue;
 mod spin;
 mod turn;
@@ -133,8 +133,8 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
         let free = self.count_when_free();
         TRANSITIONS.check(Field::Locked, || self.count.peek() & HELD, 0u8);
         // ST4: stores the count (release), then reads the flags: the light side of the pair with ST7.
-        // ord: ST4 pairs ST1, ST2, ST7: our section comes before the next owner's; an heir that did not see this left its flag for us
-        match P::release(&self.count, free, &self.flags, WAKE) {
+        // ord: ST4 pairs ST1, ST7, ST17: our section comes before the next owner's; an heir that did not see this left its flag for us
+        match P::release_then_look(&self.count, free, &self.flags, WAKE) {
             Released::Unmarked => {}
             Released::Held => self.release_rousing(),
             Released::Marked => self.rouse_after_release(),
@@ -148,7 +148,7 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
 
     #[inline]
     fn is_unused(&self) -> bool {
-        // ord: ST13 alone: a hint
+        // ord: ST13 alone: a hint to those who come
         self.count.load(Relaxed) & HELD == 0 && !self.has_queue()
     }
 
@@ -180,7 +180,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[inline(always)]
     fn claim(&self, mut count: u8) -> bool {
         while count & HELD == 0 {
-            // ord: ST1 pairs ST4: the previous owner's section comes before ours
+            // ord: ST1 pairs ST2, ST4: the previous owner's section comes before ours
             match self.count.compare_exchange(count, count | HELD, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(now) => count = now,
@@ -253,7 +253,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 wake(before);
             }
             roused = heir.or(roused);
-            let released = P::release(&self.count, self.count_when_free(), &self.flags, WAKE);
+            // ord: ST2 pairs ST1, ST7, ST17: as ST4, our section comes before the next owner's
+            let released = P::release_then_look(&self.count, self.count_when_free(), &self.flags, WAKE);
             if released == Released::Held {
                 continue; // an heir that is woken now would find the lock held
             }

@@ -79,7 +79,7 @@ impl<'a, P: Platform> Queue<'a, P> {
             put::<P>(&node.older, NodeId::new(before));
             prepare(before == NodeId::NONE);
             // o,f,* -> n,f,*
-            // ord: SQ1 pairs SQ5: our node is ready before an owner finds it, and those that were added before it stay so
+            // ord: SQ1 pairs SQ5, SQ6: our node is ready before an owner finds it, and those that were added before it stay so
             match self.newest.compare_exchange(before, me.raw(), AcqRel, Relaxed) {
                 Ok(_) => {
                     TRANSITIONS.check(Field::Tail, || before, me.raw());

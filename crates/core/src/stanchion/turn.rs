@@ -99,7 +99,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         let here = P::home();
         let waits_here = |id: NodeId| {
             let node = queue.node(id);
-            // ord: SU2 alone: a hint
+            // ord: SU2 alone: a hint for whom to give way
             node.tag().state() == State::Roused && node.runs_at.load(Relaxed) == here
         };
         if let Some(roused) = first(&queue, ends, waits_here) {
@@ -165,7 +165,7 @@ fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     let since = |id| queue.node(id).since.load(Relaxed);
     let oldest = since(ends.oldest);
     let patience = P::tunable(Tunable::NearMicros);
-    let is_old_enough = |id| since(id).wrapping_sub(oldest) as i32 <= patience as i32;
+    let is_old_enough = |id| since(id).wrapping_sub(oldest).cast_signed() <= patience.cast_signed();
     let here = P::home();
     let at_home = first(queue, ends, |id| is_at_home(queue, id, here)).filter(|&id| is_old_enough(id));
     if at_home.is_some() || !P::is_numa() {
@@ -204,9 +204,9 @@ fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {
     }
     let here = P::home();
     node.begin_turn(P::tunable(Tunable::TurnMicros));
-    // ord: SU9 alone: a hint
+    // ord: SU9 alone: a hint, published by SQ1
     let runs_at = if node.home.load(Relaxed) == here { here } else { 0 };
-    // ord: SU10 alone: a hint
+    // ord: SU10 alone: a hint for rule 4
     node.runs_at.store(runs_at, Relaxed);
     node.change(tag, State::Roused)
 }

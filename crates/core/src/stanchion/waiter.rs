@@ -154,17 +154,17 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let node = self.node;
         // ord: SW1 alone: published by SQ1, or of the wait that was taken over
         node.lock.store(core::ptr::from_ref(self.lock).addr(), Relaxed);
-        // ord: SW2 alone: as SW1
+        // ord: SW2 alone: as SW1, before the push
         node.since.store(micros::<P>(), Relaxed);
-        // ord: SW3 alone: as SW1
+        // ord: SW3 alone: as SW1, before the push
         node.due.store(0, Relaxed);
-        // ord: SW4 alone: as SW1
+        // ord: SW4 alone: as SW1, before the push
         node.runs_at.store(0, Relaxed);
-        // ord: SW5 alone: as SW1
+        // ord: SW5 alone: as SW1, before the push
         node.home.store(P::home(), Relaxed);
-        // ord: SW6 alone: as SW1
+        // ord: SW6 alone: as SW1, before the push
         node.numa.store(P::numa_node(), Relaxed);
-        // ord: SW7 alone: as SW1
+        // ord: SW7 alone: as SW1, before the push
         node.priority.store(P::priority(), Relaxed);
     }
 
@@ -189,7 +189,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             if self.node.tag_acquired().state() == State::Waiting {
                 self.sleep();
             } else {
-                // ord: SW9 alone: we run
+                // ord: SW9 alone: a hint: we run
                 self.node.runs_at.store(0, Relaxed);
                 if self.compete() || self.sleep_unless_free() {
                     self.leave();
@@ -300,13 +300,13 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if let Some(until) = self.until {
             nanos = nanos.min(P::remaining(until));
         }
-        if nanos > 0 && left as i32 > 0 && P::paravirt() {
+        if nanos > 0 && left.cast_signed() > 0 && P::paravirt() {
             // Who goes on with the lock may see that we wait for this CPU once our turn has come (rule 4).
-            // ord: SW12 alone: a hint
+            // ord: SW12 alone: a hint for rule 4
             self.node.runs_at.store(P::home(), Relaxed);
             P::count(Event::PvWaitHead);
             P::sleep(self.me, self.node.cell(), self.node.tag().raw(), Some(&P::after(nanos)));
-            // ord: SW13 alone: a hint
+            // ord: SW13 alone: a hint for rule 4
             self.node.runs_at.store(0, Relaxed);
         }
     }
@@ -329,7 +329,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             return self.become_heir_again();
         }
         // ST7: a barrier stands between our flag (ST6) and this look at the lock.
-        // ord: ST7 pairs ST4: either we see the lock released, or its releaser sees our flag
+        // ord: ST7 pairs ST2, ST4: either we see the lock released, or its releaser sees our flag
         let count = self.lock.count.load(Relaxed);
         if self.lock.claim(count) {
             return true;
@@ -373,7 +373,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !P::heavy_barrier() {
             P::yield_slice();
         }
-        // ord: ST17 pairs ST4: as ST7
+        // ord: ST17 pairs ST2, ST4: as ST7, we see it released or our flag is seen
         let count = self.lock.count.load(Relaxed);
         if !self.lock.claim(count) {
             return GivenUp::Yes;

@@ -46,12 +46,12 @@ pub(super) enum SecondByte {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asks {
     /// By the writer's flag, which it sets before it waits for the readers to leave.
-    ByFlag,
+    Flag,
     /// By the mark of the head that lets nobody pass, bit 1 of the second byte. While the head has no CPU, bit 0, writers may pass all the
     /// same.
-    ByMark,
+    Mark,
     /// By a byte at this offset that is 1 while readers are kept out.
-    ByGate(usize),
+    Gate(usize),
 }
 
 /// A waiter of `cna` is overtaken so often by each other context.

@@ -33,7 +33,7 @@ pub struct SteppedDomain {
 pub struct Cells {
     first: u16,
     numbers: usize,
-    cells: [ReaderCell<Stepped>; CONTEXTS],
+    of_contexts: [ReaderCell<Stepped>; CONTEXTS],
 }
 
 /// The place of number `cpu` among those that contexts can have.
@@ -59,7 +59,7 @@ impl SteppedDomain {
             readers: Cells {
                 first: first_number,
                 numbers,
-                cells: core::array::from_fn(|_| ReaderCell::new()),
+                of_contexts: core::array::from_fn(|_| ReaderCell::new()),
             },
         }
     }
@@ -101,7 +101,7 @@ impl SteppedDomain {
             Some("waits nowhere, and has not given its node back")
         } else if !self.cpus[place].is_idle() {
             Some("waits nowhere, and has not given back what it waited with")
-        } else if !self.readers.cells[place].is_idle() {
+        } else if !self.readers.of_contexts[place].is_idle() {
             Some("reads nothing, and its cell says that it does")
         } else {
             None
@@ -161,11 +161,11 @@ impl Domain<Stepped> for SteppedDomain {
 
 impl ReaderClass<Stepped> for Cells {
     fn cell(&self, cpu: CpuId) -> Option<&ReaderCell<Stepped>> {
-        place(self.first, cpu).map(|place| &self.cells[place])
+        place(self.first, cpu).map(|place| &self.of_contexts[place])
     }
 
     fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<Stepped>)) {
-        for (cell, number) in self.cells[..self.numbers].iter().zip(self.first..) {
+        for (cell, number) in self.of_contexts[..self.numbers].iter().zip(self.first..) {
             if let Some(cpu) = CpuId::new(number) {
                 visit(cpu, cell);
             }

@@ -57,7 +57,7 @@ impl Platform for Stepped {
         (value, if moved { STEP_NANOS as u32 } else { 0 })
     }
 
-    fn release(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
+    fn release_then_look(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
         if !with(|engine| engine.domain.machine().restarts) {
             let marked = Self::store_then_load(first, value, then) & marks != 0;
             return if marked { Released::Marked } else { Released::Unmarked };
@@ -95,7 +95,7 @@ impl Platform for Stepped {
     }
 
     fn this_cpu() -> Option<CpuId> {
-        with(|engine| engine.number())
+        with(engine::Engine::number)
     }
 
     fn numa_node() -> u16 {

@@ -178,7 +178,7 @@ impl RwProgram {
         linger(index);
         if dice & 1 == 0 {
             self.upgrade(index, lock, dice);
-        } else if dice & 2 == 0 || !self.downgrade_upgradable(index, lock) {
+        } else if dice & 2 == 0 || !downgrade_upgradable(index, lock) {
             watch(index, Sharing::may_not_upgrade);
             watch(index, |sharing| sharing.stops_reading(me));
             say(What::Release, index);
@@ -188,20 +188,6 @@ impl RwProgram {
             self.release_read(index);
         }
         self.alone_no_more(index, me);
-    }
-
-    /// The upgradable holder becomes a reader, unless there are too many; whether it did.
-    fn downgrade_upgradable(&self, index: usize, lock: &dyn Upgrades) -> bool {
-        let me = me();
-        watch(index, |sharing| sharing.attempts(me));
-        watch(index, Sharing::may_not_upgrade);
-        let done = lock.downgrade_upgradable().is_ok();
-        if !done {
-            checked(watch(index, |sharing| sharing.is_refused(me, How::Free)));
-            checked(watch(index, |sharing| sharing.is_upgradable(me)));
-        }
-        watch(index, |sharing| sharing.attempted(me));
-        done
     }
 
     fn upgrade(&self, index: usize, lock: &dyn Upgrades, dice: u64) {
@@ -324,4 +310,18 @@ fn out_for_good(lock: usize) {
         let me = me();
         run::watch(|watch| watch.lifetime.ends_use(me));
     }
+}
+
+/// The upgradable holder becomes a reader, unless there are too many; whether it did.
+fn downgrade_upgradable(index: usize, lock: &dyn Upgrades) -> bool {
+    let me = me();
+    watch(index, |sharing| sharing.attempts(me));
+    watch(index, Sharing::may_not_upgrade);
+    let done = lock.downgrade_upgradable().is_ok();
+    if !done {
+        checked(watch(index, |sharing| sharing.is_refused(me, How::Free)));
+        checked(watch(index, |sharing| sharing.is_upgradable(me)));
+    }
+    watch(index, |sharing| sharing.attempted(me));
+    done
 }

@@ -163,7 +163,7 @@ where
         make: |arena| Box::new(Upgrading(arena.place(L::new()))),
         handlers_write: true,
         line: Q::TRANSITIONS,
-        ..plain::<L>(name, Asks::ByMark)
+        ..plain::<L>(name, Asks::Mark)
     }
 }
 
@@ -174,7 +174,7 @@ type QrwSpin = QueuedRwLock<Stepped, QSpinLock<Stepped>, Strict>;
 
 /// The row of a per-CPU lock over `B`, whose gate stands right behind that.
 fn per_cpu<B: Downgrade<Platform = Stepped>>(name: &'static str) -> RwKind {
-    plain::<PerCpuRwLock<Stepped, B>>(name, Asks::ByGate(size_of::<B>()))
+    plain::<PerCpuRwLock<Stepped, B>>(name, Asks::Gate(size_of::<B>()))
 }
 
 /// Every reader-writer lock, in the order of tables.
@@ -196,12 +196,12 @@ pub(super) fn all() -> Vec<Subject> {
     let simple = RwKind {
         reads_again: false,
         handlers_write: true,
-        ..plain::<CountRwLock<Stepped>>("rw-simple", Asks::ByFlag)
+        ..plain::<CountRwLock<Stepped>>("rw-simple", Asks::Flag)
     };
     let simple_few = RwKind {
         reads_again: false,
         handlers_write: true,
-        ..plain::<CountRwLock<Stepped, 2>>("rw-simple-few", Asks::ByFlag)
+        ..plain::<CountRwLock<Stepped, 2>>("rw-simple-few", Asks::Flag)
     };
     let queued = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw>("percpu-rw") };
     let queued_few = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw<One>>("percpu-rw-few") };

@@ -59,6 +59,7 @@ pub(super) enum Explored {
 }
 
 /// One lock.
+#[derive(Clone, Copy)]
 pub struct Subject {
     pub(super) kind: Explored,
     /// What it is, in a line.

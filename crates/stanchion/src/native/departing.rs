@@ -101,7 +101,7 @@ unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, mar
         // SAFETY: the caller's cells, as it promises; sequences are to be had.
         return unsafe { store_in_sequence::<PAUSES>(lock, value, marks) } & marks == 0;
     }
-    // SAFETY: as in `release_bytes`.
+    // SAFETY: as in `release_bytes`, it is the caller's cells and aligned.
     let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
     let stored = |both: u16| {
         let mark = both.to_ne_bytes()[1];
@@ -242,8 +242,8 @@ mod tests {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     if lock.0.load(Acquire) == 1 {
-                        // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody else releases it.
                         let word = (&raw const lock.0).cast::<u8>().cast_mut();
+                        // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody else releases it.
                         let stored = unsafe { store_unless_marked::<200>(word, 0, u8::MAX) };
                         lock.0.store(0, Release);
                         lock.1.store(if stored { 2 } else { 3 }, Release);

@@ -106,7 +106,7 @@ impl<C: Counting> Platform for Native<C> {
     const COUNTS: bool = C::COUNTS;
 
     #[inline(always)]
-    fn release(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
+    fn release_then_look(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
         if C::DEPARTS {
             return departing::release_unless_marked(first, value, then, marks);
         }

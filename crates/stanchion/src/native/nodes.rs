@@ -69,7 +69,7 @@ fn lease_another() -> Option<NodeId> {
 fn lease_new() -> Option<NodeId> {
     // ord: NN3 alone: a guess, the exchange decides
     let mut used = USED.load(Ordering::Relaxed);
-    // ord: NN4 alone: a setting
+    // ord: NN4 alone: a setting of tests
     while used < MOST.load(Ordering::Relaxed) {
         NODES.get_or_map(used as usize)?;
         // ord: NN2 pairs NN5: the storage is there before the number counts
@@ -105,10 +105,10 @@ const LONGEST_NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 pub(super) fn nap() {
     // ord: NN8 alone: only that it changes matters
     let seen = GIVEN_BACK.load(Ordering::Relaxed);
-    // ord: NN9 alone: see NN6
+    // ord: NN9 alone: a hint, as NN6 says
     NAPPING.fetch_add(1, Ordering::Relaxed);
     let _ = futex::wait(&GIVEN_BACK, futex::Flags::PRIVATE, seen, Some(&LONGEST_NAP));
-    // ord: NN10 alone: see NN6
+    // ord: NN10 alone: a hint, as NN6 says
     NAPPING.fetch_sub(1, Ordering::Relaxed);
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn all() -> impl Iterator<Item = (NodeId, &'static WaitNode<Native<Si
 /// Lets there be so many nodes at most, for tests of what happens without.
 #[doc(hidden)]
 pub fn limit(most: u16) {
-    // ord: NN11 alone: a setting
+    // ord: NN11 alone: a setting of tests
     MOST.store(most.into(), Ordering::Relaxed);
 }
 
