@@ -115,13 +115,13 @@ impl Guard {
             self.past_sleeper = (before.pending & SLEEPER != 0).then_some(me);
         }
         match asks {
-            Asks::ByFlag if before.locked == 0 && after.locked == 1 => {
+            Asks::Flag if before.locked == 0 && after.locked == 1 => {
                 if self.sharing.wants(me) == Some(Wants::Write) {
                     self.sharing.is_asked_for(me);
                 }
             }
-            Asks::ByFlag if before.locked == 1 && after.locked == 0 => self.sharing.is_not_asked_for(),
-            Asks::ByMark => {
+            Asks::Flag if before.locked == 1 && after.locked == 0 => self.sharing.is_not_asked_for(),
+            Asks::Mark => {
                 if before.pending & WAITING == 0 && after.pending & WAITING != 0 {
                     self.sharing.is_asked_for(me);
                 } else if before.pending & WAITING != 0 && after.pending & WAITING == 0 {
@@ -134,7 +134,7 @@ impl Guard {
                     return Err(Failure { kind: Kind::Transition, what });
                 }
             }
-            Asks::ByFlag | Asks::ByGate(_) => {}
+            Asks::Flag | Asks::Gate(_) => {}
         }
         Ok(())
     }

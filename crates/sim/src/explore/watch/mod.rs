@@ -99,7 +99,7 @@ impl Watch {
             Explored::Mutex(_) => (None, Table(&[])),
             Explored::Rw(kind) => (kind.most_readers, kind.line),
         };
-        let counts_all = !matches!(subject.asks(), Some(Asks::ByGate(_)));
+        let counts_all = !matches!(subject.asks(), Some(Asks::Gate(_)));
         let seen = match overtaking {
             Overtaking::WhileItLooks { looks, asks } => Some(looks + asks * (plan.contexts() as u32 - 1)),
             _ => None,
@@ -256,7 +256,7 @@ impl Watch {
         offset: usize,
         value: u64,
     ) -> Result<(), Failure> {
-        if asks == Asks::ByGate(offset) {
+        if asks == Asks::Gate(offset) {
             self.guards[lock].gate_changed(me, value);
             return Ok(());
         }
