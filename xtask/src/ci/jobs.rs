@@ -126,7 +126,7 @@ pub(super) const JOBS: &[Job] = &[
         steps: &[
             lab!["torture", "--seconds", "2", "--seed", "1"],
             lab!["torture", "--writers", "2", "--seconds", "2", "--seed", "2"],
-            lab!["torture", "--lock", "pv-qspin", "--writers", "64", "--seconds", "3", "--seed", "3"],
+            lab!["torture", "--lock", "stanchion,pv-qspin", "--writers", "64", "--seconds", "3", "--seed", "3"],
             lab![
                 "torture",
                 "--lock",
@@ -228,7 +228,7 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "programs",
         shows: "real programs run right under libc's own locks and under the interposer's default",
-        steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,pv-qspin"])],
+        steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,stanchion"])],
         ..PLAIN
     },
     Job {

@@ -70,7 +70,7 @@
 //! One cell, changed by read-modify-write only, so each release heads a sequence that later changes continue: an acquiring
 //! change synchronises with every release before it. I4 needs no fence for the same reason.
 mod head;
-mod readers_first;
+pub mod readers_first;
 mod upgrade;
 mod word;
 

@@ -9,13 +9,13 @@
 //! # Five rules
 //!
 //! 1. **Barging.** A running context takes a lock that is free, whoever waits.
-//! 2. **Adaptive spinning** ([`spin`]). A context that finds it held spins for a while, and queues once it was overtaken too often. How long
+//! 2. **Adaptive spinning** (`spin.rs`). A context that finds it held spins for a while, and queues once it was overtaken too often. How long
 //!    spins are follows from whether they pay off.
-//! 3. **One heir, for a turn** ([`waiter`]). Of those who queued, one at most is awake: the heir. A release wakes another one only if there is
+//! 3. **One heir, for a turn** (`waiter.rs`). Of those who queued, one at most is awake: the heir. A release wakes another one only if there is
 //!    none. Once the heir's turn has come, 0.4 ms after it was roused, nobody barges any more. On a hot lock it sleeps until then.
-//! 4. **Handing over the CPU** ([`turn`]). If the heir's turn has come and it has no CPU, a context that is about to go on with the lock
+//! 4. **Handing over the CPU** (`turn.rs`). If the heir's turn has come and it has no CPU, a context that is about to go on with the lock
 //!    sleeps in its place.
-//! 5. **Near and urgent first** ([`turn`]). The heir is the most urgent waiter if there are such of real-time priority, else one at home on the
+//! 5. **Near and urgent first** (`turn.rs`). The heir is the most urgent waiter if there are such of real-time priority, else one at home on the
 //!    releaser's CPU or NUMA node, unless it came much later than the first.
 //!
 //! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; the table is in `docs/default-lock.md`.

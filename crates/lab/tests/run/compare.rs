@@ -83,7 +83,7 @@ fn output_is_shown_on_standard_error_if_asked_for() {
         .output()
         .expect("the program starts");
     let error = text(&output.stderr);
-    assert!(error.contains("hello from\n") && error.contains("hello from lock=pv-qspin\n"), "{error}");
+    assert!(error.contains("hello from\n") && error.contains("hello from lock=stanchion\n"), "{error}");
     assert!(error.contains("too few runs") && error.contains("round 1 of 1 done"), "{error}");
     assert!(!text(&output.stdout).contains("hello"));
 }

@@ -52,7 +52,7 @@ fn a_library_that_is_missing_or_none_says_what_to_build() {
 fn words_that_the_library_does_not_know_are_found_out_before() {
     let Some(preload) = Preload::build() else { return };
     let line = refused(&mut preload.run(&["--set", "bogus", "--", "sh", "-c", "echo ran"]));
-    assert!(line.contains("--lock pv-qspin") && line.contains("unknown word bogus"), "{line}");
+    assert!(line.contains("--lock stanchion") && line.contains("unknown word bogus"), "{line}");
     let line = refused(preload.run(&["--compare", "true"]).env("STANCHION", "bogus"));
     assert!(line.contains("unknown word bogus"), "{line}");
 }

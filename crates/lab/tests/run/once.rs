@@ -35,7 +35,7 @@ fn the_default_lock_and_libc() {
         text(&output.stdout)
     };
     let library = preload.library().canonicalize().expect("exists").display().to_string();
-    assert_eq!(said(&[]), format!("yes lock=pv-qspin {library}\n"));
+    assert_eq!(said(&[]), format!("yes lock=stanchion {library}\n"));
     assert_eq!(said(&["--lock", "libc"]), "no nothing none\n");
     assert_eq!(said(&["--lock", "libc-through"]), format!("yes lock=libc {library}\n"));
 }
@@ -167,7 +167,7 @@ fn statistics_and_records_are_asked_of_the_library() {
         .expect("the program starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let words = text(&output.stdout);
-    let expected = format!("lock=pv-qspin,record={}/.stanchion-record-", preload.dir().display());
+    let expected = format!("lock=stanchion,record={}/.stanchion-record-", preload.dir().display());
     assert!(words.starts_with(&expected) && words.contains(",stats=/") && record.exists(), "{words}");
     let said = text(&output.stderr);
     let lines: Vec<&str> = said.lines().collect();
