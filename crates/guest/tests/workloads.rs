@@ -169,5 +169,5 @@ fn a_lock_that_is_none_is_a_failure() {
     assert_eq!(outcome.verdict, Some(Verdict::Failed));
     let failure = outcome.only("failure");
     let detail = failure["detail"].as_str().expect("a text");
-    assert!(detail.starts_with("lock=tickets: no such lock; there are byte ticket "), "{detail}");
+    assert!(detail.starts_with("lock=tickets: no such lock; there are stanchion byte ticket "), "{detail}");
 }

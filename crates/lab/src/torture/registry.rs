@@ -66,7 +66,7 @@ static ROWS: &[Row] = &[
     ours::<stanchion::lock::StanchionLock>(
         "stanchion",
         Fair::Yes,
-        "running threads take it, one waiter is awake, turns are bounded: the default",
+        "the default: running threads take it, one waiter is awake",
     ),
     ours::<stanchion::lock::ByteLock>("byte", Fair::No, "test-and-test-and-set byte, unfair"),
     ours::<stanchion::lock::TicketLock>("ticket", Fair::Yes, "FIFO ticket lock"),

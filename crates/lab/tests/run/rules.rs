@@ -28,7 +28,8 @@ int main(void) {
         pthread_mutex_unlock(&nested); pthread_mutex_unlock(&nested);
         pthread_mutex_unlock(&second); pthread_mutex_unlock(&first);
     }
-    int left = WORD(first) | WORD(second) | WORD(nested);
+    /* The first bit of the default lock, which counts in the others of its byte, and the last bit of ppc-simple: held. */
+    int left = (WORD(first) | WORD(second) | WORD(nested)) & 0x80000001;
     int gone = pthread_mutex_destroy(&first) | pthread_mutex_destroy(&second) | pthread_mutex_destroy(&nested);
     return left != 0 || gone != 0;
 }

@@ -27,7 +27,7 @@ macro_rules! family {
 
 family! {
     locks {
-        StanchionLock: "stanchion", "running threads take it, one waiter is awake, turns are bounded; the default";
+        StanchionLock: "stanchion", "the default: running threads take it, one waiter is awake";
         ByteLock: "byte", "unfair test-and-test-and-set byte; never sleeps";
         TicketLock: "ticket", "FIFO ticket lock; never sleeps";
         QSpinLock: "qspin", "queued spin lock: pending bit, then a FIFO queue; never sleeps";
@@ -37,7 +37,7 @@ family! {
         OwnerQueuedLock: "owner-qspin", "queue that knows its owner and steals until its head objects";
         XenPvLock: "xen-pv", "byte whose waiters sleep; unfair, a full fence at each release";
         PvTicketLock: "pv-ticket", "FIFO ticket lock whose waiters sleep";
-        PvQSpinLock: "pv-qspin", "paravirtual queued lock: steals without a limit on time, queues, sleeps";
+        PvQSpinLock: "pv-qspin", "paravirtual queued lock as merged in 4.15: steals, queues, sleeps";
         PpcQSpinLock: "ppc-qspin", "paravirtual queued lock that yields instead of sleeping";
     }
     variants {
