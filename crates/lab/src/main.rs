@@ -16,6 +16,7 @@ mod seed;
 mod sim;
 mod threads;
 mod torture;
+mod tuned;
 mod units;
 mod usage;
 

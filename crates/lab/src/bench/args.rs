@@ -6,7 +6,8 @@ use std::path::PathBuf;
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
-    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too
+    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With other tunables:
+    /// stanchion:turn_us=200:hand_over=0
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub lock: String,
 

@@ -3,6 +3,7 @@ use super::cell::Pass;
 use super::study::Spec;
 use crate::interrupt;
 use crate::output::say;
+use crate::tuned;
 use core::time::Duration;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -126,6 +127,9 @@ fn run_cell<S: Spec>(text: &str) -> Result<String, String> {
         // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
         // figure is only noisier.
         let _ = super::machine::pin_to_one_cpu();
+    }
+    for (tunable, value) in tuned::read(&spec.cell().lock)?.1 {
+        stanchion::tunables::set(tunable, value);
     }
     serde_json::to_string(&spec.run()?).map_err(|error| error.to_string())
 }

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     pub workload: Option<String>,
 
     /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a + between them, one
-    /// for each class of the workload's locks: percpu-rw+rw-simple
+    /// for each class of the workload's locks: percpu-rw+rw-simple. With other tunables: stanchion:turn_us=200:hand_over=0
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub lock: String,
 
