@@ -133,6 +133,10 @@ fn uncontended_alone_measures_nothing_else() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("pthread-spin") && !text.contains("throughput"), "{text}");
+    // Alone, best and median; then after contention; then two ratios.
+    let row = text.lines().find(|line| line.starts_with(" std ")).expect("a row");
+    let figures = row.split_whitespace().filter(|word| word.parse::<f64>().is_ok_and(|ns| ns > 0.0));
+    assert_eq!(figures.count(), 6, "{row}");
 }
 
 #[test]

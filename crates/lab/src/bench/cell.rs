@@ -23,6 +23,8 @@ pub(crate) enum Pass {
     Events,
     /// One thread, nothing but acquire and release.
     Uncontended,
+    /// The same of a lock for which two threads contended before.
+    AfterContention,
 }
 
 /// How time is spent and read, measured once at the start of a run.

@@ -274,7 +274,7 @@ fn uncontended(report: &Report) -> String {
     let peers = report.uncontended.iter().filter(|row| report.kind(&row.lock) == Some(Kind::Peer));
     let best_peer = peers.min_by(|a, b| a.ns.min.total_cmp(&b.ns.min));
     let mut table = plain_table();
-    table.set_header(["lock", "ns", "median", "/ best peer", "/ pthread-spin", "bytes"]);
+    table.set_header(["lock", "ns", "median", "after", "/ best peer", "/ pthread-spin", "bytes"]);
     let ratio = |ns: f64, of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{:.2}", ns / of));
     for row in &report.uncontended {
         let bytes = report.locks.iter().find(|lock| lock.name == row.lock).map(|lock| lock.bytes.to_string());
@@ -282,14 +282,15 @@ fn uncontended(report: &Report) -> String {
             if row.lock == NO_LOCK { "(bare loop)".to_owned() } else { row.lock.clone() },
             format!("{:.2}", row.ns.min),
             format!("{:.2}", row.ns.median),
+            row.after_ns.as_ref().map_or("-".to_owned(), |ns| format!("{:.2}", ns.min)),
             ratio(row.ns.min, best_peer.map(|peer| peer.ns.min)),
             ratio(row.ns.min, best_of("pthread-spin")),
             bytes.unwrap_or_else(|| "-".to_owned()),
         ]);
     }
     align_right(&mut table);
-    let title =
-        "uncontended acquire + release by one thread, loop included (ns: best round; ratios of those)";
+    let title = "uncontended acquire + release by one thread, loop included (ns: best round; ratios of those)\n\
+         after: the same, best round, of a lock for which two threads contended before";
     format!("{title}\n{}\n", trimmed(&table))
 }
 

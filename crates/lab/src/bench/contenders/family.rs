@@ -27,7 +27,7 @@ macro_rules! family {
 
 family! {
     locks {
-        StanchionLock: "stanchion", "running threads take it, one waiter is awake, turns are bounded; the default";
+        StanchionLock: "stanchion", "barging; one waiter is awake, overtaken for a turn; the default";
         ByteLock: "byte", "unfair test-and-test-and-set byte; never sleeps";
         TicketLock: "ticket", "FIFO ticket lock; never sleeps";
         QSpinLock: "qspin", "queued spin lock: pending bit, then a FIFO queue; never sleeps";

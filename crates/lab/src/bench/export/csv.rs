@@ -34,8 +34,16 @@ const COLUMNS: [&str; 26] = [
 pub(crate) fn write(report: &Report) -> String {
     let mut text = origin("bench", report);
     for row in &report.uncontended {
-        let _ =
-            writeln!(text, "# uncontended: {} takes {} ns, median {}", row.lock, row.ns.min, row.ns.median);
+        let after = row.after_ns.as_ref();
+        let after = after.map(|ns| format!("; after contention {} ns, median {}", ns.min, ns.median));
+        let _ = writeln!(
+            text,
+            "# uncontended: {} takes {} ns, median {}{}",
+            row.lock,
+            row.ns.min,
+            row.ns.median,
+            after.unwrap_or_default()
+        );
     }
     warnings(&mut text, report);
     table(&mut text, &COLUMNS, report.cells.iter().map(|cell| row(report, cell)));
