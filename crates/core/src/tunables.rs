@@ -119,7 +119,9 @@ mod tests {
     extern crate std;
     use std::vec::Vec;
 
-    fn read(name: &str) -> (&str, Result<Vec<(Tunable, u32)>, BadSetting<'_>>) {
+    type Settings<'a> = Result<Vec<(Tunable, u32)>, BadSetting<'a>>;
+
+    fn read(name: &str) -> (&str, Settings<'_>) {
         let (lock, settings) = tuned(name);
         (lock, settings.collect())
     }

@@ -3,6 +3,7 @@
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
 //! is put together ([`report`]) and written out after every group ([`export`], [`table`], [`summary`]).
+mod ablation;
 mod args;
 mod calibrate;
 mod cell;
@@ -34,6 +35,7 @@ mod work;
 mod worker;
 
 use crate::{threads, units};
+pub(crate) use ablation::run as ablate;
 pub(crate) use args::Args;
 pub(crate) use config::cpus;
 pub(crate) use machine::{available_cpus, other_runnable};

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     pub warm_up: Option<String>,
 
     /// Runs of each cell, each with a seed of its own; means come with 95 % confidence intervals [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", visible_alias = "rounds")]
     pub repeat: Option<String>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]
