@@ -3,8 +3,11 @@ use crate::names::nearest;
 use core::fmt::Write;
 use stanchion_core::{BadSetting, Tunable};
 
-/// Locks and settings, as a name says them; the error is one line. Whether there is such a lock is for the caller to say, and first.
-pub(crate) fn read(name: &str) -> Result<(&str, Vec<(Tunable, u32)>), String> {
+/// A lock with what is set for it.
+type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
+
+/// Lock and settings, as a name says them; the error is one line. Whether there is such a lock is for the caller to say, and first.
+pub(crate) fn read(name: &str) -> Result<Tuned<'_>, String> {
     let (lock, settings) = stanchion_core::tuned(name);
     let settings = settings.collect::<Result<_, _>>().map_err(|bad| said(lock, bad))?;
     Ok((lock, settings))

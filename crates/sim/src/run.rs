@@ -213,8 +213,8 @@ fn run_kinds(named: &Named, spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outc
     let arena = Arena::new(bytes);
     let common = Rc::new(Common::new(&arena, &made, line_count, spec.contexts));
     // The last counts: what the name of a lock says is said of it alone.
-    let rows = kinds.iter().flat_map(|kind| kind.tunings());
-    let tunings = rows.chain(spec.tunings).chain(&named.tunings).copied();
+    let rows = kinds.iter().flat_map(|kind| kind.tunings().iter().copied());
+    let tunings = rows.chain(spec.tunings.iter().copied()).chain(named.tunings.iter().copied());
     let furnished = furnish(SimDomain::new(&arena, spec.contexts, classes), tunings);
     let bodies = (0..spec.contexts)
         .map(|index| {

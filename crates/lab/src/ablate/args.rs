@@ -3,6 +3,7 @@ use crate::{bench, sim};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {

@@ -23,6 +23,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub profile: Vec<String>,
 
+    /// Also run all cells with the time of so many CPUs, such as 1,0.5: in a cgroup, where that is permitted
+    #[arg(long, value_name = "LIST")]
+    pub cpu_limit: Option<String>,
+
     /// Length of a throughput round [default: 300ms]
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,

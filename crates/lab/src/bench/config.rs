@@ -1,5 +1,6 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
+use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
 use super::report::{LockInfo, Setting};
 use super::study::Spec;
@@ -48,6 +49,10 @@ const QUICK: Defaults = Defaults {
 
 /// Rounds beyond this are a typing error.
 const MOST_ROUNDS: usize = 1000;
+/// The kernel takes no shorter quota than a millisecond in each period.
+const LEAST_CPUS: f64 = 1.0 / PERIOD_MS as f64;
+/// More CPUs than Linux runs on.
+const MOST_CPUS: f64 = 8192.0;
 /// Shorter rounds than this are all start-up.
 const SHORTEST: Duration = Duration::from_millis(1);
 const EVENTS_TIME: Duration = Duration::from_millis(50);
@@ -74,9 +79,19 @@ pub(crate) fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Res
     };
     let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
     let latency_rounds = args.latency_rounds.as_deref();
+    let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
+    let limits = args.cpu_limit.as_deref().map_or(Ok(Vec::new()), cpu_limits)?;
+    if !limits.is_empty() && millis(time.min(latency_time)) < 2 * PERIOD_MS {
+        return Err(format!(
+            "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {} ms or more",
+            2 * PERIOD_MS
+        ));
+    }
+    let limited = |cpus: &f64| profiles.iter().map(|profile| profile.limited_to(*cpus)).collect::<Vec<_>>();
+    profiles.extend(limits.iter().flat_map(limited).collect::<Vec<_>>());
     Ok(Setting {
         threads,
-        profiles: profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?,
+        profiles,
         mixes: Vec::new(),
         rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
         time_ms: millis(time),
@@ -116,6 +131,21 @@ pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
     cpus.sort_unstable();
     cpus.dedup();
     if cpus.is_empty() { Err(format!("--cpus: '{list}' names no CPU")) } else { Ok(cpus) }
+}
+
+/// The CPU limits of a list, each once.
+fn cpu_limits(list: &str) -> Result<Vec<f64>, String> {
+    let mut limits = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        let cpus = word.parse().ok().filter(|cpus| (LEAST_CPUS..=MOST_CPUS).contains(cpus));
+        let cpus: f64 = cpus.ok_or_else(|| {
+            format!("--cpu-limit: '{word}' is no number of CPUs from {LEAST_CPUS} to {MOST_CPUS}: write for example 1,0.5")
+        })?;
+        if !limits.contains(&cpus) {
+            limits.push(cpus);
+        }
+    }
+    Ok(limits)
 }
 
 /// The priority `--nice` asks for.
@@ -296,6 +326,20 @@ mod tests {
     }
 
     #[test]
+    fn every_profile_is_there_once_more_for_each_limit() {
+        let config = resolve(|args| {
+            args.profile = vec!["empty,short".into()];
+            args.cpu_limit = Some("1,0.5,1".into());
+        });
+        let profiles = config.expect("valid").setting.profiles;
+        let names: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
+        assert_eq!(names, ["empty", "short", "empty@1", "short@1", "empty@0.5", "short@0.5"]);
+        let limits: Vec<_> = profiles.iter().map(|profile| profile.cpu_limit).collect();
+        assert_eq!(limits, [None, None, Some(1.0), Some(1.0), Some(0.5), Some(0.5)]);
+        assert_eq!(profiles[5].critical_ns, profiles[1].critical_ns);
+    }
+
+    #[test]
     fn a_lock_with_other_tunables_is_one_of_its_own_beside_it() {
         let config = resolve(|args| {
             args.lock =
@@ -309,7 +353,7 @@ mod tests {
     #[test]
     fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         type Mistake = fn(&mut Args);
-        let mistakes: [(Mistake, &str); 13] = [
+        let mistakes: [(Mistake, &str); 16] = [
             (
                 |args| args.lock = "parkinglot".into(),
                 "--lock: unknown lock 'parkinglot': nearest are parking_lot",
@@ -327,6 +371,18 @@ mod tests {
                 "--lock: tunable 'turns' does not belong to lock 'cna'",
             ),
             (|args| args.lock = "stanchion:turns=no".into(), "--lock: stanchion:turns: 'no' is no number"),
+            (
+                |args| args.cpu_limit = Some("1,half".into()),
+                "--cpu-limit: 'half' is no number of CPUs from 0.01",
+            ),
+            (|args| args.cpu_limit = Some("NaN".into()), "--cpu-limit: 'NaN' is no number"),
+            (
+                |args| {
+                    args.cpu_limit = Some("1".into());
+                    args.time = Some("199ms".into());
+                },
+                "--cpu-limit: a limit counts in periods of 100 ms; give --time and --latency-time of 200 ms",
+            ),
             (|args| args.peers = "usinc".into(), "--peers: unknown peer 'usinc': nearest are usync"),
             (|args| args.threads = Some("0".into()), "--threads: '0' threads cannot be run"),
             (|args| args.time = Some("0s".into()), "--time: 0s is too short"),

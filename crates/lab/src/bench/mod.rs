@@ -7,6 +7,7 @@ mod ablation;
 mod args;
 mod calibrate;
 mod cell;
+mod cgroup;
 pub(crate) mod clock;
 mod config;
 mod contender;
@@ -69,9 +70,11 @@ pub(crate) fn run(command: &Command) -> ExitCode {
 /// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a worker.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if let (Some(worker), Some(text)) = (words.next(), words.next()) {
+        let entrance = words.next();
         match worker.as_str() {
-            <cell::CellSpec as Spec>::WORKER => executor::worker::<cell::CellSpec>(&text),
-            <rw::RwSpec as Spec>::WORKER => executor::worker::<rw::RwSpec>(&text),
+            <cell::CellSpec as Spec>::WORKER => executor::worker::<cell::CellSpec>(&text, entrance),
+            <rw::RwSpec as Spec>::WORKER => executor::worker::<rw::RwSpec>(&text, entrance),
+            cgroup::TRIAL => executor::trial(&text),
             _ => {}
         }
     }

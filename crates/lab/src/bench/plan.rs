@@ -77,7 +77,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn overhead(&self) -> Group {
         let mut cells = Vec::new();
-        for profile in &self.setting.profiles {
+        for profile in self.setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
             for round in 0..OVERHEAD_ROUNDS {
                 for pass in [Pass::Throughput, Pass::Latency] {
                     cells.push(CellSpec {
@@ -91,7 +91,7 @@ impl Planner<'_> {
     }
 
     fn uncontended(&self) -> Group {
-        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0 };
+        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0, cpu_limit: None };
         let rounds = self.setting.uncontended_rounds;
         let mut names: Vec<&str> = self.locks.iter().map(|lock| lock.name.as_str()).collect();
         if !names.contains(&NO_LOCK) {

@@ -2,7 +2,7 @@
 use crate::bench::report::{Cell, Report, State};
 use core::fmt::Write;
 
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "lock",
     "kind",
     "bytes",
@@ -29,6 +29,7 @@ const COLUMNS: [&str; 26] = [
     "wait_p999_ns",
     "wait_worst_ns",
     "events",
+    "cpu_limit",
 ];
 
 pub(crate) fn write(report: &Report) -> String {
@@ -132,6 +133,7 @@ fn row(report: &Report, cell: &Cell) -> Vec<String> {
             .map(|event| format!("{}={}", event.name, event.per_acquisition))
             .collect::<Vec<_>>()
             .join(" "),
+        or_empty(profile.and_then(|profile| profile.cpu_limit)),
     ]
 }
 
