@@ -66,6 +66,6 @@ pub use rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
 pub use rw_simple::CountRwLock;
 pub use stanchion::StanchionLock;
 pub use ticket::TicketLock;
-pub use tunables::Tunable;
+pub use tunables::{BadSetting, Tunable, tuned};
 pub use unfair_q::UnfairQueuedLock;
 pub use xen_pv::XenPvLock;

@@ -1,6 +1,7 @@
 //! The `stanchion` command: the laboratory on the machine at hand.
 #![deny(unsafe_code)]
 
+mod ablate;
 mod bench;
 mod calibrate;
 mod explore;
@@ -16,6 +17,7 @@ mod seed;
 mod sim;
 mod threads;
 mod torture;
+mod tuned;
 mod units;
 mod usage;
 
@@ -35,6 +37,8 @@ struct Cli {
 enum Command {
     /// Benchmark every lock beside what people use today, from one thread to 16x overcommit
     Bench(Box<bench::Command>),
+    /// Measure what each rule of the default lock is worth, here or on simulated machines
+    Ablate(Box<ablate::Args>),
     /// Simulate locks on machines that you do not own: sockets, hypervisors, overcommit
     Sim(Box<sim::Args>),
     /// Run published tables in the simulator and tell, cell by cell, how far it is off
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Bench(args) => bench::run(&args),
+        Command::Ablate(args) => ablate::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Fit(args) => reproduce::fit(&args),

@@ -36,6 +36,16 @@ fn unknown_names_are_answered_with_the_nearest() {
 }
 
 #[test]
+fn settings_in_names_of_locks_are_checked() {
+    assert!(refused(&["bench", "--lock", "stanchin:turns=0"]).contains("nearest are stanchion"));
+    assert!(refused(&["bench", "--lock", "stanchion:tuns=0"]).contains("nearest are turns"));
+    assert!(refused(&["bench", "--lock", "cna:turns=0"]).contains("does not belong to lock 'cna'"));
+    assert!(refused(&["bench", "--lock", "stanchion:turns=x"]).contains("'x' is no number"));
+    assert!(refused(&["bench", "--peers", "std:turns=0"]).contains("has no tunables"));
+    assert!(refused(&["bench", "rw", "--lock", "qrw:turns=0"]).contains("does not belong to lock 'qrw'"));
+}
+
+#[test]
 fn absurd_numbers_are_refused() {
     for threads in ["0", "5000", "-1", "0x", "1e9", "two", "", "9-3"] {
         assert!(refused(&["bench", &format!("--threads={threads}")]).contains("--threads"));

@@ -84,11 +84,59 @@ fn a_lock_without_exclusion_is_reported_as_broken_with_exit_code_1() {
 }
 
 #[test]
+fn a_lock_with_other_tunables_runs_with_them_under_its_whole_name() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (file, table) = (dir.path().join("result.json"), dir.path().join("result.csv"));
+    let (sleeps, spins) = ("xen-pv:xen_timeout=1", "xen-pv:xen_wake_all=1:xen_timeout=4294967295");
+    let locks = format!("{sleeps},{spins}");
+    let output = tiny(&[
+        "--lock",
+        &locks,
+        "--peers",
+        "none",
+        "--threads",
+        "8",
+        "--profile",
+        "cs=20us,think=0",
+        "--time",
+        "50ms",
+        "--drain",
+        "60s",
+        "--json",
+        file.to_str().expect("plain path"),
+        "--csv",
+        table.to_str().expect("plain path"),
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.lines().any(|line| line.starts_with(&format!(" {sleeps} "))), "{text}");
+    assert!(
+        fs::read_to_string(&table)
+            .expect("written")
+            .lines()
+            .any(|line| line.starts_with(&format!("{spins},")))
+    );
+    let report = json(&file);
+    let slept = |lock: &str| {
+        let of_lock = |cell: &&serde_json::Value| cell["lock"] == lock;
+        let cell = report["cells"].as_array().and_then(|cells| cells.iter().find(of_lock)).expect("a cell");
+        let events = cell["events"].as_array().expect("a list");
+        events.iter().any(|event| event["name"] == "xen_taken_slow")
+    };
+    assert!(slept(sleeps), "waiters that poll once sleep at once");
+    assert!(!slept(spins), "waiters that poll for ever never sleep");
+}
+
+#[test]
 fn uncontended_alone_measures_nothing_else() {
     let output = tiny(&["--uncontended", "--lock", "none", "--peers", "pthread-spin,std"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("pthread-spin") && !text.contains("throughput"), "{text}");
+    // Alone, best and median; then after contention; then two ratios.
+    let row = text.lines().find(|line| line.starts_with(" std ")).expect("a row");
+    let figures = row.split_whitespace().filter(|word| word.parse::<f64>().is_ok_and(|ns| ns > 0.0));
+    assert_eq!(figures.count(), 6, "{row}");
 }
 
 #[test]

@@ -34,6 +34,17 @@ fn unknown_names_are_answered_with_the_nearest() {
 }
 
 #[test]
+fn settings_in_names_of_locks_are_checked() {
+    assert!(
+        refused(&["--lock", "stanchin:turns=0"]).contains("unknown lock 'stanchin': nearest are stanchion")
+    );
+    assert!(refused(&["--lock", "stanchion:tuns=0"]).contains("nearest are turns"));
+    assert!(refused(&["--lock", "cna:turns=0"]).contains("does not belong to lock 'cna'"));
+    assert!(refused(&["--lock", "stanchion:turns=x"]).contains("'x' is no number"));
+    assert!(refused(&["--lock", "percpu-rw+rw-simple:turns=1"]).contains("has no tunables"));
+}
+
+#[test]
 fn absurd_values_are_refused() {
     for vcpus in ["0", "5000", "-1", "0x", "two", "", "9-3"] {
         assert!(refused(&[&format!("--vcpus={vcpus}")]).contains("--vcpus"), "{vcpus}");

@@ -89,6 +89,32 @@ fn a_run_prints_tables_and_writes_all_files() {
 }
 
 #[test]
+fn a_lock_with_other_tunables_is_simulated_with_them() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("result.json");
+    let locks = "xen-pv,xen-pv-wake-all,xen-pv:xen_wake_all=1,xen-pv:xen_wake_all=0";
+    must_run(&[
+        "--lock",
+        locks,
+        "--vcpus",
+        "4",
+        "--time",
+        "5ms",
+        "--json",
+        file.to_str().expect("plain path"),
+    ]);
+    let report = json(&file);
+    let hashes = |name: &str| {
+        let of_lock = |cell: &&serde_json::Value| cell["lock"] == name;
+        let cell = report["cells"].as_array().and_then(|cells| cells.iter().find(of_lock)).expect("a cell");
+        cell["figures"]["hashes"].clone()
+    };
+    assert_eq!(hashes("xen-pv:xen_wake_all=1"), hashes("xen-pv-wake-all"), "the same lock by two names");
+    assert_eq!(hashes("xen-pv:xen_wake_all=0"), hashes("xen-pv"), "what the default is anyway");
+    assert_ne!(hashes("xen-pv:xen_wake_all=1"), hashes("xen-pv"), "runs in which waiters slept");
+}
+
+#[test]
 fn a_seed_gives_the_same_result_however_many_run_at_a_time() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let run = |name: &str, seed: &str, jobs: &str| {

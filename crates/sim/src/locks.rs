@@ -6,7 +6,7 @@ use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
     ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, PvTicketLock, QSpinLock,
-    RawLock, StanchionLock, TicketLock, Tunable, UnfairQueuedLock, XenPvLock,
+    RawLock, StanchionLock, TicketLock, Tunable, UnfairQueuedLock, XenPvLock, tuned,
 };
 use std::rc::Rc;
 
@@ -133,11 +133,24 @@ impl AnyKind {
     }
 }
 
-/// What `names` names: a lock, or one for each class of a workload's locks with a `+` between them. `Err` is a name that is none.
-pub(crate) fn by_names<P: Classes>(names: &str) -> Result<Vec<AnyKind>, &str> {
-    let find = |name| {
+/// What a list of names says.
+pub(crate) struct Named {
+    pub(crate) kinds: Vec<AnyKind>,
+    /// What the names themselves set, as in `stanchion:turns=0`.
+    pub(crate) tunings: Vec<(Tunable, u32)>,
+}
+
+/// What `names` names: a lock, or one for each class of a workload's locks with a `+` between them, each with its settings. `Err` is a
+/// name that is none, or that sets what cannot be set.
+pub(crate) fn by_names<P: Classes>(names: &str) -> Result<Named, &str> {
+    let mut named = Named { kinds: Vec::new(), tunings: Vec::new() };
+    for full in names.split('+') {
+        let (name, settings) = tuned(full);
         let rw = || rw_locks::all::<P>().into_iter().find(|kind| kind.name == name).map(AnyKind::Rw);
-        by_name::<P>(name).map(AnyKind::Mutex).or_else(rw).ok_or(name)
-    };
-    names.split('+').map(find).collect()
+        named.kinds.push(by_name::<P>(name).map(AnyKind::Mutex).or_else(rw).ok_or(full)?);
+        for setting in settings {
+            named.tunings.push(setting.map_err(|_| full)?);
+        }
+    }
+    Ok(named)
 }

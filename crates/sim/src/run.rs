@@ -3,7 +3,7 @@ use crate::arena::{Arena, LINE_BYTES};
 use crate::domain::SimDomain;
 use crate::engine::{self, ByCause, Cause, Effort, End, Engine, Limits, Recording};
 use crate::here::{Common, Handovers, Here};
-use crate::locks::{self, AnyKind};
+use crate::locks::{self, AnyKind, Named};
 use crate::machine::{Machine, SchedulerKind, Topology};
 use crate::platform::{Sim, furnish};
 use crate::random::Random;
@@ -21,7 +21,7 @@ pub struct Spec<'a> {
     pub machine: &'a Machine,
     /// Doing what.
     pub workload: &'a Workload,
-    /// With which lock, by name; or locks, with a `+` between their names.
+    /// With which lock, by name; or locks, with a `+` between their names. A name may set tunables, as in `stanchion:turns=0`.
     pub lock: &'a str,
     /// With which tunables set differently from their defaults.
     pub tunings: &'a [(Tunable, u32)],
@@ -115,7 +115,7 @@ pub fn tuned_names() -> Vec<&'static str> {
     locks::all::<Sim>().into_iter().filter(|kind| !kind.tunings.is_empty()).map(|kind| kind.name).collect()
 }
 
-/// Whether [`Spec::lock`] could be this: the name of a lock of either kind, or several with a `+` between them.
+/// Whether [`Spec::lock`] could be this: the name of a lock of either kind, or several with a `+` between them, each with its settings.
 pub fn names_locks(names: &str) -> bool {
     locks::by_names::<Sim>(names).is_ok()
 }
@@ -150,14 +150,15 @@ pub fn check(spec: &Spec) -> Result<(), Failure> {
 }
 
 /// The locks of the workload's classes, if it can be run with them.
-fn kinds(spec: &Spec) -> Result<Vec<AnyKind>, Failure> {
+fn kinds(spec: &Spec) -> Result<Named, Failure> {
     let refused = |why: String| Err(Failure::Refused(why));
-    let kinds = match locks::by_names::<Sim>(spec.lock) {
-        Ok(kinds) => kinds,
+    let named = match locks::by_names::<Sim>(spec.lock) {
+        Ok(named) => named,
         Err(name) => return refused(format!("there is no lock '{name}' in the simulator")),
     };
+    let kinds = &named.kinds;
     let (name, lives) = (&spec.workload.name, spec.workload.behaviour.prepare());
-    for kind in &kinds {
+    for kind in kinds {
         match (lives.takes(), kind) {
             (Takes::Mutexes, AnyKind::Rw(kind)) => {
                 return refused(format!(
@@ -183,7 +184,7 @@ fn kinds(spec: &Spec) -> Result<Vec<AnyKind>, Failure> {
             if lives.classes() == 1 { "" } else { "es" }
         ));
     }
-    Ok(kinds)
+    Ok(named)
 }
 
 /// As [`run`], with a mutex that need not be in the list.
@@ -193,11 +194,13 @@ pub(crate) fn run_kind(
     spec: &Spec,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, Failure> {
-    run_kinds(&[AnyKind::Mutex(*kind)], spec, stop)
+    let named = Named { kinds: vec![AnyKind::Mutex(*kind)], tunings: Vec::new() };
+    run_kinds(&named, spec, stop)
 }
 
-fn run_kinds(kinds: &[AnyKind], spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
+fn run_kinds(named: &Named, spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
     let cpus = cpus(spec)?;
+    let kinds = &named.kinds;
     let lives: Rc<dyn crate::workload::Lives> = Rc::from(spec.workload.behaviour.prepare());
     let classes = lives.classes();
     let kind_of = |lock| {
@@ -209,9 +212,10 @@ fn run_kinds(kinds: &[AnyKind], spec: &Spec, stop: &dyn Fn() -> bool) -> Result<
     let bytes = SimDomain::bytes(spec.contexts, classes) + (made.len() * 2 + line_count + 8) * LINE_BYTES;
     let arena = Arena::new(bytes);
     let common = Rc::new(Common::new(&arena, &made, line_count, spec.contexts));
-    let tunings = kinds.iter().flat_map(|kind| kind.tunings().iter().copied());
-    let furnished =
-        furnish(SimDomain::new(&arena, spec.contexts, classes), tunings.chain(spec.tunings.iter().copied()));
+    // The last counts: what the name of a lock says is said of it alone.
+    let rows = kinds.iter().flat_map(|kind| kind.tunings().iter().copied());
+    let tunings = rows.chain(spec.tunings.iter().copied()).chain(named.tunings.iter().copied());
+    let furnished = furnish(SimDomain::new(&arena, spec.contexts, classes), tunings);
     let bodies = (0..spec.contexts)
         .map(|index| {
             let here = Here::new(index, spec.contexts, spec.warm_up, Rc::clone(&common));

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
-    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too
+    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With other tunables:
+    /// stanchion:turn_us=200:hand_over=0
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub lock: String,
 
@@ -21,6 +22,10 @@ pub(crate) struct Args {
     /// Profiles: names, 'all', or times of your own such as cs=50ns,think=200ns [default: all]
     #[arg(long, value_name = "LIST")]
     pub profile: Vec<String>,
+
+    /// Also run all cells with the time of so many CPUs, such as 1,0.5: in a cgroup, where that is permitted
+    #[arg(long, value_name = "LIST")]
+    pub cpu_limit: Option<String>,
 
     /// Length of a throughput round [default: 300ms]
     #[arg(long, value_name = "TIME")]

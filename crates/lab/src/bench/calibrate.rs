@@ -71,7 +71,7 @@ mod tests {
     fn steps_follow_the_calibration() {
         let calibration =
             Calibration { ns_per_step: 2.0, ticks_per_ns: 1.0, clock_read_ns: 1.0, clock_step_ns: 1.0 };
-        let profile = Profile { name: "p".into(), critical_ns: 50, think_ns: 201 };
+        let profile = Profile { name: "p".into(), critical_ns: 50, think_ns: 201, cpu_limit: None };
         let steps = calibration.steps(&profile);
         assert_eq!((steps.critical, steps.think), (25, 101));
     }

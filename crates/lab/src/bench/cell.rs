@@ -2,13 +2,23 @@
 use serde::{Deserialize, Serialize};
 
 /// The work of each thread around one acquisition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub name: String,
     /// Length of the critical section, in nanoseconds.
     pub critical_ns: u64,
     /// Mean time between release and the next acquisition, in nanoseconds.
     pub think_ns: u64,
+    /// CPUs whose time all threads together get; none is all there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit: Option<f64>,
+}
+
+impl Profile {
+    /// The same work with the time of so many CPUs.
+    pub(crate) fn limited_to(&self, cpus: f64) -> Self {
+        Self { name: format!("{}@{cpus}", self.name), cpu_limit: Some(cpus), ..self.clone() }
+    }
 }
 
 /// What one run of a cell measures.
@@ -23,6 +33,8 @@ pub(crate) enum Pass {
     Events,
     /// One thread, nothing but acquire and release.
     Uncontended,
+    /// The same of a lock for which two threads contended before.
+    AfterContention,
 }
 
 /// How time is spent and read, measured once at the start of a run.

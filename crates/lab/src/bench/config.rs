@@ -1,11 +1,13 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
+use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
 use super::report::{LockInfo, Setting};
 use super::study::Spec;
 use super::units::parse_time;
 use super::{contenders, machine, profiles, threads};
 use crate::names::nearest;
+use crate::tuned;
 use core::fmt::Write;
 use core::time::Duration;
 
@@ -47,6 +49,10 @@ const QUICK: Defaults = Defaults {
 
 /// Rounds beyond this are a typing error.
 const MOST_ROUNDS: usize = 1000;
+/// The kernel takes no shorter quota than a millisecond in each period.
+const LEAST_CPUS: f64 = 1.0 / PERIOD_MS as f64;
+/// More CPUs than Linux runs on.
+const MOST_CPUS: f64 = 8192.0;
 /// Shorter rounds than this are all start-up.
 const SHORTEST: Duration = Duration::from_millis(1);
 const EVENTS_TIME: Duration = Duration::from_millis(50);
@@ -73,9 +79,19 @@ pub(crate) fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Res
     };
     let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
     let latency_rounds = args.latency_rounds.as_deref();
+    let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
+    let limits = args.cpu_limit.as_deref().map_or(Ok(Vec::new()), cpu_limits)?;
+    if !limits.is_empty() && millis(time.min(latency_time)) < 2 * PERIOD_MS {
+        return Err(format!(
+            "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {} ms or more",
+            2 * PERIOD_MS
+        ));
+    }
+    let limited = |cpus: &f64| profiles.iter().map(|profile| profile.limited_to(*cpus)).collect::<Vec<_>>();
+    profiles.extend(limits.iter().flat_map(limited).collect::<Vec<_>>());
     Ok(Setting {
         threads,
-        profiles: profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?,
+        profiles,
         mixes: Vec::new(),
         rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
         time_ms: millis(time),
@@ -117,22 +133,47 @@ pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
     if cpus.is_empty() { Err(format!("--cpus: '{list}' names no CPU")) } else { Ok(cpus) }
 }
 
+/// The CPU limits of a list, each once.
+fn cpu_limits(list: &str) -> Result<Vec<f64>, String> {
+    let mut limits = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        let cpus = word.parse().ok().filter(|cpus| (LEAST_CPUS..=MOST_CPUS).contains(cpus));
+        let cpus: f64 = cpus.ok_or_else(|| {
+            format!("--cpu-limit: '{word}' is no number of CPUs from {LEAST_CPUS} to {MOST_CPUS}: write for example 1,0.5")
+        })?;
+        if !limits.contains(&cpus) {
+            limits.push(cpus);
+        }
+    }
+    Ok(limits)
+}
+
 /// The priority `--nice` asks for.
 pub(crate) fn nice(text: &str) -> Result<i32, String> {
     let value = text.parse().ok().filter(|value| (-20..=19).contains(value));
     value.ok_or_else(|| format!("--nice: '{text}' is not a number from -20 to 19"))
 }
 
-/// The locks to run, in the order of the registry.
-pub(crate) fn locks<S: Spec>(
-    args: &Args,
-    registry: &[&'static Entry<S>],
-) -> Result<Vec<&'static Entry<S>>, String> {
+/// A lock to run: its row of the registry, and its name with what that sets.
+#[derive(Clone)]
+pub(crate) struct Chosen<S: Spec + 'static> {
+    pub entry: &'static Entry<S>,
+    pub name: String,
+}
+
+/// The locks to run, in the order of the registry; one with several settings in the order typed.
+pub(crate) fn locks<S: Spec>(args: &Args, registry: &[&'static Entry<S>]) -> Result<Vec<Chosen<S>>, String> {
     let ours = chosen("--lock", &args.lock, Kind::Stanchion, registry)?;
     let peers: Vec<_> = registry.iter().copied().filter(|entry| entry.kind == Kind::Peer).collect();
     let peers = chosen("--peers", &args.peers, Kind::Peer, &peers)?;
-    let wanted = |entry: &&Entry<S>| ours.iter().chain(&peers).any(|other| other.name == entry.name);
-    let locks: Vec<_> = registry.iter().copied().filter(wanted).collect();
+    let mut locks: Vec<Chosen<S>> = Vec::new();
+    for entry in registry {
+        for chosen in ours.iter().chain(&peers).filter(|chosen| chosen.entry.name == entry.name) {
+            if !locks.iter().any(|other| other.name == chosen.name) {
+                locks.push(chosen.clone());
+            }
+        }
+    }
     if locks.is_empty() {
         return Err("no lock is left to measure: --lock and --peers are both empty".to_owned());
     }
@@ -145,32 +186,37 @@ fn chosen<S: Spec>(
     list: &str,
     kind: Kind,
     may: &[&'static Entry<S>],
-) -> Result<Vec<&'static Entry<S>>, String> {
-    let mut entries = Vec::new();
+) -> Result<Vec<Chosen<S>>, String> {
+    let mut chosen = Vec::new();
+    let as_is = |entry: &'static Entry<S>| Chosen { entry, name: entry.name.to_owned() };
     let of_kind = |variant| move |entry: &&'static Entry<S>| entry.kind == kind && entry.variant == variant;
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        match (word, may.iter().copied().find(|entry| entry.name == word)) {
-            ("all", _) => entries.extend(may.iter().copied().filter(of_kind(false))),
-            ("variants", _) => entries.extend(may.iter().copied().filter(of_kind(true))),
+        let base = stanchion_core::tuned(word).0;
+        match (word, may.iter().copied().find(|entry| entry.name == base)) {
+            ("all", _) => chosen.extend(may.iter().copied().filter(of_kind(false)).map(as_is)),
+            ("variants", _) => chosen.extend(may.iter().copied().filter(of_kind(true)).map(as_is)),
             ("none", _) => {}
-            (_, Some(entry)) => entries.push(entry),
+            (_, Some(entry)) => {
+                tuned::read(word).map_err(|error| format!("{flag}: {error} (--list shows all)"))?;
+                chosen.push(Chosen { entry, name: word.to_owned() });
+            }
             (_, None) => {
                 let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden);
-                let near = nearest(word, valid.map(|entry| entry.name)).join(", ");
+                let near = nearest(base, valid.map(|entry| entry.name)).join(", ");
                 let what = if kind == Kind::Peer { "peer" } else { "lock" };
                 return Err(format!(
-                    "{flag}: unknown {what} '{word}': nearest are {near} (--list shows all)"
+                    "{flag}: unknown {what} '{base}': nearest are {near} (--list shows all)"
                 ));
             }
         }
     }
-    Ok(entries)
+    Ok(chosen)
 }
 
-/// A row of the registry as the report tells it.
-pub(crate) fn info<S: Spec>(entry: &'static Entry<S>) -> LockInfo {
+/// A lock to run as the report tells it.
+pub(crate) fn info<S: Spec>(Chosen { entry, name }: Chosen<S>) -> LockInfo {
     LockInfo {
-        name: entry.name.to_owned(),
+        name,
         kind: entry.kind,
         about: entry.about.to_owned(),
         bytes: entry.bytes,
@@ -213,6 +259,7 @@ pub(crate) fn list() -> String {
     let mut text = String::new();
     list_locks(&mut text, &registry, 27);
     list_profiles(&mut text);
+    tuned::list(&mut text);
     text
 }
 
@@ -279,12 +326,62 @@ mod tests {
     }
 
     #[test]
+    fn every_profile_is_there_once_more_for_each_limit() {
+        let config = resolve(|args| {
+            args.profile = vec!["empty,short".into()];
+            args.cpu_limit = Some("1,0.5,1".into());
+        });
+        let profiles = config.expect("valid").setting.profiles;
+        let names: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
+        assert_eq!(names, ["empty", "short", "empty@1", "short@1", "empty@0.5", "short@0.5"]);
+        let limits: Vec<_> = profiles.iter().map(|profile| profile.cpu_limit).collect();
+        assert_eq!(limits, [None, None, Some(1.0), Some(1.0), Some(0.5), Some(0.5)]);
+        assert_eq!(profiles[5].critical_ns, profiles[1].critical_ns);
+    }
+
+    #[test]
+    fn a_lock_with_other_tunables_is_one_of_its_own_beside_it() {
+        let config = resolve(|args| {
+            args.lock =
+                "cna,stanchion:turns=0,stanchion,stanchion:turns=0,stanchion:turn_us=200:hand_over=0".into();
+            args.peers = "none".into();
+        });
+        let tuned = ["stanchion:turns=0", "stanchion", "stanchion:turn_us=200:hand_over=0", "cna"];
+        assert_eq!(names(&config.expect("valid")), tuned);
+    }
+
+    #[test]
     fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         type Mistake = fn(&mut Args);
-        let mistakes: [(Mistake, &str); 9] = [
+        let mistakes: [(Mistake, &str); 16] = [
             (
                 |args| args.lock = "parkinglot".into(),
                 "--lock: unknown lock 'parkinglot': nearest are parking_lot",
+            ),
+            (
+                |args| args.lock = "stanchin:turns=0".into(),
+                "--lock: unknown lock 'stanchin': nearest are stanchion",
+            ),
+            (
+                |args| args.lock = "stanchion:truns=0".into(),
+                "--lock: lock 'stanchion' has no tunable 'truns'",
+            ),
+            (
+                |args| args.lock = "cna:turns=0".into(),
+                "--lock: tunable 'turns' does not belong to lock 'cna'",
+            ),
+            (|args| args.lock = "stanchion:turns=no".into(), "--lock: stanchion:turns: 'no' is no number"),
+            (
+                |args| args.cpu_limit = Some("1,half".into()),
+                "--cpu-limit: 'half' is no number of CPUs from 0.01",
+            ),
+            (|args| args.cpu_limit = Some("NaN".into()), "--cpu-limit: 'NaN' is no number"),
+            (
+                |args| {
+                    args.cpu_limit = Some("1".into());
+                    args.time = Some("199ms".into());
+                },
+                "--cpu-limit: a limit counts in periods of 100 ms; give --time and --latency-time of 200 ms",
             ),
             (|args| args.peers = "usinc".into(), "--peers: unknown peer 'usinc': nearest are usync"),
             (|args| args.threads = Some("0".into()), "--threads: '0' threads cannot be run"),

@@ -3,6 +3,7 @@ use super::*;
 use crate::bench::cell::{CellOutcome, CellSpec, Pass};
 use crate::bench::plan::groups;
 use crate::bench::report::Report;
+use crate::bench::stats::Summary;
 use crate::bench::testing::{MockExecutor, MockObserver, calibration, outcome, report};
 
 /// Runs everything with the answers of `answer`, and asks to stop before step `stop_at`.
@@ -33,6 +34,10 @@ fn a_sound_run_fills_every_cell_and_exports_after_every_group() {
     assert_eq!(observer.steps, asked.len());
     assert_eq!(report.overhead.len(), 2);
     assert_eq!(report.uncontended.len(), 3, "two locks and the bare loop");
+    for row in &report.uncontended {
+        let rounds = |ns: &Summary| ns.rounds.len();
+        assert_eq!((rounds(&row.ns), row.after_ns.as_ref().map(rounds)), (3, Some(3)), "{row:?}");
+    }
     assert!(report.cells.iter().all(|cell| cell.throughput.is_some() && cell.latency.is_some()));
 }
 
@@ -110,12 +115,12 @@ fn a_worker_that_dies_fails_its_cell_and_names_the_reason() {
 
 #[test]
 fn an_interrupt_keeps_what_is_finished() {
-    // 9 uncontended, 12 overhead, 8 cells of the first group (two locks, 3+1 rounds), then 3 of the next.
+    // 18 uncontended, 12 overhead, 8 cells of the first group (two locks, 3+1 rounds), then 3 of the next.
     let (report, asked, observer, ended) =
-        run(&["a", "b"], Some(9 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
+        run(&["a", "b"], Some(18 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
     assert_eq!(ended, Ended::Interrupted);
     assert!(!report.complete);
-    assert_eq!(asked.len(), 32);
+    assert_eq!(asked.len(), 41);
     assert_eq!(observer.groups, [0, 0, 2, 4], "the group under way is written too");
     let rounds = |lock| {
         let cell = report.cell(lock, "empty", 2).and_then(|cell| cell.throughput.as_ref());

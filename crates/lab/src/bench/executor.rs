@@ -1,8 +1,10 @@
 //! Runs cells, and is the seam at which tests put a mock in place of a machine.
 use super::cell::Pass;
+use super::cgroup::{self, Cgroup};
 use super::study::Spec;
 use crate::interrupt;
 use crate::output::say;
+use crate::tuned;
 use core::time::Duration;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -27,7 +29,10 @@ pub(crate) trait Executor<S: Spec> {
 }
 
 /// Runs each cell in a worker process, which is this program under its hidden subcommand.
-pub(crate) struct ProcessExecutor;
+pub(crate) struct ProcessExecutor {
+    /// Where cells with a CPU limit run, if there are any.
+    pub cgroup: Option<Cgroup>,
+}
 
 /// What a worker may need beyond its cell and its drain: to start, to merge histograms, to be scheduled.
 const GRACE: Duration = Duration::from_secs(10);
@@ -37,10 +42,15 @@ const GLANCE: Duration = Duration::from_millis(50);
 impl<S: Spec> Executor<S> for ProcessExecutor {
     fn run(&mut self, spec: &S) -> Result<S::Outcome, CellError> {
         let text = serde_json::to_string(spec).map_err(|error| CellError::Died(error.to_string()))?;
+        let limit = spec.cell().profile.cpu_limit.zip(self.cgroup.as_ref());
+        if let Some((cpus, cgroup)) = limit {
+            cgroup.limit_to(cpus).map_err(CellError::Died)?;
+        }
         // The link names the running program even if its file has been replaced meanwhile. A process group
         // of its own keeps Ctrl-C for the parent, which decides what to keep.
         let mut child = Command::new("/proc/self/exe")
             .args([S::WORKER, &text])
+            .args(limit.map(|(_, cgroup)| cgroup.entrance()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -98,7 +108,7 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
 }
 
 /// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
-pub(crate) fn worker<S: Spec>(text: &str) -> ! {
+pub(crate) fn worker<S: Spec>(text: &str, entrance: Option<String>) -> ! {
     // A worker must not outlive a parent that was killed.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // A panic of one thread would otherwise look like a stall of the others.
@@ -107,7 +117,8 @@ pub(crate) fn worker<S: Spec>(text: &str) -> ! {
         report(info);
         std::process::exit(101);
     }));
-    let code = match run_cell::<S>(text) {
+    let entered = entrance.map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
+    let code = match entered.and_then(|()| run_cell::<S>(text)) {
         Ok(json) => {
             say!("{json}");
             0
@@ -120,12 +131,24 @@ pub(crate) fn worker<S: Spec>(text: &str) -> ! {
     std::process::exit(code)
 }
 
+/// A process that only enters a cgroup, and says why it could not.
+pub(crate) fn trial(entrance: &str) -> ! {
+    let result = cgroup::enter(entrance.as_ref());
+    if let Err(message) = &result {
+        eprintln!("{message}");
+    }
+    std::process::exit(i32::from(result.is_err()))
+}
+
 fn run_cell<S: Spec>(text: &str) -> Result<String, String> {
     let spec: S = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
     if spec.cell().pass == Pass::Uncontended {
         // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
         // figure is only noisier.
         let _ = super::machine::pin_to_one_cpu();
+    }
+    for (tunable, value) in tuned::read(&spec.cell().lock)?.1 {
+        stanchion::tunables::set(tunable, value);
     }
     serde_json::to_string(&spec.run()?).map_err(|error| error.to_string())
 }

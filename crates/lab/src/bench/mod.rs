@@ -3,9 +3,11 @@
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
 //! is put together ([`report`]) and written out after every group ([`export`], [`table`], [`summary`]).
+mod ablation;
 mod args;
 mod calibrate;
 mod cell;
+mod cgroup;
 pub(crate) mod clock;
 mod config;
 mod contender;
@@ -34,6 +36,7 @@ mod work;
 mod worker;
 
 use crate::{threads, units};
+pub(crate) use ablation::run as ablate;
 pub(crate) use args::Args;
 pub(crate) use config::cpus;
 pub(crate) use machine::{available_cpus, other_runnable};
@@ -67,9 +70,11 @@ pub(crate) fn run(command: &Command) -> ExitCode {
 /// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a worker.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if let (Some(worker), Some(text)) = (words.next(), words.next()) {
+        let entrance = words.next();
         match worker.as_str() {
-            <cell::CellSpec as Spec>::WORKER => executor::worker::<cell::CellSpec>(&text),
-            <rw::RwSpec as Spec>::WORKER => executor::worker::<rw::RwSpec>(&text),
+            <cell::CellSpec as Spec>::WORKER => executor::worker::<cell::CellSpec>(&text, entrance),
+            <rw::RwSpec as Spec>::WORKER => executor::worker::<rw::RwSpec>(&text, entrance),
+            cgroup::TRIAL => executor::trial(&text),
             _ => {}
         }
     }

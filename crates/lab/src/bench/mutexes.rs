@@ -74,8 +74,12 @@ impl Study for Mutexes {
                 names.push(NO_LOCK.to_owned());
                 for lock in names {
                     if let Some(tally) = tallies.remove(&lock).filter(|tally| !tally.rounds.is_empty()) {
-                        let ns = tally.rounds.iter().map(|(_, outcome)| 1e9 / outcome.rate()).collect();
-                        report.uncontended.push(Uncontended { lock, ns: Summary::of(ns) });
+                        let ns = |pass| {
+                            let of_pass = tally.rounds.iter().filter(|(of, _)| *of == pass);
+                            Summary::of(of_pass.map(|(_, outcome)| 1e9 / outcome.rate()).collect())
+                        };
+                        let after_ns = Some(ns(Pass::AfterContention)).filter(|ns| !ns.rounds.is_empty());
+                        report.uncontended.push(Uncontended { lock, ns: ns(Pass::Uncontended), after_ns });
                     }
                 }
             }

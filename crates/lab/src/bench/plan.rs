@@ -77,7 +77,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn overhead(&self) -> Group {
         let mut cells = Vec::new();
-        for profile in &self.setting.profiles {
+        for profile in self.setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
             for round in 0..OVERHEAD_ROUNDS {
                 for pass in [Pass::Throughput, Pass::Latency] {
                     cells.push(CellSpec {
@@ -91,16 +91,17 @@ impl Planner<'_> {
     }
 
     fn uncontended(&self) -> Group {
-        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0 };
+        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0, cpu_limit: None };
         let rounds = self.setting.uncontended_rounds;
         let mut names: Vec<&str> = self.locks.iter().map(|lock| lock.name.as_str()).collect();
         if !names.contains(&NO_LOCK) {
             names.push(NO_LOCK);
         }
-        Group {
-            topic: Topic::Uncontended,
-            cells: self.interleaved(&names, &nothing, 1, Pass::Uncontended, rounds),
-        }
+        let mut cells = self.interleaved(&names, &nothing, 1, Pass::Uncontended, rounds);
+        cells.extend(self.interleaved(&names, &nothing, 1, Pass::AfterContention, rounds));
+        // What is to be compared is measured within one round.
+        cells.sort_by_key(|spec| spec.round);
+        Group { topic: Topic::Uncontended, cells }
     }
 
     fn cells(&self, profile: &Profile, threads: usize) -> Group {
@@ -200,6 +201,11 @@ mod tests {
         let groups = groups(&setting(), &[lock("a")], calibration(), true);
         assert_eq!(groups.len(), 1);
         assert!(groups[0].cells.iter().any(|cell| cell.lock == NO_LOCK));
+        for (round, cells) in groups[0].cells.chunks(4).enumerate() {
+            let passes =
+                cells.iter().filter(|cell| cell.pass == Pass::AfterContention && cell.round == round);
+            assert_eq!(passes.count(), 2, "each lock and the bare loop, once a round");
+        }
     }
 
     #[test]

@@ -73,6 +73,7 @@ fn by_name(word: &str) -> Result<Vec<Profile>, String> {
         name: named.name.to_owned(),
         critical_ns: named.critical_ns,
         think_ns: named.think_ns,
+        cpu_limit: None,
     };
     if word == "all" {
         return Ok(NAMED.iter().map(make).collect());
@@ -136,7 +137,7 @@ impl Custom {
         };
         let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
         let name = self.name.unwrap_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)));
-        Ok(Profile { name, critical_ns, think_ns })
+        Ok(Profile { name, critical_ns, think_ns, cpu_limit: None })
     }
 }
 

@@ -54,7 +54,7 @@ impl Setting {
             Pass::Throughput => self.time_ms,
             Pass::Latency => self.latency_time_ms,
             Pass::Events => self.events_time_ms,
-            Pass::Uncontended => self.uncontended_time_ms,
+            Pass::Uncontended | Pass::AfterContention => self.uncontended_time_ms,
         }
     }
 }
@@ -76,6 +76,9 @@ pub(crate) struct Overhead {
 pub(crate) struct Uncontended {
     pub lock: String,
     pub ns: Summary,
+    /// The same after two threads contended for the lock; none in reports from before this was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_ns: Option<Summary>,
 }
 
 /// What became of a cell.

@@ -1,6 +1,7 @@
 //! One run from arguments to exit code.
 use super::args::Args;
 use super::cell::Calibration;
+use super::cgroup::Cgroup;
 use super::config::{self, Config};
 use super::engine::{Ended, Engine, Observer};
 use super::executor::ProcessExecutor;
@@ -52,7 +53,7 @@ pub(crate) fn conduct<S: Study>(
         return print(&list(), ExitCode::SUCCESS);
     }
     match prepare(args, resolve, formats) {
-        Ok((config, exports)) => measure::<S>(args, &config, exports, plan),
+        Ok((config, exports)) => measure::<S>(args, config, exports, plan),
         Err(message) => {
             eprintln!("stanchion: {message}");
             ExitCode::from(REFUSED)
@@ -122,13 +123,15 @@ fn calibrated() -> Calibration {
 
 fn measure<S: Study>(
     args: &Args,
-    config: &Config,
+    mut config: Config,
     exports: Exports<ReportOf<S>>,
     plan: impl FnOnce(&Config, Calibration) -> Vec<GroupOf<S>>,
 ) -> ExitCode {
     interrupt::install();
+    let (cgroup, unlimited) = cgroup(&mut config);
+    let config = &config;
     let cpus = &config.setting.cpus;
-    let before = warnings::before(&Beforehand {
+    let mut before = warnings::before(&Beforehand {
         debug_build: cfg!(debug_assertions),
         cpus: cpus.len(),
         quota: std::thread::available_parallelism().map_or(cpus.len(), usize::from),
@@ -137,6 +140,7 @@ fn measure<S: Study>(
         governor: machine::governor(),
         stable_clock: clock::is_stable(),
     });
+    before.extend(unlimited);
     let mut report: ReportOf<S> = blank_report(config);
     report.warnings.clone_from(&before);
     let groups = plan(config, report.calibration);
@@ -144,9 +148,25 @@ fn measure<S: Study>(
 
     let progress = Progress::new::<S>(&groups, args.quiet);
     let mut driver = Driver::<S>::new(exports, progress, before, cpus.clone());
-    let ended = Engine::<S>::new(&mut ProcessExecutor, &mut driver).run(&groups, &mut report);
+    let mut executor = ProcessExecutor { cgroup };
+    let ended = Engine::<S>::new(&mut executor, &mut driver).run(&groups, &mut report);
+    drop(executor);
     driver.progress.finish();
     finish(&driver, &report, ended)
+}
+
+/// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out, with a warning.
+fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
+    if config.uncontended_only || config.setting.profiles.iter().all(|profile| profile.cpu_limit.is_none()) {
+        return (None, None);
+    }
+    match Cgroup::create() {
+        Ok(cgroup) => (Some(cgroup), None),
+        Err(reason) => {
+            config.setting.profiles.retain(|profile| profile.cpu_limit.is_none());
+            (None, Some(Warning::NoCpuLimit { reason }))
+        }
+    }
 }
 
 /// What will be done, on standard error before it is done.

@@ -84,8 +84,13 @@ pub(crate) fn render(report: &Report, bold: bool) -> String {
 
 /// The profile in words, with what the harness adds to it.
 pub(crate) fn describe<C, U>(report: &Report<C, U>, profile: &Profile) -> String {
+    let limit = match profile.cpu_limit {
+        Some(cpus) if cpus == 1.0 => ", limited to the time of 1 CPU".to_owned(),
+        Some(cpus) => format!(", limited to the time of {cpus} CPUs"),
+        None => String::new(),
+    };
     let times = format!(
-        "{}: critical section {}, think time {}",
+        "{}: critical section {}, think time {}{limit}",
         profile.name,
         round_ns(profile.critical_ns as f64),
         round_ns(profile.think_ns as f64)
@@ -274,7 +279,7 @@ fn uncontended(report: &Report) -> String {
     let peers = report.uncontended.iter().filter(|row| report.kind(&row.lock) == Some(Kind::Peer));
     let best_peer = peers.min_by(|a, b| a.ns.min.total_cmp(&b.ns.min));
     let mut table = plain_table();
-    table.set_header(["lock", "ns", "median", "/ best peer", "/ pthread-spin", "bytes"]);
+    table.set_header(["lock", "ns", "median", "after", "/ best peer", "/ pthread-spin", "bytes"]);
     let ratio = |ns: f64, of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{:.2}", ns / of));
     for row in &report.uncontended {
         let bytes = report.locks.iter().find(|lock| lock.name == row.lock).map(|lock| lock.bytes.to_string());
@@ -282,14 +287,15 @@ fn uncontended(report: &Report) -> String {
             if row.lock == NO_LOCK { "(bare loop)".to_owned() } else { row.lock.clone() },
             format!("{:.2}", row.ns.min),
             format!("{:.2}", row.ns.median),
+            row.after_ns.as_ref().map_or("-".to_owned(), |ns| format!("{:.2}", ns.min)),
             ratio(row.ns.min, best_peer.map(|peer| peer.ns.min)),
             ratio(row.ns.min, best_of("pthread-spin")),
             bytes.unwrap_or_else(|| "-".to_owned()),
         ]);
     }
     align_right(&mut table);
-    let title =
-        "uncontended acquire + release by one thread, loop included (ns: best round; ratios of those)";
+    let title = "uncontended acquire + release by one thread, loop included (ns: best round; ratios of those)\n\
+         after: the same, best round, of a lock for which two threads contended before";
     format!("{title}\n{}\n", trimmed(&table))
 }
 

@@ -25,7 +25,12 @@ pub(crate) fn lock(name: &str) -> LockInfo {
 }
 
 pub(crate) fn setting() -> Setting {
-    let profile = |name: &str, critical_ns, think_ns| Profile { name: name.into(), critical_ns, think_ns };
+    let profile = |name: &str, critical_ns, think_ns| Profile {
+        name: name.into(),
+        critical_ns,
+        think_ns,
+        cpu_limit: None,
+    };
     Setting {
         cpus: vec![0, 1],
         threads: vec![1, 2, 4],

@@ -31,6 +31,8 @@ pub(crate) enum Warning {
     FewSamples { cells: usize, example: String, samples: u64 },
     /// The longest wait may be as long as the window.
     CutOff { cells: usize, example: String },
+    /// Cells with a CPU limit could not be run.
+    NoCpuLimit { reason: String },
     /// A step outside the matrix failed.
     Failed { what: String, reason: String },
 }
@@ -102,6 +104,9 @@ impl fmt::Display for Warning {
                 "in {cells} cells a wait of at least half the window was cut off by its end, for example {example}; use a \
                  longer --latency-time to see how long it gets"
             ),
+            Self::NoCpuLimit { reason } => {
+                write!(f, "no cell runs under a CPU limit: {reason}; run it where cgroups may be created")
+            }
             Self::Failed { what, reason } => write!(f, "{what} failed: {reason}; run it alone to see more"),
         }
     }

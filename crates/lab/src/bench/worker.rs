@@ -15,6 +15,7 @@
 use super::cell::{CellOutcome, CellSpec, Ending, Pass};
 use super::clock;
 use super::contender::Contender;
+use super::machine::pin_to_one_cpu;
 use super::window::{Course, MEASURING, STOPPED};
 use super::window::{alone, drain, gained, longest_wait, new_histogram, start_thread, waits};
 use super::work::{Random, Steps, spend};
@@ -24,8 +25,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::time::Instant;
 
 /// What a thread shows while it runs.
 #[derive(Default)]
@@ -109,6 +111,32 @@ struct ThreadEnd {
     waits: Option<Histogram<u64>>,
 }
 
+/// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
+const CONTENTION: Duration = Duration::from_millis(5);
+/// Longer than the default lock, and most others, spin before they sleep, so that their waiters do.
+const LONG_SECTION: Duration = Duration::from_micros(50);
+
+/// Lets two threads contend for the lock, until both have gone.
+fn contend(lock: &impl Contender) {
+    let meeting = Barrier::new(2);
+    let body = || {
+        meeting.wait();
+        let start = Instant::now();
+        while start.elapsed() < CONTENTION {
+            lock.with(|| {
+                let granted = Instant::now();
+                while granted.elapsed() < LONG_SECTION {
+                    core::hint::spin_loop();
+                }
+            });
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(body);
+        body();
+    });
+}
+
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and exits.
 pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
     let shared = Arc::new(Shared {
@@ -119,7 +147,12 @@ pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
     });
     shared.lock.settle();
     let time = Duration::from_millis(spec.time_ms);
-    if spec.pass == Pass::Uncontended {
+    if matches!(spec.pass, Pass::Uncontended | Pass::AfterContention) {
+        if spec.pass == Pass::AfterContention {
+            contend(&*shared.lock);
+            // As the executor does for the other pass; not before, or no two threads would run at the same time.
+            let _ = pin_to_one_cpu();
+        }
         let (acquisitions, used) = alone(time, || shared.lock.with(|| black_box(())));
         return used.into(CellOutcome { acquisitions: vec![acquisitions], ..CellOutcome::nothing() });
     }
@@ -170,4 +203,42 @@ pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
         events: C::events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
         ..CellOutcome::nothing()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::contender::Kind;
+    use std::sync::Mutex;
+
+    /// Knows whether anybody found it taken.
+    struct Watched(Mutex<()>, AtomicU64);
+
+    impl Contender for Watched {
+        const NAME: &'static str = "watched";
+        const KIND: Kind = Kind::Hidden;
+        const ABOUT: &'static str = "std, watched";
+        const BYTES: usize = 0;
+
+        fn new() -> Self {
+            Self(Mutex::new(()), AtomicU64::new(0))
+        }
+
+        fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
+            self.1.fetch_add(u64::from(self.0.try_lock().is_err()), Relaxed);
+            let _guard = self.0.lock();
+            critical()
+        }
+    }
+
+    #[test]
+    fn two_threads_meet_at_a_lock_that_is_contended() {
+        let lock = Watched::new();
+        // Once, where two CPUs are free for five milliseconds.
+        let met = || {
+            contend(&lock);
+            lock.1.load(Relaxed) > 0
+        };
+        assert!((0..1000).any(|_| met()));
+    }
 }

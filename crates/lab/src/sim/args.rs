@@ -15,7 +15,7 @@ pub(crate) struct Args {
     pub workload: Option<String>,
 
     /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a + between them, one
-    /// for each class of the workload's locks: percpu-rw+rw-simple
+    /// for each class of the workload's locks: percpu-rw+rw-simple. With other tunables: stanchion:turn_us=200:hand_over=0
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub lock: String,
 
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     pub warm_up: Option<String>,
 
     /// Runs of each cell, each with a seed of its own; means come with 95 % confidence intervals [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", visible_alias = "rounds")]
     pub repeat: Option<String>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]

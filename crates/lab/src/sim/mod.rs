@@ -10,6 +10,7 @@ mod pool;
 mod progress;
 mod report;
 mod run;
+mod samples;
 mod scenes;
 mod stats;
 mod table;
@@ -19,7 +20,8 @@ mod timeline;
 mod trace;
 
 pub(crate) use args::Args;
-pub(crate) use run::run;
+pub(crate) use run::{run, run_showing};
+pub(crate) use stats::Estimate;
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \

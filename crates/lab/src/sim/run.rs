@@ -5,7 +5,8 @@ use super::export::{Exports, FORMATS};
 use super::pool::{self, Observer, Task};
 use super::progress::Progress;
 use super::report::{Cell, Effort, Report, SCHEMA, SceneInfo};
-use super::{table, timeline, trace};
+use super::{samples, table, timeline, trace};
+use crate::ablate::Sample;
 use crate::export::Wanted;
 use crate::interrupt;
 use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
@@ -19,6 +20,18 @@ use std::time::Instant;
 
 /// Runs the simulations.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    conduct(args, &|report| table::render(report, args.events))
+}
+
+/// Runs the simulations, and shows their cells in tables of another kind.
+pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> ExitCode {
+    conduct(args, &|report| {
+        let notes = report.scenes.iter().map(|scene| table::notes(report, scene)).collect::<String>();
+        render(&samples::of(report)) + &notes
+    })
+}
+
+fn conduct(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
     if args.list {
         return print(&config::list(), ExitCode::SUCCESS);
     }
@@ -31,7 +44,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     };
     let prepared = Config::resolve(args).and_then(|config| Ok((config, Exports::open(&wanted, &FORMATS)?)));
     match prepared {
-        Ok((config, exports)) => simulate(args, &config, exports),
+        Ok((config, exports)) => simulate(args, &config, exports, render),
         Err(message) => {
             eprintln!("stanchion: {message}");
             ExitCode::from(REFUSED)
@@ -39,7 +52,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-fn simulate(args: &Args, config: &Config, exports: Exports) -> ExitCode {
+fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Report) -> String) -> ExitCode {
     interrupt::install();
     pool::keep_panics_to_cells();
     let infos: Vec<SceneInfo> = config.scenes.iter().map(SceneInfo::of).collect();
@@ -85,7 +98,7 @@ fn simulate(args: &Args, config: &Config, exports: Exports) -> ExitCode {
     let complete = driver.report.cells.len() == tasks.len();
     driver.close(complete);
     let shown = driver.show(config, watched.into_inner().ok().flatten().as_ref());
-    finish(args, &driver, &shown)
+    finish(&driver, render(&driver.report), &shown)
 }
 
 /// What is known before the first cell.
@@ -189,9 +202,8 @@ impl Driver {
 }
 
 /// Prints the result and decides the exit code.
-fn finish(args: &Args, driver: &Driver, shown: &str) -> ExitCode {
+fn finish(driver: &Driver, mut text: String, shown: &str) -> ExitCode {
     let report = &driver.report;
-    let mut text = table::render(report, args.events);
     if !report.cells.is_empty() {
         let _ = write!(text, "\n{}", table::simulated(report));
     }

@@ -1,6 +1,6 @@
 //! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that can be refused.
 use crate::names::nearest;
-use crate::threads;
+use crate::{threads, tuned};
 use stanchion_core::Tunable;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
@@ -226,7 +226,11 @@ pub(super) fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<&'static str>, S
             _ if names_locks(word) => locks.push(word.to_owned().leak()),
             _ => {
                 let known = [stanchion_sim::lock_names(), stanchion_sim::rw_lock_names()].concat();
-                let wrong = word.split('+').find(|name| !known.contains(name)).unwrap_or(word);
+                let base = |name| stanchion_core::tuned(name).0;
+                let Some(wrong) = word.split('+').map(base).find(|name| !known.contains(name)) else {
+                    let bad = word.split('+').find_map(|name| tuned::read(name).err()).unwrap_or_default();
+                    return Err(format!("--lock: {bad} (--list shows all)"));
+                };
                 let near = nearest(wrong, known).join(", ");
                 return Err(format!("--lock: unknown lock '{wrong}': nearest are {near} (--list shows all)"));
             }

@@ -211,7 +211,7 @@ fn piece(report: &Report, scene: &SceneInfo, counts: &[usize], quantity: &Quanti
 }
 
 /// What the words and marks mean.
-fn notes(report: &Report, scene: &SceneInfo) -> String {
+pub(super) fn notes(report: &Report, scene: &SceneInfo) -> String {
     let mut text = String::new();
     for cell in report.cells.iter().filter(|cell| cell.is_of(scene)) {
         let who = format!("{} with {} vCPUs", cell.lock, cell.vcpus);

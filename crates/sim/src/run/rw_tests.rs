@@ -151,7 +151,7 @@ fn a_lock_whose_readers_or_writers_do_not_wait_is_noticed() {
     let (machine, workload) = (machine(1, 1, 4), reading(50));
     let caught = |kind: RwKind| {
         let spec = spec(&machine, &workload, "rude", 4);
-        match run_kinds(&[AnyKind::Rw(kind)], &spec, &|| false) {
+        match run_kinds(&Named { kinds: vec![AnyKind::Rw(kind)], tunings: Vec::new() }, &spec, &|| false) {
             Err(Failure::Broken(what)) => what,
             other => panic!("{:?}", other.map(|run| run.ops)),
         }

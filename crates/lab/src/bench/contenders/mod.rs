@@ -45,8 +45,9 @@ pub(crate) fn take_pthread_mutex() {
     mutex.with(|| ());
 }
 
-/// The lock of that name.
+/// The lock of that name, whatever the name sets for it.
 pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
+    let (name, _) = stanchion_core::tuned(name);
     all().find(|entry| entry.name == name)
 }
 

@@ -2,7 +2,7 @@
 use crate::bench::report::{Cell, Report, State};
 use core::fmt::Write;
 
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "lock",
     "kind",
     "bytes",
@@ -29,13 +29,22 @@ const COLUMNS: [&str; 26] = [
     "wait_p999_ns",
     "wait_worst_ns",
     "events",
+    "cpu_limit",
 ];
 
 pub(crate) fn write(report: &Report) -> String {
     let mut text = origin("bench", report);
     for row in &report.uncontended {
-        let _ =
-            writeln!(text, "# uncontended: {} takes {} ns, median {}", row.lock, row.ns.min, row.ns.median);
+        let after = row.after_ns.as_ref();
+        let after = after.map(|ns| format!("; after contention {} ns, median {}", ns.min, ns.median));
+        let _ = writeln!(
+            text,
+            "# uncontended: {} takes {} ns, median {}{}",
+            row.lock,
+            row.ns.min,
+            row.ns.median,
+            after.unwrap_or_default()
+        );
     }
     warnings(&mut text, report);
     table(&mut text, &COLUMNS, report.cells.iter().map(|cell| row(report, cell)));
@@ -124,6 +133,7 @@ fn row(report: &Report, cell: &Cell) -> Vec<String> {
             .map(|event| format!("{}={}", event.name, event.per_acquisition))
             .collect::<Vec<_>>()
             .join(" "),
+        or_empty(profile.and_then(|profile| profile.cpu_limit)),
     ]
 }
 

@@ -105,18 +105,20 @@ fn list<'a>(page: &mut String, class: &str, items: impl Iterator<Item = &'a str>
 fn uncontended(page: &mut String, report: &Report) {
     let Some(most) = report.uncontended.iter().map(|row| row.ns.min).reduce(f64::max) else { return };
     page.push_str(
-        "<h2>Uncontended</h2><p class=\"sub\">acquire and release by one thread, the loop included; best of the rounds</p>\
-         <table><tr><th>lock</th><th>ns</th><th>median</th><th>bytes</th><th></th></tr>",
+        "<h2>Uncontended</h2><p class=\"sub\">acquire and release by one thread, the loop included; best of the rounds; after: \
+         the same of a lock for which two threads contended before</p>\
+         <table><tr><th>lock</th><th>ns</th><th>median</th><th>after</th><th>bytes</th><th></th></tr>",
     );
     for row in &report.uncontended {
         let info = report.locks.iter().find(|lock| lock.name == row.lock);
         let _ = write!(
             page,
-            "<tr class=\"{}\"><td>{}</td><td>{:.2}</td><td>{:.2}</td><td>{}</td><td style=\"text-align:left\"><span class=\"bar\" style=\"width:{:.0}px\"></span></td></tr>",
+            "<tr class=\"{}\"><td>{}</td><td>{:.2}</td><td>{:.2}</td><td>{}</td><td>{}</td><td style=\"text-align:left\"><span class=\"bar\" style=\"width:{:.0}px\"></span></td></tr>",
             if info.is_some_and(|info| info.kind == Kind::Stanchion) { "ours" } else { "" },
             if row.lock == NO_LOCK { "(bare loop)" } else { &row.lock },
             row.ns.min,
             row.ns.median,
+            row.after_ns.as_ref().map(|ns| format!("{:.2}", ns.min)).unwrap_or_default(),
             info.map(|info| info.bytes.to_string()).unwrap_or_default(),
             300.0 * row.ns.min / most
         );

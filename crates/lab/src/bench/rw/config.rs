@@ -51,9 +51,9 @@ pub(crate) fn resolve(args: &RwArgs, cpus: Vec<usize>) -> Result<Config, String>
         setting.mixes = mix::shares(shares).map_err(|error| format!("--reads: {error}"))?;
     }
     let locks = locks(common, &contenders::entries())?;
-    let locks = locks.into_iter().map(|entry| {
-        let memory = contenders::by_name(entry.name).map(|row| row.memory);
-        LockInfo { memory, ..info(entry) }
+    let locks = locks.into_iter().map(|chosen| {
+        let memory = contenders::by_name(chosen.entry.name).map(|row| row.memory);
+        LockInfo { memory, ..info(chosen) }
     });
     Ok(Config { setting, locks: locks.collect(), uncontended_only: common.uncontended })
 }
@@ -67,6 +67,7 @@ pub(crate) fn list() -> String {
         let _ = writeln!(text, "  {:<17} {}", row.entry.name, row.memory.said());
     }
     list_profiles(&mut text);
+    crate::tuned::list(&mut text);
     text
 }
 

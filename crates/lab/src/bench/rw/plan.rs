@@ -50,7 +50,7 @@ impl Planner<'_> {
         let mut cells = Vec::new();
         // With both sides, so that the branch between them is in it.
         let mix = Mix::Drawn { reads_percent: 50.0 };
-        for profile in &self.setting.profiles {
+        for profile in self.setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
             for round in 0..OVERHEAD_ROUNDS {
                 for pass in [Pass::Throughput, Pass::Latency] {
                     let mut spec = self.spec(NO_LOCK, (profile, mix, 1), pass, round);
@@ -63,7 +63,7 @@ impl Planner<'_> {
     }
 
     fn uncontended(&self) -> Group {
-        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0 };
+        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0, cpu_limit: None };
         let mut names: Vec<&str> = self.locks.iter().map(|lock| lock.name.as_str()).collect();
         if !names.contains(&NO_LOCK) {
             names.push(NO_LOCK);

@@ -54,8 +54,9 @@ pub(crate) fn entries() -> Vec<&'static Entry<RwSpec>> {
     all().map(|row| &row.entry).collect()
 }
 
-/// The lock of that name.
+/// The lock of that name, whatever the name sets for it.
 pub(crate) fn by_name(name: &str) -> Option<&'static Row> {
+    let (name, _) = stanchion_core::tuned(name);
     all().find(|row| row.entry.name == name)
 }
 

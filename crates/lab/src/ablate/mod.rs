@@ -1,0 +1,37 @@
+//! `stanchion ablate`: what each rule of the default lock is worth, and how much hangs on each of its constants.
+//!
+//! Nothing is measured here: the rows ([`rules`]) are locks with other tunables, and benchmark or simulator run them beside `stanchion`.
+//! What comes back is a ratio for each row ([`samples`]) in a table for terminals or for the documentation ([`table`]).
+mod args;
+mod rules;
+mod samples;
+mod table;
+
+use crate::{bench, sim};
+pub(crate) use args::Args;
+pub(crate) use samples::Sample;
+use std::process::ExitCode;
+
+/// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short sections.
+const WORKLOADS: &str = "locktorture,open1,short";
+
+/// Runs benchmark or simulator, and shows ratios instead of their tables.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let locks = rules::rows(args.constants).into_iter().map(|row| row.lock).collect::<Vec<_>>().join(",");
+    match &args.machine {
+        Some(machines) => {
+            let render = |samples: &[Sample]| table::render(samples, args.markdown);
+            sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render)
+        }
+        None if args.markdown => bench::ablate::<true>(&args.measured(locks)),
+        None => bench::ablate::<false>(&args.measured(locks)),
+    }
+}
+
+/// The ratios of all rows that are in `samples`.
+pub(crate) fn tables(samples: &[Sample], markdown: bool) -> String {
+    table::render(samples, markdown)
+}
+
+/// The contract of the exit codes, as `--help` tells it.
+pub(crate) const EXIT_CODES: &str = bench::EXIT_CODES;

@@ -1,0 +1,156 @@
+//! The ratios as tables: for a terminal of a hundred columns, or in Markdown.
+use super::rules::{self, BASE, Row};
+use super::samples::{Beside, Ratio, Sample};
+use crate::export::grid::{WIDTH, align_right, plain_table, trimmed};
+use crate::units::{format_ns, three_figures};
+use core::fmt::Write;
+
+/// One quantity: what stands above its table, and a cell of it.
+struct Quantity {
+    title: &'static str,
+    show: fn(&Beside) -> Option<String>,
+}
+
+const QUANTITIES: [Quantity; 3] = [
+    Quantity { title: "throughput (95 % interval)", show: |beside| beside.throughput().map(with_interval) },
+    Quantity {
+        title: "worst wait (the longest)",
+        show: |beside| {
+            let ratio = beside.other(|cell| cell.worst_ns)?;
+            Some(format!("{} ({})", three_figures(ratio), format_ns(beside.worst_ns()?)))
+        },
+    },
+    Quantity {
+        title: "CPU time of an acquisition",
+        show: |beside| beside.other(|cell| cell.cpu).map(three_figures),
+    },
+];
+
+fn with_interval(Ratio { ratio, interval }: Ratio) -> String {
+    let interval = interval.map(|(low, high)| format!(" ({low:.2}–{high:.2})"));
+    format!("{ratio:.2}{}", interval.unwrap_or_default())
+}
+
+/// A table for each quantity that anything has.
+pub(super) fn render(samples: &[Sample], markdown: bool) -> String {
+    let known = rules::rows(false).into_iter().chain(rules::rows(true).into_iter().skip(1));
+    let rows: Vec<Row> = known.filter(|row| samples.iter().any(|sample| sample.lock == row.lock)).collect();
+    let mut loads: Vec<&str> = Vec::new();
+    for sample in samples {
+        if !loads.contains(&sample.load.as_str()) {
+            loads.push(&sample.load);
+        }
+    }
+    let mut text = String::new();
+    for quantity in &QUANTITIES {
+        let show = |row: &Row, of: &dyn Fn(&str) -> bool| {
+            let beside = Beside::of(samples, &row.lock, of);
+            beside.and_then(|beside| (quantity.show)(&beside)).unwrap_or_else(|| "-".to_owned())
+        };
+        let mut columns: Vec<Column> = loads
+            .iter()
+            .map(|load| Column {
+                title: (*load).to_owned(),
+                cells: rows.iter().map(|row| show(row, &|of| of == *load)).collect(),
+            })
+            .collect();
+        if columns.len() > 1 {
+            let cells = rows.iter().map(|row| show(row, &|_| true)).collect();
+            columns.push(Column { title: "all".to_owned(), cells });
+        }
+        if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
+            let _ = write!(
+                text,
+                "\n{} relative to {BASE}, geometric mean over thread counts\n\n",
+                quantity.title
+            );
+            text.push_str(&if markdown { in_markdown(&rows, &columns) } else { plain(&rows, &columns) });
+        }
+    }
+    text
+}
+
+/// One load, with a cell for each row.
+struct Column {
+    title: String,
+    cells: Vec<String>,
+}
+
+/// As many columns beside each other as a terminal has room for.
+fn plain(rows: &[Row], columns: &[Column]) -> String {
+    let pieces = |width: usize| columns.chunks(width).map(|columns| piece(rows, columns)).collect::<String>();
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    (1..=columns.len()).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1))
+}
+
+fn piece(rows: &[Row], columns: &[Column]) -> String {
+    let mut table = plain_table();
+    table.set_header(core::iter::once("").chain(columns.iter().map(|column| column.title.as_str())));
+    for (index, row) in rows.iter().enumerate() {
+        let cells = columns.iter().map(|column| column.cells[index].as_str());
+        table.add_row(core::iter::once(row.label.as_str()).chain(cells));
+    }
+    align_right(&mut table);
+    trimmed(&table) + "\n"
+}
+
+fn in_markdown(rows: &[Row], columns: &[Column]) -> String {
+    let mut text = String::from("| |");
+    for column in columns {
+        let _ = write!(text, " {} |", column.title);
+    }
+    text.push_str("\n|---|");
+    text.push_str(&"---|".repeat(columns.len()));
+    for (index, row) in rows.iter().enumerate() {
+        let _ = write!(text, "\n| {} |", row.label);
+        for column in columns {
+            let _ = write!(text, " {} |", column.cells[index]);
+        }
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::sample;
+    use super::*;
+
+    fn samples() -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for row in rules::rows(false) {
+            for load in ["empty", "short", "medium", "long"] {
+                let rate = if row.lock.ends_with("adapt=0") { 0.5 } else { 1.0 };
+                samples.push(sample(&row.lock, load, 2, &[rate, rate]));
+            }
+        }
+        samples
+    }
+
+    #[test]
+    fn each_quantity_has_a_table_with_each_row_and_the_mean_of_all_loads() {
+        let text = render(&samples(), false);
+        assert_eq!(text.matches("relative to stanchion").count(), 3, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let row = text.lines().find(|line| line.contains("without adaptive spins")).expect("a row");
+        assert!(row.contains("0.50 (0.50–0.50)"), "{text}");
+        assert!(
+            text.contains("all") && text.contains("1.00 (2.00 ms)") && !text.contains("without barging = ")
+        );
+    }
+
+    #[test]
+    fn markdown_rows_have_as_many_cells_as_the_header() {
+        let text = render(&samples(), true);
+        let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(table.len(), 3 * (2 + 6));
+        assert!(table.iter().all(|line| line.matches('|').count() == 7), "{text}");
+        assert!(table[3].starts_with("| without barging | 1.00 (1.00–1.00) |"), "{}", table[3]);
+    }
+
+    #[test]
+    fn a_quantity_that_nothing_has_needs_no_table() {
+        let without =
+            samples().into_iter().map(|sample| Sample { worst_ns: None, ..sample }).collect::<Vec<_>>();
+        assert!(!render(&without, false).contains("worst wait"));
+    }
+}
