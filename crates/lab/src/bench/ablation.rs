@@ -1,8 +1,9 @@
 //! The benchmark of the default lock's rules as a [`Study`]: that of mutexes, told as ratios to the lock with all of them.
 use super::args::Args;
 use super::cell::CellSpec;
-use super::config::{self, Config};
+use super::config::Config;
 use super::export::FORMATS;
+use super::list;
 use super::mutexes::Mutexes;
 use super::plan::{self, Group, Topic};
 use super::report::{Cell, Report, State, Uncontended};
@@ -20,7 +21,7 @@ struct Ablation<const MARKDOWN: bool>;
 pub(crate) fn run<const MARKDOWN: bool>(args: &Args) -> ExitCode {
     conduct::<Ablation<MARKDOWN>>(
         args,
-        config::list,
+        list::list,
         |cpus| Config::resolve(args, cpus),
         &Formats { stem: "ablate", ..FORMATS },
         |config, calibration| {

@@ -15,6 +15,7 @@ mod contenders;
 mod engine;
 mod executor;
 mod export;
+mod list;
 mod machine;
 mod mutexes;
 mod plan;

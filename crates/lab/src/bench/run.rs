@@ -6,6 +6,7 @@ use super::config::{self, Config};
 use super::engine::{Ended, Engine, Observer};
 use super::executor::ProcessExecutor;
 use super::export::FORMATS;
+use super::list;
 use super::machine::{self, Activity};
 use super::mutexes::Mutexes;
 use super::plan;
@@ -32,7 +33,7 @@ const WATCH: Duration = Duration::from_millis(200);
 pub(crate) fn run(args: &Args) -> ExitCode {
     conduct::<Mutexes>(
         args,
-        config::list,
+        list::list,
         |cpus| Config::resolve(args, cpus),
         &FORMATS,
         |config, calibration| {

@@ -85,7 +85,7 @@ pub(crate) fn render(report: &Report, bold: bool) -> String {
 /// The profile in words, with what the harness adds to it.
 pub(crate) fn describe<C, U>(report: &Report<C, U>, profile: &Profile) -> String {
     let limit = match profile.cpu_limit {
-        Some(cpus) if cpus == 1.0 => ", limited to the time of 1 CPU".to_owned(),
+        Some(1.0) => ", limited to the time of 1 CPU".to_owned(),
         Some(cpus) => format!(", limited to the time of {cpus} CPUs"),
         None => String::new(),
     };

@@ -2,7 +2,8 @@
 use super::args::RwArgs;
 use super::contenders;
 use super::mix;
-use crate::bench::config::{Config, Defaults, info, list_locks, list_profiles, locks, setting};
+use crate::bench::config::{Config, Defaults, info, locks, setting};
+use crate::bench::list::{list_locks, list_profiles};
 use crate::bench::report::LockInfo;
 use crate::threads;
 use core::fmt::Write;
