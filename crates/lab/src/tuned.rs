@@ -1,7 +1,11 @@
 //! Locks with other tunables, by name: `stanchion:turn_us=200:hand_over=0`.
+use crate::export::grid::WIDTH;
 use crate::names::nearest;
 use core::fmt::Write;
 use stanchion_core::{BadSetting, Tunable};
+
+/// Where meanings begin in a list.
+const MEANING: usize = 34;
 
 /// A lock with what is set for it.
 type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
@@ -17,7 +21,15 @@ pub(crate) fn read(name: &str) -> Result<Tuned<'_>, String> {
 pub(crate) fn list(text: &mut String) {
     text.push_str("tunables, as in stanchion:turns=0\n");
     for tunable in Tunable::ALL {
-        let _ = writeln!(text, "  {:<24} {:>6}  {}", tunable.name(), tunable.default(), tunable.meaning());
+        let mut line = format!("  {:<24} {:>6} ", tunable.name(), tunable.default());
+        for word in tunable.meaning().split(' ') {
+            if line.chars().count() + 1 + word.chars().count() > WIDTH {
+                let _ = writeln!(text, "{line}");
+                line = " ".repeat(MEANING);
+            }
+            line = line + " " + word;
+        }
+        let _ = writeln!(text, "{line}");
     }
 }
 
