@@ -126,7 +126,17 @@ pub(super) const JOBS: &[Job] = &[
         steps: &[
             lab!["torture", "--seconds", "2", "--seed", "1"],
             lab!["torture", "--writers", "2", "--seconds", "2", "--seed", "2"],
-            lab!["torture", "--lock", "stanchion,pv-qspin", "--writers", "64", "--seconds", "3", "--seed", "3"],
+            lab![
+                "torture",
+                "--lock",
+                "stanchion,pv-qspin",
+                "--writers",
+                "64",
+                "--seconds",
+                "3",
+                "--seed",
+                "3"
+            ],
             lab![
                 "torture",
                 "--lock",
