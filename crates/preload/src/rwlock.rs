@@ -137,11 +137,7 @@ fn read(this: &RwLock) -> c_int {
 #[inline(always)]
 fn read_uncounted(this: &RwLock) -> c_int {
     if this.prefers_readers() {
-        match this.lock().try_acquire_read_again() {
-            Ok(true) => return 0,
-            Ok(false) => {}
-            Err(_) => return EAGAIN,
-        }
+        return if this.lock().acquire_read_beside_readers().is_ok() { 0 } else { EAGAIN };
     }
     while lets_writers_go_first(this) {
         deadline::sleep(LET_WRITERS);

@@ -1,6 +1,6 @@
 //! The reader-writer locks that can be simulated and explored, by name: one list for both worlds, as `locks` is for mutexes.
 use crate::arena::{Arena, Placed};
-use stanchion_core::qrw::Strict;
+use stanchion_core::qrw::{ReadersFirst, Strict};
 use stanchion_core::transitions::Word;
 use stanchion_core::{
     CountRwLock, CpuId, PerCpuRwLock, Platform, QSpinLock, QueuedRwLock, RawRwLock, ReaderCell, ReaderClass,
@@ -117,6 +117,7 @@ pub(crate) fn all<P: Classes>() -> Vec<RwKind> {
     vec![
         kind::<CountRwLock<P>>(),
         kind::<QueuedRwLock<P>>(),
+        kind::<ReadersFirst<P>>(),
         RwKind { name: "qrw-spin", variant: true, ..kind::<QueuedRwLock<P, QSpinLock<P>, Strict>>() },
         per_cpu::<P, QueuedRwLock<P>>(),
         RwKind { name: "percpu-rw-simple", variant: true, ..per_cpu::<P, CountRwLock<P>>() },

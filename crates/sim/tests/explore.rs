@@ -138,7 +138,7 @@ fn handlers_may_queue_for_another_lock_in_the_midst_of_queueing() {
 
 #[test]
 fn reader_writer_locks_hold_and_reach_all_rows() {
-    for name in ["rw-simple", "qrw", "qrw-spin", "percpu-rw", "percpu-rw-simple"] {
+    for name in ["rw-simple", "qrw", "qrw-readers-first", "qrw-spin", "percpu-rw", "percpu-rw-simple"] {
         let tally = must_hold_and_reach_all_rows(name);
         assert!(tally.worst_overtaking > 0, "{name}: a reader passed a writer that was about to wait");
     }
@@ -147,7 +147,7 @@ fn reader_writer_locks_hold_and_reach_all_rows() {
 #[test]
 fn handlers_may_read_what_the_interrupted_context_reads_or_is_about_to() {
     for faults in [&[Fault::Interrupts][..], &[Fault::Interrupts, Fault::StoreBuffers, Fault::TwoLocks]] {
-        for name in ["qrw", "qrw-spin", "percpu-rw"] {
+        for name in ["qrw", "qrw-readers-first", "qrw-spin", "percpu-rw"] {
             let tally = must_hold(name, &with(faults), SCHEDULES);
             assert!(tally.steps > SCHEDULES, "{name}");
         }

@@ -63,7 +63,8 @@
 //! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not go in with. The
 //!   change that ends that is a read-modify-write by somebody who finds the number in the word and kicks it.
 //! - **I5** A reader goes in ahead of the queue only if it finds nobody there after it was counted, or if it must not wait. So a context that
-//!   reads, and waits for another to read, does not wait for one that it has left behind a waiting writer.
+//!   reads, and waits for another to read that queued before, does not wait for one that it has left behind a waiting writer. (Where the
+//!   queue's lock has no node left, a reader that gets none may overtake.)
 //!
 //! ## Memory orderings
 //!
@@ -171,7 +172,11 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
         {
             // ord: J6 pairs J4: the last writer's section comes before ours
             match self.count.compare_exchange(seen, seen + READER, Acquire, Relaxed) {
-                Ok(_) => return true,
+                Ok(_) if self.lets_readers_pass() => return true,
+                Ok(_) => {
+                    self.release_read(); // others have queued meanwhile (I5)
+                    return false;
+                }
                 Err(now) => seen = now,
             }
         }
@@ -230,18 +235,24 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     #[inline]
     pub fn try_acquire_read_again(&self) -> Result<bool, TooManyReaders> {
         loop {
-            // ord: J2 alone: a guess, the compare-exchange decides
-            let seen = self.count.load(Relaxed);
-            if !Want::ReadAgain.can_go(seen) {
-                return Ok(false);
-            }
-            if Want::ReadAgain.is_too_many(seen, Self::MOST_READERS) {
-                return Err(TooManyReaders);
-            }
-            if self.go(seen, Want::ReadAgain.gone(seen)) {
-                return Ok(true);
+            if let Some(done) = self.try_once_to_read_again()? {
+                return Ok(done);
             }
         }
+    }
+
+    /// The same; `None` if it lost a race.
+    #[inline]
+    fn try_once_to_read_again(&self) -> Result<Option<bool>, TooManyReaders> {
+        // ord: J2 alone: a guess, the compare-exchange decides
+        let seen = self.count.load(Relaxed);
+        if !Want::ReadAgain.can_go(seen) {
+            return Ok(Some(false));
+        }
+        if Want::ReadAgain.is_too_many(seen, Self::MOST_READERS) {
+            return Err(TooManyReaders);
+        }
+        Ok(self.go(seen, Want::ReadAgain.gone(seen)).then_some(true))
     }
 
     /// Leaves who holds the lock, and forgets who waits: for a child of a process whose contexts it does not have. Nobody may use
@@ -327,7 +338,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             return Ok(false);
         }
         let polls = P::tunable(Tunable::RwNewcomerPolls);
-        let done = |count| want.may_pass_in(count) || want.is_in_vain(count) || !may_pass();
+        let done = |count| want.may_pass_in(count) || want.is_in_vain(count);
         // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
         let (Ok(seen) | Err(seen)) = self.count.wait_until_polls(polls, Relaxed, done);
         if !want.may_pass_in(seen) || !may_pass() {
@@ -336,7 +347,14 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         if want.is_too_many(seen, Self::MOST_READERS) {
             return Err(TooManyReaders);
         }
-        Ok(self.go(seen, want.gone(seen)))
+        if !self.go(seen, want.gone(seen)) {
+            return Ok(false);
+        }
+        if matches!(want, Want::Read) && !may_pass() {
+            self.release_read(); // others have queued meanwhile (I5)
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Waits for a word that nobody will be told of.

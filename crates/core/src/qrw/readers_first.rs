@@ -2,7 +2,8 @@
 //!
 //! # Properties
 //!
-//! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there before it. Writers wait in line among
+//! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there before it. It is passed by writers
+//!   until it has lost some races (`rw_head_polls`) and queues, and then as in [`QueuedRwLock`]. Writers wait in line among
 //!   themselves, and may be starved by readers.
 //! - Progress: a context that reads may read again, and may wait for others to read.
 //! - Memory: 12 bytes, and as [`QueuedRwLock`].
@@ -16,6 +17,7 @@ use crate::platform::Platform;
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
 use crate::stanchion::StanchionLock;
 use crate::transitions::{Table, Word};
+use crate::tunables::Tunable;
 
 /// A [`QueuedRwLock`] whose readers pass writers that wait; see the [module](self).
 #[repr(C)]
@@ -26,6 +28,26 @@ pub struct ReadersFirst<P: Platform> {
 }
 
 impl<P: Platform> QueuedRwLock<P> {
+    /// Waits until the calling context holds a read lock, and goes in beside readers, whoever waits. It queues when it loses races, so that writers
+    /// cannot pass it for ever.
+    #[inline]
+    pub fn acquire_read_beside_readers(&self) -> Result<(), TooManyReaders> {
+        if self.try_once_to_read_again()? == Some(true) { Ok(()) } else { self.acquire_read_after_race() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_read_after_race(&self) -> Result<(), TooManyReaders> {
+        for _ in 0..P::tunable(Tunable::RwHeadPolls) {
+            match self.try_once_to_read_again()? {
+                Some(true) => return Ok(()),
+                Some(false) => break,
+                None => {}
+            }
+        }
+        self.acquire_read()
+    }
+
     /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then: for those who keep the two parts of a
     /// [`ReadersFirst`] apart. `writers` belongs to this lock, and to this function alone.
     #[inline]
@@ -50,7 +72,7 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
 
     #[inline]
     fn acquire_read(&self) -> Result<(), TooManyReaders> {
-        if self.lock.try_acquire_read_again()? { Ok(()) } else { self.lock.acquire_read() }
+        self.lock.acquire_read_beside_readers()
     }
 
     fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
@@ -82,6 +104,10 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
 
     fn word(&self) -> Word {
         self.lock.word()
+    }
+
+    fn queue_word(&self) -> Option<Word> {
+        self.lock.queue_word()
     }
 }
 

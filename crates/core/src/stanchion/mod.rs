@@ -148,8 +148,9 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
 
     #[inline]
     fn is_unused(&self) -> bool {
+        // First the queue, then the holder: who leaves the queue holds the lock by then.
         // ord: ST13 alone: a hint to those who come
-        self.count.load(Relaxed) & HELD == 0 && !self.has_queue()
+        !self.has_queue() && self.count.load(Relaxed) & HELD == 0
     }
 
     fn word(&self) -> Word {

@@ -4,6 +4,17 @@
 //! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
 //! acquisition that was past its look.
 
+/// For whom a context that reads may wait in its section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaits {
+    /// For nobody who waits for the lock.
+    Nobody,
+    /// For those to read that queued before it did, or when it was let in if it did not queue.
+    Queued,
+    /// For anybody to read.
+    Readers,
+}
+
 /// How often contexts may acquire ahead of a waiter that had queued before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overtaking {
@@ -50,6 +61,8 @@ pub(super) enum Asks {
     /// By the mark of the head that lets nobody pass, bit 1 of the second byte. While the head has no CPU, bit 0, writers may pass all the
     /// same.
     Mark,
+    /// The same, but readers pass whoever waits, and a writer that waits for readers leaves bit 0 without being the head.
+    MarkForReaders,
     /// By a byte at this offset that is 1 while readers are kept out.
     Gate(usize),
 }
@@ -68,5 +81,9 @@ pub(super) const OVERTAKING_BY_NUMA: u32 = 3;
 /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; as the head in the end 9 times:
 /// each race that it loses (3 polls and an exchange) counts as a poll, of which there are two, then it asks. A writer looks less.
 pub(super) const PASSING_QRW: Overtaking = Overtaking::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + 9, asks: 2 };
+/// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
+/// without bound.
+pub(super) const PASSING_READERS_FIRST: Overtaking =
+    Overtaking::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + 9), asks: 2 };
 /// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
 pub(super) const PASSING_STRICT: Overtaking = Overtaking::WhileItLooks { looks: 2 + 1, asks: 1 };

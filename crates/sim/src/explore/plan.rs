@@ -109,6 +109,7 @@ pub(super) enum Coin {
     SleepsOn,
     Home,
     Urgent,
+    Awaits,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.

@@ -1,5 +1,6 @@
 //! What contexts and handlers do with reader-writer locks.
-use super::engine::{arrive, with};
+use super::bounds::Awaits;
+use super::engine::{arrive, await_reader, has_read, with};
 use super::failure::Failure;
 use super::fault::Fault;
 use super::plan::{Coin, Plan};
@@ -100,7 +101,34 @@ impl RwProgram {
             checked(watch(index, |sharing| sharing.is_refused(me, how)));
         }
         watch(index, |sharing| sharing.attempted(me));
+        has_read();
+        if acquired && how != How::Free {
+            self.awaits_others(index);
+        }
         acquired
+    }
+
+    /// Waits within its section, now and then, until those have read, too, that it may wait for.
+    fn awaits_others(&self, index: usize) {
+        // Handlers would be counted, too.
+        if self.kind.awaits == Awaits::Nobody || self.plan.faults.has(Fault::Interrupts) {
+            return;
+        }
+        let me = me();
+        let nodeless = run::watch(|watch| watch.went_without_node(me));
+        if nodeless && self.kind.awaits == Awaits::Queued {
+            return; // it overtook those that have nodes
+        }
+        if self.kind.awaits == Awaits::Readers {
+            watch(index, |sharing| sharing.is_beside_all(me));
+        }
+        let behind = || watch(index, |sharing| sharing.left_behind(me));
+        if behind().is_none() || with(|engine| engine.coin(Coin::Awaits, 4)) == 0 {
+            return;
+        }
+        while let Some(reader) = behind() {
+            await_reader(reader);
+        }
     }
 
     /// Reads a lock, maybe twice at a time.

@@ -1,11 +1,11 @@
 //! The reader-writer locks that can be explored, each with what it can do beyond the rest.
-use super::bounds::{Asks, Overtaking, PASSING_QRW, PASSING_STRICT};
+use super::bounds::{Asks, Awaits, Overtaking, PASSING_QRW, PASSING_READERS_FIRST, PASSING_STRICT};
 use super::platform::Stepped;
 use super::policies::One;
 use super::subjects::{AfterRelease, Subject};
 use crate::arena::{Arena, Placed};
 use crate::rw_locks;
-use stanchion_core::qrw::{Lenient, Strict};
+use stanchion_core::qrw::{Lenient, ReadersFirst, Strict};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
     CountRwLock, Downgrade, PerCpuRwLock, QSpinLock, QueuedRwLock, RawLock, StanchionLock, TooManyReaders,
@@ -134,6 +134,8 @@ pub(super) struct RwKind {
     pub(super) asks: Asks,
     /// What the word of the lock may do that they wait in line for.
     pub(super) line: Table,
+    /// For whom a context may wait that reads.
+    pub(super) awaits: Awaits,
 }
 
 /// With so many readers at once, a limit may be met.
@@ -150,6 +152,7 @@ fn plain<L: Downgrade<Platform = Stepped>>(name: &'static str, asks: Asks) -> Rw
         most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
         asks,
         line: Table(&[]),
+        awaits: Awaits::Nobody,
     }
 }
 
@@ -167,8 +170,8 @@ where
     }
 }
 
-/// The queue of the default lock.
-type Queue = StanchionLock<Stepped>;
+/// The queue of `qrw`.
+type Queue = StanchionLock<Stepped, true>;
 type Qrw<W = Lenient> = QueuedRwLock<Stepped, Queue, W>;
 type QrwSpin = QueuedRwLock<Stepped, QSpinLock<Stepped>, Strict>;
 
@@ -203,6 +206,14 @@ pub(super) fn all() -> Vec<Subject> {
         handlers_write: true,
         ..plain::<CountRwLock<Stepped, 2>>("rw-simple-few", Asks::Flag)
     };
+    let qrw = RwKind { awaits: Awaits::Queued, ..upgrading::<Qrw, Queue>("qrw") };
+    let qrw_few = RwKind { awaits: Awaits::Queued, ..upgrading::<Qrw<One>, Queue>("qrw-few") };
+    let readers_first = RwKind {
+        handlers_write: true,
+        line: Queue::TRANSITIONS,
+        awaits: Awaits::Readers,
+        ..plain::<ReadersFirst<Stepped>>("qrw-readers-first", Asks::MarkForReaders)
+    };
     let queued = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw>("percpu-rw") };
     let queued_few = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw<One>>("percpu-rw-few") };
     let over_simple = RwKind { reads_again: false, ..per_cpu::<CountRwLock<Stepped>>("percpu-rw-simple") };
@@ -211,13 +222,17 @@ pub(super) fn all() -> Vec<Subject> {
     let all = vec![
         Subject::shared("count of readers and a writer's flag", simple, COUNT, WRITERS_FIRST),
         Subject::shared("the same for two readers at once", simple_few, COUNT, WRITERS_FIRST),
-        Subject::shared("queued, small constants", upgrading::<Qrw, Queue>("qrw"), COUNT, PASSING_QRW),
-        Subject::shared(
-            "the same for one reader",
-            upgrading::<Qrw<One>, Queue>("qrw-few"),
-            COUNT,
-            PASSING_QRW,
-        ),
+        Subject::shared("queued, small constants", qrw, COUNT, PASSING_QRW),
+        Subject::shared("the same for one reader", qrw_few, COUNT, PASSING_QRW),
+        Subject {
+            unreachable: never,
+            ..Subject::shared(
+                "queued, readers pass whoever waits",
+                readers_first,
+                COUNT,
+                PASSING_READERS_FIRST,
+            )
+        },
         Subject::shared(
             "queued, whose waiters spin",
             upgrading::<QrwSpin, QSpinLock<Stepped>>("qrw-spin"),

@@ -2,7 +2,7 @@
 //!
 //! Contexts are told when they begin an acquisition, and when they go in and out; what a lock's word says is looked at elsewhere.
 //! An acquisition *passes* a waiter that began before it and that it keeps out: a reader passes no reader. What need not wait (a context that
-//! reads again, one with priority) passes nobody.
+//! reads again, one with priority) passes nobody. Where readers pass whoever waits, those that pass are writers, and those that are passed readers.
 use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::{CONTEXTS, Ctx};
@@ -47,6 +47,8 @@ pub(super) struct Sharing {
     counts_all: bool,
     /// A waiter may be passed so often while it looks.
     bound: Option<u32>,
+    /// Whether readers pass whoever waits.
+    readers_pass: bool,
     /// Who holds it alone.
     alone: Option<Ctx>,
     /// How often each context reads.
@@ -61,6 +63,10 @@ pub(super) struct Sharing {
     begun: u64,
     /// Who waits, which acquisition that is, and what for.
     waits: [Option<(u64, Wants)>; CONTEXTS],
+    /// Who has slept since it began to wait, so it queues.
+    slept: Set,
+    /// For each reader, who queued to read when it was counted last, or began if it queued itself, and how many acquisitions had begun by then.
+    behind: [(Set, u64); CONTEXTS],
     /// How often it was passed while it looked.
     passed: [u32; CONTEXTS],
     /// Who has looked since it was passed last.
@@ -81,11 +87,44 @@ impl Sharing {
         Self { most, counts_all, bound, ..Self::default() }
     }
 
+    /// The same of a lock whose readers pass whoever waits, if they do.
+    pub(super) fn letting_readers_pass(self, readers_pass: bool) -> Self {
+        Self { readers_pass, ..self }
+    }
+
     /// An acquisition of `me` begins that others may have to wait for, or it for others.
     pub(super) fn begins(&mut self, me: Ctx, wants: Wants) {
         self.begun += 1;
         (self.waits[me], self.passed[me]) = (Some((self.begun, wants)), 0);
         self.looked &= !bit(me);
+        self.slept &= !bit(me);
+        self.is_counted(me);
+    }
+
+    /// `me` sleeps.
+    pub(super) fn sleeps(&mut self, me: Ctx) {
+        self.slept |= bit(me);
+    }
+
+    /// `me` begins to wait, or is counted as a reader and has not queued.
+    pub(super) fn is_counted(&mut self, me: Ctx) {
+        self.behind[me] = (self.slept & self.waiting_to_read(), self.begun);
+    }
+
+    /// `me` goes in to read, ahead of whoever waits to.
+    pub(super) fn is_beside_all(&mut self, me: Ctx) {
+        self.behind[me] = (self.waiting_to_read(), self.begun);
+    }
+
+    fn waiting_to_read(&self) -> Set {
+        (0..CONTEXTS).filter(|&ctx| self.wants(ctx) == Some(Wants::Read)).map(bit).sum()
+    }
+
+    /// Somebody that `me`, which reads, may wait for: it waited to read then, and does so still.
+    pub(super) fn left_behind(&self, me: Ctx) -> Option<Ctx> {
+        let (then, begun) = self.behind[me];
+        let waits_still = |ctx: Ctx| self.waits[ctx].is_some_and(|(began, _)| began <= begun);
+        (0..CONTEXTS).find(|&ctx| ctx != me && then & bit(ctx) != 0 && waits_still(ctx))
     }
 
     /// `me` has looked at the word.
@@ -132,6 +171,7 @@ impl Sharing {
         for waiter in 0..CONTEXTS {
             let passes =
                 self.waits[waiter].is_some_and(|(waits, what)| waits < began && what.is_passed_by(wants));
+            let passes = passes && !(self.readers_pass && self.wants(waiter) == Some(Wants::Write));
             if !passes || may_pass || self.looked & bit(waiter) == 0 {
                 continue;
             }
@@ -145,6 +185,7 @@ impl Sharing {
                 return Err(Failure { kind: Kind::Overtaken, what });
             }
         }
+        let may_pass = may_pass || (self.readers_pass && wants == Wants::Read);
         if let Some(asks) = self.asks.filter(|&asks| asks != me && !may_pass) {
             self.despite[me] += 1;
             if self.despite[me] > 1 {
@@ -292,88 +333,4 @@ fn broken(what: String) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn readers_share_and_writers_do_not() {
-        let mut sharing = Sharing::default();
-        assert_eq!((sharing.reads(0, How::Free), sharing.reads(1, How::Free)), (Ok(0), Ok(0)));
-        assert!(sharing.writes(2, How::Tried, false).is_err_and(|failure| failure.kind == Kind::Exclusion));
-        sharing.stops_reading(0);
-        sharing.stops_reading(1);
-        assert_eq!(sharing.writes(2, How::Tried, false), Ok(0));
-        assert!(sharing.reads(0, How::Free).is_err() && sharing.writes(1, How::Tried, false).is_err());
-        sharing.stops_writing();
-        assert_eq!((sharing.may_upgrade(0, How::Tried), sharing.holder()), (Ok(0), Some(0)));
-        assert!(sharing.may_upgrade(1, How::Tried).is_err());
-    }
-
-    #[test]
-    fn who_comes_later_and_goes_in_before_has_passed_a_waiter_that_looks() {
-        let mut sharing = Sharing::new(None, true, Some(1));
-        sharing.begins(0, Wants::Read);
-        sharing.begins(3, Wants::Write);
-        sharing.looks(3);
-        assert_eq!(sharing.reads(0, How::Waited), Ok(0), "it was there before");
-        sharing.begins(4, Wants::Read);
-        sharing.looks(4);
-        sharing.begins(1, Wants::Read);
-        assert_eq!(
-            (sharing.reads(1, How::Waited), sharing.reads(1, How::Free)),
-            (Ok(1), Ok(0)),
-            "reading again passes nobody"
-        );
-        sharing.begins(2, Wants::Read);
-        assert_eq!(sharing.reads(2, How::Waited), Ok(0), "c3 has not looked since, and c4 reads, too");
-        sharing.looks(3);
-        sharing.begins(0, Wants::Upgradable);
-        assert!(sharing.may_upgrade(0, How::Waited).is_err_and(|failure| failure.kind == Kind::Overtaken));
-        assert_eq!(sharing.first_waiting(), Some(3));
-    }
-
-    #[test]
-    fn a_waiter_that_asks_is_passed_once_by_each() {
-        let mut sharing = Sharing::default();
-        sharing.is_asked_for(3);
-        for _ in 0..2 {
-            sharing.begins(1, Wants::Write);
-            assert_eq!(sharing.writes(1, How::Waited, true), Ok(0), "past a head without a CPU");
-            sharing.stops_writing();
-        }
-        let all =
-            [(0, How::Waited, false), (1, How::Tried, false), (1, How::Free, false), (0, How::Tried, true)];
-        for (me, how, fails) in all {
-            if how == How::Waited {
-                sharing.begins(me, Wants::Read);
-            }
-            assert_eq!(sharing.reads(me, how).is_err(), fails, "c{me}");
-        }
-    }
-
-    #[test]
-    fn a_reader_is_refused_only_if_there_are_too_many() {
-        let mut sharing = Sharing::new(Some(1), true, None);
-        sharing.attempts(0);
-        assert!(sharing.is_refused(0, How::Free).is_err());
-        sharing.attempts(1);
-        assert_eq!(sharing.is_refused(0, How::Free), Ok(()), "the other may have been counted for a moment");
-        assert_eq!(sharing.reads(1, How::Free), Ok(0));
-        assert!(sharing.reads(0, How::Free).is_err());
-    }
-
-    #[test]
-    fn a_reader_waits_in_vain_behind_readers() {
-        let mut sharing = Sharing::default();
-        sharing.begins(1, Wants::Read);
-        assert_eq!(
-            (sharing.reads(0, How::Free), sharing.waits_in_vain(bit(0))),
-            (Ok(0), None),
-            "it may be about to wake it"
-        );
-        sharing.settles(0, true);
-        assert_eq!((sharing.waits_in_vain(bit(0)), sharing.waits_in_vain(bit(0) | bit(2))), (Some(1), None));
-        sharing.begins(2, Wants::Write);
-        assert_eq!(sharing.waits_in_vain(bit(0)), None, "a writer comes first, perhaps");
-    }
-}
+mod tests;

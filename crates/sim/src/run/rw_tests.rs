@@ -21,7 +21,7 @@ fn every_lock_works_alone_in_company_and_in_overcommit() {
     for lock in rw_lock_names() {
         for contexts in [1, 2, 8] {
             let run = outcome(&spec(&big, &workload, lock, contexts));
-            assert!(run.ops_per_second() > 1e5, "{lock} {contexts}");
+            assert!(run.ops_per_second() > 1e5, "{lock} {contexts}: {}", run.ops_per_second());
             assert!(run.ops.iter().all(|&ops| ops > 0), "{lock} {contexts}: {:?}", run.ops);
             let long = Spec { time: 100 * MS, ..spec(&small, &workload, lock, contexts) };
             assert!(outcome(&long).ops.iter().sum::<u64>() > 100, "{lock} {contexts} on two CPUs");

@@ -40,6 +40,11 @@ impl Engine {
             return None;
         }
         self.tell(What::Halt, 0, 0, 0);
+        if self.level[me] == 0
+            && let Some(watch) = &mut self.watch
+        {
+            watch.sleeps(me);
+        }
         self.set_aside(me, Status::Halted);
         Some(me)
     }

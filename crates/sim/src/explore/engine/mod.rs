@@ -15,8 +15,8 @@ mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, finish, flush_all, flush_own, halt_while, is_nobodys, kick, pause, sleep_until_written, start,
-    store, update, with,
+    arrive, await_reader, finish, flush_all, flush_own, halt_while, has_read, is_nobodys, kick, pause,
+    sleep_until_written, start, store, update, with,
 };
 
 use super::buffers::Buffers;
@@ -42,6 +42,8 @@ pub(super) enum Status {
     /// Waits until the cell at this address changes.
     Polling(usize),
     Halted,
+    /// Waits within its section for a context to have read, or to be refused.
+    Awaits(Ctx),
     Done,
 }
 

@@ -1,9 +1,9 @@
 //! What lock code calls: each function is a step of the current context, or a part of one.
-use super::super::Ctx;
 use super::super::cells::{Plain, address_of};
 use super::super::chooser::bit;
 use super::super::plan::Coin;
 use super::super::trace::What;
+use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
 use crate::coroutine::{in_context, suspend};
 use core::cell::RefCell;
@@ -155,6 +155,30 @@ pub(in super::super) fn sleep_until_written(cell: &impl Plain) {
         me
     });
     sleep(me);
+}
+
+/// Waits until `reader` has read, or was refused; see [`has_read`].
+pub(in super::super) fn await_reader(reader: Ctx) {
+    if !steps_count() {
+        return;
+    }
+    let me = with(|engine| {
+        engine.tell(What::Awaits, reader, 0, 0);
+        let me = engine.current;
+        engine.set_aside(me, Status::Awaits(reader));
+        me
+    });
+    sleep(me);
+}
+
+/// The current context tells those that wait for it to read.
+pub(in super::super) fn has_read() {
+    with(|engine| {
+        let awaited = Status::Awaits(engine.current);
+        for ctx in (0..CONTEXTS).filter(|&ctx| engine.status[ctx] == awaited).collect::<Vec<_>>() {
+            engine.set_ready(ctx);
+        }
+    });
 }
 
 /// Halts until kicked or woken for no reason, or until step `until` at the latest, if a look, which is a step, `matches`.

@@ -243,6 +243,7 @@ impl Engine {
             let one = |ctx: Ctx| match self.status[ctx] {
                 Status::Halted => format!("c{ctx} is halted"),
                 Status::Polling(_) => format!("c{ctx} polls"),
+                Status::Awaits(reader) => format!("c{ctx} reads and waits for c{reader} to read"),
                 Status::Ready | Status::Done => format!("c{ctx} is done"),
             };
             let all: Vec<String> = (0..self.plan.contexts()).map(one).collect();

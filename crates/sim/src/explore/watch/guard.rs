@@ -114,6 +114,10 @@ impl Guard {
         if before.locked == 0 && after.locked == 1 {
             self.past_sleeper = (before.pending & SLEEPER != 0).then_some(me);
         }
+        let is_head = self.line.as_ref().is_some_and(|line| line.holder == Some(me));
+        if after.tail > before.tail && !is_head {
+            self.sharing.is_counted(me);
+        }
         match asks {
             Asks::Flag if before.locked == 0 && after.locked == 1 => {
                 if self.sharing.wants(me) == Some(Wants::Write) {
@@ -121,13 +125,14 @@ impl Guard {
                 }
             }
             Asks::Flag if before.locked == 1 && after.locked == 0 => self.sharing.is_not_asked_for(),
-            Asks::Mark => {
+            Asks::Mark | Asks::MarkForReaders => {
                 if before.pending & WAITING == 0 && after.pending & WAITING != 0 {
                     self.sharing.is_asked_for(me);
                 } else if before.pending & WAITING != 0 && after.pending & WAITING == 0 {
                     self.sharing.is_not_asked_for();
                 }
-                let changed = (before.pending ^ after.pending) & (WAITING | SLEEPER);
+                let heads = if asks == Asks::Mark { WAITING | SLEEPER } else { WAITING };
+                let changed = (before.pending ^ after.pending) & heads;
                 if changed != 0 && self.line.as_ref().is_some_and(|line| line.holder != Some(me)) {
                     let what =
                         format!("c{me} changed the marks of the head, and is not the first in the queue");

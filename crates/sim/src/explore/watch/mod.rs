@@ -104,8 +104,9 @@ impl Watch {
             Overtaking::WhileItLooks { looks, asks } => Some(looks + asks * (plan.contexts() as u32 - 1)),
             _ => None,
         };
-        let guard =
-            |lock| Guard::new(locks.word(lock), locks.line(lock), Sharing::new(most, counts_all, seen));
+        let readers_pass = subject.asks() == Some(Asks::MarkForReaders);
+        let sharing = Sharing::new(most, counts_all, seen).letting_readers_pass(readers_pass);
+        let guard = |lock| Guard::new(locks.word(lock), locks.line(lock), sharing.clone());
         Self {
             base,
             guards: (0..locks.len()).map(guard).collect(),
@@ -146,6 +147,11 @@ impl Watch {
         &mut self.guards[lock].sharing
     }
 
+    /// `me` sleeps, in no handler.
+    pub(super) fn sleeps(&mut self, me: Ctx) {
+        self.guards.iter_mut().for_each(|guard| guard.sharing.sleeps(me));
+    }
+
     /// Somebody went into a reader-writer lock, and passed a waiter, which was passed so often.
     pub(super) fn went_in(&mut self, passed: u32) {
         self.acquisitions += 1;
@@ -180,6 +186,13 @@ impl Watch {
     /// `me`, so many handlers deep, has found no node to queue with, and goes another way.
     pub(super) fn goes_without_node(&mut self, me: Ctx, level: u8) {
         self.nodeless[me] |= 1 << level;
+    }
+
+    /// Whether `me`, in no handler, found no node since this was asked last.
+    pub(super) fn went_without_node(&mut self, me: Ctx) -> bool {
+        let before = self.nodeless[me];
+        self.nodeless[me] &= !1;
+        before != self.nodeless[me]
     }
 
     /// The lock in whose line `address` lies, and how far behind its start.
