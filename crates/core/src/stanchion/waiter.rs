@@ -53,10 +53,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     }
 
     fn acquire_or_give_up(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        match self.spin_as_newcomer(count) {
-            Spun::Owner => true,
-            spun => self.wait_in_queue(until, spun == Spun::Hot),
-        }
+        let spun = self.spin_as_newcomer(count);
+        spun == Spun::Owner || self.wait_in_queue(until, spun == Spun::Hot)
     }
 
     /// One try to take the lock, whoever objects.
@@ -149,7 +147,7 @@ struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
 }
 
 impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
-    /// Says in the node who waits, for what, and since when.
+    /// Says in the node who waits, and for what.
     fn prepare(&self) {
         let node = self.node;
         // ord: SW1 alone: published by SQ1, or of the wait that was taken over
@@ -199,8 +197,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             self.hot = false;
             if self.is_over() {
                 match self.give_up() {
-                    GivenUp::Yes => return false,
                     GivenUp::No => {}
+                    GivenUp::Yes => return false,
                     GivenUp::Owner => {
                         self.leave();
                         return true;
@@ -210,7 +208,6 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
     }
 
-    /// Whether the deadline has passed.
     fn is_over(&self) -> bool {
         self.until.is_some_and(|until| P::remaining(until) == 0)
     }
@@ -225,8 +222,20 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             P::relax(P::tunable(Tunable::PauseNanos));
             return;
         }
+        if IN_ORDER && self.spins_for_its_turn() {
+            return;
+        }
         P::count(Event::PvWaitNode);
         P::sleep(self.me, self.node.cell(), tag.raw(), self.until);
+    }
+
+    /// Where nobody barges, most waits are short: spins for a while on our own node. Whether we were roused.
+    fn spins_for_its_turn(&self) -> bool {
+        let pause = P::tunable(Tunable::PauseNanos).max(1);
+        (0..P::tunable(Tunable::SpinNanos) / pause).any(|_| {
+            P::relax(pause);
+            self.node.tag().state() != State::Waiting
+        })
     }
 
     /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until then. Whether we own it.
