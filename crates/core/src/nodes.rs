@@ -144,7 +144,9 @@ pub struct WaitNode<P: Platform> {
     pub(crate) priority: P::U8,
     /// When it queued, in microseconds modulo 2^32.
     pub(crate) since: P::U32,
-    /// When it may not be overtaken any more, in microseconds modulo 2^32; 0 until it is roused for the first time.
+    /// How often it was roused.
+    pub(crate) turns: P::U8,
+    /// When it may not be overtaken any more, in microseconds modulo 2^32; of use once it was roused.
     pub(crate) due: P::U32,
     /// Where its waiter went to sleep: [`Platform::home`].
     pub(crate) home: P::U32,
@@ -168,6 +170,7 @@ impl<P: Platform> WaitNode<P> {
             numa: P::U16::new(0),
             priority: P::U8::new(0),
             since: P::U32::new(0),
+            turns: P::U8::new(0),
             due: P::U32::new(0),
             home: P::U32::new(0),
             runs_at: P::U32::new(0),
@@ -220,13 +223,16 @@ impl<P: Platform> WaitNode<P> {
         self.tag.compare_exchange(from.0, from.with(to).0, Release, Relaxed).is_ok()
     }
 
-    /// Begins the turn of the waiter: for so many microseconds it may be overtaken. The first time that it is roused counts.
+    /// Begins the turn of the waiter that is roused: for so many microseconds it may be overtaken. If it goes back to sleep without the lock, its
+    /// next turn is half as long; so all together are no longer than two.
     pub(crate) fn begin_turn(&self, micros: u32) {
         // ord: ND8 alone: written by the owner that rouses the waiter (ND5), or by the waiter before it queues
-        if self.due.load(Relaxed) == 0 {
-            // ord: ND9 alone: as ND8, it is published by ND5 or the push
-            self.due.store(crate::platform::micros::<P>().wrapping_add(micros).max(1), Relaxed);
-        }
+        let turns = self.turns.load(Relaxed);
+        // ord: ND11 alone: as ND8, it is published by ND5 or the push
+        self.turns.store(turns.saturating_add(1), Relaxed);
+        let micros = micros.checked_shr(turns.into()).unwrap_or(0);
+        // ord: ND9 alone: as ND8, it is published by ND5 or the push
+        self.due.store(crate::platform::micros::<P>().wrapping_add(micros), Relaxed);
     }
 
     /// Whether the turn that has begun is over.
@@ -269,6 +275,7 @@ where
         numa: P::U16::ZERO,
         priority: P::U8::ZERO,
         since: P::U32::ZERO,
+        turns: P::U8::ZERO,
         due: P::U32::ZERO,
         home: P::U32::ZERO,
         runs_at: P::U32::ZERO,

@@ -117,7 +117,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             return GivesWay::To(Some(waiter));
         }
         // ord: SU3 alone: as SU1; the next look comes half a turn later
-        heir.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros) / 2).max(1), Relaxed);
+        heir.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros) / 2), Relaxed);
         GivesWay::ToAnybody
     }
 

@@ -155,7 +155,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         // ord: SW2 alone: as SW1, before the push
         node.since.store(micros::<P>(), Relaxed);
         // ord: SW3 alone: as SW1, before the push
-        node.due.store(0, Relaxed);
+        node.turns.store(0, Relaxed);
         // ord: SW4 alone: as SW1, before the push
         node.runs_at.store(0, Relaxed);
         // ord: SW5 alone: as SW1, before the push
