@@ -18,7 +18,7 @@
 //! 5. **Near and urgent first** (`turn.rs`). The heir is the most urgent waiter if there are such of real-time priority, else one at home on the
 //!    releaser's CPU or NUMA node, unless it came much later than the first.
 //!
-//! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; the table is in `docs/default-lock.md`.
+//! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; how is told in `docs/default-lock.md`.
 //!
 //! # Provenance
 //!
@@ -29,8 +29,10 @@
 //! # Properties
 //!
 //! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for nearer ones that came up to `near_us` (1 ms) after it.
-//!   An heir is overtaken without bound for a turn (`turn_us`, 0.4 ms); then, while it runs, by those only who were past their look at the
-//!   lock; while it has no CPU, by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock.
+//!   An heir is overtaken without bound for a turn (`turn_us`, 0.4 ms; half as long each time that it has gone back to sleep without the lock, so
+//!   two turns in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU, by running contexts, of
+//!   which the one on its CPU gives way within 16 acquisitions of the lock. Where sections are longer than `spin_ns`, an heir whose turn has come may
+//!   find the lock held and sleep again; each release rouses it, and there is no bound but chance.
 //!   `try_acquire` may always overtake.
 //! - Bound: with *n* waiters on *c* CPUs, whose holders run and whose sections are short, the longest wait is about
 //!   *n* / *c* turns, and `near_us`.
