@@ -19,7 +19,8 @@ use stanchion_core::Event;
 use std::rc::Rc;
 use std::sync::Once;
 
-/// More steps than any schedule of an exploration needs; beyond it the run counts as hung.
+/// More steps than any schedule of an exploration needs with sixteen acquisitions or fewer; beyond it the run counts as hung. Schedules with more
+/// acquisitions have more steps, in proportion.
 const STEP_LIMIT: u64 = 50_000;
 
 /// More turns than any release needs. What others do meanwhile must not keep it from coming to its end.
@@ -101,7 +102,8 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
         Rc::new(move |level: u8| program.handler(level)) as Rc<dyn Fn(u8)>
     };
     with(|engine| {
-        engine.begin(plan, Rc::clone(&domain), STEP_LIMIT);
+        let acquisitions = plan.rounds.iter().map(|&rounds| u64::from(rounds)).sum::<u64>();
+        engine.begin(plan, Rc::clone(&domain), STEP_LIMIT * acquisitions.max(16) / 16);
         engine.tunings = subject.tunings();
         engine.may_halt = subject.halts && plan.machine().paravirt;
         engine.watch = Some(watch);
