@@ -244,7 +244,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        let budget = if self.node.is_due() { full } else { vain.budget(full, count) };
+        let budget = if IN_ORDER || self.node.is_due() { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
         loop {
@@ -253,7 +253,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                     self.lock.remember(vain, vain.paid_off(looks.spent(), full));
                     return true;
                 }
-                Seen::Hot => self.hot = true,
+                Seen::Hot => self.hot = !IN_ORDER,
                 Seen::Free(_) | Seen::Held => {}
             }
             if self.hot || until_clock == 0 {
