@@ -37,10 +37,16 @@ static void make(size_t row) {
     make_both(&C, &M, mixture);
 }
 
+/* A shared condition with a private mutex: a waiter may have the mutex for a moment, as an interposer that leaves the condition to libc, and
+   not the mutex, lets it wake for no reason. */
+static int may_wake(void) {
+    return mixture && mixture->cond_shared && !mixture->mutex_shared;
+}
+
 static void must_be_in_use(void) {
     for (int i = 0; i < 3; i++) {
         GIVES(pthread_mutex_destroy(&M), EBUSY);
-        GIVES(ELSEWHERE(lock_unlock, &M), 0);
+        GIVES(ELSEWHERE(may_wake() ? lock_unlock : trylock_unlock, &M), 0);
     }
 }
 
@@ -62,6 +68,7 @@ TEST_EACH(until_all_are_woken, MIXTURES) {
     GIVES(pthread_cond_signal(&C), 0);
     GIVES(pthread_mutex_unlock(&M), 0);
     AWAIT(read_under_mutex(&waiting) <= WAITERS - 1);
+    if (!may_wake()) must_be_in_use();
     GIVES(pthread_cond_broadcast(&C), 0);
     for (int i = 0; i < WAITERS; i++) END(threads[i]);
     must_be_unused();

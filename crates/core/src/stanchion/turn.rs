@@ -116,7 +116,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             P::count(Event::PvLetOut);
             return GivesWay::To(Some(waiter));
         }
-        // ord: SU3 alone: as SU1; the next look comes half a turn later
+        // ord: SU3 alone: a hint; the next look comes half a turn later
         heir.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros) / 2), Relaxed);
         GivesWay::ToAnybody
     }

@@ -30,9 +30,7 @@ enum Spun {
     Owner,
     /// The lock is hot: two CPUs get less done with it than one.
     Hot,
-    /// Others had the lock, again and again.
-    Overtaken,
-    /// The same holder had it all the time.
+    /// Others have it, or had it again and again.
     InVain,
 }
 
@@ -65,12 +63,11 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
 
     /// Rule 2: tries for the lock without queueing, and without writing anything before it has it.
     fn spin_as_newcomer(&self, count: u8) -> Spun {
-        let full = P::tunable(Tunable::SpinNanos);
-        let flags = self.flags();
         if self.is_in_order() {
             return if !self.has_queue() && self.try_now() { Spun::Owner } else { Spun::InVain };
         }
-        let vain = Vain::of(flags);
+        let full = P::tunable(Tunable::SpinNanos);
+        let vain = Vain::of(self.flags());
         let budget = vain.budget(full, count);
         let (mut looks, mut free) = (Looks::new(count), 0);
         loop {
@@ -85,14 +82,19 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 Seen::Hot => return Spun::Hot,
             }
             if looks.overtaken() >= P::tunable(Tunable::Overtakings) {
-                return Spun::Overtaken;
-            }
-            if looks.spent() >= budget {
-                if looks.overtaken() == 0 {
-                    self.remember(vain, vain.in_vain());
-                }
                 return Spun::InVain;
             }
+            if looks.spent() >= budget {
+                self.remember_vain(vain, &looks);
+                return Spun::InVain;
+            }
+        }
+    }
+
+    /// A spin has ended without the lock. It was too short if the same holder had the lock all the time.
+    fn remember_vain(&self, before: Vain, looks: &Looks) {
+        if looks.overtaken() == 0 {
+            self.remember(before, before.in_vain());
         }
     }
 
@@ -128,6 +130,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             if taken_over.is_none() {
                 waiter.add();
             }
+            waiter.announce();
             waiter.wait()
         })
     }
@@ -174,9 +177,12 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             }
             self.node.set(if alone { State::Roused } else { State::Waiting });
         });
+    }
+
+    /// If we are urgent: the next release is to look for whom it rouses, though there is an heir.
+    fn announce(&self) {
         // ord: SW8 alone: our own word
         if self.node.priority.load(Relaxed) > 0 {
-            // The next release is to look for whom it rouses, though there is an heir.
             self.lock.change_flags(|flags| flags | WAKE | URGENT);
         }
     }
@@ -253,7 +259,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                     self.lock.remember(vain, vain.paid_off(looks.spent(), full));
                     return true;
                 }
-                Seen::Hot => self.hot = !IN_ORDER,
+                Seen::Hot => self.hot = true,
                 Seen::Free(_) | Seen::Held => {}
             }
             if self.hot || until_clock == 0 {
@@ -274,9 +280,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             }
             until_clock -= 1;
             if looks.spent() >= budget {
-                if looks.overtaken() == 0 {
-                    self.lock.remember(vain, vain.in_vain());
-                }
+                self.lock.remember_vain(vain, &looks);
                 return false;
             }
             if self.objects {
@@ -335,7 +339,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !P::heavy_barrier() {
             P::count(Event::PvNoBarrier);
             P::yield_slice();
-            return self.become_heir_again();
+            // Nobody can be relied on to wake us: competes on, unless somebody has roused us meanwhile.
+            let _ = self.node.change(waiting, State::Roused);
+            return false;
         }
         // ST7: a barrier stands between our flag (ST6) and this look at the lock.
         // ord: ST7 pairs ST2, ST4: either we see the lock released, or its releaser sees our flag
@@ -345,15 +351,6 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
         P::count(Event::PvWaitHead);
         P::sleep(self.me, self.node.cell(), waiting.raw(), self.until);
-        false
-    }
-
-    /// Nobody can be relied on to wake us: competes on, unless somebody has roused us anyway.
-    fn become_heir_again(&self) -> bool {
-        let tag = self.node.tag();
-        if tag.state() == State::Waiting {
-            let _ = self.node.change(tag, State::Roused);
-        }
         false
     }
 
@@ -387,10 +384,10 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !self.lock.claim(count) {
             return GivenUp::Yes;
         }
-        if self.node.tag() == tag.with(State::Abandoned) {
+        // Unless another owner has taken our node out meanwhile, or another waiter stands in our place.
+        if self.node.change(tag.with(State::Abandoned), State::Leased) {
             return GivenUp::Owner;
         }
-        // Another owner has taken our node out meanwhile.
         self.lock.release_owned();
         GivenUp::Yes
     }

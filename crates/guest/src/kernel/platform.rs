@@ -5,7 +5,6 @@ use super::domain::{DOMAIN, GuestDomain};
 use super::interrupts::ALL_BUT_KICKS;
 use super::pause::pause;
 use super::{apic, arch, clock, kvm, smp, timer};
-use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
 use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Relaxed, SeqCst};
