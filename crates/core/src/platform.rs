@@ -183,18 +183,6 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Lets about `nanos` nanoseconds pass without giving up the CPU, leaving the memory system alone.
     fn relax(nanos: u32);
 
-    /// Lets about `nanos` nanoseconds pass, then performs `load`, and tells how many nanoseconds that took: next to nothing if the line was
-    /// there. `clock` belongs to a loop of polls and begins as 0.
-    ///
-    /// A world may read its clock instead of pausing, if that takes as long.
-    fn poll<T>(clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
-        let _ = clock;
-        Self::relax(nanos);
-        let began = Self::now();
-        let value = load();
-        (value, Self::now().saturating_sub(began) as u32)
-    }
-
     /// Offers the rest of this context's slice to whoever can use it (POWER: confer to any; POSIX: `sched_yield`).
     fn yield_slice();
 

@@ -60,12 +60,6 @@ impl Platform for Model {
         }
     }
 
-    /// Looks take no time: what is far away is what took the lock from us.
-    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
-        Self::relax(nanos);
-        (load(), 1_000)
-    }
-
     fn with_domain<R>(f: impl FnOnce(&World) -> R) -> R {
         f(&world::here().0)
     }

@@ -248,15 +248,6 @@ impl Platform for Sim {
         engine::pause(u64::from(nanos) * NS);
     }
 
-    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
-        Self::relax(nanos);
-        let began = Self::now();
-        let value = load();
-        let took = Self::now().saturating_sub(began);
-        engine::look(); // the clock is read after a look, which takes about as long as a spin hint
-        (value, took as u32)
-    }
-
     fn yield_slice() {
         engine::yield_slice();
     }

@@ -1,11 +1,9 @@
 //! Rule 2, adaptive spinning: how a context that finds the lock held looks at it again.
 //!
-//! The lock counts its acquisitions, so whoever looks twice knows how often it was overtaken in between.
-//!
-//! - *Not overtaken*: the same holder is still at work. Looking costs nobody anything, as the line stays; the pause is short.
-//! - *Overtaken*: the lock changes hands faster than we look, and each look takes the line away from whoever uses it. The pause is long.
-//! - *Hot*: in one pause the lock was acquired so often that an acquisition takes less time than moving the line to us, which the look has
-//!   just measured. One CPU alone gets more done with the lock than two. The context stops looking, and sleeps for a turn (rule 3).
+//! The lock counts its acquisitions, so whoever looks twice knows how often it was overtaken in between. One that was overtaken
+//! [`Tunable::Overtakings`] times has lost to contexts that are nearer or quicker: a newcomer queues then. If that happens between two looks, the
+//! lock is *hot*: an acquisition takes less time than a part of what moving the line to us takes. One CPU alone gets more done with such a lock
+//! than two, so an heir stops looking, and sleeps for a turn (rule 3).
 //!
 //! A spin ends after [`Tunable::SpinNanos`]. Where spins end in vain, because holders sleep or have no CPU, each makes the next half as long,
 //! down to some looks. One that ends with the lock makes them longer again. The lock itself remembers this, in four bits ([`Vain`]); one
@@ -18,8 +16,8 @@ use crate::platform::{Atomic, Platform};
 /// What a look at the lock has told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// It is free, and its first byte held this.
-    Free(u8),
+    /// It is free.
+    Free,
     /// It is held.
     Held,
     /// It changes hands faster than its line moves.
@@ -32,20 +30,12 @@ pub(super) struct Looks {
     overtaken: u32,
     /// Nanoseconds that were spent in pauses.
     spent: u32,
-    /// The length of the pause before the next look.
-    pause: u32,
-    /// The last look had to fetch the line.
-    fetched: bool,
-    /// How long the quickest look took that fetched the line.
-    transfer: u32,
-    /// When the last look was over; see [`Platform::poll`].
-    clock: u64,
 }
 
 impl Looks {
     /// Begins with what the first byte holds.
     pub(super) fn new(count: u8) -> Self {
-        Self { last: count, overtaken: 0, spent: 0, pause: 0, fetched: false, transfer: u32::MAX, clock: 0 }
+        Self { last: count, overtaken: 0, spent: 0 }
     }
 
     /// What the last look found.
@@ -66,41 +56,23 @@ impl Looks {
     /// Pauses, and looks at the first byte of a lock.
     #[inline(always)]
     pub(super) fn look<P: Platform>(&mut self, cell: &P::U8) -> Seen {
+        let pause = P::tunable(Tunable::PauseNanos).max(1);
+        P::relax(pause);
+        self.spent = self.spent.saturating_add(pause);
         // ord: SP1 alone: a claim decides the lock
-        let (count, took) = P::poll(&mut self.clock, self.pause, || cell.load(Relaxed));
-        self.spent = self.spent.saturating_add(self.pause.max(1));
+        self.saw(cell.load(Relaxed), P::tunable(Tunable::Overtakings))
+    }
+
+    fn saw(&mut self, count: u8, many: u32) -> Seen {
         let times = acquisitions(self.last, count);
         self.last = count;
         self.overtaken += times;
-        let fetched = took >= FETCH;
-        if fetched {
-            self.transfer = self.transfer.min(took);
-        }
-        let many = times >= P::tunable(Tunable::Overtakings) && P::tunable(Tunable::Turns) != 0;
-        let hot = many && fetched && is_hot(times, self.transfer, self.pause);
-        let again = core::mem::replace(&mut self.fetched, fetched) && fetched;
-        let away = if times > 0 || again { P::tunable(Tunable::Away) } else { 0 };
-        self.pause = P::tunable(Tunable::PauseNanos).max(took.saturating_mul(away));
         match count & HELD {
-            _ if hot => Seen::Hot,
-            0 => Seen::Free(count),
+            _ if times >= many => Seen::Hot,
+            0 => Seen::Free,
             _ => Seen::Held,
         }
     }
-
-    /// The next pause is a short one, whatever the last look has told.
-    pub(super) fn stay(&mut self) {
-        self.fetched = false;
-        self.pause = 0;
-    }
-}
-
-/// A look that took so many nanoseconds had to fetch the line. One that finds it takes one or two.
-const FETCH: u32 = 10;
-
-/// Whether `times` acquisitions in a pause of `pause` nanoseconds took less time each than a transfer of the line.
-fn is_hot(times: u32, transfer: u32, pause: u32) -> bool {
-    times.saturating_mul(transfer) > pause
 }
 
 /// How often spins were in vain, as the lock remembers it: 0 to [`Vain::MOST`].
@@ -145,11 +117,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_hot_if_acquisitions_take_less_than_a_transfer() {
-        assert!(is_hot(70, 50, 400), "6 ns each, and the line takes 50");
-        assert!(!is_hot(1, 200, 400), "400 ns each");
-        assert!(!is_hot(8, 40, 400), "50 ns each, and the line takes 40");
-        assert!(!is_hot(127, 0, 400), "nothing was measured");
+    fn a_lock_is_hot_if_one_look_misses_many_acquisitions() {
+        let mut looks = Looks::new(254);
+        assert_eq!(looks.saw(255, 8), Seen::Held, "the same time");
+        assert_eq!(looks.saw(0, 8), Seen::Free, "it was released");
+        assert_eq!(looks.saw(13, 8), Seen::Held, "six times");
+        assert_eq!(looks.saw(29, 8), Seen::Hot);
+        assert_eq!(looks.overtaken(), 6 + 8);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 if let Some(successor) = successor {
                     P::wake(successor);
                 }
-                self.wait_in_queue(None, false);
+                self.wait_in_queue(None);
             }
             GivesWay::ToAnybody => {
                 self.release_owned();
@@ -164,8 +164,8 @@ fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     // ord: SU5 alone: published by SQ1
     let since = |id| queue.node(id).since.load(Relaxed);
     let oldest = since(ends.oldest);
-    let patience = P::tunable(Tunable::NearMicros);
-    let is_old_enough = |id| since(id).wrapping_sub(oldest).cast_signed() <= patience.cast_signed();
+    let later = P::tunable(Tunable::NearMicros);
+    let is_old_enough = |id| since(id).wrapping_sub(oldest).cast_signed() < later.cast_signed();
     let here = P::home();
     let at_home = first(queue, ends, |id| is_at_home(queue, id, here)).filter(|&id| is_old_enough(id));
     if at_home.is_some() || !P::is_numa() {

@@ -23,17 +23,6 @@ enum GivenUp {
     Owner,
 }
 
-/// How a spin has ended.
-#[derive(PartialEq, Eq)]
-enum Spun {
-    /// We own the lock.
-    Owner,
-    /// The lock is hot: two CPUs get less done with it than one.
-    Hot,
-    /// Others have it, or had it again and again.
-    InVain,
-}
-
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// Waits for the lock.
     #[cold]
@@ -51,8 +40,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     }
 
     fn acquire_or_give_up(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        let spun = self.spin_as_newcomer(count);
-        spun == Spun::Owner || self.wait_in_queue(until, spun == Spun::Hot)
+        self.spin_as_newcomer(count) || self.wait_in_queue(until)
     }
 
     /// One try to take the lock, whoever objects.
@@ -61,34 +49,28 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         self.claim(self.count.load(Relaxed))
     }
 
-    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it.
-    fn spin_as_newcomer(&self, count: u8) -> Spun {
+    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it. Whether we own it.
+    fn spin_as_newcomer(&self, count: u8) -> bool {
         if self.is_in_order() {
-            return if !self.has_queue() && self.try_now() { Spun::Owner } else { Spun::InVain };
+            return !self.has_queue() && self.try_now();
         }
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.flags());
         let budget = vain.budget(full, count);
         let (mut looks, mut free) = (Looks::new(count), 0);
-        loop {
+        while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
             match looks.look::<P>(&self.count) {
-                Seen::Free(_) if free < FREE_LOOKS && self.objects() => free += 1,
-                Seen::Free(_) if self.try_now() => {
+                Seen::Free if free < FREE_LOOKS && self.objects() => free += 1,
+                Seen::Free if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());
                     self.remember(vain, vain.paid_off(looks.spent(), full));
-                    return Spun::Owner;
+                    return true;
                 }
-                Seen::Free(_) | Seen::Held => {}
-                Seen::Hot => return Spun::Hot,
-            }
-            if looks.overtaken() >= P::tunable(Tunable::Overtakings) {
-                return Spun::InVain;
-            }
-            if looks.spent() >= budget {
-                self.remember_vain(vain, &looks);
-                return Spun::InVain;
+                _ => {}
             }
         }
+        self.remember_vain(vain, &looks);
+        false
     }
 
     /// A spin has ended without the lock. It was too short if the same holder had the lock all the time.
@@ -105,8 +87,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Queues, sleeps, competes. Whether we own the lock. `hot`: it was found so.
-    pub(super) fn wait_in_queue(&self, until: Option<&P::Deadline>, hot: bool) -> bool {
+    /// Queues, sleeps, competes. Whether we own the lock.
+    pub(super) fn wait_in_queue(&self, until: Option<&P::Deadline>) -> bool {
         P::with_domain(|domain| {
             let queue = Queue::of(self, domain);
             P::count(Event::LockSlowpath);
@@ -125,7 +107,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 P::nap();
             };
             let mut waiter =
-                Waiter { lock: self, queue, me, node: domain.wait_node(me), until, hot, objects: false };
+                Waiter { lock: self, queue, me, node: domain.wait_node(me), until, objects: false };
             waiter.prepare();
             if taken_over.is_none() {
                 waiter.add();
@@ -143,8 +125,6 @@ struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
     me: NodeId,
     node: &'a WaitNode<P>,
     until: Option<&'a P::Deadline>,
-    /// The lock was found hot, and we have not slept since.
-    hot: bool,
     /// We have asked newcomers to leave the lock to us.
     objects: bool,
 }
@@ -200,7 +180,6 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                     return true;
                 }
             }
-            self.hot = false;
             if self.is_over() {
                 match self.give_up() {
                     GivenUp::No => {}
@@ -253,45 +232,36 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let budget = if IN_ORDER || self.node.is_due() { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
-        loop {
-            match looks.look::<P>(&self.lock.count) {
-                Seen::Free(_) if self.lock.try_now() => {
-                    self.lock.remember(vain, vain.paid_off(looks.spent(), full));
-                    return true;
-                }
-                Seen::Hot => self.hot = true,
-                Seen::Free(_) | Seen::Held => {}
+        while looks.spent() < budget {
+            let seen = looks.look::<P>(&self.lock.count);
+            if seen == Seen::Free && self.lock.try_now() {
+                self.lock.remember(vain, vain.paid_off(looks.spent(), full));
+                return true;
             }
-            if self.hot || until_clock == 0 {
+            let hot = seen == Seen::Hot && P::tunable(Tunable::Turns) != 0;
+            if hot || until_clock == 0 {
                 until_clock = LOOKS_A_CLOCK;
                 if self.node.is_due() {
                     if !self.objects {
                         looks = Looks::new(looks.last());
                     }
                     self.object();
-                } else if self.hot {
+                } else if hot {
                     if self.is_over() {
                         return false;
                     }
                     self.sleep_for_a_turn();
                     looks = Looks::new(looks.last());
-                    continue;
                 }
             }
             until_clock -= 1;
-            if looks.spent() >= budget {
-                self.lock.remember_vain(vain, &looks);
-                return false;
-            }
-            if self.objects {
-                looks.stay(); // the next release is ours
-            }
         }
+        self.lock.remember_vain(vain, &looks);
+        false
     }
 
     /// Asks newcomers to leave the lock to us: our turn has come.
     fn object(&mut self) {
-        self.hot = false;
         if self.lock.flags() & NO_BARGING == 0 {
             self.lock.change_flags(|flags| flags | NO_BARGING);
         }
@@ -305,8 +275,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     }
 
     /// On a hot lock: lets one CPU alone have it until our turn has come.
-    fn sleep_for_a_turn(&mut self) {
-        self.hot = false;
+    fn sleep_for_a_turn(&self) {
         // ord: SW11 alone: written by us, or by the owner that roused us (ND6)
         let left = self.node.due.load(Relaxed).wrapping_sub(micros::<P>());
         let mut nanos = u64::from(left) * 1_000;

@@ -17,14 +17,13 @@ const RULES: &[Rule] = &[
     Rule { name: "adaptive spins", off: &[(Tunable::Adapt, 0)] },
     Rule { name: "sleeping for a turn on a hot lock", off: &[(Tunable::Turns, 0)] },
     Rule { name: "handing over the CPU", off: &[(Tunable::HandOver, 0)] },
-    Rule { name: "near first", off: &[(Tunable::LookAhead, 0)] },
+    Rule { name: "near first", off: &[(Tunable::NearMicros, 0)] },
 ];
 
 /// The numbers that somebody chose.
 const CONSTANTS: &[Tunable] = &[
     Tunable::SpinNanos,
     Tunable::PauseNanos,
-    Tunable::Away,
     Tunable::Overtakings,
     Tunable::TurnMicros,
     Tunable::LookAhead,

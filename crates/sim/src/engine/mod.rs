@@ -44,7 +44,7 @@ pub(crate) use pause_loop::confer;
 pub use record::{Handover, Kick, Ran, Recording, Spell};
 pub(crate) use sleep::{halt, halt_until, kick, sleep, wake_sleeper, yield_slice};
 pub(crate) use spin::wait;
-pub(crate) use work::{compute, look, pause};
+pub(crate) use work::{compute, pause};
 
 thread_local! {
     static ENTERED: Cell<*mut Engine> = const { Cell::new(core::ptr::null_mut()) };

@@ -120,12 +120,6 @@ pub(super) fn overhead(span: Time) {
     spend(span, Cause::Overhead, Presence::Quiet);
 }
 
-/// One look of a polling loop that takes its time.
-pub(crate) fn look() {
-    let span = with(|engine, _| engine.machine.memory.poll).unwrap_or(0);
-    spend(span, Cause::Spinning, Presence::Spins);
-}
-
 /// Spins for `span` without looking at memory.
 pub(crate) fn pause(span: Time) {
     let noticed = with(|engine, who| {

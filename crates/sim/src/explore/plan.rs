@@ -100,7 +100,6 @@ pub(super) enum Luck {
 #[derive(Clone, Copy)]
 pub(super) enum Coin {
     Preempted,
-    LineMoved,
     BarrierFails,
     KickDelay,
     Round,

@@ -50,13 +50,6 @@ impl Platform for Stepped {
         until.saturating_sub(Self::now())
     }
 
-    fn poll<T>(_clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
-        Self::relax(nanos);
-        let value = load();
-        let moved = with(|engine| engine.coin(Coin::LineMoved, 2)) == 0;
-        (value, if moved { STEP_NANOS as u32 } else { 0 })
-    }
-
     fn release_then_look(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
         if !with(|engine| engine.domain.machine().restarts) {
             let marked = Self::store_then_load(first, value, then) & marks != 0;

@@ -119,9 +119,10 @@ cell! {
 #[inline(always)]
 fn prefetch_write(address: *const i8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint without architectural effect, valid for any address; SSE is part of x86-64.
+    // SAFETY: a prefetch is a hint without architectural effect, valid for any address; a processor without the instruction does nothing.
+    // The intrinsic of that name asks for the line to read only, unless the target is known to have the instruction.
     unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(address);
+        core::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

@@ -207,11 +207,6 @@ impl<C: Counting> Platform for Native<C> {
         running::relax(nanos);
     }
 
-    #[inline]
-    fn poll<T>(clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
-        running::poll(clock, nanos, load)
-    }
-
     fn yield_slice() {
         rustix::thread::sched_yield();
     }

@@ -117,41 +117,6 @@ fn hints(nanos: u32, rate: u32) -> u64 {
     (u64::from(nanos) * u64::from(rate) / 1024).max(1)
 }
 
-/// Nanoseconds that reading the clock takes; 0 until measured.
-static CLOCK_COST: AtomicU32 = AtomicU32::new(0);
-
-/// See [`Platform::poll`](stanchion_core::Platform::poll): the end of one look is the beginning of the next pause, so a short pause is just
-/// the time that reading the clock takes.
-#[inline]
-pub(super) fn poll<T>(clock: &mut u64, nanos: u32, load: impl FnOnce() -> T) -> (T, u32) {
-    // ord: N84 alone: any thread's measurement will do
-    let cost = match CLOCK_COST.load(Ordering::Relaxed) {
-        0 => measure_clock(),
-        cost => cost,
-    };
-    if nanos > cost || *clock == 0 {
-        relax(nanos);
-        *clock = now();
-    }
-    let value = load();
-    let end = now();
-    let took = end.saturating_sub(*clock).saturating_sub(cost.into());
-    *clock = end;
-    (value, took.try_into().unwrap_or(u32::MAX))
-}
-
-#[cold]
-fn measure_clock() -> u32 {
-    let once = || {
-        let began = now();
-        now().saturating_sub(began)
-    };
-    let cost = (0..8).map(|_| once()).min().unwrap_or(0).clamp(1, 1_000) as u32;
-    // ord: N85 alone: any thread's measurement will do
-    CLOCK_COST.store(cost, Ordering::Relaxed);
-    cost
-}
-
 /// Times a few hints. A preemption makes a round too long, never too short, so the shortest of three counts.
 #[cold]
 fn calibrate() -> u32 {
