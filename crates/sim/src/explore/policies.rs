@@ -29,8 +29,8 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::LookAhead => 2,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
-        // Four looks.
-        Tunable::SpinNanos => 4 * Tunable::PauseNanos.default(),
+        // So many looks that an owner gets from rousing an heir to releasing the lock before the heir sleeps again, as it does natively.
+        Tunable::SpinNanos => 16 * Tunable::PauseNanos.default(),
         other => {
             let own = tunings.iter().find(|&&(tuned, _)| tuned == other);
             own.map_or(other.default(), |&(_, value)| value)
