@@ -67,7 +67,7 @@ impl Condvar {
         }
     }
 
-    /// As [`wait_while`](Self::wait_while), until `timeout` at the latest. It has timed out if the condition is true then.
+    /// As [`wait_while`](Self::wait_while), until `timeout` at the latest. The condition is not asked again once the time is over.
     pub fn wait_while_until<T: ?Sized, F: FnMut(&mut T) -> bool>(
         &self,
         guard: &mut MutexGuard<'_, T>,
@@ -75,16 +75,13 @@ impl Condvar {
         timeout: Instant,
     ) -> WaitTimeoutResult {
         let mut result = WaitTimeoutResult(false);
-        while condition(guard) {
-            if result.timed_out() {
-                return result;
-            }
+        while !result.timed_out() && condition(guard) {
             result = self.wait_until(guard, timeout);
         }
-        WaitTimeoutResult(false)
+        result
     }
 
-    /// As [`wait_while`](Self::wait_while), for `timeout` at the longest. It has timed out if the condition is true then.
+    /// As [`wait_while`](Self::wait_while), for `timeout` at the longest. The condition is not asked again once the time is over.
     pub fn wait_while_for<T: ?Sized, F: FnMut(&mut T) -> bool>(
         &self,
         guard: &mut MutexGuard<'_, T>,

@@ -77,7 +77,7 @@ impl<R: RawMutex> RawCondvar<R> {
         let listed = unsafe { self.queue.list_with_same(&waiter, ptr::from_ref(mutex).cast()) };
         if !listed {
             core::mem::forget(fuse);
-            panic!("a condition variable is used with more than one mutex at a time");
+            panic!("attempted to use a condition variable with more than one mutex at a time");
         }
         // SAFETY: the caller holds the mutex; `guard` is moved out, and written again before anybody can use it.
         let ending = unsafe {
