@@ -43,7 +43,11 @@ impl Condvar {
     }
 
     /// As [`wait`](Self::wait), until `timeout` at the latest.
-    pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, timeout: Instant) -> WaitTimeoutResult {
+    pub fn wait_until<T: ?Sized>(
+        &self,
+        guard: &mut MutexGuard<'_, T>,
+        timeout: Instant,
+    ) -> WaitTimeoutResult {
         let mut held = stanchion::GuardMarker::new();
         // SAFETY: the guard is proof that the mutex is held, and borrowed until it is so again.
         WaitTimeoutResult(unsafe { self.0.wait_until(raw(guard).inner(), &mut held, &timeout) })

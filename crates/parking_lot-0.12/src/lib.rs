@@ -16,7 +16,8 @@ pub use condvar::{Condvar, WaitTimeoutResult};
 pub use lock_api;
 #[cfg(feature = "arc_lock")]
 pub use lock_api::{
-    ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard,
+    ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard,
+    ArcRwLockWriteGuard,
 };
 pub use mutexes::{RawFairMutex, RawMutex, RawThreadId};
 pub use raw_rwlock::RawRwLock;

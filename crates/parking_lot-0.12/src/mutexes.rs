@@ -4,9 +4,7 @@ use core::num::NonZeroUsize;
 use core::time::Duration;
 use lock_api::GetThreadId;
 use stanchion::lock::{FairLock, StanchionLock};
-use stanchion::lock_api::{
-    GetThreadId as _, RawMutex as Inner, RawMutexFair as _, RawMutexTimed as _,
-};
+use stanchion::lock_api::{GetThreadId as _, RawMutex as Inner, RawMutexFair as _, RawMutexTimed as _};
 use std::time::Instant;
 
 macro_rules! raw_mutex {

@@ -134,7 +134,9 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
     fn try_lock_shared_recursive_for(&self, timeout: Duration) -> bool {
-        acquire_until(&Deadline::after(timeout), || lock_api::RawRwLockRecursive::try_lock_shared_recursive(self))
+        acquire_until(&Deadline::after(timeout), || {
+            lock_api::RawRwLockRecursive::try_lock_shared_recursive(self)
+        })
     }
 
     fn try_lock_shared_recursive_until(&self, timeout: Instant) -> bool {

@@ -17,14 +17,16 @@ use stanchion::{lock, native::Native, stanchion_core::QueuedRwLock};
 pub use stanchion::lock_api;
 #[cfg(feature = "arc_lock")]
 pub use stanchion::lock_api::{
-    ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard,
+    ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard,
+    ArcRwLockWriteGuard,
 };
 pub use stanchion::{
-    Condvar, FairMutex, FairMutexGuard, MappedFairMutexGuard, MappedMutexGuard, MappedRecursiveRwLockReadGuard,
-    MappedRecursiveRwLockWriteGuard, MappedReentrantMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard,
-    Mutex, MutexGuard, Once, OnceState, RawThreadId, RecursiveRwLock, RecursiveRwLockReadGuard,
-    RecursiveRwLockUpgradableReadGuard, RecursiveRwLockWriteGuard, ReentrantMutex, ReentrantMutexGuard, RwLock,
-    RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard, WaitTimeoutResult,
+    Condvar, FairMutex, FairMutexGuard, MappedFairMutexGuard, MappedMutexGuard,
+    MappedRecursiveRwLockReadGuard, MappedRecursiveRwLockWriteGuard, MappedReentrantMutexGuard,
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, Once, OnceState, RawThreadId,
+    RecursiveRwLock, RecursiveRwLockReadGuard, RecursiveRwLockUpgradableReadGuard, RecursiveRwLockWriteGuard,
+    ReentrantMutex, ReentrantMutexGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard,
+    RwLockWriteGuard, WaitTimeoutResult,
 };
 
 /// The lock of [`Mutex`].

@@ -15,7 +15,15 @@ pub use lock_api::WaitTimeoutResult;
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
 /// - Memory: 4 bytes, and 64 bytes for each thread that waits at the same time.
 pub type Mutex<T> = lock_api::Mutex<StanchionLock, T>;
-/// The guard of [`Mutex`].
+/// The guard of [`Mutex`]. It stays with its thread, unless the feature `send_guard` is on:
+///
+#[cfg_attr(not(feature = "send_guard"), doc = "```compile_fail,E0277")]
+#[cfg_attr(feature = "send_guard", doc = "```")]
+/// static HITS: stanchion::Mutex<u64> = stanchion::Mutex::new(0);
+///
+/// let guard = HITS.lock();
+/// std::thread::spawn(move || drop(guard)).join().unwrap();
+/// ```
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, StanchionLock, T>;
 /// A [`MutexGuard`] for a part of the data.
 pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, StanchionLock, T>;
