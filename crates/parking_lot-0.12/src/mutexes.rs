@@ -41,7 +41,7 @@ macro_rules! raw_mutex {
             }
         }
 
-        // SAFETY: as above.
+        // SAFETY: the inner lock promises the same to `lock_api` 0.5.
         unsafe impl lock_api::RawMutexFair for $name {
             unsafe fn unlock_fair(&self) {
                 // SAFETY: the caller holds the lock.
@@ -54,7 +54,7 @@ macro_rules! raw_mutex {
             }
         }
 
-        // SAFETY: as above.
+        // SAFETY: the inner lock promises the same to `lock_api` 0.5.
         unsafe impl lock_api::RawMutexTimed for $name {
             type Duration = Duration;
             type Instant = Instant;

@@ -131,7 +131,7 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: as for the trait above: it is tried until it is counted.
 unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
     fn try_lock_shared_recursive_for(&self, timeout: Duration) -> bool {
         acquire_until(&Deadline::after(timeout), || {

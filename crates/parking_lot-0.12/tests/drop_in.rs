@@ -57,6 +57,7 @@ fn a_fair_mutex_goes_to_who_waits() {
         while turns.load(Ordering::Relaxed) == 0 {
             FairMutexGuard::bump(&mut guard);
         }
+        assert!(fair.is_locked(), "it came back");
     });
 }
 
@@ -106,7 +107,7 @@ fn a_reader_reads_again_while_a_writer_waits() {
         // SAFETY: the raw lock is acquired and released as a pair.
         let raw = unsafe { lock.raw() };
         while raw.try_lock_shared() {
-            // SAFETY: acquired above.
+            // SAFETY: the loop has just acquired a read lock.
             unsafe { raw.unlock_shared() };
             thread::yield_now();
         }

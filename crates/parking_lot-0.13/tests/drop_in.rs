@@ -14,7 +14,7 @@ fn raw_types_have_the_public_names() {
     let plain: RwLock<u32> = RwLock::from_raw(<RawRwLock as parking_lot::lock_api::RawRwLock>::INIT, 1);
     let again: RecursiveRwLock<u32> =
         RecursiveRwLock::from_raw(<RawRwLockRecursive as parking_lot::lock_api::RawRwLock>::INIT, 1);
-    let same: &RawRwLock<true> = &RawRwLockRecursive::INIT;
+    let same: RawRwLock<true> = RawRwLockRecursive::INIT;
     assert!(!same.is_locked());
     assert_eq!(*mutex.lock() + *fair.lock() + *plain.read() + *again.read(), 4);
     // SAFETY: the raw lock is looked at only.

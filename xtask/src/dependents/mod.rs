@@ -105,7 +105,7 @@ impl Bench<'_> {
         let before = self.test(&without, "log", &[words])?;
         let (after, left_out) = match self.subject.kind {
             Kind::Dependent => {
-                let patch = format!("patch.crates-io.parking_lot.path={drop_in:?}");
+                let patch = format!("patch.crates-io.parking_lot.path=\"{}\"", drop_in.display());
                 place::settle(&with, &["--config", &patch])?;
                 (self.test(&with, "log", &[words, &["--config", &patch]])?, &[][..])
             }
@@ -161,28 +161,28 @@ impl Bench<'_> {
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut text = format!(
-        "\n{:<18} {:>9} {:>9} {:>9} {:>9} {:>6}\n",
-        "", "passed", "failed", "passed", "failed", "lost"
-    );
-    text.insert_str(0, &format!("\n{:<18} {:>19} {:>19}", "", "parking_lot", "drop-in"));
+    let head = ["passed", "failed", "passed", "failed", "lost"].map(str::to_owned);
+    let mut lines =
+        vec![String::new(), format!("{:<18} {:>19} {:>19}", "", "parking_lot", "drop-in"), line("", &head)];
     for Row { subject, without, with, lost } in rows {
-        text += &format!(
-            "{:<18} {:>9} {:>9} {:>9} {:>9} {:>6}\n",
+        let counts = [without, with]
+            .map(|outcome| [Verdict::Passed, Verdict::Failed].map(|kind| count(outcome, kind)));
+        let [[passed, failed], [still, less]] = counts;
+        lines.push(line(
             subject.name,
-            count(without, Verdict::Passed),
-            count(without, Verdict::Failed),
-            count(with, Verdict::Passed),
-            count(with, Verdict::Failed),
-            lost.len()
-        );
+            &[passed, failed, still, less, lost.len()].map(|count| count.to_string()),
+        ));
     }
     for row in rows {
-        for test in &row.lost {
-            text += &format!("{}: passes without the drop-in only: {test}\n", row.subject.name);
-        }
+        let told = |test| format!("{}: passes without the drop-in only: {test}", row.subject.name);
+        lines.extend(row.lost.iter().map(told));
     }
-    text
+    lines.join("\n") + "\n"
+}
+
+fn line(name: &str, cells: &[String; 5]) -> String {
+    let [passed, failed, still, less, lost] = cells;
+    format!("{name:<18} {passed:>9} {failed:>9} {still:>9} {less:>9} {lost:>9}")
 }
 
 #[cfg(test)]

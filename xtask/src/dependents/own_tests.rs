@@ -1,6 +1,6 @@
 //! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers. Made below the target directory; none
 //! of it is kept.
-use std::fmt::Write as _;
+use core::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 use syn::spanned::Spanned as _;

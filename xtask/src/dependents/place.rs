@@ -44,11 +44,11 @@ pub(super) fn rename(copy: &Path, drop_in: &Path, stanchion: &Path, features: &s
     let features: Vec<String> = features.split(',').map(|feature| format!("{feature:?}")).collect();
     edit(&copy.join("Cargo.toml"), |manifest| {
         format!(
-            "{}\n[dev-dependencies.parking_lot]\npath = {:?}\nfeatures = [{}]\n\n[dev-dependencies.stanchion]\npath = {:?}\n\n[[test]]\nname = \"own\"\npath = \"tests/own.rs\"\n",
+            "{}\n[dev-dependencies.parking_lot]\npath = \"{}\"\nfeatures = [{}]\n\n[dev-dependencies.stanchion]\npath = \"{}\"\n\n[[test]]\nname = \"own\"\npath = \"tests/own.rs\"\n",
             manifest.replace("name = \"parking_lot\"", "name = \"theirs\""),
-            drop_in,
+            drop_in.display(),
             features.join(", "),
-            stanchion
+            stanchion.display()
         )
     })?;
     // It names the package; cargo makes another.
