@@ -56,9 +56,9 @@ fn those_that_wait_go_on_when_it_is_done() {
             let (once, value) = (&once, &value);
             scope.spawn(move || {
                 if force {
-                    once.wait_force()
+                    once.wait_force();
                 } else {
-                    once.wait()
+                    once.wait();
                 }
                 assert_eq!(value.load(Ordering::Relaxed), 1);
             });
