@@ -6,6 +6,7 @@ mod capi;
 mod ci;
 mod comments;
 mod conform;
+mod dependents;
 mod fastpath;
 mod finding;
 mod guest;
@@ -102,6 +103,8 @@ enum Task {
     Conform(conform::Request),
     /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
     Programs(programs::Request),
+    /// Run the tests of parking_lot, and of published crates that use it, with it and with the drop-ins in its place
+    Dependents(dependents::Request),
     /// Build the kernel of the guest world, to be run by `stanchion guest`
     Guest(guest::Request),
     /// Write crates/capi/include/stanchion.h from the C interface
@@ -153,6 +156,7 @@ fn main() -> ExitCode {
         }
         Task::Conform(request) => conform::run(&root, &request),
         Task::Programs(request) => programs::run(&root, &request),
+        Task::Dependents(request) => dependents::run(&root, &request),
         Task::Guest(request) => guest::run(&root, &request),
         Task::Header { check } => capi::header(&root, check),
         Task::Install { prefix, destdir } => {

@@ -55,7 +55,7 @@ pub(crate) struct Running {
 /// How often a running command is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Starts a command: no input, output into these files, a process group of its own.
+/// Starts a command: no input, output into these files, which may be one, a process group of its own.
 pub(crate) fn start(
     words: &[String],
     env: &[(String, String)],
@@ -65,7 +65,9 @@ pub(crate) fn start(
 ) -> io::Result<Running> {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).envs(env.iter().cloned()).current_dir(dir).process_group(0);
-    command.stdin(Stdio::null()).stdout(File::create(stdout)?).stderr(File::create(stderr)?);
+    let out = File::create(stdout)?;
+    let err = if stdout == stderr { out.try_clone()? } else { File::create(stderr)? };
+    command.stdin(Stdio::null()).stdout(out).stderr(err);
     let started = Instant::now();
     let child = command
         .spawn()

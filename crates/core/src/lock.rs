@@ -39,6 +39,13 @@ pub trait RawLock: Send + Sync + 'static {
     /// lost, which debug builds notice where they can. The lock must stay readable until this returns.
     fn release(&self);
 
+    /// Gives the lock up, and lets those who wait in line go before newcomers as far as the lock can. A lock that hands over in the order of
+    /// arrival does so at each release, and so does this form of it: it is [`release`](Self::release). One that may be overtaken bounds that at
+    /// each release as the head of its file says, and no closer here.
+    fn release_fair(&self) {
+        self.release();
+    }
+
     /// Whether somebody may be waiting in line. A hint; `true` if the lock does not know.
     fn has_waiters(&self) -> bool {
         true

@@ -3,8 +3,9 @@
 //! Each pair acquires and releases the same lock, without and with lock events compiled in: if events cost nothing on the
 //! fast path, both have as many instructions.
 use core::hint::black_box;
+use stanchion::GuardMarker;
 use stanchion::lock::{self, counted};
-use stanchion::lock_api::{GuardSend, Mutex, RawMutex};
+use stanchion::lock_api::{Mutex, RawMutex};
 
 #[inline(always)]
 fn acquire_and_release<R: RawMutex>(lock: &R) {
@@ -70,7 +71,7 @@ pairs! {
 #[inline(never)]
 pub extern "Rust" fn fastpath_qspin_release(lock: &lock::QSpinLock) {
     // SAFETY: the only caller, `main`, has just acquired the lock and forgotten the guard.
-    unsafe { lock.unlock(GuardSend::new()) };
+    unsafe { lock.unlock(GuardMarker::new()) };
 }
 
 fn main() {

@@ -82,6 +82,13 @@ locks! {
     PvQSpinPointerLock = PvQSpinLock<pv::Pointed> in 8;
 }
 
+/// The default lock in the order of arrival: nobody barges. See [`stanchion_core::stanchion`].
+pub type FairLock<C = Silent> = Raw<core_locks::StanchionLock<Native<C>, true>>;
+const _: () = assert!(size_of::<FairLock>() == 4);
+
+/// [`QueuedRwLock`] whose readers wait for a writer that is in only. See [`RawRw`].
+pub type RecursiveRwLock<C = Silent> = RawRw<core_locks::QueuedRwLock<Native<C>>, true>;
+
 macro_rules! rwlocks {
     ($($(#[$doc:meta])* $name:ident = $lock:ident [$($argument:ty),*] in $bytes:literal;)*) => {$(
         $(#[$doc])*

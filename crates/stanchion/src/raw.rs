@@ -1,5 +1,4 @@
 //! Any lock of the family under `lock_api`'s traits.
-use lock_api::GuardSend;
 use stanchion_core::pv_qspin::WaitPolicy;
 use stanchion_core::pv_ticket::TicketPolicy;
 use stanchion_core::qspin::QueueOrder;
@@ -8,9 +7,17 @@ use stanchion_core::{
     PvQSpinLock, PvTicketLock, QSpinLock, RawLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
 };
 
+/// Decides whether guards may be sent to other threads: with the feature `send_guard` they may.
+#[cfg(feature = "send_guard")]
+pub type GuardMarker = lock_api::GuardSend;
+/// Decides whether guards may be sent to other threads: with the feature `send_guard` they may.
+#[cfg(not(feature = "send_guard"))]
+pub type GuardMarker = lock_api::GuardNoSend;
+
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
 ///
-/// Guards may be sent to other threads: a lock of this family keeps nothing of its holder's context.
+/// Guards stay with their thread, as in parking_lot, unless the feature `send_guard` is on: a lock of this family keeps nothing of its holder's
+/// context.
 ///
 /// ```
 /// # #[cfg(feature = "std")] {
@@ -84,27 +91,44 @@ unsafe impl<P: SoundPlatform, const IN_ORDER: bool> Excludes for StanchionLock<P
 // SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.
 unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {
     const INIT: Self = Self(L::NEW);
-    type Guard = GuardSend;
+    type Guard = GuardMarker;
 
     #[inline]
-    fn lock(&self) -> GuardSend {
+    fn lock(&self) -> GuardMarker {
         self.0.acquire();
-        GuardSend::new()
+        GuardMarker::new()
     }
 
     #[inline]
-    fn try_lock(&self) -> Option<GuardSend> {
-        self.0.try_acquire().then(GuardSend::new)
+    fn try_lock(&self) -> Option<GuardMarker> {
+        self.0.try_acquire().then(GuardMarker::new)
     }
 
     #[inline]
-    unsafe fn unlock(&self, _guard: GuardSend) {
+    unsafe fn unlock(&self, _guard: GuardMarker) {
         self.0.release();
     }
 
     #[inline]
     fn is_locked(&self) -> bool {
         self.0.word().locked != 0
+    }
+}
+
+// SAFETY: as for `RawMutex`: a fair release is a release, and a bump ends with an acquisition.
+unsafe impl<L: Excludes> lock_api::RawMutexFair for Raw<L> {
+    /// As fair as [`RawLock::release_fair`] of the lock says.
+    #[inline]
+    unsafe fn unlock_fair(&self, _guard: GuardMarker) {
+        self.0.release_fair();
+    }
+
+    #[inline]
+    unsafe fn bump(&self, _guard: &mut GuardMarker) {
+        if self.0.has_waiters() {
+            self.0.release_fair();
+            self.0.acquire();
+        }
     }
 }
 
@@ -118,11 +142,11 @@ where
     type Duration = core::time::Duration;
     type Instant = std::time::Instant;
 
-    fn try_lock_for(&self, timeout: Self::Duration) -> Option<GuardSend> {
-        self.0.acquire_until(&crate::deadline::Deadline::after(timeout)).then(GuardSend::new)
+    fn try_lock_for(&self, timeout: Self::Duration) -> Option<GuardMarker> {
+        self.0.acquire_until(&crate::deadline::Deadline::after(timeout)).then(GuardMarker::new)
     }
 
-    fn try_lock_until(&self, timeout: Self::Instant) -> Option<GuardSend> {
+    fn try_lock_until(&self, timeout: Self::Instant) -> Option<GuardMarker> {
         self.try_lock_for(timeout.saturating_duration_since(std::time::Instant::now()))
     }
 }

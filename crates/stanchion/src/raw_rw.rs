@@ -1,6 +1,6 @@
 //! Any reader-writer lock of the family under `lock_api`'s traits.
-use crate::raw::{Excludes, SoundPlatform};
-use lock_api::{GuardNoSend, GuardSend};
+use crate::raw::{Excludes, GuardMarker, SoundPlatform};
+use lock_api::GuardNoSend;
 use stanchion_core::qrw::RwPolicy;
 use stanchion_core::{
     ConstRwLock, CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, TooManyReaders, Upgradable,
@@ -9,7 +9,7 @@ use stanchion_core::{
 /// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
 ///
 /// Where the lock can, guards can be downgraded, and there are upgradable guards. Taking one more read lock than the lock
-/// can count panics; the others stay held.
+/// can count panics; the others stay held. With `RECURSIVE`, all who read do so as in [`ReadAgain`], and writers may starve.
 ///
 /// ```
 /// # #[cfg(feature = "std")] {
@@ -21,9 +21,9 @@ use stanchion_core::{
 /// ```
 #[repr(transparent)]
 #[derive(Debug)]
-pub struct RawRw<L>(L);
+pub struct RawRw<L, const RECURSIVE: bool = false>(L);
 
-impl<L> RawRw<L> {
+impl<L, const RECURSIVE: bool> RawRw<L, RECURSIVE> {
     /// The lock itself, for reports.
     pub fn inner(&self) -> &L {
         &self.0
@@ -40,6 +40,13 @@ impl<L> RawRw<L> {
 pub unsafe trait ExcludesWriters: RawRwLock + ConstRwLock {
     /// Decides whether guards may be sent to other threads.
     type Guard: Default;
+
+    /// [`RawRwLock::acquire_read_again`] if that needs no waiting; whether it did. A lock that does not know better refuses while somebody waits
+    /// to write.
+    #[must_use]
+    fn try_acquire_read_again(&self) -> bool {
+        self.try_acquire_read()
+    }
 }
 
 // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, which `SoundPlatform` promises; the word is all there is to it.
@@ -47,7 +54,7 @@ unsafe impl<P: SoundPlatform> ExcludesWriters for CountRwLock<P>
 where
     Self: ConstRwLock,
 {
-    type Guard = GuardSend;
+    type Guard = GuardMarker;
 }
 
 // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells and a queue's lock that excludes; who holds it is nowhere noted.
@@ -56,7 +63,11 @@ unsafe impl<P: SoundPlatform, L: Excludes<Platform = P>, W: RwPolicy> ExcludesWr
 where
     Self: ConstRwLock,
 {
-    type Guard = GuardSend;
+    type Guard = GuardMarker;
+
+    fn try_acquire_read_again(&self) -> bool {
+        QueuedRwLock::try_acquire_read_again(self) == Ok(true)
+    }
 }
 
 // SAFETY: the lock's file derives exclusion (I1, I2) from its base lock, from heavy barriers and from distinct contexts, which
@@ -78,20 +89,21 @@ fn counted(acquired: Result<(), TooManyReaders>) {
 }
 
 // SAFETY: `lock_api` asks for what `ExcludesWriters` promises. What unwinds does so before anything is held.
-unsafe impl<L: ExcludesWriters> lock_api::RawRwLock for RawRw<L> {
+unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLock for RawRw<L, RECURSIVE> {
     const INIT: Self = Self(L::NEW);
     type SharedGuard = L::Guard;
     type ExclusiveGuard = L::Guard;
 
     #[inline]
     fn lock_shared(&self) -> L::Guard {
-        counted(self.0.acquire_read());
+        counted(if RECURSIVE { self.0.acquire_read_again() } else { self.0.acquire_read() });
         L::Guard::default()
     }
 
     #[inline]
     fn try_lock_shared(&self) -> Option<L::Guard> {
-        self.0.try_acquire_read().then(L::Guard::default)
+        let acquired = if RECURSIVE { self.0.try_acquire_read_again() } else { self.0.try_acquire_read() };
+        acquired.then(L::Guard::default)
     }
 
     #[inline]
@@ -130,7 +142,9 @@ unsafe impl<L: ExcludesWriters> lock_api::RawRwLock for RawRw<L> {
 }
 
 // SAFETY: a downgrade counts a reader in the same step in which the writer leaves.
-unsafe impl<L: ExcludesWriters + Downgrade> lock_api::RawRwLockDowngrade for RawRw<L> {
+unsafe impl<L: ExcludesWriters + Downgrade, const RECURSIVE: bool> lock_api::RawRwLockDowngrade
+    for RawRw<L, RECURSIVE>
+{
     #[inline]
     unsafe fn downgrade(&self, guard: L::Guard) -> L::Guard {
         self.0.downgrade();
@@ -139,7 +153,9 @@ unsafe impl<L: ExcludesWriters + Downgrade> lock_api::RawRwLockDowngrade for Raw
 }
 
 // SAFETY: an upgradable holder excludes writers and its like until it is released, upgraded or downgraded.
-unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgrade for RawRw<L> {
+unsafe impl<L: ExcludesWriters + Upgradable, const RECURSIVE: bool> lock_api::RawRwLockUpgrade
+    for RawRw<L, RECURSIVE>
+{
     type UpgradableGuard = L::Guard;
 
     fn lock_upgradable(&self) -> L::Guard {
@@ -166,7 +182,9 @@ unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgrade for RawR
 }
 
 // SAFETY: both changes are one step of the word, so nobody writes in between.
-unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgradeDowngrade for RawRw<L> {
+unsafe impl<L: ExcludesWriters + Upgradable, const RECURSIVE: bool> lock_api::RawRwLockUpgradeDowngrade
+    for RawRw<L, RECURSIVE>
+{
     unsafe fn downgrade_upgradable(&self, guard: L::Guard) -> L::Guard {
         counted(self.0.downgrade_upgradable());
         guard
@@ -178,8 +196,35 @@ unsafe impl<L: ExcludesWriters + Upgradable> lock_api::RawRwLockUpgradeDowngrade
     }
 }
 
+// SAFETY: as for `RawRwLock`: a fair release is a release.
+unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLockFair for RawRw<L, RECURSIVE> {
+    /// As each release: who reads next goes behind those who wait in line, if the lock has one.
+    #[inline]
+    unsafe fn unlock_shared_fair(&self, _guard: L::Guard) {
+        self.0.release_read();
+    }
+
+    /// As each release. In `qrw`, newcomers pass the head of the line for half a millisecond, and not a head that has waited longer.
+    #[inline]
+    unsafe fn unlock_exclusive_fair(&self, _guard: L::Guard) {
+        self.0.release_write();
+    }
+}
+
+// SAFETY: as for `RawRwLockUpgrade`: a fair release is a release.
+unsafe impl<L: ExcludesWriters + Upgradable, const RECURSIVE: bool> lock_api::RawRwLockUpgradeFair
+    for RawRw<L, RECURSIVE>
+{
+    #[inline]
+    unsafe fn unlock_upgradable_fair(&self, _guard: L::Guard) {
+        self.0.release_upgradable();
+    }
+}
+
 /// Reading without waiting behind writers that wait: for signal handlers, and for threads that read the lock already. Who reads the
 /// per-CPU lock for the first time waits for a writer that waits for other readers.
+///
+/// `lock_api` 0.5 has no trait for it; a lock of which all readers read so is a [`RecursiveRwLock`](crate::RecursiveRwLock).
 pub trait ReadAgain {
     /// The guard.
     type Guard<'a>
@@ -194,9 +239,11 @@ pub trait ReadAgain {
     fn read_again(&self) -> Self::Guard<'_>;
 }
 
-impl<L: ExcludesWriters, T: ?Sized> ReadAgain for lock_api::RwLock<RawRw<L>, T> {
+impl<L: ExcludesWriters, const RECURSIVE: bool, T: ?Sized> ReadAgain
+    for lock_api::RwLock<RawRw<L, RECURSIVE>, T>
+{
     type Guard<'a>
-        = lock_api::RwLockReadGuard<'a, RawRw<L>, T>
+        = lock_api::RwLockReadGuard<'a, RawRw<L, RECURSIVE>, T>
     where
         Self: 'a;
 

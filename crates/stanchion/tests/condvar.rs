@@ -4,6 +4,7 @@
 #[path = "support/suppressions.rs"]
 mod suppressions;
 
+use core::panic::AssertUnwindSafe;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
@@ -11,6 +12,7 @@ use stanchion::condvar::{Ending, Relay, WaitQueue, Waiter};
 use stanchion::deadline::{Clock, Deadline};
 use stanchion::{Condvar, Mutex};
 use std::thread;
+use std::time::Instant;
 
 /// Far beyond what a wait takes here.
 const LONG: Duration = Duration::from_mins(1);
@@ -58,7 +60,7 @@ fn each_notification_wakes_one_and_all_wakes_all() {
         assert!(changed.notify_one());
         back.wait_while(&mut guard, |(_, woken)| *woken < 1);
         // There are no spurious wake-ups: the others sleep on.
-        assert!(!back.wait_for(&mut guard, Duration::from_millis(20)));
+        assert!(back.wait_for(&mut guard, Duration::from_millis(20)).timed_out());
         assert_eq!(guard.1, 1);
         assert_eq!(changed.notify_all(), 5);
         back.wait_while(&mut guard, |(_, woken)| *woken < 6);
@@ -68,14 +70,45 @@ fn each_notification_wakes_one_and_all_wakes_all() {
 
 #[test]
 fn a_deadline_ends_a_wait_on_either_clock_and_not_before_it() {
-    let (mutex, never) = (Mutex::new(()), Condvar::new());
+    let queue = WaitQueue::new();
+    let ends = |deadline: &Deadline| {
+        let waiter = Waiter::new();
+        // SAFETY: the waiter is new, and stays until `sleep` has returned.
+        unsafe { queue.list(&waiter, core::ptr::null()) };
+        queue.sleep(&waiter, Some(deadline), || false)
+    };
     for clock in [Clock::Monotonic, Clock::Realtime] {
-        let past = Deadline::at(clock, -1, 0).expect("a time");
-        assert!(!never.wait_until(&mut mutex.lock(), &past));
+        assert_eq!(ends(&Deadline::at(clock, -1, 0).expect("a time")), Ending::TimedOut);
     }
     let soon = Deadline::after(Duration::from_millis(30));
-    assert!(!never.wait_until(&mut mutex.lock(), &soon));
+    assert_eq!(ends(&soon), Ending::TimedOut);
     assert!(soon.has_passed());
+
+    let (mutex, never) = (Mutex::new(()), Condvar::new());
+    let soon = Instant::now() + Duration::from_millis(30);
+    assert!(never.wait_until(&mut mutex.lock(), soon).timed_out());
+    assert!(Instant::now() >= soon);
+    assert!(!mutex.is_locked());
+}
+
+/// A wait with another mutex is refused before it releases that.
+#[test]
+fn a_second_mutex_is_refused_while_somebody_waits_with_the_first() {
+    let (first, second, changed) = (Mutex::new(false), Mutex::new(()), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut guard = first.lock();
+            *guard = true;
+            changed.wait(&mut guard);
+        });
+        while !*first.lock() {
+            thread::yield_now();
+        }
+        let refused = std::panic::catch_unwind(AssertUnwindSafe(|| changed.wait(&mut second.lock())));
+        assert!(refused.is_err() && !second.is_locked(), "the panic released it");
+        assert_eq!(changed.notify_all(), 1);
+    });
+    assert!(changed.wait_for(&mut second.lock(), Duration::ZERO).timed_out(), "nobody waits any more");
 }
 
 /// Signals and deadlines that come at the same moment: whoever was notified says so, whoever was not does not.
@@ -91,7 +124,8 @@ fn notifications_are_neither_lost_nor_doubled_when_waits_time_out() {
                 scope.spawn(move || {
                     for round in 0..400 {
                         let mut guard = mutex.lock();
-                        if changed.wait_for(&mut guard, Duration::from_micros(20 * (index + round % 7))) {
+                        let short = Duration::from_micros(20 * (index + round % 7));
+                        if !changed.wait_for(&mut guard, short).timed_out() {
                             woken.fetch_add(1, Ordering::Relaxed);
                         }
                     }

@@ -12,9 +12,10 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use counts::{count, turn};
 use rustix::time::{ClockId, clock_gettime};
+use stanchion::GuardMarker;
 use stanchion::diagnose::describe;
 use stanchion::lock::{PvQSpinKickAtUnlockLock, PvQSpinLock, counted};
-use stanchion::lock_api::{GuardSend, Mutex, RawMutex};
+use stanchion::lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counting, Native};
 use stanchion::stanchion_core::{Event, RawLock};
 use stanchion::{Raw, events};
@@ -42,7 +43,7 @@ fn cpu_time() -> Duration {
 fn check_total<C: Counting, L>(shared: &'static Mutex<Raw<L>, [u64; 16]>, threads: u64, rounds: u64)
 where
     L: RawLock<Platform = Native<C>>,
-    Raw<L>: RawMutex<Guard = GuardSend>,
+    Raw<L>: RawMutex<Guard = GuardMarker>,
 {
     let guard = shared.lock();
     let mut crew = Crew::new();

@@ -6,14 +6,18 @@ mod fenced;
 #[path = "support/suppressions.rs"]
 mod suppressions;
 
+use core::time::Duration;
 use stanchion::lock::{CountRwLock, PerCpuRwLock, PerCpuSimpleRwLock, QueuedRwLock, QueuedSpinRwLock};
 use stanchion::lock_api::{
-    ArcRwLockReadGuard, ArcRwLockWriteGuard, GuardSend, RawRwLock, RawRwLockDowngrade,
-    RawRwLockUpgradeDowngrade, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+    ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RawRwLockDowngrade, RawRwLockUpgradeDowngrade,
+    RawRwLockUpgradeTimed, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 use stanchion::{ReadAgain, percpu};
 use std::sync::Arc;
 use std::thread;
+
+/// What a wait in vain is limited to.
+const SHORT: Duration = Duration::from_millis(2);
 
 /// All that a user can do with any of the locks.
 fn check_user_interface<R>()
@@ -69,17 +73,10 @@ where
     assert_eq!(elsewhere(&shared), (true, true));
 }
 
-/// What locks with upgradable holders offer besides; their guards may be sent.
+/// What locks with upgradable holders offer besides.
 fn check_upgradable<R>()
 where
-    R: RawRwLockUpgradeDowngrade<
-            SharedGuard = GuardSend,
-            ExclusiveGuard = GuardSend,
-            UpgradableGuard = GuardSend,
-        > + RawRwLockDowngrade
-        + Send
-        + Sync
-        + 'static,
+    R: RawRwLockUpgradeDowngrade + RawRwLockUpgradeTimed<Duration = Duration> + Send + Sync + 'static,
 {
     let lock = RwLock::<R, Vec<u32>>::new(Vec::new());
     let guard = lock.upgradable_read();
@@ -95,11 +92,14 @@ where
     let guard = RwLockUpgradableReadGuard::downgrade(guard);
     assert!(lock.try_upgradable_read().is_some(), "it only reads now");
     drop(guard);
-    let guard = lock.write();
-    thread::scope(|scope| {
-        scope.spawn(move || drop(guard));
-    });
-    assert!(!lock.is_locked(), "another thread released it");
+    let guard = lock.try_upgradable_read_for(SHORT).expect("free");
+    let beside = lock.try_read_for(SHORT).expect("readers are let in");
+    assert!(lock.try_write_for(SHORT).is_none() && lock.try_upgradable_read_for(SHORT).is_none());
+    let guard = RwLockUpgradableReadGuard::try_upgrade_for(guard, SHORT).expect_err("there is a reader");
+    drop(beside);
+    let mut guard = RwLockUpgradableReadGuard::try_upgrade_for(guard, SHORT).expect("there is no reader");
+    guard.push(2);
+    assert!(lock.try_read_for(SHORT).is_none());
 }
 
 macro_rules! user_interface {

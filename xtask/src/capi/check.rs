@@ -4,6 +4,7 @@ use crate::capi::faults;
 use crate::capi::header::HEADER;
 use crate::capi::install::{self, Places, functions_of};
 use crate::capi::panics;
+use crate::capi::plugins;
 use crate::capi::programs::{Linking, PROGRAMS, Program, Toolchain, toolchains};
 use crate::capi::shared::{failed, line_of, must_succeed};
 use crate::capi::symbols;
@@ -21,7 +22,7 @@ const ACCEPTED: &[(&str, &str, &str)] = &[
 ];
 
 /// What the compilers must be silent about.
-const STRICT: &[&str] = &["-Wall", "-Wextra", "-pedantic", "-Werror"];
+pub(crate) const STRICT: &[&str] = &["-Wall", "-Wextra", "-pedantic", "-Werror"];
 /// For headers, which other people's warnings reach.
 const STRICTER: &[&str] = &["-Wshadow", "-Wconversion", "-Wundef"];
 
@@ -109,6 +110,7 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
     });
     let ended = panics::check(root, &installed, &toolchains[0], &functions)?;
     tally.note("a fault that the library finds in itself ends the process with one line", ended);
+    plugins::check(root, &mut tally, &installed, &toolchains[0])?;
     faults::check(&mut tally, &installed, &toolchains[0])?;
     println!("capi: {} passed, {} failed", tally.passed, tally.wrong.len());
     Ok(if tally.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

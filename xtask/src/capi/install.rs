@@ -175,7 +175,11 @@ pub(crate) fn one_object(work: &Path, archive: &Path, functions: &[String]) -> i
     Ok(object)
 }
 
-/// Links the shared library. It can not be unloaded: threads that end call into it.
+/// What keeps a library loaded once it was: a thread that has released a lock may point the kernel to a restartable sequence of it until it is
+/// interrupted next, and is killed if that is gone by then.
+pub(crate) const STAYS: &str = "-Wl,-z,nodelete";
+
+/// Links the shared library. It is not unloaded ([`STAYS`]).
 fn link(
     work: &Path,
     object: &Path,
@@ -188,8 +192,7 @@ fn link(
     let mut cc = Command::new("cc");
     cc.arg("-shared").arg(object).arg("-o").arg(library);
     cc.args([format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())]);
-    cc.args(["-Wl,-z,defs,-z,nodelete,-z,relro,-z,now", "-Wl,--gc-sections", "-Wl,--as-needed"])
-        .args(libraries);
+    cc.args(["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"]).args(libraries);
     must_succeed(&mut cc).map(drop)
 }
 
@@ -205,7 +208,7 @@ fn pkg_config(prefix: &Path, version: &str, libraries: &[String]) -> String {
     format!(
         "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/lib\n\nName: stanchion\n\
          Description: Locks that hold up when threads outnumber cores\nVersion: {version}\n\
-         Cflags: -I${{includedir}}\nLibs: -L${{libdir}} -lstanchion\nLibs.private: {}\n",
+         Cflags: -I${{includedir}}\nLibs: -L${{libdir}} -lstanchion\nLibs.private: {} {STAYS}\n",
         prefix.display(),
         libraries.join(" ")
     )

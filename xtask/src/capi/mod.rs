@@ -4,6 +4,7 @@ mod faults;
 mod header;
 mod install;
 mod panics;
+mod plugins;
 mod programs;
 mod shared;
 mod symbols;

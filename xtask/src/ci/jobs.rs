@@ -19,7 +19,44 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "test",
         shows: "every test passes",
-        steps: &[Run(&["cargo", "test", "--workspace"])],
+        steps: &[
+            Run(&["cargo", "test", "--workspace"]),
+            Run(&[
+                "cargo",
+                "test",
+                "-p",
+                "stanchion",
+                "--features",
+                "send_guard,arc_lock",
+                "--test",
+                "sent_guards",
+            ]),
+        ],
+        ..PLAIN
+    },
+    Job {
+        name: "drop-in",
+        shows: "parking_lot's own tests, and those of a crate that uses it, pass with the drop-ins as they do without",
+        steps: &[
+            Run(&[
+                "cargo",
+                "test",
+                "--manifest-path",
+                "crates/parking_lot-0.12/Cargo.toml",
+                "--features",
+                "arc_lock,serde,owning_ref,deadlock_detection,hardware-lock-elision",
+            ]),
+            Run(&[
+                "cargo",
+                "test",
+                "--manifest-path",
+                "crates/parking_lot-0.13/Cargo.toml",
+                "--features",
+                "arc_lock,serde,owning_ref,deadlock_detection,send_guard",
+            ]),
+            Run(&["cargo", "xtask", "dependents", "--only", "parking_lot-0.12,parking_lot-0.13,r2d2"]),
+        ],
+        env: &[("CARGO_TARGET_DIR", "target")],
         ..PLAIN
     },
     Job {

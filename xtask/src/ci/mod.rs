@@ -110,32 +110,61 @@ fn says_no_std(text: &str) -> bool {
         .any(|attribute| plain.contains(attribute))
 }
 
+/// What promises an oldest toolchain of its own: a manifest, and what to check of it.
+const PROMISES: &[(&str, &[&str])] = &[
+    ("Cargo.toml", &["--workspace", "--exclude", "stanchion-core"]),
+    ("crates/core/Cargo.toml", &["-p", "stanchion-core"]),
+];
+
+/// Checks each promise for which the toolchain is here. Skipped, and said so, if one is not and none fails.
 fn run_msrv(root: &Path) -> Outcome {
+    let mut all = Outcome::Ok;
+    for (manifest, what) in PROMISES {
+        match run_promise(root, manifest, what) {
+            Outcome::Ok => {}
+            Outcome::Skipped(why) => all = Outcome::Skipped(why),
+            failed @ Outcome::Failed { .. } => return failed,
+        }
+    }
+    all
+}
+
+fn run_promise(root: &Path, path: &str, what: &[&str]) -> Outcome {
     let output = |words: &[&str]| {
         let output = Command::new(words[0]).args(&words[1..]).current_dir(root).output();
         output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
     };
-    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    let manifest = fs::read_to_string(root.join(path)).unwrap_or_default();
     let Some(minimum) = rust_version(&manifest) else {
-        return Outcome::failed("Cargo.toml promises no rust-version".to_owned());
+        return Outcome::failed(format!("{path} promises no rust-version"));
     };
     let rustc = output(&["rustc", "--version"]);
     match msrv::plan(&rustc, &minimum, &output(&["rustup", "toolchain", "list"])) {
         Plan::RunningIsMinimum => {
-            println!("--- the running {} is the promised minimum {minimum}", rustc.trim());
+            println!("--- {path}: the running {} is the promised minimum {minimum}", rustc.trim());
             Outcome::Ok
         }
         Plan::Check(toolchain) => {
-            command::run(root, &["cargo", &format!("+{toolchain}"), "check", "--workspace"], &[])
+            let mut words = vec!["cargo".to_owned(), format!("+{toolchain}"), "check".to_owned()];
+            words.extend(what.iter().map(|&word| word.to_owned()));
+            command::run(root, &words.iter().map(String::as_str).collect::<Vec<_>>(), &[])
         }
-        Plan::Skip(why) => Outcome::Skipped(why),
+        Plan::Skip(why) => {
+            println!("--- {path}: {why}");
+            Outcome::Skipped(format!("{path}: {why}"))
+        }
         Plan::TooOld(why) => Outcome::failed(why),
     }
 }
 
+/// The `rust-version` of a workspace or of a package.
 fn rust_version(manifest: &str) -> Option<String> {
     let manifest: toml::Table = manifest.parse().ok()?;
-    Some(manifest.get("workspace")?.get("package")?.get("rust-version")?.as_str()?.to_owned())
+    let package = match manifest.get("workspace") {
+        Some(workspace) => workspace.get("package")?,
+        None => manifest.get("package")?,
+    };
+    Some(package.get("rust-version")?.as_str()?.to_owned())
 }
 
 #[cfg(test)]
@@ -181,5 +210,7 @@ mod tests {
     fn the_promised_version_is_read() {
         let manifest = "[workspace.package]\nrust-version = \"1.95\"\n";
         assert_eq!(rust_version(manifest).as_deref(), Some("1.95"));
+        assert_eq!(rust_version("[package]\nrust-version = \"1.88\"\n").as_deref(), Some("1.88"));
+        assert_eq!(rust_version("[package]\nrust-version.workspace = true\n"), None);
     }
 }

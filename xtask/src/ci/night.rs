@@ -36,6 +36,12 @@ pub(super) const JOBS: &[Job] = &[
         ..LONG
     },
     Job {
+        name: "dependents",
+        shows: "the tests of all published crates on the list, tokio among them, pass with the drop-ins as they do without",
+        steps: &[Run(&["cargo", "xtask", "dependents", "--night"])],
+        ..LONG
+    },
+    Job {
         name: "conform-valgrind",
         shows: "valgrind finds nothing wrong with the interposer in the POSIX tests",
         needs: Some(&["valgrind", "--version"]),

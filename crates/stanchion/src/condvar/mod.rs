@@ -1,4 +1,4 @@
-//! Waiting for a condition: [`Condvar`] for Rust, and the parts that other condition variables are made of.
+//! Waiting for a condition: [`RawCondvar`] for Rust, and the parts that other condition variables are made of.
 //!
 //! [`WaitQueue`] is the list of those who wait, [`Waiter`] one of them, [`Relay`] the place beside a mutex where those stand who were notified
 //! by its holder.
@@ -16,103 +16,92 @@ pub use queue::{Ending, WaitQueue, Waiter};
 pub use relay::{Relay, Relayed};
 
 use crate::deadline::Deadline;
-use core::fmt;
-use core::ptr;
+use crate::lock::StanchionLock;
+use core::marker::PhantomData;
 use core::time::Duration;
-use lock_api::{MutexGuard, RawMutex};
+use core::{fmt, ptr};
+use lock_api::{RawMutex, RawMutexTimed};
+use std::time::Instant;
 
-/// A condition variable for a mutex of any lock of this crate, or any other lock under `lock_api`. Sixteen bytes, no allocation.
-///
-/// As with every condition variable, use one with one mutex at a time. Threads wait in line: a notification goes to the one that came first, among
-/// those of the highest real-time priority if there are any.
-/// There are no spurious wake-ups, but a condition may be over by the time the mutex is acquired: wait in a loop, or with
-/// [`wait_while`](Self::wait_while).
-///
-/// ```
-/// use stanchion::{Condvar, Mutex};
-///
-/// static READY: Mutex<bool> = Mutex::new(false);
-/// static CHANGED: Condvar = Condvar::new();
-///
-/// std::thread::scope(|scope| {
-///     scope.spawn(|| {
-///         *READY.lock() = true;
-///         CHANGED.notify_one();
-///     });
-///     let mut ready = READY.lock();
-///     CHANGED.wait_while(&mut ready, |ready| !*ready);
-/// });
-/// ```
-#[derive(Default)]
-pub struct Condvar {
+/// A condition variable under [`lock_api::Condvar`], for a mutex of lock `R`. There are no spurious wake-ups, and notifications are counted exactly.
+/// Waiting with two mutexes at the same time panics.
+pub struct RawCondvar<R = StanchionLock> {
     queue: WaitQueue,
+    mutex: PhantomData<fn(&R)>,
 }
 
-impl Condvar {
-    /// One for which nobody waits.
-    pub const fn new() -> Self {
-        Self { queue: WaitQueue::new() }
+// SAFETY: a waiter is listed before it unlocks the mutex, so each notification after that finds it; it has locked the mutex again when it returns
+// (or the process is gone), and who is refused has not unlocked it.
+unsafe impl<R: RawMutex> lock_api::RawCondvar for RawCondvar<R> {
+    const INIT: Self = Self { queue: WaitQueue::new(), mutex: PhantomData };
+    type RawMutex = R;
+
+    unsafe fn wait(&self, mutex: &R, guard: &mut R::Guard) {
+        // SAFETY: the caller holds the mutex, and `guard` is of that acquisition.
+        unsafe { self.wait_for_ending(mutex, guard, None) };
     }
 
-    /// Gives the mutex up, waits to be notified, and acquires the mutex again.
-    pub fn wait<R: RawMutex, T: ?Sized>(&self, guard: &mut MutexGuard<'_, R, T>) {
-        self.wait_for_ending(guard, None);
-    }
-
-    /// Waits until `condition` is false. It is asked with the mutex held.
-    pub fn wait_while<R: RawMutex, T: ?Sized>(
-        &self,
-        guard: &mut MutexGuard<'_, R, T>,
-        mut condition: impl FnMut(&mut T) -> bool,
-    ) {
-        while condition(guard) {
-            self.wait(guard);
-        }
-    }
-
-    /// As [`wait`](Self::wait), until `deadline` at the latest. Whether it was notified.
-    pub fn wait_until<R: RawMutex, T: ?Sized>(
-        &self,
-        guard: &mut MutexGuard<'_, R, T>,
-        deadline: &Deadline,
-    ) -> bool {
-        self.wait_for_ending(guard, Some(deadline)) == Ending::Notified
-    }
-
-    /// As [`wait`](Self::wait), for `timeout` at the longest. Whether it was notified.
-    pub fn wait_for<R: RawMutex, T: ?Sized>(
-        &self,
-        guard: &mut MutexGuard<'_, R, T>,
-        timeout: Duration,
-    ) -> bool {
-        self.wait_until(guard, &Deadline::after(timeout))
-    }
-
-    /// Notifies the first thread in line. Whether there was one.
-    pub fn notify_one(&self) -> bool {
+    fn notify_one(&self) -> bool {
         self.queue.notify(1, |_| false) == 1
     }
 
-    /// Notifies all threads that wait now. How many there were.
-    pub fn notify_all(&self) -> usize {
+    fn notify_all(&self) -> usize {
         self.queue.notify(usize::MAX, |_| false)
-    }
-
-    fn wait_for_ending<R: RawMutex, T: ?Sized>(
-        &self,
-        guard: &mut MutexGuard<'_, R, T>,
-        deadline: Option<&Deadline>,
-    ) -> Ending {
-        let waiter = Waiter::new();
-        // SAFETY: the waiter is new, and stays here until `sleep`, the next thing that happens, has returned: releasing a raw lock does not
-        // unwind.
-        unsafe { self.queue.list(&waiter, ptr::null()) };
-        MutexGuard::unlocked(guard, || self.queue.sleep(&waiter, deadline, || false))
     }
 }
 
-impl fmt::Debug for Condvar {
+// SAFETY: as above; a wait that was notified says so, whatever the time is.
+unsafe impl<R> lock_api::RawCondvarTimed for RawCondvar<R>
+where
+    R: RawMutexTimed<Duration = Duration, Instant = Instant>,
+{
+    fn checked_duration_to_instant(timeout: &Duration) -> Option<Instant> {
+        Instant::now().checked_add(*timeout)
+    }
+
+    unsafe fn wait_until(&self, mutex: &R, guard: &mut R::Guard, timeout: &Instant) -> bool {
+        let deadline = Deadline::after(timeout.saturating_duration_since(Instant::now()));
+        // SAFETY: the caller holds the mutex, and `guard` is of that acquisition.
+        unsafe { self.wait_for_ending(mutex, guard, Some(&deadline)) == Ending::TimedOut }
+    }
+}
+
+impl<R: RawMutex> RawCondvar<R> {
+    /// # Safety
+    ///
+    /// The calling thread must hold the mutex, and `guard` must be what the acquisition returned.
+    unsafe fn wait_for_ending(&self, mutex: &R, guard: &mut R::Guard, deadline: Option<&Deadline>) -> Ending {
+        let waiter = Waiter::new();
+        let fuse = Fuse;
+        // SAFETY: the waiter is new, and stays here until `sleep` has returned: what unwinds before that ends the process.
+        let listed = unsafe { self.queue.list_with_same(&waiter, ptr::from_ref(mutex).cast()) };
+        if !listed {
+            core::mem::forget(fuse);
+            panic!("attempted to use a condition variable with more than one mutex at a time");
+        }
+        // SAFETY: the caller holds the mutex; `guard` is moved out, and written again before anybody can use it.
+        let ending = unsafe {
+            mutex.unlock(ptr::read(guard));
+            let ending = self.queue.sleep(&waiter, deadline, || false);
+            ptr::write(guard, mutex.lock());
+            ending
+        };
+        core::mem::forget(fuse);
+        ending
+    }
+}
+
+impl<R> fmt::Debug for RawCondvar<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Condvar { .. }")
+        f.write_str("RawCondvar { .. }")
+    }
+}
+
+/// Ends the process if it goes in a panic: one of a lock that cannot be released or acquired leaves nothing to go on with.
+struct Fuse;
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        std::process::abort();
     }
 }

@@ -158,9 +158,35 @@ impl WaitQueue {
     ///
     /// `waiter` must be in no list, and stay where it is until [`sleep`](Self::sleep) of this queue, which must follow, has returned.
     pub unsafe fn list(&self, waiter: &Waiter, mutex: *const ()) {
+        // SAFETY: as the caller promises.
+        unsafe { self.list_if(waiter, mutex, |_| true) };
+    }
+
+    /// The same if nobody waits who named another mutex; whether it was listed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`list`](Self::list). One that was not listed does not sleep.
+    #[must_use]
+    pub unsafe fn list_with_same(&self, waiter: &Waiter, mutex: *const ()) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.list_if(waiter, mutex, |other| ptr::eq(other.mutex.get(), mutex)) }
+    }
+
+    /// Lists the waiter if the last one in the list, if there is one, is as it should be.
+    ///
+    /// # Safety
+    ///
+    /// As for [`list`](Self::list).
+    unsafe fn list_if(&self, waiter: &Waiter, mutex: *const (), fits: impl Fn(&Waiter) -> bool) -> bool {
         waiter.mutex.set(mutex);
         waiter.priority.set(priority::of_caller());
         self.guard.acquire();
+        // SAFETY: the guard is held, and those in the list exist (L1, L2).
+        if unsafe { self.last.get().as_ref() }.is_some_and(|last| !fits(last)) {
+            self.guard.release();
+            return false;
+        }
         // ord: L5 alone: the guard publishes it (L11); the fence of L17 orders it against a poke
         waiter.state.store(WAITING, Ordering::SeqCst);
         // ord: L17 pairs L12, L19: either we see that we were poked, or the poke sees us waiting
@@ -170,6 +196,7 @@ impl WaitQueue {
         // SAFETY: the guard is held (L1), and the caller promises that the waiter is in no list and stays.
         unsafe { ring::insert(&self.last, waiter) };
         self.guard.release();
+        true
     }
 
     /// Waits until the calling thread, which was listed, is notified, or the deadline has passed, or it was poked and `leaves` says so.

@@ -1,0 +1,73 @@
+//! Reader-writer locks for a limited time: by trying again now and then, until a lock of `stanchion-core` does better.
+use crate::deadline::{Deadline, acquire_until};
+use crate::native::{Counting, Native};
+use crate::raw_rw::{ExcludesWriters, RawRw};
+use core::time::Duration;
+use lock_api::{RawRwLock, RawRwLockTimed, RawRwLockUpgrade, RawRwLockUpgradeTimed};
+use stanchion_core::Upgradable;
+use std::time::Instant;
+
+/// The result of the first `attempt` that has one, for `timeout` at the longest.
+fn within<G>(timeout: Duration, mut attempt: impl FnMut() -> Option<G>) -> Option<G> {
+    let mut found = None;
+    acquire_until(&Deadline::after(timeout), || {
+        found = attempt();
+        found.is_some()
+    });
+    found
+}
+
+fn until(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
+// SAFETY: as for `RawRwLock`: a guard is made by a try that acquired the lock.
+unsafe impl<C, L, const RECURSIVE: bool> RawRwLockTimed for RawRw<L, RECURSIVE>
+where
+    C: Counting,
+    L: ExcludesWriters + stanchion_core::RawRwLock<Platform = Native<C>>,
+{
+    type Duration = Duration;
+    type Instant = Instant;
+
+    fn try_lock_shared_for(&self, timeout: Duration) -> Option<L::Guard> {
+        within(timeout, || self.try_lock_shared())
+    }
+
+    fn try_lock_shared_until(&self, timeout: Instant) -> Option<L::Guard> {
+        self.try_lock_shared_for(until(timeout))
+    }
+
+    fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<L::Guard> {
+        within(timeout, || self.try_lock_exclusive())
+    }
+
+    fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<L::Guard> {
+        self.try_lock_exclusive_for(until(timeout))
+    }
+}
+
+// SAFETY: as for `RawRwLockUpgrade`: a guard is made by a try that acquired or upgraded the lock, and given back by one that did not.
+unsafe impl<C, L, const RECURSIVE: bool> RawRwLockUpgradeTimed for RawRw<L, RECURSIVE>
+where
+    C: Counting,
+    L: ExcludesWriters + Upgradable + stanchion_core::RawRwLock<Platform = Native<C>>,
+{
+    fn try_lock_upgradable_for(&self, timeout: Duration) -> Option<L::Guard> {
+        within(timeout, || self.try_lock_upgradable())
+    }
+
+    fn try_lock_upgradable_until(&self, timeout: Instant) -> Option<L::Guard> {
+        self.try_lock_upgradable_for(until(timeout))
+    }
+
+    unsafe fn try_upgrade_for(&self, guard: L::Guard, timeout: Duration) -> Result<L::Guard, L::Guard> {
+        let upgraded = acquire_until(&Deadline::after(timeout), || self.inner().try_upgrade());
+        if upgraded { Ok(guard) } else { Err(guard) }
+    }
+
+    unsafe fn try_upgrade_until(&self, guard: L::Guard, timeout: Instant) -> Result<L::Guard, L::Guard> {
+        // SAFETY: the caller holds the lock upgradably.
+        unsafe { self.try_upgrade_for(guard, until(timeout)) }
+    }
+}

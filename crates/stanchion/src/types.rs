@@ -1,0 +1,135 @@
+//! The product under its names: `lock_api`'s types with the default locks. Guards are not `Send` unless the feature `send_guard` is on.
+use crate::condvar::RawCondvar;
+use crate::lock::{FairLock, QueuedRwLock, RecursiveRwLock as RawRecursiveRwLock, StanchionLock};
+use core::num::NonZeroUsize;
+use lock_api::GetThreadId;
+pub use lock_api::WaitTimeoutResult;
+
+/// Mutual exclusion with the default lock, `stanchion`: four bytes beside the data.
+///
+/// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first of them or one nearby, and once it
+///   has been overtaken for 0.4 ms it goes before all others; see [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` do not
+///   shorten that; where they are to, take a [`FairMutex`].
+/// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
+/// - Timed: `try_lock_for` and `try_lock_until` queue and sleep like `lock`, and give up on time.
+/// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
+/// - Memory: 4 bytes, and 64 bytes for each thread that waits at the same time.
+pub type Mutex<T> = lock_api::Mutex<StanchionLock, T>;
+/// The guard of [`Mutex`]. It stays with its thread, unless the feature `send_guard` is on:
+///
+#[cfg_attr(not(feature = "send_guard"), doc = "```compile_fail,E0277")]
+#[cfg_attr(feature = "send_guard", doc = "```")]
+/// static HITS: stanchion::Mutex<u64> = stanchion::Mutex::new(0);
+///
+/// let guard = HITS.lock();
+/// std::thread::spawn(move || drop(guard)).join().unwrap();
+/// ```
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, StanchionLock, T>;
+/// A [`MutexGuard`] for a part of the data.
+pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, StanchionLock, T>;
+/// The guard of a [`Mutex`] that keeps the `Arc` of it.
+#[cfg(feature = "arc_lock")]
+pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<StanchionLock, T>;
+
+/// Mutual exclusion in the order of arrival: a release leaves the lock to the first in line, and newcomers queue. Fair, and slow where waiters
+/// have no CPU: each hand-over takes a wake-up. Otherwise as [`Mutex`]. `try_lock` may overtake.
+pub type FairMutex<T> = lock_api::Mutex<FairLock, T>;
+/// The guard of [`FairMutex`].
+pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, FairLock, T>;
+/// A [`FairMutexGuard`] for a part of the data.
+pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, FairLock, T>;
+
+/// A mutex that its thread may acquire again while it holds it; what it guards is shared, not exclusive.
+pub type ReentrantMutex<T> = lock_api::ReentrantMutex<StanchionLock, RawThreadId, T>;
+/// The guard of [`ReentrantMutex`].
+pub type ReentrantMutexGuard<'a, T> = lock_api::ReentrantMutexGuard<'a, StanchionLock, RawThreadId, T>;
+/// A [`ReentrantMutexGuard`] for a part of the data.
+pub type MappedReentrantMutexGuard<'a, T> =
+    lock_api::MappedReentrantMutexGuard<'a, StanchionLock, RawThreadId, T>;
+/// The guard of a [`ReentrantMutex`] that keeps the `Arc` of it.
+#[cfg(feature = "arc_lock")]
+pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionLock, RawThreadId, T>;
+
+/// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
+///
+/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running threads until
+///   it has looked after half a millisecond, or has found readers in; see [`stanchion_core::qrw`].
+/// - Progress: waiters sleep. Needs the holders to run.
+/// - Timed: the lock is tried now and then, and the thread sleeps between the tries.
+/// - Errors: reading panics if 12 288 read locks are held at once. A thread that reads it already must use
+///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
+/// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
+///
+/// Where hardly anybody writes and readers are many, see [`PerCpuRwLock`](crate::percpu::PerCpuRwLock).
+pub type RwLock<T> = lock_api::RwLock<QueuedRwLock, T>;
+/// The guard of [`RwLock::read`](lock_api::RwLock::read).
+pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, QueuedRwLock, T>;
+/// The guard of [`RwLock::write`](lock_api::RwLock::write).
+pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, QueuedRwLock, T>;
+/// The guard of [`RwLock::upgradable_read`](lock_api::RwLock::upgradable_read).
+pub type RwLockUpgradableReadGuard<'a, T> = lock_api::RwLockUpgradableReadGuard<'a, QueuedRwLock, T>;
+/// A [`RwLockReadGuard`] for a part of the data.
+pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, QueuedRwLock, T>;
+/// A [`RwLockWriteGuard`] for a part of the data.
+pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, QueuedRwLock, T>;
+/// A [`RwLockReadGuard`] that keeps the `Arc` of the lock.
+#[cfg(feature = "arc_lock")]
+pub type ArcRwLockReadGuard<T> = lock_api::ArcRwLockReadGuard<QueuedRwLock, T>;
+/// A [`RwLockWriteGuard`] that keeps the `Arc` of the lock.
+#[cfg(feature = "arc_lock")]
+pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<QueuedRwLock, T>;
+/// A [`RwLockUpgradableReadGuard`] that keeps the `Arc` of the lock.
+#[cfg(feature = "arc_lock")]
+pub type ArcRwLockUpgradableReadGuard<T> = lock_api::ArcRwLockUpgradableReadGuard<QueuedRwLock, T>;
+
+/// A [`RwLock`] that a thread may read while it reads it already. A reader waits for a writer that is in only, polling and yielding, so readers
+/// may starve writers.
+pub type RecursiveRwLock<T> = lock_api::RwLock<RawRecursiveRwLock, T>;
+/// The guard of [`RecursiveRwLock`] for reading.
+pub type RecursiveRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRecursiveRwLock, T>;
+/// The guard of [`RecursiveRwLock`] for writing.
+pub type RecursiveRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRecursiveRwLock, T>;
+/// The upgradable guard of [`RecursiveRwLock`].
+pub type RecursiveRwLockUpgradableReadGuard<'a, T> =
+    lock_api::RwLockUpgradableReadGuard<'a, RawRecursiveRwLock, T>;
+/// A [`RecursiveRwLockReadGuard`] for a part of the data.
+pub type MappedRecursiveRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRecursiveRwLock, T>;
+/// A [`RecursiveRwLockWriteGuard`] for a part of the data.
+pub type MappedRecursiveRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRecursiveRwLock, T>;
+
+/// A condition variable for [`Mutex`]: sixteen bytes, no allocation. For other locks, take `lock_api::Condvar<RawCondvar<ItsRawLock>>`.
+///
+/// Use one with one mutex at a time; waiting with another meanwhile panics. Threads wait in line: a notification goes to the one that came first,
+/// among those of the highest real-time priority if there are any.
+/// There are no spurious wake-ups, but a condition may be over by the time the mutex is acquired: wait in a loop, or with `wait_while`.
+///
+/// ```
+/// use stanchion::{Condvar, Mutex};
+///
+/// static READY: Mutex<bool> = Mutex::new(false);
+/// static CHANGED: Condvar = Condvar::new();
+///
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         *READY.lock() = true;
+///         CHANGED.notify_one();
+///     });
+///     let mut ready = READY.lock();
+///     CHANGED.wait_while(&mut ready, |ready| !*ready);
+/// });
+/// ```
+pub type Condvar = lock_api::Condvar<RawCondvar>;
+
+/// Tells threads apart, for [`ReentrantMutex`].
+#[derive(Debug)]
+pub struct RawThreadId;
+
+// SAFETY: threads that live at the same time have their thread-local bytes at different addresses, each at one address while it lives.
+unsafe impl GetThreadId for RawThreadId {
+    const INIT: Self = Self;
+
+    fn nonzero_thread_id(&self) -> NonZeroUsize {
+        thread_local!(static HERE: u8 = const { 0 });
+        HERE.with(|here| core::ptr::NonNull::from(here).addr())
+    }
+}

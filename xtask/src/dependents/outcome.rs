@@ -1,0 +1,107 @@
+//! What `cargo test` printed, test by test.
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Passed,
+    Failed,
+    Ignored,
+}
+
+/// The verdict of each test, by the target that it is in and its name.
+pub(super) type Outcome = BTreeMap<(String, String), Verdict>;
+
+/// Reads both outputs of `cargo test`, mixed as they came.
+pub(super) fn read(text: &str) -> Outcome {
+    let mut outcome = Outcome::new();
+    let mut target = String::new();
+    for line in text.lines() {
+        if let Some(running) = line.trim_start().strip_prefix("Running ") {
+            target = target_of(running);
+        } else if line.trim_start().starts_with("Doc-tests ") {
+            "documentation".clone_into(&mut target);
+        } else if let Some((name, verdict)) = test_of(line) {
+            outcome.insert((target.clone(), name), verdict);
+        }
+    }
+    outcome
+}
+
+/// `unittests src/lib.rs (target/debug/deps/a-0123)` is `src/lib.rs`.
+fn target_of(running: &str) -> String {
+    let path = running.split(" (").next().unwrap_or(running);
+    path.trim_start_matches("unittests ").to_owned()
+}
+
+/// `test a::b - should panic ... ok`. What a test prints itself may come between.
+fn test_of(line: &str) -> Option<(String, Verdict)> {
+    let (name, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let verdict = match end.split([',', ' ']).next() {
+        Some("ok") => Verdict::Passed,
+        Some("FAILED") => Verdict::Failed,
+        Some("ignored") => Verdict::Ignored,
+        _ => return None,
+    };
+    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    Some((name.to_owned(), verdict))
+}
+
+pub(super) fn count(outcome: &Outcome, verdict: Verdict) -> usize {
+    outcome.values().filter(|&&found| found == verdict).count()
+}
+
+/// Those that pass `without` the drop-in and not `with` it, but those that are left out by name.
+pub(super) fn lost(without: &Outcome, with: &Outcome, left_out: &[&str]) -> Vec<String> {
+    let passes = |outcome: &Outcome, key| outcome.get(key) == Some(&Verdict::Passed);
+    let is_left_out = |name: &str| left_out.contains(&name.rsplit("::").next().unwrap_or(name));
+    without
+        .keys()
+        .filter(|&key| passes(without, key) && !passes(with, key) && !is_left_out(&key.1))
+        .map(|(target, name)| format!("{target}: {name}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "\
+     Running unittests src/lib.rs (target/debug/deps/a-0123456789abcdef)
+
+running 4 tests
+test once::tests::poison_bad ... ok
+test condvar::tests::two_mutexes - should panic ... ok
+test mutex::tests::smoke ... FAILED
+test mutex::tests::long ... ignored, takes long
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.05s
+     Running tests/issue_203.rs (target/debug/deps/issue_203-0123456789abcdef)
+test main ... ok
+   Doc-tests a
+test src/mutex.rs - mutex::Mutex (line 42) ... ok
+";
+
+    fn key(target: &str, name: &str) -> (String, String) {
+        (target.to_owned(), name.to_owned())
+    }
+
+    #[test]
+    fn tests_are_read_by_target() {
+        let outcome = read(PRINTED);
+        assert_eq!(outcome[&key("src/lib.rs", "condvar::tests::two_mutexes")], Verdict::Passed);
+        assert_eq!(outcome[&key("src/lib.rs", "mutex::tests::smoke")], Verdict::Failed);
+        assert_eq!(outcome[&key("tests/issue_203.rs", "main")], Verdict::Passed);
+        assert_eq!(outcome[&key("documentation", "src/mutex.rs - mutex::Mutex (line 42)")], Verdict::Passed);
+        let counts = [Verdict::Passed, Verdict::Failed, Verdict::Ignored].map(|kind| count(&outcome, kind));
+        assert_eq!(counts, [4, 1, 1]);
+    }
+
+    #[test]
+    fn what_fails_or_is_missing_is_lost() {
+        let without = read(PRINTED);
+        assert_eq!(lost(&without, &without, &[]), Vec::<String>::new());
+        let with = read(&PRINTED.replace("two_mutexes - should panic ... ok", "two_mutexes ... FAILED"));
+        assert_eq!(lost(&without, &with, &[]), ["src/lib.rs: condvar::tests::two_mutexes"]);
+        assert_eq!(lost(&without, &with, &["two_mutexes"]), Vec::<String>::new());
+        assert_eq!(lost(&without, &Outcome::new(), &[]).len(), 4);
+    }
+}
