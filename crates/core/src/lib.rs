@@ -24,6 +24,7 @@
 
 mod blocked;
 pub mod byte;
+pub mod catalogue;
 pub mod cna;
 pub mod events;
 pub mod heads;

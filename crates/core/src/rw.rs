@@ -32,6 +32,9 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// All that the word may do.
     const TRANSITIONS: Table;
 
+    /// All that the word of the lock may do for which those wait in line that wait for this one, if there is such a lock.
+    const QUEUE: Table = Table(&[]);
+
     /// How many read locks can be held at once; one more is an error.
     const MOST_READERS: u32;
 

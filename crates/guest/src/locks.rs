@@ -11,7 +11,7 @@ use stanchion_suite::World;
 use stanchion_suite::catalogue::{
     ByteLock, CnaLock, CountRwLock, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Plain,
     PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, ReadersFirst, StanchionLock, Strict, TicketLock,
-    UnfairQueuedLock, Waits, XenPvLock, pv,
+    UnfairQueuedLock, XenPvLock, pv,
 };
 
 /// Something to be done with a lock whose type is known by its name only.

@@ -171,7 +171,7 @@ const CONFERRING: Suite = &[
 /// A policy of the paravirtual lock, with small constants. Where the first waiter pends, it and a head write the second byte in
 /// either order.
 const fn policy<W: pv::WaitPolicy>(cells: &'static [usize]) -> Lock {
-    ordered::<PvQSpinLock<Model, pv::Small<W>>>(cells, &[POLICY])
+    ordered::<PvQSpinLock<Model, W>>(cells, &[POLICY])
 }
 
 /// A lock whose heads are found through the hash table.
@@ -280,18 +280,18 @@ pub const LOCKS: &[Lock] = &[
     worded::<TicketLock<Model>>(&[SPINNING]),
     ordered::<QSpinLock<Model>>(LINKS_AND_STATES, &[QUEUEING]),
     ordered::<CnaLock<Model>>(WHOLE_NODES, &[QUEUEING, ON_NODES]),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::Merged>>>(MARKS_LINKS_AND_STATES, &[HALTING]),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::KickAtUnlock>>>(MARKS_LINKS_AND_STATES, &[HALTING]),
+    ordered::<PvQSpinLock<Model, pv::Merged>>(MARKS_LINKS_AND_STATES, &[HALTING]),
+    ordered::<PvQSpinLock<Model, pv::KickAtUnlock>>(MARKS_LINKS_AND_STATES, &[HALTING]),
     policy::<pv::EagerKick>(MARKS_LINKS_AND_STATES),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::KickAhead>>>(MARKS_LINKS_AND_STATES, &[POLICY, KICKING_AHEAD]),
+    ordered::<PvQSpinLock<Model, pv::KickAhead>>(MARKS_LINKS_AND_STATES, &[POLICY, KICKING_AHEAD]),
     policy::<pv::WaitEarlyAtOnce>(MARKS_LINKS_AND_STATES),
     policy::<pv::WaitEarlySampled>(MARKS_LINKS_AND_STATES),
     policy::<pv::OnlyWaitEarly>(MARKS_LINKS_AND_STATES),
     policy::<pv::FirstPends>(LINKS_AND_STATES),
     policy::<pv::Patched>(LINKS_AND_STATES),
-    hashed::<PvQSpinLock<Model, pv::Small<pv::Hashed>>>(&[POLICY]),
+    hashed::<PvQSpinLock<Model, pv::Hashed>>(&[POLICY]),
     policy::<pv::Pointed>(MARKS_LINKS_AND_STATES),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::Conferring>>>(MARKS_LINKS_AND_STATES, &[CONFERRING]),
+    ordered::<PvQSpinLock<Model, pv::Conferring>>(MARKS_LINKS_AND_STATES, &[CONFERRING]),
     worded::<XenPvLock<Model>>(&[HALTING, BLOCKING, HANDING_ON]),
     worded::<PvTicketLock<Model, Plain>>(&[HALTING, BLOCKING]),
     worded::<PvTicketLock<Model, Opportunistic>>(&[POLICY]),

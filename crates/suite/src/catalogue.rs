@@ -1,6 +1,6 @@
 //! Every lock, once. A lock that stands here is tested in every world.
 //!
-//! `W` in a type is the world; see [`On`] and [`Waits`].
+//! `W` in a type is the world; see [`On`].
 use crate::World;
 pub use stanchion_core::pv_qspin as pv;
 pub use stanchion_core::pv_ticket::{Opportunistic, Plain};
@@ -12,8 +12,6 @@ pub use stanchion_core::{
 
 /// The platform of a world.
 pub type On<W> = <W as World>::Platform;
-/// A policy of the paravirtual lock, as small as the world needs it.
-pub type Waits<W, P> = <W as World>::Waits<P>;
 
 /// Every mutual exclusion lock: its name on command lines (with `_` for other signs), what its waiters do, and its type.
 ///
@@ -33,18 +31,18 @@ macro_rules! mutexes {
             xen_pv: Halts, XenPvLock<On<W>>;
             pv_ticket: Halts, PvTicketLock<On<W>, Plain>;
             pv_ticket_opportunistic: Spins, PvTicketLock<On<W>, Opportunistic>;
-            pv_qspin: Halts, PvQSpinLock<On<W>, Waits<W, pv::Merged>>;
-            pv_qspin_kick_at_unlock: Halts, PvQSpinLock<On<W>, Waits<W, pv::KickAtUnlock>>;
-            pv_qspin_eager: Halts, PvQSpinLock<On<W>, Waits<W, pv::EagerKick>>;
-            pv_qspin_kick_ahead: Halts, PvQSpinLock<On<W>, Waits<W, pv::KickAhead>>;
-            pv_qspin_wait_early: Halts, PvQSpinLock<On<W>, Waits<W, pv::WaitEarlyAtOnce>>;
-            pv_qspin_wait_early_sampled: Halts, PvQSpinLock<On<W>, Waits<W, pv::WaitEarlySampled>>;
-            pv_qspin_only_wait_early: Halts, PvQSpinLock<On<W>, Waits<W, pv::OnlyWaitEarly>>;
-            pv_qspin_pending: Halts, PvQSpinLock<On<W>, Waits<W, pv::FirstPends>>;
-            pv_qspin_patched: Halts, PvQSpinLock<On<W>, Waits<W, pv::Patched>>;
-            pv_qspin_hash: Halts, PvQSpinLock<On<W>, Waits<W, pv::Hashed>>;
-            pv_qspin_pointer: Halts, PvQSpinLock<On<W>, Waits<W, pv::Pointed>>;
-            ppc_qspin: Halts, PvQSpinLock<On<W>, Waits<W, pv::Conferring>>;
+            pv_qspin: Halts, PvQSpinLock<On<W>, pv::Merged>;
+            pv_qspin_kick_at_unlock: Halts, PvQSpinLock<On<W>, pv::KickAtUnlock>;
+            pv_qspin_eager: Halts, PvQSpinLock<On<W>, pv::EagerKick>;
+            pv_qspin_kick_ahead: Halts, PvQSpinLock<On<W>, pv::KickAhead>;
+            pv_qspin_wait_early: Halts, PvQSpinLock<On<W>, pv::WaitEarlyAtOnce>;
+            pv_qspin_wait_early_sampled: Halts, PvQSpinLock<On<W>, pv::WaitEarlySampled>;
+            pv_qspin_only_wait_early: Halts, PvQSpinLock<On<W>, pv::OnlyWaitEarly>;
+            pv_qspin_pending: Halts, PvQSpinLock<On<W>, pv::FirstPends>;
+            pv_qspin_patched: Halts, PvQSpinLock<On<W>, pv::Patched>;
+            pv_qspin_hash: Halts, PvQSpinLock<On<W>, pv::Hashed>;
+            pv_qspin_pointer: Halts, PvQSpinLock<On<W>, pv::Pointed>;
+            ppc_qspin: Halts, PvQSpinLock<On<W>, pv::Conferring>;
         }
     };
 }

@@ -2,7 +2,7 @@
 use crate::catalogue::{
     ByteLock, CnaLock, CountRwLock, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Plain,
     PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, ReadersFirst, StanchionLock, Strict, TicketLock,
-    UnfairQueuedLock, Waits, XenPvLock, pv,
+    UnfairQueuedLock, XenPvLock, pv,
 };
 use crate::{Case, Load, World};
 use alloc::vec::Vec;

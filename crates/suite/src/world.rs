@@ -4,7 +4,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion_core::Platform;
-use stanchion_core::pv_qspin::WaitPolicy;
 
 /// One context's work.
 pub type Context = Box<dyn FnOnce() + Send>;
@@ -13,8 +12,6 @@ pub type Context = Box<dyn FnOnce() + Send>;
 pub trait World: Sized + 'static {
     /// What its locks are made for.
     type Platform: Platform;
-    /// How a policy of the paravirtual lock is called here: by its own name, or made small where every schedule is explored.
-    type Waits<P: WaitPolicy>: WaitPolicy;
     /// How contexts tell each other how far they are: [`AtomicU32`], or a cell that the world knows of.
     type Flag: Flag;
     /// Who looks at accesses of what a lock protects: `()`, or something that knows more about memory than the machine does.

@@ -134,6 +134,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     type Platform = P;
     const NAME: &'static str = W::NAME;
     const TRANSITIONS: Table = TRANSITIONS;
+    const QUEUE: Table = L::TRANSITIONS;
     const MOST_READERS: u32 = {
         assert!(W::MOST_READERS <= MOST, "the count has room for those who find out");
         W::MOST_READERS

@@ -3,7 +3,7 @@ use super::bounds::{OVERTAKING_BY_NUMA, Overtaking, SecondByte};
 use super::platform::Stepped;
 use super::subjects::{AfterRelease, AtRest, Explored, QUEUED, Subject, Tails};
 use crate::locks::{self, LockKind};
-use stanchion_core::pv_qspin::{self as pv, Small, WaitPolicy};
+use stanchion_core::pv_qspin::{self as pv, WaitPolicy};
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::{Paravirtual, PvQSpinLock, PvTicketLock, XenPvLock};
 
@@ -24,8 +24,8 @@ const BLOCKS: &[&str] =
     &["a waiter is about to block: s,0,* -> s+1,0,*", "nobody blocks any more: 1,0,* -> 0,0,*"];
 const FLAGS: &[&str] = &["somebody may sleep: set the flag", "the owner is alone: drop the flag"];
 
-type KickAtUnlock = Small<pv::KickAtUnlock>;
-type Merged = Small<pv::Merged>;
+type KickAtUnlock = pv::KickAtUnlock;
+type Merged = pv::Merged;
 
 fn paravirtual<W: WaitPolicy>(about: &'static str, overtaking: Overtaking) -> Subject {
     let unreachable: &[&str] = if W::PENDING { &[] } else { &[PENDS] };
@@ -40,7 +40,7 @@ fn announced<W: WaitPolicy>(about: &'static str) -> Subject {
     Subject {
         second_byte: SecondByte::Other,
         unreachable: if W::PENDING { &[THIEVES] } else { &[THIEVES, PENDS] },
-        ..paravirtual::<Small<W>>(about, Overtaking::AtMost(1))
+        ..paravirtual::<W>(about, Overtaking::AtMost(1))
     }
 }
 
