@@ -14,8 +14,8 @@ use super::{
 /// platform that the locks are for. The callback gets `[its arguments]`, and then for each lock `row Alias [Type] "name"` and a semicolon.
 #[macro_export]
 macro_rules! for_each_mutex {
-    ($platform:ty; $callback:path; $($argument:tt)*) => {
-        $crate::mutex_rows! { $platform; $crate::mutex_types; $callback, $($argument)* }
+    ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
+        $crate::mutex_rows! { $platform; $crate::mutex_types; $($callback)::+; $($argument)* }
     };
 }
 
@@ -23,9 +23,9 @@ macro_rules! for_each_mutex {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mutex_types {
-    ([$callback:path, $($argument:tt)*] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
+    ([$($callback:tt)::+; $($argument:tt)*] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
         c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
-        $callback! { [$($argument)*] $($row $alias [$lock] $name;)* }
+        $($callback)::+! { [$($argument)*] $($row $alias [$lock] $name;)* }
     };
 }
 
@@ -35,8 +35,8 @@ macro_rules! mutex_types {
 /// that it has in *C*, if it has one there; the bits of its word that say who holds it, if it can be *preload*ed; and its [`Facts`](crate::catalogue::Facts).
 #[macro_export]
 macro_rules! mutex_rows {
-    ($platform:ty; $callback:path; $($argument:tt)*) => {
-        $callback! { [$($argument)*]
+    ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
+        $($callback)::+! { [$($argument)*]
 
         stanchion StanchionLock [$crate::StanchionLock<$platform>] "stanchion"
             is "Running threads take it; one waiter is awake, the others sleep."

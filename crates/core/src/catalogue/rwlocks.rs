@@ -14,8 +14,8 @@ use super::{
 /// of cells; `downgrades`, or `upgrades` as well; `reads_again` while a writer waits, or `reads_once`.
 #[macro_export]
 macro_rules! for_each_rwlock {
-    ($platform:ty; $callback:path; $($argument:tt)*) => {
-        $crate::rwlock_rows! { $platform; $crate::rwlock_types; $callback, $($argument)* }
+    ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
+        $crate::rwlock_rows! { $platform; $crate::rwlock_types; $($callback)::+; $($argument)* }
     };
 }
 
@@ -23,17 +23,17 @@ macro_rules! for_each_rwlock {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! rwlock_types {
-    ([$callback:path, $($argument:tt)*] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
+    ([$($callback:tt)::+; $($argument:tt)*] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
         has $readers:ident $ways:ident $again:ident $facts:tt)*) => {
-        $callback! { [$($argument)*] $($row $alias [$lock] $name $readers $ways $again;)* }
+        $($callback)::+! { [$($argument)*] $($row $alias [$lock] $name $readers $ways $again;)* }
     };
 }
 
 /// The rows in full: `rwlock_rows! { P; some::callback; its arguments }`, as [`mutex_rows!`](crate::mutex_rows) has them.
 #[macro_export]
 macro_rules! rwlock_rows {
-    ($platform:ty; $callback:path; $($argument:tt)*) => {
-        $callback! { [$($argument)*]
+    ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
+        $($callback)::+! { [$($argument)*]
 
         rw_simple CountRwLock [$crate::CountRwLock<$platform>] "rw-simple"
             is "A count of readers and a writer's flag; writers first, all spin."

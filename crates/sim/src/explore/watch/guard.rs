@@ -1,8 +1,8 @@
 //! What is known of one lock of a run.
-use super::super::bounds::{Asks, SecondByte};
 use super::super::failure::{Failure, Kind};
 use super::super::sharing::{How, Sharing, Wants};
 use super::super::{CONTEXTS, Ctx};
+use stanchion_core::catalogue::{Asks, SecondByte};
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
 
