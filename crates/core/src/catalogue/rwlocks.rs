@@ -2,7 +2,7 @@
 use super::{
     Asks, Awaits,
     InHandlers::{All, Reads},
-    Outnumbered::{Collapses, Falls, Holds},
+    Outnumbered::{Collapses, Holds},
     Overtaking, Shares, Stated,
     Timed::ByTries,
     Waits::{Sleep, Spin},
@@ -116,8 +116,8 @@ macro_rules! rwlock_rows {
             is "As percpu-rw over rw-simple, the form that was announced."
             for "comparisons with `percpu-rw`"
             has celled downgrades reads_again {
-            bytes: 20, bytes_a_context: 128, bytes_a_class: 64,
-            waits: Spin, waiting: "spin", outnumbered: Falls,
+            bytes: 24, bytes_a_context: 128, bytes_a_class: 64,
+            waits: Spin, waiting: "spin", outnumbered: Collapses,
             overtaken: "as `rw-simple` until it has the base lock; no reader from then on", starves: true, bound: Overtaking::UNTIL_THE_GATE,
             holder_away: "all spin", next_away: "all spin",
             timed: ByTries, in_handlers: Reads,
