@@ -9,6 +9,7 @@ mod conform;
 mod fastpath;
 mod finding;
 mod guest;
+mod locks;
 mod mutants;
 mod names;
 mod orderings;
@@ -102,6 +103,12 @@ enum Task {
     Conform(conform::Request),
     /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
     Programs(programs::Request),
+    /// Write the tables of locks into README.md and docs/locks.md from the catalogue
+    Locks {
+        /// Write nothing; fail when a page is not current
+        #[arg(long)]
+        check: bool,
+    },
     /// Build the kernel of the guest world, to be run by `stanchion guest`
     Guest(guest::Request),
     /// Write crates/capi/include/stanchion.h from the C interface
@@ -153,6 +160,7 @@ fn main() -> ExitCode {
         }
         Task::Conform(request) => conform::run(&root, &request),
         Task::Programs(request) => programs::run(&root, &request),
+        Task::Locks { check } => locks::run(&root, check),
         Task::Guest(request) => guest::run(&root, &request),
         Task::Header { check } => capi::header(&root, check),
         Task::Install { prefix, destdir } => {

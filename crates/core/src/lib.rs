@@ -4,21 +4,7 @@
 //! execution context. [`Platform`] is that list. The worlds that implement it (operating system threads, a simulated
 //! machine, a model checker, bare-metal vCPUs) live in other crates; this one depends on nothing.
 //!
-//! | lock | type | for |
-//! |---|---|---|
-//! | `byte` | [`ByteLock`] | the unfair yardstick |
-//! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
-//! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
-//! | `cna` | [`CnaLock`] | many CPUs on several sockets |
-//! | `unfair-q` | [`UnfairQueuedLock`] | more contexts than CPUs, without halting; no fairness |
-//! | `ppc-simple` | [`OwnerYieldLock`] | the unfair yardstick where time can be given to the owner |
-//! | `owner-qspin` | [`OwnerQueuedLock`] | more contexts than CPUs, where time can be given to the owner |
-//! | `xen-pv` | [`XenPvLock`] | more contexts than CPUs; unfair, a full fence at each release |
-//! | `pv-ticket` | [`PvTicketLock`] | more contexts than CPUs; strict FIFO |
-//! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs, as in a kernel |
-//! | `rw-simple` | [`CountRwLock`] | the yardstick of reader-writer locks |
-//! | `qrw` | [`QueuedRwLock`] | readers and writers, fair to both |
-//! | `percpu-rw` | [`PerCpuRwLock`] | readers that hardly ever meet a writer |
+//! The [`catalogue`] has a row for each lock.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -102,6 +102,8 @@ pub struct Facts {
     pub in_handlers: InHandlers,
     /// What its readers may do, if it has readers.
     pub shares: Option<Shares>,
+    /// Whether it can be held upgradably.
+    pub upgrades: bool,
     /// Which bits of its word say who holds it, if a pthread mutex can be made of it.
     pub holder: Option<u32>,
     /// Why none can; of a reader-writer lock, why pthread ones are another.
@@ -211,6 +213,7 @@ macro_rules! facts {
                 alias: stringify!($alias),
                 about: $about,
                 suits: $suits,
+                upgrades: false $(|| crate::catalogue::upgrades(stringify!($ways)))?,
                 holder: crate::catalogue::first(&[$($($holder)?)?]),
                 $($fact)*
             };
@@ -223,6 +226,10 @@ macro_rules! facts {
     };
 }
 pub(crate) use facts;
+
+const fn upgrades(ways: &str) -> bool {
+    equal(ways.as_bytes(), b"upgrades")
+}
 
 const fn first(all: &[u32]) -> Option<u32> {
     if all.is_empty() { None } else { Some(all[0]) }

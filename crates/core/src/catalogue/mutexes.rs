@@ -297,6 +297,7 @@ const ANNOUNCED: Facts = Facts {
     timed: ByTries,
     in_handlers: All,
     shares: None,
+    upgrades: false,
     holder: None,
     not_preloaded: Some("it is there to be compared with others, in the laboratory"),
     variant_of: Some("pv-qspin"),
