@@ -11,8 +11,11 @@ use std::{fs, io};
 const PAGES: &[&str] = &["README.md", "docs/locks.md"];
 const END: &str = "<!-- end of locks -->";
 
+/// Writes a table.
+type Table = fn() -> String;
+
 /// The tables by name.
-const TABLES: &[(&str, fn() -> String)] = &[
+const TABLES: &[(&str, Table)] = &[
     ("mutexes, for whom", || for_whom(MUTEXES)),
     ("rwlocks, for whom", || for_whom(RWLOCKS)),
     ("mutexes, properties", mutex_properties),

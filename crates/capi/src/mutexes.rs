@@ -149,7 +149,7 @@ macro_rules! family {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
         c [$($type:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
         $($(mutex! {
-            #[doc = concat!(" `", $name, "`: ", $about, " For ", $suits, ".")]
+            #[doc = concat!(" `", $name, "`: ", $about, " For: ", $suits, ".")]
             $row $type = Raw<$lock>
         })?)*
 

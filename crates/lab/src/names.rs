@@ -50,7 +50,7 @@ mod tests {
             &mut script,
         );
         let script = String::from_utf8(script).expect("a script");
-        for name in ["owner-qspin", "qrw-readers-first", "stanchion"] {
+        for name in ["owner-qspin", "qrw-readers-first", "twa"] {
             assert!(script.contains(&format!(" {name} ")), "{name}");
         }
     }

@@ -12,7 +12,7 @@ macro_rules! mutexes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
         c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
         $(
-            #[doc = concat!("`", $name, "`: ", $about, " For ", $suits, ".")]
+            #[doc = concat!("`", $name, "`: ", $about, " For: ", $suits, ".")]
             pub type $alias<C = Silent> = Raw<$lock>;
             const _: () =
                 assert!(size_of::<$alias>() == catalogue::mutex($name).bytes && align_of::<$alias>() == 4);
@@ -31,7 +31,7 @@ macro_rules! mutexes {
 macro_rules! rwlocks {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
         has $readers:ident $ways:ident $again:ident $facts:tt)*) => {$(
-        #[doc = concat!("`", $name, "`: ", $about, " For ", $suits, ".")]
+        #[doc = concat!("`", $name, "`: ", $about, " For: ", $suits, ".")]
         #[doc = guards!($readers $alias)]
         pub type $alias<C = Silent> = RawRw<$lock>;
         const _: () = assert!(size_of::<$alias>() == catalogue::rwlock($name).bytes);

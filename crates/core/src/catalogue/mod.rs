@@ -213,7 +213,7 @@ macro_rules! facts {
                 alias: stringify!($alias),
                 about: $about,
                 suits: $suits,
-                upgrades: false $(|| crate::catalogue::upgrades(stringify!($ways)))?,
+                upgrades: crate::catalogue::upgrades(concat!("" $(, stringify!($ways))?)),
                 holder: crate::catalogue::first(&[$($($holder)?)?]),
                 $($fact)*
             };
