@@ -79,6 +79,20 @@ macro_rules! mutex_rows {
             stated: Stated::TICKET,
         }
 
+        twa TwaLock [$crate::TwaLock<$platform>] "twa"
+            is "Tickets in order of arrival; only the next in line polls the lock."
+            for "as `ticket`, with more CPUs"
+            c [stanchion_twa_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "spin at an array of cells, the next in line at the lock", outnumbered: Collapses,
+            overtaken: "never", starves: false, bound: AtMost(0),
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "Dice and Kogan, TWA: Ticket Locks Augmented with a Waiting Array, Euro-Par 2019",
+            stated: Stated::TWA,
+        }
+
         qspin QSpinLock [$crate::QSpinLock<$platform>] "qspin"
             is "The waiters form a queue, and each spins on a line of its own."
             for "at most one thread a CPU, and none of them preempted"
@@ -104,6 +118,20 @@ macro_rules! mutex_rows {
             timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
             source: "Dice and Kogan, Compact NUMA-aware Locks, EuroSys 2019; Alex Kogan, Add NUMA-awareness to qspinlock, v15, 2021",
             stated: Stated::CNA,
+        }
+
+        reciprocating ReciprocatingLock [$crate::ReciprocatingLock<$platform>] "reciprocating"
+            is "Waiters arrive on a stack, and one stack after the other is served."
+            for "as `qspin`: each hand-over is one store into the line of the next"
+            c [stanchion_reciprocating_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "spin on a line of their own", outnumbered: Collapses,
+            overtaken: "once each", starves: false, bound: AtMost(1),
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "Dice and Kogan, Reciprocating Locks, 2025 (arXiv 2501.02380)",
+            stated: Stated::RECIPROCATING,
         }
 
         unfair_q UnfairQueuedLock [$crate::UnfairQueuedLock<$platform>] "unfair-q"
@@ -192,7 +220,7 @@ macro_rules! mutex_rows {
 
         pv_qspin PvQSpinLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Merged>] "pv-qspin"
             is "Newcomers steal, others queue and sleep: the form of Linux 4.15."
-            for "more threads than CPUs, as in a kernel; no bound on a wait"
+            for "more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`"
             c [stanchion_pv_qspin_t] preload [0xff] {
             waiting: "spin 20 µs for the lock, 50 µs in the queue, then sleep", outnumbered: Holds,
             overtaken: "any number of times while the head sleeps, else once each", starves: true,

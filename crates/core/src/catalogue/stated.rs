@@ -251,6 +251,8 @@ impl Stated {
     };
     pub(super) const TICKET: Self =
         Self { fields: &[(0, "serving"), (2, "next")], tail: Tail::Tickets { halves: &[0, 2] }, ..HELD };
+    /// Its releases look at the place of any context.
+    pub(super) const TWA: Self = Self { looks_at_all: true, programs: &[Programs::Queueing], ..Self::TICKET };
     pub(super) const QSPIN: Self = Self {
         fields: &[(0, "locked"), (1, "pending"), (2, "tail")],
         tail: Tail::Nodes,
@@ -263,6 +265,14 @@ impl Stated {
         in_order: InOrder::NOTHING.stores(WHOLE_NODES),
         programs: &[Programs::Queueing, Programs::OnNodes],
         ..Self::QSPIN
+    };
+    pub(super) const RECIPROCATING: Self = Self {
+        fields: &[(0, "tail"), (2, "segment")],
+        tail: Tail::Nodes,
+        // States of nodes, and the holder's cell of the lock.
+        in_order: InOrder::NOTHING.stores(&[1, 1_001, 1_009]),
+        programs: &[Programs::Queueing],
+        ..HELD
     };
     pub(super) const UNFAIR_Q: Self = Self {
         fields: &[(0, "locked"), (2, "tail")],

@@ -248,7 +248,8 @@ impl Watch {
                     NodeCode::from_raw(before.tail).map(NodeCode::cpu)
                 }
             };
-            guard.tail_moved(me, number.and_then(owner), after);
+            let is_taken = self.tail == Tail::Nodes && after.tail == NodeCode::NONE;
+            guard.tail_moved(me, number.and_then(owner), after, is_taken);
         }
         if after.pending != before.pending {
             guard.second_byte_changed(self.second_byte, me, before.pending, after.pending);
