@@ -13,8 +13,8 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
-use stanchion_core::catalogue::{MUTEXES, Tail};
 use stanchion_core::RawLock;
+use stanchion_core::catalogue::{MUTEXES, Tail};
 
 /// A lock and what it protects.
 struct Protected<W: World, L> {
