@@ -10,6 +10,7 @@ mod dependents;
 mod fastpath;
 mod finding;
 mod guest;
+mod locks;
 mod mutants;
 mod names;
 mod orderings;
@@ -105,6 +106,12 @@ enum Task {
     Programs(programs::Request),
     /// Run the tests of parking_lot, and of published crates that use it, with it and with the drop-ins in its place
     Dependents(dependents::Request),
+    /// Write the tables of locks into README.md and docs/locks.md from the catalogue
+    Locks {
+        /// Write nothing; fail when a page is not current
+        #[arg(long)]
+        check: bool,
+    },
     /// Build the kernel of the guest world, to be run by `stanchion guest`
     Guest(guest::Request),
     /// Write crates/capi/include/stanchion.h from the C interface
@@ -157,6 +164,7 @@ fn main() -> ExitCode {
         Task::Conform(request) => conform::run(&root, &request),
         Task::Programs(request) => programs::run(&root, &request),
         Task::Dependents(request) => dependents::run(&root, &request),
+        Task::Locks { check } => locks::run(&root, check),
         Task::Guest(request) => guest::run(&root, &request),
         Task::Header { check } => capi::header(&root, check),
         Task::Install { prefix, destdir } => {

@@ -113,7 +113,7 @@ typedef struct stanchion_counted_mutex_t {
 #define STANCHION_COUNTED_MUTEX_INIT STANCHION_INIT
 
 /**
- * `byte`: the unfair yardstick. Spins; no bound on a wait.
+ * `byte`: Whoever finds the byte free takes it; waiters spin. For: the unfair yardstick.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -125,7 +125,7 @@ typedef struct stanchion_byte_t {
 #define STANCHION_BYTE_INIT STANCHION_INIT
 
 /**
- * `ticket`: the fair yardstick, lost when threads outnumber CPUs. First come, first served; spins.
+ * `ticket`: Tickets in order of arrival; all waiters spin on one line. For: the fair yardstick, lost when threads outnumber CPUs.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -137,7 +137,19 @@ typedef struct stanchion_ticket_t {
 #define STANCHION_TICKET_INIT STANCHION_INIT
 
 /**
- * `qspin`: for at most one thread a CPU, and none of them preempted. A queue of spinners.
+ * `twa`: Tickets in order of arrival; only the next in line polls the lock. For: as `ticket`, with more CPUs.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_twa_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_twa_t;
+#define STANCHION_TWA_INIT STANCHION_INIT
+
+/**
+ * `qspin`: The waiters form a queue, and each spins on a line of its own. For: at most one thread a CPU, and none of them preempted.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -149,7 +161,7 @@ typedef struct stanchion_qspin_t {
 #define STANCHION_QSPIN_INIT STANCHION_INIT
 
 /**
- * `cna`: as `qspin`, on several NUMA nodes; waiters nearby come first, others wait 1 ms longer at most. Spins.
+ * `cna`: A queue of spinners that serves its own NUMA node first, for 1 ms. For: as `qspin`, on several NUMA nodes: waiters nearby first.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -161,7 +173,19 @@ typedef struct stanchion_cna_t {
 #define STANCHION_CNA_INIT STANCHION_INIT
 
 /**
- * `unfair-q`: for more threads than CPUs, without sleeping; waiters may steal. No bound on a wait.
+ * `reciprocating`: Waiters arrive on a stack, and one stack after the other is served. For: as `qspin`: each hand-over is one store into the line of the next.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_reciprocating_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_reciprocating_t;
+#define STANCHION_RECIPROCATING_INIT STANCHION_INIT
+
+/**
+ * `unfair-q`: A queue of spinners who steal, those in front more often. For: more threads than CPUs, without sleeping; no bound on a wait.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -173,7 +197,7 @@ typedef struct stanchion_unfair_q_t {
 #define STANCHION_UNFAIR_Q_INIT STANCHION_INIT
 
 /**
- * `ppc-simple`: unfair; waiters lend their time to an owner that does not run. Spins.
+ * `ppc-simple`: The word names its owner, and waiters give it their time. For: the unfair yardstick where time can be given to the owner.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -185,7 +209,7 @@ typedef struct stanchion_ppc_simple_t {
 #define STANCHION_PPC_SIMPLE_INIT STANCHION_INIT
 
 /**
- * `owner-qspin`: a queue, whose waiters lend their time to an owner that does not run. Spins.
+ * `owner-qspin`: A queue that gives its owner time; newcomers steal for a while. For: more threads than CPUs, where time can be given to the owner.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -197,7 +221,7 @@ typedef struct stanchion_owner_qspin_t {
 #define STANCHION_OWNER_QSPIN_INIT STANCHION_INIT
 
 /**
- * `xen-pv`: an unfair byte whose waiters sleep after a while.
+ * `xen-pv`: Whoever finds the byte free takes it; waiters sleep after a while. For: more threads than CPUs; unfair, a full fence at each release.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -209,7 +233,7 @@ typedef struct stanchion_xen_pv_t {
 #define STANCHION_XEN_PV_INIT STANCHION_INIT
 
 /**
- * `pv-ticket`: first come, first served; waiters sleep after a while.
+ * `pv-ticket`: Tickets in order of arrival; waiters sleep after a while. For: more threads than CPUs; strictly first come, first served.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -221,7 +245,7 @@ typedef struct stanchion_pv_ticket_t {
 #define STANCHION_PV_TICKET_INIT STANCHION_INIT
 
 /**
- * `pv-ticket-opportunistic`: the same; waiters near their turn hardly ever sleep.
+ * `pv-ticket-opportunistic`: As pv-ticket, and waiters near their turn hardly ever sleep. For: comparisons with `pv-ticket`.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -233,7 +257,7 @@ typedef struct stanchion_pv_ticket_opportunistic_t {
 #define STANCHION_PV_TICKET_OPPORTUNISTIC_INIT STANCHION_INIT
 
 /**
- * `pv-qspin`: as merged in Linux 4.15: newcomers steal, waiters sleep; no bound on stealing by time. It may be destroyed as early.
+ * `pv-qspin`: Newcomers steal, others queue and sleep: the form of Linux 4.15. For: more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -245,19 +269,7 @@ typedef struct stanchion_pv_qspin_t {
 #define STANCHION_PV_QSPIN_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-kick-at-unlock`: never steals.
- *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
- */
-typedef struct stanchion_pv_qspin_kick_at_unlock_t {
-  /* For the library alone. */
-  uint32_t opaque;
-} stanchion_pv_qspin_kick_at_unlock_t;
-#define STANCHION_PV_QSPIN_KICK_AT_UNLOCK_INIT STANCHION_INIT
-
-/**
- * `pv-qspin-eager`: wakes a sleeper when it becomes head (4.2-rc1).
+ * `pv-qspin-eager`: Whoever becomes head of the queue is woken at once (4.2-rc1). For: comparisons: what was there before the 2015 series.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -269,7 +281,19 @@ typedef struct stanchion_pv_qspin_eager_t {
 #define STANCHION_PV_QSPIN_EAGER_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-kick-ahead`: as kick-at-unlock, and wakes the next few sleepers.
+ * `pv-qspin-kick-at-unlock`: Nobody steals; a release wakes the head of the queue if it sleeps. For: comparisons: patch 1 of the 2015 series.
+ *
+ * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_pv_qspin_kick_at_unlock_t {
+  /* For the library alone. */
+  uint32_t opaque;
+} stanchion_pv_qspin_kick_at_unlock_t;
+#define STANCHION_PV_QSPIN_KICK_AT_UNLOCK_INIT STANCHION_INIT
+
+/**
+ * `pv-qspin-kick-ahead`: As kick-at-unlock, and a release wakes the next few sleepers, too. For: comparisons: patches 1 and 2 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -281,7 +305,7 @@ typedef struct stanchion_pv_qspin_kick_ahead_t {
 #define STANCHION_PV_QSPIN_KICK_AHEAD_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-wait-early`: as kick-ahead, and sleeps at once behind sleepers.
+ * `pv-qspin-wait-early`: As kick-ahead, and whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 to 3 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -293,7 +317,7 @@ typedef struct stanchion_pv_qspin_wait_early_t {
 #define STANCHION_PV_QSPIN_WAIT_EARLY_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-wait-early-sampled`: as kick-ahead, and looks now and then whether to sleep.
+ * `pv-qspin-wait-early-sampled`: As kick-ahead; waiters look now and then if the one ahead sleeps. For: comparisons: `pv-qspin-wait-early` as it was merged.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -305,7 +329,7 @@ typedef struct stanchion_pv_qspin_wait_early_sampled_t {
 #define STANCHION_PV_QSPIN_WAIT_EARLY_SAMPLED_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-only-wait-early`: as kick-at-unlock, and sleeps at once behind sleepers.
+ * `pv-qspin-only-wait-early`: As kick-at-unlock; whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 and 3 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -317,7 +341,7 @@ typedef struct stanchion_pv_qspin_only_wait_early_t {
 #define STANCHION_PV_QSPIN_ONLY_WAIT_EARLY_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-pending`: as kick-at-unlock; the first waiter needs no node.
+ * `pv-qspin-pending`: As kick-at-unlock, and the first waiter needs no place in the queue. For: comparisons: patches 1 and 5 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -329,7 +353,7 @@ typedef struct stanchion_pv_qspin_pending_t {
 #define STANCHION_PV_QSPIN_PENDING_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-patched`: the announced series of 2015 as a whole.
+ * `pv-qspin-patched`: Kick at unlock, kick ahead, wait early and a pending waiter. For: comparisons: the 2015 series as a whole.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -341,7 +365,7 @@ typedef struct stanchion_pv_qspin_patched_t {
 #define STANCHION_PV_QSPIN_PATCHED_INIT STANCHION_INIT
 
 /**
- * `pv-qspin-hash`: as kick-at-unlock; finds its head in a hash table.
+ * `pv-qspin-hash`: As kick-at-unlock; a release finds the sleeper in a hash table. For: comparisons: how a release finds a sleeper.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -353,7 +377,7 @@ typedef struct stanchion_pv_qspin_hash_t {
 #define STANCHION_PV_QSPIN_HASH_INIT STANCHION_INIT
 
 /**
- * `ppc-qspin`: as kick-at-unlock; yields instead of sleeping.
+ * `ppc-qspin`: As kick-at-unlock, and waiters yield instead of sleeping. For: comparisons: queued locks on POWER from 2020 to 2022.
  *
  * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
@@ -707,6 +731,46 @@ int stanchion_ticket_timedlock(struct stanchion_ticket_t *lock, const struct tim
 int stanchion_ticket_unlock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT;
 
 /**
+ * Waits until the calling thread holds `lock`, a `stanchion_twa_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_twa_lock(struct stanchion_twa_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_twa_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_twa_trylock(struct stanchion_twa_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_twa_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_twa_timedlock(struct stanchion_twa_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_twa_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_twa_unlock(struct stanchion_twa_t *lock) STANCHION_NOEXCEPT;
+
+/**
  * Waits until the calling thread holds `lock`, a `stanchion_qspin_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
@@ -785,6 +849,46 @@ int stanchion_cna_timedlock(struct stanchion_cna_t *lock, const struct timespec 
  * `stanchion_checked_mutex_t`.
  */
 int stanchion_cna_unlock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_reciprocating_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_reciprocating_lock(struct stanchion_reciprocating_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_reciprocating_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_reciprocating_trylock(struct stanchion_reciprocating_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_reciprocating_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_reciprocating_timedlock(struct stanchion_reciprocating_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_reciprocating_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_reciprocating_unlock(struct stanchion_reciprocating_t *lock) STANCHION_NOEXCEPT;
 
 /**
  * Waits until the calling thread holds `lock`, a `stanchion_unfair_q_t`.
@@ -1068,6 +1172,46 @@ int stanchion_pv_qspin_timedlock(struct stanchion_pv_qspin_t *lock, const struct
 int stanchion_pv_qspin_unlock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEXCEPT;
 
 /**
+ * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_eager_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_eager_lock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_pv_qspin_eager_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_pv_qspin_eager_trylock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_pv_qspin_eager_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_pv_qspin_eager_timedlock(struct stanchion_pv_qspin_eager_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_pv_qspin_eager_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_pv_qspin_eager_unlock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
+
+/**
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
@@ -1107,46 +1251,6 @@ int stanchion_pv_qspin_kick_at_unlock_timedlock(struct stanchion_pv_qspin_kick_a
  * `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_kick_at_unlock_unlock(struct stanchion_pv_qspin_kick_at_unlock_t *lock) STANCHION_NOEXCEPT;
-
-/**
- * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_eager_t`.
- *
- * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
- *
- * Caller: `lock` points at a lock that was zero before its first use.
- */
-int stanchion_pv_qspin_eager_lock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
-
-/**
- * Acquires `lock`, a `stanchion_pv_qspin_eager_t`, if that needs no waiting.
- *
- * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
- *
- * Caller: `lock` points at a lock that was zero before its first use.
- */
-int stanchion_pv_qspin_eager_trylock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
-
-/**
- * Tries to acquire `lock`, a `stanchion_pv_qspin_eager_t`, until `CLOCK_MONOTONIC` shows `until`.
- *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
- *
- * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
- */
-int stanchion_pv_qspin_eager_timedlock(struct stanchion_pv_qspin_eager_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
-
-/**
- * Releases `lock`, a `stanchion_pv_qspin_eager_t`.
- *
- * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
- */
-int stanchion_pv_qspin_eager_unlock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
 
 /**
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_kick_ahead_t`.

@@ -4,26 +4,13 @@
 //! execution context. [`Platform`] is that list. The worlds that implement it (operating system threads, a simulated
 //! machine, a model checker, bare-metal vCPUs) live in other crates; this one depends on nothing.
 //!
-//! | lock | type | for |
-//! |---|---|---|
-//! | `byte` | [`ByteLock`] | the unfair yardstick |
-//! | `ticket` | [`TicketLock`] | the fair yardstick, lost in overcommit |
-//! | `qspin` | [`QSpinLock`] | many CPUs, none of them preempted |
-//! | `cna` | [`CnaLock`] | many CPUs on several sockets |
-//! | `unfair-q` | [`UnfairQueuedLock`] | more contexts than CPUs, without halting; no fairness |
-//! | `ppc-simple` | [`OwnerYieldLock`] | the unfair yardstick where time can be given to the owner |
-//! | `owner-qspin` | [`OwnerQueuedLock`] | more contexts than CPUs, where time can be given to the owner |
-//! | `xen-pv` | [`XenPvLock`] | more contexts than CPUs; unfair, a full fence at each release |
-//! | `pv-ticket` | [`PvTicketLock`] | more contexts than CPUs; strict FIFO |
-//! | `pv-qspin` | [`PvQSpinLock`] | more contexts than CPUs, as in a kernel |
-//! | `rw-simple` | [`CountRwLock`] | the yardstick of reader-writer locks |
-//! | `qrw` | [`QueuedRwLock`] | readers and writers, fair to both |
-//! | `percpu-rw` | [`PerCpuRwLock`] | readers that hardly ever meet a writer |
+//! The [`catalogue`] has a row for each lock.
 #![no_std]
 #![forbid(unsafe_code)]
 
 mod blocked;
 pub mod byte;
+pub mod catalogue;
 pub mod cna;
 pub mod events;
 pub mod heads;
@@ -39,6 +26,7 @@ pub mod pv_qspin;
 pub mod pv_ticket;
 pub mod qrw;
 pub mod qspin;
+pub mod reciprocating;
 pub mod rw;
 pub mod rw_simple;
 pub mod spots;
@@ -47,6 +35,7 @@ pub mod tail;
 pub mod ticket;
 pub mod transitions;
 pub mod tunables;
+pub mod twa;
 pub mod unfair_q;
 pub mod xen_pv;
 
@@ -62,10 +51,12 @@ pub use pv_qspin::PvQSpinLock;
 pub use pv_ticket::PvTicketLock;
 pub use qrw::QueuedRwLock;
 pub use qspin::QSpinLock;
+pub use reciprocating::ReciprocatingLock;
 pub use rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
 pub use rw_simple::CountRwLock;
 pub use stanchion::StanchionLock;
 pub use ticket::TicketLock;
 pub use tunables::{BadSetting, Tunable, tuned};
+pub use twa::TwaLock;
 pub use unfair_q::UnfairQueuedLock;
 pub use xen_pv::XenPvLock;

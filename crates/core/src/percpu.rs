@@ -76,6 +76,8 @@ pub struct PerCpu<P: Platform> {
     pub(crate) sleepy_seen: P::U32,
     /// A stream of pseudo-random numbers.
     pub(crate) dice: P::U32,
+    /// A cell of the waiting array: no context's own; see [`crate::twa`].
+    pub(crate) turns: P::U32,
 }
 
 impl<P: Platform> PerCpu<P> {
@@ -93,6 +95,7 @@ impl<P: Platform> PerCpu<P> {
             nesting: P::U8::new(0),
             sleepy_seen: P::U32::new(0),
             dice: P::U32::new(0),
+            turns: P::U32::new(0),
         }
     }
 
@@ -180,6 +183,7 @@ where
             nesting: P::U8::ZERO,
             sleepy_seen: P::U32::ZERO,
             dice: P::U32::ZERO,
+            turns: P::U32::ZERO,
         }
     };
 }

@@ -120,8 +120,11 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Whether [`Platform::count`] does anything.
     const COUNTS: bool = true;
 
+    /// Whether this world goes through schedules one by one. Then limits are small: a lock reaches them in a few steps.
+    const EXPLORES: bool = false;
+
     /// What a lock does in one of sixteen acquisitions, it does in one of so many and one more. Zero in worlds that explore.
-    const SELDOM: u8 = 15;
+    const SELDOM: u8 = if Self::EXPLORES { 0 } else { 15 };
 
     /// Gives `f` the storage of all contexts.
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R;

@@ -32,6 +32,9 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// All that the word may do.
     const TRANSITIONS: Table;
 
+    /// All that the word of the lock may do for which those wait in line that wait for this one, if there is such a lock.
+    const QUEUE: Table = Table(&[]);
+
     /// How many read locks can be held at once; one more is an error.
     const MOST_READERS: u32;
 
@@ -46,6 +49,13 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// The same without waiting behind writers that wait: for interrupt handlers, and contexts that hold a read lock. If the calling
     /// context holds one, it is granted without waiting.
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;
+
+    /// [`RawRwLock::acquire_read_again`] if that needs no waiting; whether it did. A lock that does not know better refuses while somebody waits
+    /// to write.
+    #[must_use]
+    fn try_read_again(&self) -> bool {
+        self.try_acquire_read()
+    }
 
     /// Takes a read lock if that needs no waiting; whether it did. No more read locks than can be counted is a reason not to.
     #[must_use]

@@ -42,7 +42,7 @@ pub struct TicketLock<P: Platform> {
     next: P::U16,
 }
 
-const TRANSITIONS: Table = Table(&[
+pub(crate) const TRANSITIONS: Table = Table(&[
     Row {
         name: "draw a ticket",
         tail: Change::Goes(Is::Any, Is::Any),

@@ -15,7 +15,6 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 use spin::Mutex;
-use stanchion_core::pv_qspin::WaitPolicy;
 use stanchion_suite::broken::{OpenLock, OpenRwLock};
 use stanchion_suite::{Case, Context, Load, Waiting, World, mutex, rw};
 
@@ -76,7 +75,6 @@ fn wait<M: Machine>(mut done: impl FnMut() -> bool) {
 
 impl<M: Machine> World for Vcpus<M> {
     type Platform = M;
-    type Waits<P: WaitPolicy> = P;
     type Flag = AtomicU32;
     type Witness = ();
 

@@ -1,18 +1,9 @@
 //! Every lock by its name on the command line: the catalogue's, and those that are broken on purpose.
 use crate::busted::{BustedCount, CheckThenSet, LostKick, NoExclusion};
-use crate::conform::Vcpus;
 use crate::machine::Machine;
 use crate::subject::{Alone, Subject, Together};
-use alloc::borrow::ToOwned;
-use alloc::string::String;
-use alloc::vec::Vec;
+use stanchion_core::catalogue::{self, Facts, InHandlers, MUTEXES, RWLOCKS};
 use stanchion_core::{RawLock, RawRwLock};
-use stanchion_suite::World;
-use stanchion_suite::catalogue::{
-    ByteLock, CnaLock, CountRwLock, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Plain,
-    PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, ReadersFirst, StanchionLock, Strict, TicketLock,
-    UnfairQueuedLock, Waits, XenPvLock, pv,
-};
 
 /// Something to be done with a lock whose type is known by its name only.
 pub(crate) trait Visit {
@@ -23,67 +14,34 @@ pub(crate) trait Visit {
     fn visit<S: Subject>(&mut self) -> Self::Output;
 }
 
-/// Whether a per-CPU lock stands in this row of the catalogue, which interrupt handlers must not write.
-const fn is_per_cpu(row: &str) -> bool {
-    matches!(row.as_bytes(), [b'p', b'e', b'r', b'c', b'p', b'u', ..])
-}
-
-/// Whether the lock of this row may be read again in the middle of anything: not where the base lock lets nobody pass a writer.
-const fn reads_again(row: &str) -> bool {
-    !matches!(row.as_bytes(), b"percpu_rw_simple")
-}
-
-/// The catalogue has `_` for all signs that are none in Rust, and for reader-writer locks that is the dash only.
-fn rw_name(row: &str) -> String {
-    row.replace('_', "-")
-}
-
-macro_rules! mutex_names {
-    ([$names:ident] $($row:ident: $waiting:ident, $lock:ty;)*) => {
-        $names.extend([$(<$lock as RawLock>::NAME.to_owned()),*]);
-    };
-}
-
-macro_rules! rw_names {
-    ([$names:ident] $($row:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {
-        $names.extend([$(rw_name(stringify!($row))),*]);
-    };
-}
-
 macro_rules! visit_mutex {
-    ([$name:ident, $visitor:ident] $($row:ident: $waiting:ident, $lock:ty;)*) => {
-        $(if $name == <$lock as RawLock>::NAME {
+    ([$name:ident, $visitor:ident] $($row:ident $alias:ident [$lock:ty] $lock_name:literal;)*) => {
+        $(if $name == $lock_name {
             return Some($visitor.visit::<Alone<$lock>>());
         })*
     };
 }
 
 macro_rules! visit_rw {
-    ([$name:ident, $visitor:ident] $($row:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {
-        $(if $name == rw_name(stringify!($row)) {
-            const HANDLERS_WRITE: bool = !is_per_cpu(stringify!($row));
-            const READS_AGAIN: bool = reads_again(stringify!($row));
+    ([$name:ident, $visitor:ident] $($row:ident $alias:ident [$lock:ty] $lock_name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        $(if $name == $lock_name {
+            const FACTS: &Facts = catalogue::rwlock($lock_name);
+            const HANDLERS_WRITE: bool = matches!(FACTS.in_handlers, InHandlers::All);
+            const READS_AGAIN: bool = matches!(FACTS.shares, Some(shares) if shares.reads_again);
             return Some($visitor.visit::<Together<$lock, HANDLERS_WRITE, READS_AGAIN>>());
         })*
     };
 }
 
-fn names<W: World>() -> Vec<String> {
-    let mut names = Vec::new();
-    stanchion_suite::mutexes! { mutex_names; names }
-    stanchion_suite::rwlocks! { rw_names; names }
-    names
-}
-
-fn sound<W: World, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
-    stanchion_suite::mutexes! { visit_mutex; name, visitor }
-    stanchion_suite::rwlocks! { visit_rw; name, visitor }
+fn sound<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
+    stanchion_core::for_each_mutex! { M; visit_mutex; name, visitor }
+    stanchion_core::for_each_rwlock! { M; visit_rw; name, visitor }
     None
 }
 
 /// The names of the catalogue's locks, in the order of its tables.
-pub fn lock_names<M: Machine>() -> Vec<String> {
-    names::<Vcpus<M>>()
+pub fn lock_names() -> impl Iterator<Item = &'static str> {
+    MUTEXES.iter().chain(RWLOCKS).map(|facts| facts.name)
 }
 
 /// The names of the locks that are broken on purpose.
@@ -113,5 +71,5 @@ fn busted<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output
 
 /// Does something with the lock called `name`; `None` if there is none.
 pub(crate) fn visit<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
-    sound::<Vcpus<M>, V>(name, visitor).or_else(|| busted::<M, V>(name, visitor))
+    sound::<M, V>(name, visitor).or_else(|| busted::<M, V>(name, visitor))
 }

@@ -3,7 +3,7 @@ mod support;
 
 use serde_json::Value;
 use stanchion_guest::{Verdict, lock_names};
-use support::{Threads, run};
+use support::run;
 
 #[test]
 fn every_lock_passes_and_a_broken_one_fails() {
@@ -18,8 +18,8 @@ fn every_lock_passes_and_a_broken_one_fails() {
             .filter(|test| test["name"].as_str().is_some_and(|name| name.starts_with(&module)))
             .count()
     };
-    for lock in lock_names::<Threads>() {
-        assert!(of(&lock) >= 6, "{lock} has {} tests", of(&lock));
+    for lock in lock_names() {
+        assert!(of(lock) >= 6, "{lock} has {} tests", of(lock));
     }
     assert_eq!(outcome.only("result")["operations"], tests.len());
 

@@ -1,5 +1,5 @@
 //! Explores a shape with a lock.
-use crate::guard::{self, Ordered};
+use crate::guard;
 use crate::interrupts::Points;
 use crate::platform::Model;
 use crate::program::execution;
@@ -10,6 +10,7 @@ use core::any::Any;
 use core::fmt;
 use core::panic::AssertUnwindSafe;
 use core::time::Duration;
+use stanchion_core::catalogue::InOrder;
 use stanchion_core::transitions::Word;
 use stanchion_core::{Downgrade, Event, RawLock, Upgradable};
 use std::panic;
@@ -83,7 +84,7 @@ pub struct Stated {
     /// What its word is while it is free.
     pub is_free: fn(Word) -> bool,
     /// Which writes are ordered.
-    pub ordered: Ordered,
+    pub ordered: InOrder,
 }
 
 /// Explores `shape` with locks of type `L`.

@@ -3,11 +3,12 @@
 //! The test is performed anew in each execution: it makes its locks, hands its contexts to [`contexts`], and looks at what they have
 //! left. Only what the contexts do is explored.
 use crate::check::{self, Limits, Report};
-use crate::guard::{self, Ordered};
+use crate::guard;
 use crate::interrupts::Points;
 use crate::settings::PLAIN;
 use crate::shapes::Second;
 use crate::world::{self, World, conducted};
+use stanchion_core::catalogue::InOrder;
 use std::rc::Rc;
 
 /// Performs `test` in every execution that there is within the limits. It calls [`contexts`] once, with at most so many.
@@ -16,7 +17,7 @@ pub fn explore(
     limits: &Limits,
     test: impl Fn() + Copy + Send + Sync + 'static,
 ) -> Report {
-    guard::begin_program(Ordered::NOTHING);
+    guard::begin_program(InOrder::NOTHING);
     check::explore_all(most_contexts, Points::new(0, Second::Within), limits, test)
 }
 

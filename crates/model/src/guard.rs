@@ -4,50 +4,34 @@
 //! cell is also exchanged. So it would not notice by itself that nothing orders the two. Each write that is looked at leaves a
 //! mark here, which loom sees read by those that must come after.
 use core::cell::{Cell, RefCell};
+use stanchion_core::catalogue::InOrder;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 thread_local! {
-    static ORDERED: Cell<Ordered> = const { Cell::new(Ordered::NOTHING) };
+    static ORDERED: Cell<InOrder> = const { Cell::new(InOrder::NOTHING) };
     static GUARDS: RefCell<BTreeMap<usize, Guard>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Stands for a write: whoever reads it must come after that.
 type Mark = Rc<loom::cell::UnsafeCell<()>>;
 
-/// What a lock states about the writes to its cells, by place: of a lock from 0 on, of a context from 1000 on, in the order in
-/// which they are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Ordered {
-    /// Plain stores to these are ordered with all other writes.
-    pub stores: &'static [usize],
-    /// Plain stores to these are ordered among themselves.
-    pub plain_stores: &'static [usize],
-    /// Additions to these are ordered among themselves, from one moment when the cell is zero to the next: who finds it zero
-    /// comes after all that was added before, by the order of this one cell.
-    pub additions: &'static [usize],
-}
-
-impl Ordered {
-    /// Of a lock that states nothing.
-    pub const NOTHING: Self = Self { stores: &[], plain_stores: &[], additions: &[] };
-
-    fn guard(&self, place: usize) -> Option<Guard> {
-        let concerns = if self.stores.contains(&place) {
-            Concerns::All
-        } else if self.plain_stores.contains(&place) {
-            Concerns::PlainStores
-        } else if self.additions.contains(&place) {
-            Concerns::Additions
-        } else {
-            return None;
-        };
-        Some(Guard { concerns, last: None, exchanged: Vec::new() })
-    }
+/// The guard of the cell at `place`, if the lock states something about the writes to it.
+fn guard(ordered: InOrder, place: usize) -> Option<Guard> {
+    let concerns = if ordered.stores.contains(&place) {
+        Concerns::All
+    } else if ordered.plain_stores.contains(&place) {
+        Concerns::PlainStores
+    } else if ordered.additions.contains(&place) {
+        Concerns::Additions
+    } else {
+        return None;
+    };
+    Some(Guard { concerns, last: None, exchanged: Vec::new() })
 }
 
 /// Sets what the lock of the next program states.
-pub(crate) fn begin_program(ordered: Ordered) {
+pub(crate) fn begin_program(ordered: InOrder) {
     ORDERED.set(ordered);
 }
 
@@ -103,7 +87,7 @@ impl Guard {
 
 /// Guards the cell `number`, if its lock states something about the writes to the cell at this place.
 pub(crate) fn begin(number: usize, place: usize) {
-    if let Some(guard) = ORDERED.get().guard(place) {
+    if let Some(guard) = guard(ORDERED.get(), place) {
         GUARDS.with_borrow_mut(|guards| guards.insert(number, guard));
     }
 }

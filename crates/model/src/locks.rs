@@ -1,18 +1,12 @@
-//! The locks that are checked: one line each.
+//! The locks that are checked, and the programs that each goes through.
 use crate::check::{self, Limits, Report, Stated};
-use crate::guard::Ordered;
 use crate::platform::Model;
 use crate::policies::Few;
 use crate::shapes::Shape;
-use stanchion_core::pv_qspin as pv;
-use stanchion_core::pv_ticket::{Opportunistic, Plain};
+use stanchion_core::catalogue::{self, Facts, Programs, Tail};
 use stanchion_core::qrw::{ReadersFirst, Strict};
 use stanchion_core::transitions::Word;
-use stanchion_core::{
-    ByteLock, CnaLock, CountRwLock, Downgrade, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, PvQSpinLock,
-    PvTicketLock, QSpinLock, QueuedRwLock, RawLock, StanchionLock, TicketLock, UnfairQueuedLock, Upgradable,
-    XenPvLock,
-};
+use stanchion_core::{ByteLock, CountRwLock, PerCpuRwLock, QSpinLock, QueuedRwLock};
 
 /// [`check::check`] with one lock.
 type Check = fn(&'static Shape, &Limits, Stated) -> Report;
@@ -24,8 +18,7 @@ pub struct Lock {
     pub name: &'static str,
     check: Check,
     stated: Stated,
-    /// The shapes that it goes through.
-    pub suites: &'static [Suite],
+    programs: &'static [Programs],
 }
 
 impl Lock {
@@ -34,9 +27,9 @@ impl Lock {
         (self.check)(shape, limits, self.stated)
     }
 
-    /// The same lock, which keeps these writes in order.
-    const fn stating(self, ordered: Ordered) -> Self {
-        Self { stated: Stated { ordered, ..self.stated }, ..self }
+    /// The shapes that it goes through.
+    pub fn plan(&self) -> impl Iterator<Item = Planned> {
+        self.programs.iter().copied().flat_map(suite).copied()
     }
 }
 
@@ -44,33 +37,6 @@ impl Lock {
 pub type Planned = (&'static str, Option<usize>);
 /// Shapes for locks of one sort.
 pub type Suite = &'static [Planned];
-
-const fn lock<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    Lock { name: L::NAME, check: check::check::<L>, stated: EMPTY_WHEN_FREE, suites }
-}
-
-/// A lock, and the places of cells whose stores it keeps in order; see [`Ordered`].
-const fn ordered<L: RawLock<Platform = Model>>(stores: &'static [usize], suites: &'static [Suite]) -> Lock {
-    lock::<L>(suites).stating(Ordered { stores, ..Ordered::NOTHING })
-}
-
-const EMPTY_WHEN_FREE: Stated = Stated { is_free: |word| word == EMPTY, ordered: Ordered::NOTHING };
-/// Cells of nodes that more than one context stores to, by place: the links and the states.
-const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
-/// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
-const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
-/// The second byte of the lock, which one head after the other writes, and of a node the link, the state and the place.
-const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
-/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the other stores to them,
-/// and releasers consume them at any time.
-const SLEEPERS: &[usize] = &[2_003, 2_005];
-/// A thief that leaves the end of its queue clears a link by exchange, unless somebody else has stored there: those two are not
-/// ordered, two stores are.
-const LINKS: Ordered = Ordered { plain_stores: &[1_000, 1_008], ..Ordered::NOTHING };
-/// Links and states, and the bit by which a head objects: heads add it and take it away (which is the same) in turns.
-const LINKS_STATES_AND_TURNS: Ordered =
-    Ordered { stores: LINKS_AND_STATES, additions: &[1], ..Ordered::NOTHING };
-const EMPTY: Word = Word { tail: 0, pending: 0, locked: 0 };
 
 /// For locks that nobody queues for.
 const SPINNING: Suite = &[
@@ -168,37 +134,6 @@ const CONFERRING: Suite = &[
     ("three", Some(2)),
 ];
 
-/// A policy of the paravirtual lock, with small constants. Where the first waiter pends, it and a head write the second byte in
-/// either order.
-const fn policy<W: pv::WaitPolicy>(cells: &'static [usize]) -> Lock {
-    ordered::<PvQSpinLock<Model, pv::Small<W>>>(cells, &[POLICY])
-}
-
-/// A lock whose heads are found through the hash table.
-const fn hashed<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    let ordered = Ordered { stores: MARKS_LINKS_AND_STATES, plain_stores: SLEEPERS, ..Ordered::NOTHING };
-    lock::<L>(suites).stating(ordered)
-}
-
-/// A reader-writer lock.
-const fn rw<L: Downgrade<Platform = Model>>(
-    name: &'static str,
-    ordered: &'static [usize],
-    suites: &'static [Suite],
-) -> Lock {
-    Lock {
-        name,
-        check: check::check_rw::<L>,
-        stated: Stated { ordered: Ordered { stores: ordered, ..Ordered::NOTHING }, ..EMPTY_WHEN_FREE },
-        suites,
-    }
-}
-
-/// A reader-writer lock that can be held upgradably.
-const fn upgradable<L: Upgradable<Platform = Model>>(name: &'static str, suites: &'static [Suite]) -> Lock {
-    Lock { name, check: check::check_upgradable::<L>, stated: EMPTY_WHEN_FREE, suites }
-}
-
 /// For every reader-writer lock.
 const READING: Suite = &[
     ("rw-numberless", None),
@@ -261,53 +196,102 @@ const REFUSING: Suite = &[("too-many", Some(2)), ("reads-again", Some(2)), ("two
 /// What becomes of an upgradable holder beside all the readers that are let in.
 const UPGRADING_BESIDE_ALL: Suite = &[("upgradables-beside-reader", Some(2))];
 
-/// A lock whose word holds more than who is in the queue.
-const fn worded<L: RawLock<Platform = Model>>(suites: &'static [Suite]) -> Lock {
-    Lock {
-        stated: Stated { is_free: |word| word.locked == 0, ordered: Ordered::NOTHING },
-        ..lock::<L>(suites)
-    }
-}
-
 /// What is explored with a greater bound when there is time for it. Known to end are `xen-pv` (16 194 executions, seconds) and
 /// `pv-qspin-kick-at-unlock` (361 587, three minutes); of the other locks whose waiters halt, none has been seen to its end.
 pub const DEEPER: Suite = &[("three", Some(3))];
 
-/// Every lock of the family.
-pub const LOCKS: &[Lock] = &[
-    worded::<StanchionLock<Model>>(&[LEASING]),
-    lock::<ByteLock<Model>>(&[SPINNING]),
-    worded::<TicketLock<Model>>(&[SPINNING]),
-    ordered::<QSpinLock<Model>>(LINKS_AND_STATES, &[QUEUEING]),
-    ordered::<CnaLock<Model>>(WHOLE_NODES, &[QUEUEING, ON_NODES]),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::Merged>>>(MARKS_LINKS_AND_STATES, &[HALTING]),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::KickAtUnlock>>>(MARKS_LINKS_AND_STATES, &[HALTING]),
-    policy::<pv::EagerKick>(MARKS_LINKS_AND_STATES),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::KickAhead>>>(MARKS_LINKS_AND_STATES, &[POLICY, KICKING_AHEAD]),
-    policy::<pv::WaitEarlyAtOnce>(MARKS_LINKS_AND_STATES),
-    policy::<pv::WaitEarlySampled>(MARKS_LINKS_AND_STATES),
-    policy::<pv::OnlyWaitEarly>(MARKS_LINKS_AND_STATES),
-    policy::<pv::FirstPends>(LINKS_AND_STATES),
-    policy::<pv::Patched>(LINKS_AND_STATES),
-    hashed::<PvQSpinLock<Model, pv::Small<pv::Hashed>>>(&[POLICY]),
-    policy::<pv::Pointed>(MARKS_LINKS_AND_STATES),
-    ordered::<PvQSpinLock<Model, pv::Small<pv::Conferring>>>(MARKS_LINKS_AND_STATES, &[CONFERRING]),
-    worded::<XenPvLock<Model>>(&[HALTING, BLOCKING, HANDING_ON]),
-    worded::<PvTicketLock<Model, Plain>>(&[HALTING, BLOCKING]),
-    worded::<PvTicketLock<Model, Opportunistic>>(&[POLICY]),
-    lock::<UnfairQueuedLock<Model>>(&[QUEUEING]).stating(LINKS),
-    worded::<OwnerYieldLock<Model>>(&[SPINNING, OWNED]),
-    worded::<OwnerQueuedLock<Model>>(&[QUEUEING, OWNED, OWNED_QUEUES]).stating(LINKS_STATES_AND_TURNS),
-    rw::<CountRwLock<Model>>("rw-simple", &[], &[WHOLLY, READING]),
-    rw::<CountRwLock<Model, 1>>("rw-simple-few", &[], &[REFUSING]),
-    upgradable::<QueuedRwLock<Model>>("qrw", &[WHOLLY, READING, TOGETHER]),
-    rw::<ReadersFirst<Model>>("qrw-readers-first", &[], &[WHOLLY, READING, TOGETHER]),
-    upgradable::<QueuedRwLock<Model, ByteLock<Model>>>(
-        "qrw-byte",
-        &[WHOLLY, READING, READING_QUEUED, UPGRADING],
-    ),
-    upgradable::<QueuedRwLock<Model, ByteLock<Model>, Few>>("qrw-few", &[REFUSING, UPGRADING_BESIDE_ALL]),
-    upgradable::<QueuedRwLock<Model, QSpinLock<Model>, Strict>>("qrw-spin", &[WHOLLY, READING, UPGRADING]),
-    rw::<PerCpuRwLock<Model, CountRwLock<Model>>>("percpu-rw-simple", &[1], &[READING, CELLS]),
-    rw::<PerCpuRwLock<Model, QueuedRwLock<Model, ByteLock<Model>>>>("percpu-rw", &[2], &[READING, CELLS]),
-];
+/// The shapes of a sort of programs.
+const fn suite(programs: Programs) -> Suite {
+    match programs {
+        Programs::Spinning => SPINNING,
+        Programs::Queueing => QUEUEING,
+        Programs::OnNodes => ON_NODES,
+        Programs::Owned => OWNED,
+        Programs::OwnedQueue => OWNED_QUEUES,
+        Programs::Halting => HALTING,
+        Programs::Blocking => BLOCKING,
+        Programs::HandingOn => HANDING_ON,
+        Programs::Policy => POLICY,
+        Programs::KickingAhead => KICKING_AHEAD,
+        Programs::Conferring => CONFERRING,
+        Programs::Leasing => LEASING,
+        Programs::Reading => READING,
+        Programs::Wholly => WHOLLY,
+        Programs::Together => TOGETHER,
+        Programs::ReadingQueued => READING_QUEUED,
+        Programs::Upgrading => UPGRADING,
+        Programs::Cells => CELLS,
+        Programs::Refusing => REFUSING,
+        Programs::UpgradingBesideAll => UPGRADING_BESIDE_ALL,
+    }
+}
+
+/// A lock of the catalogue. Where the tail of a word names nodes, a free word is empty.
+const fn lock(facts: &'static Facts, check: Check) -> Lock {
+    let is_free: fn(Word) -> bool = match (facts.stated.tail, facts.shares) {
+        (Tail::Nodes, _) | (_, Some(_)) => |word| word == Word { tail: 0, pending: 0, locked: 0 },
+        _ => |word| word.locked == 0,
+    };
+    let stated = Stated { is_free, ordered: facts.stated.in_order };
+    Lock { name: facts.name, check, stated, programs: facts.stated.programs }
+}
+
+macro_rules! mutexes {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
+        &[$(lock(catalogue::mutex($name), check::check::<$lock>)),*]
+    };
+}
+
+/// A reader-writer lock of the catalogue, perhaps in a form that leaves less to explore.
+macro_rules! rwlocks {
+    ($($name:literal: $check:ident $lock:ty $(, as $other:literal with $programs:expr)?;)*) => {
+        &[$({
+            let lock = lock(catalogue::rwlock($name), check::$check::<$lock>);
+            $(let lock = Lock { name: $other, programs: $programs, ..lock };)?
+            lock
+        }),*]
+    };
+}
+
+/// Every mutex of the catalogue.
+const MUTEXES: &[Lock] = stanchion_core::for_each_mutex! { Model; mutexes; };
+
+/// Every reader-writer lock of the catalogue, and those whose queue or whose readers are few enough to go through all that they do.
+/// `percpu-rw` is only here over a `qrw` whose waiters spin.
+const RWLOCKS: &[Lock] = rwlocks! {
+    "rw-simple": check_rw CountRwLock<Model>;
+    "rw-simple": check_rw CountRwLock<Model, 1>, as "rw-simple-few" with &[Programs::Refusing];
+    "qrw": check_upgradable QueuedRwLock<Model>;
+    "qrw-readers-first": check_rw ReadersFirst<Model>;
+    "qrw": check_upgradable QueuedRwLock<Model, ByteLock<Model>>, as "qrw-byte"
+        with &[Programs::Wholly, Programs::Reading, Programs::ReadingQueued, Programs::Upgrading];
+    "qrw": check_upgradable QueuedRwLock<Model, ByteLock<Model>, Few>, as "qrw-few"
+        with &[Programs::Refusing, Programs::UpgradingBesideAll];
+    "qrw-spin": check_upgradable QueuedRwLock<Model, QSpinLock<Model>, Strict>;
+    "percpu-rw-simple": check_rw PerCpuRwLock<Model, CountRwLock<Model>>;
+    "percpu-rw": check_rw PerCpuRwLock<Model, QueuedRwLock<Model, ByteLock<Model>>>;
+};
+
+/// Every lock that is checked.
+pub fn locks() -> impl Iterator<Item = &'static Lock> {
+    MUTEXES.iter().chain(RWLOCKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reader_writer_lock_of_the_catalogue_is_checked() {
+        for facts in catalogue::RWLOCKS {
+            assert!(locks().any(|lock| lock.name == facts.name), "{}", facts.name);
+        }
+    }
+
+    #[test]
+    fn every_planned_shape_is_there() {
+        for (shape, _) in locks().flat_map(Lock::plan) {
+            assert!(crate::shapes::all().any(|known| known.name == shape), "{shape}");
+        }
+    }
+}

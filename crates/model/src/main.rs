@@ -5,7 +5,7 @@ use clap::Parser;
 use core::num::NonZero;
 use core::time::Duration;
 use stanchion_model::check::Report;
-use stanchion_model::locks::{DEEPER, LOCKS, Lock, Planned};
+use stanchion_model::locks::{DEEPER, Lock, Planned, locks};
 use stanchion_model::shapes::{self, Shape};
 use stanchion_model::{Limits, Weakening};
 use std::collections::VecDeque;
@@ -75,9 +75,8 @@ fn main() -> ExitCode {
 }
 
 fn list() {
-    for lock in LOCKS {
-        let shapes = lock.suites.iter().flat_map(|suite| suite.iter());
-        let shapes = shapes.map(|(shape, bound)| format!("{shape}:{}", bound_text(*bound)));
+    for lock in locks() {
+        let shapes = lock.plan().map(|(shape, bound)| format!("{shape}:{}", bound_text(bound)));
         println!("{:<27}{}", lock.name, shapes.collect::<Vec<_>>().join(" "));
     }
     println!();
@@ -170,14 +169,12 @@ fn explore(cli: &Cli) -> Result<bool, String> {
 }
 
 fn tasks(cli: &Cli) -> Result<Vec<Task>, String> {
-    if let Some(unknown) = cli.lock.iter().find(|name| !LOCKS.iter().any(|lock| lock.name == **name)) {
+    if let Some(unknown) = cli.lock.iter().find(|name| !locks().any(|lock| lock.name == **name)) {
         return Err(format!("there is no lock `{unknown}`; see --list"));
     }
     let bound = cli.bound.as_deref().map(parse_bound).transpose()?;
     let mut tasks = Vec::new();
-    for lock in
-        LOCKS.iter().filter(|lock| cli.lock.is_empty() || cli.lock.iter().any(|name| name == lock.name))
-    {
+    for lock in locks().filter(|lock| cli.lock.is_empty() || cli.lock.iter().any(|name| name == lock.name)) {
         for (shape, planned) in plan(lock, &cli.shape)? {
             let limits = Limits {
                 preemptions: bound.unwrap_or(if cli.deep { deeper(shape, planned) } else { planned }),
@@ -206,7 +203,7 @@ fn parse_bound(text: &str) -> Result<Option<usize>, String> {
 }
 
 fn plan(lock: &Lock, chosen: &[String]) -> Result<Vec<(&'static Shape, Option<usize>)>, String> {
-    let planned: Vec<_> = lock.suites.iter().flat_map(|suite| suite.iter().copied()).collect();
+    let planned: Vec<_> = lock.plan().collect();
     let find = |name: &str| shapes::by_name(name).ok_or(format!("there is no shape `{name}`; see --list"));
     if chosen.is_empty() {
         return planned.into_iter().map(|(name, bound)| Ok((find(name)?, bound))).collect();

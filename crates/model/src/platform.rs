@@ -22,7 +22,7 @@ impl Platform for Model {
     /// In nanoseconds of the execution's clock.
     type Deadline = u64;
 
-    const SELDOM: u8 = 0;
+    const EXPLORES: bool = true;
 
     fn after(nanos: u64) -> u64 {
         Self::now() + nanos

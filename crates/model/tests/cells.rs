@@ -1,10 +1,11 @@
 //! What the model's cells add to loom's.
 use core::time::Duration;
+use stanchion_core::catalogue::InOrder;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
 use stanchion_model::check::{Kind, Stated, check};
-use stanchion_model::{Limits, Model, Ordered, shapes};
+use stanchion_model::{Limits, Model, shapes};
 
 /// A right lock, for what those below protect.
 struct Turn(<Model as Platform>::U8);
@@ -70,12 +71,12 @@ fn a_store_is_newer_than_the_exchange_that_read_what_it_overwrites() {
     let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
     let shape = shapes::by_name("two").expect("it exists");
     let is_free = |word: Word| word.pending == 0 && word.locked == 0;
-    let report = check::<Bit>(shape, &limits, Stated { is_free, ordered: Ordered::NOTHING });
+    let report = check::<Bit>(shape, &limits, Stated { is_free, ordered: InOrder::NOTHING });
     assert!(report.failure.is_none() && report.exhausted, "{report:?}");
 }
 
 /// What comes of two contexts that pass through a lock that states this about its cells.
-fn stating<L: RawLock<Platform = Model>>(ordered: Ordered) -> Option<Kind> {
+fn stating<L: RawLock<Platform = Model>>(ordered: InOrder) -> Option<Kind> {
     let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
     let shape = shapes::by_name("two").expect("it exists");
     let report = check::<L>(shape, &limits, Stated { is_free: |_| true, ordered });
@@ -85,8 +86,8 @@ fn stating<L: RawLock<Platform = Model>>(ordered: Ordered) -> Option<Kind> {
 /// The exchanges and the stores of the bit are ordered by nothing, and by place it is the first cell of the lock.
 #[test]
 fn stores_that_should_be_ordered_and_are_not_are_seen() {
-    assert_eq!(stating::<Bit>(Ordered { stores: &[0], ..Ordered::NOTHING }), Some(Kind::Race));
-    assert_eq!(stating::<Bit>(Ordered { plain_stores: &[0], ..Ordered::NOTHING }), Some(Kind::Race));
+    assert_eq!(stating::<Bit>(InOrder { stores: &[0], ..InOrder::NOTHING }), Some(Kind::Race));
+    assert_eq!(stating::<Bit>(InOrder { plain_stores: &[0], ..InOrder::NOTHING }), Some(Kind::Race));
 }
 
 /// A lock with a cell to which its first context stores while the other exchanges it.
@@ -127,8 +128,8 @@ impl RawLock for Visited {
 
 #[test]
 fn an_exchange_may_come_at_any_time_where_only_stores_are_ordered() {
-    assert_eq!(stating::<Visited>(Ordered { stores: &[0], ..Ordered::NOTHING }), Some(Kind::Race));
-    assert_eq!(stating::<Visited>(Ordered { plain_stores: &[0], ..Ordered::NOTHING }), None);
+    assert_eq!(stating::<Visited>(InOrder { stores: &[0], ..InOrder::NOTHING }), Some(Kind::Race));
+    assert_eq!(stating::<Visited>(InOrder { plain_stores: &[0], ..InOrder::NOTHING }), None);
 }
 
 /// A lock that writes to cells of its own: before it acquires, or as the owner.
@@ -183,8 +184,8 @@ fn plain_stores_and_additions_in_no_order_are_seen() {
     let limits = Limits { preemptions: None, time: Duration::from_mins(1) };
     let shape = shapes::by_name("two").expect("it exists");
     let stated = |ordered| Stated { is_free: |word| word.locked == 0, ordered };
-    let noted = Ordered { plain_stores: &[0], ..Ordered::NOTHING };
-    let counted = Ordered { additions: &[1], ..Ordered::NOTHING };
+    let noted = InOrder { plain_stores: &[0], ..InOrder::NOTHING };
+    let counted = InOrder { additions: &[1], ..InOrder::NOTHING };
     let race = Some(Kind::Race);
     for ordered in [noted, counted] {
         let report = check::<Scribe<true>>(shape, &limits, stated(ordered));
@@ -192,6 +193,6 @@ fn plain_stores_and_additions_in_no_order_are_seen() {
         let report = check::<Scribe<false>>(shape, &limits, stated(ordered));
         assert_eq!(report.failure.map(|failure| failure.kind), race, "{ordered:?}");
     }
-    let report = check::<Scribe<false>>(shape, &limits, stated(Ordered::NOTHING));
+    let report = check::<Scribe<false>>(shape, &limits, stated(InOrder::NOTHING));
     assert!(report.failure.is_none(), "without a statement nothing is amiss: {report:?}");
 }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use loom::cell::UnsafeCell;
 use stanchion_core::order::{AcqRel, Acquire, Release};
-use stanchion_core::pv_qspin::{Small, WaitPolicy};
+
 use stanchion_core::{Atomic, Platform};
 use stanchion_model::check::Report;
 use stanchion_model::{Limits, Model, conduct};
@@ -63,7 +63,6 @@ fn explore(preemptions: usize, check: fn(Load)) -> Report {
 
 impl World for Explored {
     type Platform = Model;
-    type Waits<P: WaitPolicy> = Small<P>;
     type Flag = Seen;
     type Witness = Guarded;
 

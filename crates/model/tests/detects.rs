@@ -1,10 +1,11 @@
 //! The model finds what is broken: a lock that parks its second context, sound and broken in one way each.
 use core::time::Duration;
+use stanchion_core::catalogue::InOrder;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, ByteLock, CpuId, Platform, RawLock};
 use stanchion_model::check::{Kind, Report, Stated, check};
-use stanchion_model::{Limits, Model, Ordered, shapes};
+use stanchion_model::{Limits, Model, shapes};
 
 const SOUND: u8 = 0;
 const RELAXED_RELEASE: u8 = 1;
@@ -102,7 +103,7 @@ fn two<L: RawLock<Platform = Model>>() -> Report {
 fn explored<L: RawLock<Platform = Model>>(shape: &str, limits: &Limits) -> Report {
     let shape = shapes::by_name(shape).expect("it exists");
     let is_free = |word| word == Word { tail: 0, pending: 0, locked: 0 };
-    check::<L>(shape, limits, Stated { is_free, ordered: Ordered::NOTHING })
+    check::<L>(shape, limits, Stated { is_free, ordered: InOrder::NOTHING })
 }
 
 fn failed(report: &Report) -> Option<Kind> {

@@ -127,7 +127,7 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     }
 
     fn try_lock_shared_recursive(&self) -> bool {
-        ExcludesWriters::try_acquire_read_again(self.0.inner())
+        self.0.inner().try_read_again()
     }
 }
 

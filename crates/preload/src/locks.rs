@@ -1,14 +1,10 @@
-//! The locks that a mutex can be made of: those of the family whose free word is zero, and that do not touch their word once they have
-//! released it (W3). That leaves out `xen-pv`, `pv-ticket` and `pv-qspin-pointer`, which do; and `ticket`, whose waiters a child of `fork` could
-//! not forget.
+//! The locks that a mutex can be made of: those of four bytes whose free word is zero, that do not touch their word once they have
+//! released it (W3), and whose waiters a child of `fork` can forget. The catalogue says which these are, and why the others are not.
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
 use stanchion::deadline::Deadline;
 use stanchion::native::{Native, Watched};
-use stanchion_core::{
-    ByteLock, CnaLock, ConstLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinLock, QSpinLock, RawLock,
-    StanchionLock, UnfairQueuedLock, pv_qspin,
-};
+use stanchion_core::{ConstLock, RawLock, StanchionLock};
 
 /// The world of locks in foreign memory, in which `stats` can see what happens.
 pub(crate) type World = Native<Watched>;
@@ -87,21 +83,15 @@ fn is_waited_for(lock: &impl RawLock) -> bool {
     word.tail != 0 || word.pending != 0
 }
 
-/// The holder's part of the word, where that is its first byte.
-const BYTE: u32 = 0xff;
+macro_rules! algorithms {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
+        c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
+        &[$($(algorithm::<$lock>($holder),)?)*]
+    };
+}
 
-/// All of them. The first is the default.
-pub(crate) static ALGORITHMS: &[Algorithm] = &[
-    algorithm::<Default>(BYTE),
-    algorithm::<ByteLock<World>>(BYTE),
-    algorithm::<QSpinLock<World>>(BYTE),
-    algorithm::<CnaLock<World>>(BYTE),
-    algorithm::<UnfairQueuedLock<World>>(BYTE),
-    algorithm::<OwnerYieldLock<World>>(u32::MAX),
-    algorithm::<OwnerQueuedLock<World>>(0xffff),
-    algorithm::<PvQSpinLock<World>>(BYTE),
-    algorithm::<PvQSpinLock<World, pv_qspin::KickAtUnlock>>(BYTE),
-];
+/// All that the catalogue says can be preloaded. The first is the default.
+pub(crate) static ALGORITHMS: &[Algorithm] = stanchion_core::mutex_rows! { World; algorithms; };
 
 /// The lock that a process chose; a number so that it fits into an atomic.
 #[derive(Clone, Copy, PartialEq, Eq)]

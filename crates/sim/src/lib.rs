@@ -31,6 +31,6 @@ pub use here::Handovers;
 pub use platform::Sim;
 pub use run::{
     Failure, Outcome, Spec, check, lock_names, names_locks, run, rw_lock_names, rw_variant_names,
-    tuned_names, variant_names,
+    variant_names,
 };
 pub use time::{MS, NS, Time, US};

@@ -1,13 +1,8 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
 use crate::arena::{Arena, Placed};
 use crate::rw_locks::{self, Classes, RwKind};
-use stanchion_core::pv_qspin as pv;
-use stanchion_core::pv_ticket::{Opportunistic, Plain};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{
-    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, Platform, PvQSpinLock, PvTicketLock, QSpinLock,
-    RawLock, StanchionLock, TicketLock, Tunable, UnfairQueuedLock, XenPvLock, tuned,
-};
+use stanchion_core::{Platform, RawLock, Tunable, catalogue, tuned};
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.
@@ -52,7 +47,7 @@ pub(crate) struct LockKind {
     pub(crate) make: fn(&Rc<Arena>) -> Box<dyn AnyLock>,
 }
 
-/// The row of lock `L`.
+/// A lock by its own name.
 pub(crate) fn kind<L: RawLock>() -> LockKind {
     LockKind {
         name: L::NAME,
@@ -63,50 +58,26 @@ pub(crate) fn kind<L: RawLock>() -> LockKind {
     }
 }
 
-/// The row of a variant of a lock.
-fn variant<L: RawLock>() -> LockKind {
-    LockKind { variant: true, ..kind::<L>() }
+macro_rules! kinds {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
+        [$(LockKind { variant: catalogue::mutex($name).is_variant(), ..kind::<$lock>() }),*]
+    };
 }
 
-/// Every lock of the family that exists so far, in the order of tables.
+/// Every lock of the catalogue, each with its forms that have something set, in the order of tables.
 pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
-    vec![
-        kind::<StanchionLock<P>>(),
-        kind::<ByteLock<P>>(),
-        kind::<TicketLock<P>>(),
-        kind::<QSpinLock<P>>(),
-        kind::<CnaLock<P>>(),
-        LockKind {
+    let mut all = Vec::new();
+    for kind in stanchion_core::for_each_mutex! { P; kinds; } {
+        all.push(kind);
+        let tuned = catalogue::TUNED.iter().filter(|tuned| tuned.of == kind.name);
+        all.extend(tuned.map(|tuned| LockKind {
+            name: tuned.name,
             variant: true,
-            name: "cna-10ms",
-            tunings: &[(Tunable::CnaThreshold, 10_000)],
-            ..kind::<CnaLock<P>>()
-        },
-        kind::<UnfairQueuedLock<P>>(),
-        kind::<OwnerYieldLock<P>>(),
-        kind::<OwnerQueuedLock<P>>(),
-        kind::<XenPvLock<P>>(),
-        LockKind {
-            variant: true,
-            name: "xen-pv-wake-all",
-            tunings: &[(Tunable::XenWakeAll, 1)],
-            ..kind::<XenPvLock<P>>()
-        },
-        kind::<PvTicketLock<P, Plain>>(),
-        variant::<PvTicketLock<P, Opportunistic>>(),
-        kind::<PvQSpinLock<P>>(),
-        variant::<PvQSpinLock<P, pv::EagerKick>>(),
-        variant::<PvQSpinLock<P, pv::KickAtUnlock>>(),
-        variant::<PvQSpinLock<P, pv::KickAhead>>(),
-        variant::<PvQSpinLock<P, pv::WaitEarlyAtOnce>>(),
-        variant::<PvQSpinLock<P, pv::WaitEarlySampled>>(),
-        variant::<PvQSpinLock<P, pv::OnlyWaitEarly>>(),
-        variant::<PvQSpinLock<P, pv::FirstPends>>(),
-        variant::<PvQSpinLock<P, pv::Patched>>(),
-        variant::<PvQSpinLock<P, pv::Hashed>>(),
-        variant::<PvQSpinLock<P, pv::Pointed>>(),
-        kind::<PvQSpinLock<P, pv::Conferring>>(),
-    ]
+            tunings: tuned.settings,
+            ..kind
+        }));
+    }
+    all
 }
 
 /// The lock called `name`.

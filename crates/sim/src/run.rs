@@ -110,11 +110,6 @@ pub fn variant_names() -> Vec<&'static str> {
     locks::all::<Sim>().iter().filter(|kind| kind.variant).map(|kind| kind.name).collect()
 }
 
-/// The names of those that are another lock with a tunable set. Worlds whose tunables are fixed do not have them.
-pub fn tuned_names() -> Vec<&'static str> {
-    locks::all::<Sim>().into_iter().filter(|kind| !kind.tunings.is_empty()).map(|kind| kind.name).collect()
-}
-
 /// Whether [`Spec::lock`] could be this: the name of a lock of either kind, or several with a `+` between them, each with its settings.
 pub fn names_locks(names: &str) -> bool {
     locks::by_names::<Sim>(names).is_ok()

@@ -1,10 +1,8 @@
 //! The reader-writer locks that can be simulated and explored, by name: one list for both worlds, as `locks` is for mutexes.
 use crate::arena::{Arena, Placed};
-use stanchion_core::qrw::{ReadersFirst, Strict};
 use stanchion_core::transitions::Word;
 use stanchion_core::{
-    CountRwLock, CpuId, PerCpuRwLock, Platform, QSpinLock, QueuedRwLock, RawRwLock, ReaderCell, ReaderClass,
-    TooManyReaders,
+    CpuId, PerCpuRwLock, Platform, RawRwLock, ReaderCell, ReaderClass, TooManyReaders, catalogue,
 };
 use std::rc::Rc;
 
@@ -96,30 +94,42 @@ pub(crate) struct RwKind {
     pub(crate) make: fn(&Rc<Arena>, usize) -> Box<dyn AnyRwLock>,
 }
 
-/// The row of a lock without classes.
+/// A lock without classes, by its own name.
 pub(crate) fn kind<L: RawRwLock>() -> RwKind {
     RwKind { name: L::NAME, variant: false, make: |arena, _| Box::new(arena.place(L::new())) }
 }
 
-/// The row of a per-CPU lock.
-fn per_cpu<P: Classes, B: RawRwLock<Platform = P>>() -> RwKind {
-    RwKind {
-        name: PerCpuRwLock::<P, B>::NAME,
-        variant: false,
-        make: |arena, class| {
-            Box::new(InClass::<P, B> { lock: arena.place(PerCpuRwLock::new_in(&Number(class))), class })
-        },
+/// A lock whose readers have cells, made for a class.
+trait Celled: RawRwLock {
+    fn placed(arena: &Rc<Arena>, class: usize) -> Box<dyn AnyRwLock>;
+}
+
+impl<P: Classes, B: RawRwLock<Platform = P>> Celled for PerCpuRwLock<P, B> {
+    fn placed(arena: &Rc<Arena>, class: usize) -> Box<dyn AnyRwLock> {
+        Box::new(InClass::<P, B> { lock: arena.place(PerCpuRwLock::new_in(&Number(class))), class })
     }
 }
 
-/// Every reader-writer lock of the family, in the order of tables. Variants have names of their own, as types share theirs.
+macro_rules! make {
+    (counted $lock:ty) => {
+        kind::<$lock>().make
+    };
+    (celled $lock:ty) => {
+        <$lock>::placed
+    };
+}
+
+macro_rules! kinds {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        vec![$(RwKind {
+            name: $name,
+            variant: catalogue::rwlock($name).is_variant(),
+            make: make!($readers $lock),
+        }),*]
+    };
+}
+
+/// Every reader-writer lock of the catalogue, in the order of tables.
 pub(crate) fn all<P: Classes>() -> Vec<RwKind> {
-    vec![
-        kind::<CountRwLock<P>>(),
-        kind::<QueuedRwLock<P>>(),
-        kind::<ReadersFirst<P>>(),
-        RwKind { name: "qrw-spin", variant: true, ..kind::<QueuedRwLock<P, QSpinLock<P>, Strict>>() },
-        per_cpu::<P, QueuedRwLock<P>>(),
-        RwKind { name: "percpu-rw-simple", variant: true, ..per_cpu::<P, CountRwLock<P>>() },
-    ]
+    stanchion_core::for_each_rwlock! { P; kinds; }
 }

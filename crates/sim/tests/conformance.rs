@@ -2,7 +2,6 @@
 #[path = "support/worlds.rs"]
 mod worlds;
 
-use stanchion_sim::{lock_names, rw_lock_names};
 use std::collections::BTreeSet;
 use worlds::{LOAD, SHARED, Stepping, Timed};
 
@@ -12,17 +11,6 @@ mod timed {
     use super::*;
 
     stanchion_suite::mutex_tests!(Timed);
-}
-
-/// Every lock that can be simulated is tested, in every world: the suite's catalogue has it.
-#[test]
-fn the_catalogue_is_complete() {
-    /// A tunable makes them, no type.
-    const TUNED: [&str; 2] = ["cna-10ms", "xen-pv-wake-all"];
-    let tests = stanchion_suite::tests::<Stepping>();
-    for name in lock_names().into_iter().chain(rw_lock_names()).filter(|name| !TUNED.contains(name)) {
-        assert!(tests.iter().any(|test| test.is_of(name)), "{name} is not in the catalogue of the suite");
-    }
 }
 
 /// Worlds without a test harness run the tests from a list, in which each stands once.

@@ -25,7 +25,7 @@ fn must_hold_and_reach_all_rows(name: &str) -> Tally {
     let tally = must_hold(name, &Options::default(), SCHEDULES);
     let subject = lock(name);
     for (row, reached) in tally.rows(&subject) {
-        assert_eq!(reached, !subject.unreachable.contains(&row), "{name}: {row}");
+        assert_eq!(reached, !subject.stated.unreachable.contains(&row), "{name}: {row}");
     }
     tally
 }

@@ -1,11 +1,5 @@
 //! Any lock of the family under `lock_api`'s traits.
-use stanchion_core::pv_qspin::WaitPolicy;
-use stanchion_core::pv_ticket::TicketPolicy;
-use stanchion_core::qspin::QueueOrder;
-use stanchion_core::{
-    ByteLock, ConstLock, ConstParavirtual, OwnerQueuedLock, OwnerYieldLock, Paravirtual, Platform,
-    PvQSpinLock, PvTicketLock, QSpinLock, RawLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
-};
+use stanchion_core::{ConstLock, ConstParavirtual, Paravirtual, Platform, RawLock, StanchionLock};
 
 /// Decides whether guards may be sent to other threads: with the feature `send_guard` they may.
 #[cfg(feature = "send_guard")]
@@ -70,23 +64,17 @@ pub unsafe trait SoundPlatform: Platform {}
 pub unsafe trait Excludes: RawLock + ConstLock {}
 
 macro_rules! excludes {
-    ($($lock:ident<P $(, $policy:ident: $bound:ident)?>)*) => {$(
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
         // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and distinct contexts,
         // which `SoundPlatform` promises; the word is all there is to a lock.
-        unsafe impl<P: SoundPlatform $(, $policy: $bound)?> Excludes for $lock<P $(, $policy)?> where Self: ConstLock {}
+        unsafe impl<P: SoundPlatform> Excludes for $lock where Self: ConstLock {}
     )*};
 }
 
-excludes! {
-    ByteLock<P> TicketLock<P> UnfairQueuedLock<P> OwnerYieldLock<P> OwnerQueuedLock<P> XenPvLock<P>
-    PvTicketLock<P, T: TicketPolicy> QSpinLock<P, O: QueueOrder> PvQSpinLock<P, W: WaitPolicy>
-}
+stanchion_core::for_each_mutex! { P; excludes; }
 
-// SAFETY: as for the others.
-unsafe impl<P: SoundPlatform, const IN_ORDER: bool> Excludes for StanchionLock<P, IN_ORDER> where
-    Self: ConstLock
-{
-}
+// SAFETY: as for the others: the default lock as the queue of `qrw` has it, which nobody overtakes.
+unsafe impl<P: SoundPlatform> Excludes for StanchionLock<P, true> where Self: ConstLock {}
 
 // SAFETY: `lock_api` asks for what `Excludes` promises. Nothing here unwinds once the lock is held.
 unsafe impl<L: Excludes> lock_api::RawMutex for Raw<L> {

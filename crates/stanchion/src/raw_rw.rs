@@ -1,10 +1,7 @@
 //! Any reader-writer lock of the family under `lock_api`'s traits.
-use crate::raw::{Excludes, GuardMarker, SoundPlatform};
+use crate::raw::{GuardMarker, SoundPlatform};
 use lock_api::GuardNoSend;
-use stanchion_core::qrw::RwPolicy;
-use stanchion_core::{
-    ConstRwLock, CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, TooManyReaders, Upgradable,
-};
+use stanchion_core::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
 
 /// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
 ///
@@ -40,45 +37,30 @@ impl<L, const RECURSIVE: bool> RawRw<L, RECURSIVE> {
 pub unsafe trait ExcludesWriters: RawRwLock + ConstRwLock {
     /// Decides whether guards may be sent to other threads.
     type Guard: Default;
-
-    /// [`RawRwLock::acquire_read_again`] if that needs no waiting; whether it did. A lock that does not know better refuses while somebody waits
-    /// to write.
-    #[must_use]
-    fn try_acquire_read_again(&self) -> bool {
-        self.try_acquire_read()
-    }
 }
 
-// SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, which `SoundPlatform` promises; the word is all there is to it.
-unsafe impl<P: SoundPlatform> ExcludesWriters for CountRwLock<P>
-where
-    Self: ConstRwLock,
-{
-    type Guard = GuardMarker;
+/// Whether guards may be sent: a reader that is noted in its own context's cell stays with its thread.
+macro_rules! guard {
+    (counted) => {
+        GuardMarker
+    };
+    (celled) => {
+        GuardNoSend
+    };
 }
 
-// SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells and a queue's lock that excludes; who holds it is nowhere noted.
-unsafe impl<P: SoundPlatform, L: Excludes<Platform = P>, W: RwPolicy> ExcludesWriters
-    for QueuedRwLock<P, L, W>
-where
-    Self: ConstRwLock,
-{
-    type Guard = GuardMarker;
-
-    fn try_acquire_read_again(&self) -> bool {
-        QueuedRwLock::try_acquire_read_again(self) == Ok(true)
-    }
+macro_rules! excludes {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
+        // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, and where it has them from a queue's lock that excludes, a base
+        // lock, heavy barriers and distinct contexts, which `SoundPlatform` promises. Who holds it is nowhere noted but in cells; a cell
+        // holds the lock's address, and a guard keeps the lock where it is.
+        unsafe impl<P: SoundPlatform> ExcludesWriters for $lock where Self: ConstRwLock {
+            type Guard = guard!($readers);
+        }
+    )*};
 }
 
-// SAFETY: the lock's file derives exclusion (I1, I2) from its base lock, from heavy barriers and from distinct contexts, which
-// `SoundPlatform` promises. A reader is noted in its own context's cell, so guards stay with their thread; the cell holds the
-// lock's address, and a guard keeps the lock where it is.
-unsafe impl<P: SoundPlatform, B: ExcludesWriters<Platform = P>> ExcludesWriters for PerCpuRwLock<P, B>
-where
-    Self: ConstRwLock,
-{
-    type Guard = GuardNoSend;
-}
+stanchion_core::for_each_rwlock! { P; excludes; }
 
 fn counted(acquired: Result<(), TooManyReaders>) {
     #[cold]
@@ -102,7 +84,7 @@ unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLock for R
 
     #[inline]
     fn try_lock_shared(&self) -> Option<L::Guard> {
-        let acquired = if RECURSIVE { self.0.try_acquire_read_again() } else { self.0.try_acquire_read() };
+        let acquired = if RECURSIVE { self.0.try_read_again() } else { self.0.try_acquire_read() };
         acquired.then(L::Guard::default)
     }
 

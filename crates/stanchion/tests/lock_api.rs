@@ -5,12 +5,9 @@
 mod suppressions;
 
 use core::panic::AssertUnwindSafe;
-use stanchion::GuardMarker;
-use stanchion::lock::{
-    ByteLock, CnaLock, OwnerQueuedLock, OwnerYieldLock, PvQSpinKickAtUnlockLock, PvQSpinLock, PvTicketLock,
-    PvTicketOpportunisticLock, QSpinLock, StanchionLock, TicketLock, UnfairQueuedLock, XenPvLock,
-};
+use stanchion::{GuardMarker, Raw};
 use stanchion::lock_api::{ArcMutexGuard, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
+use stanchion::native::Native;
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::sync::Arc;
@@ -75,30 +72,15 @@ where
 }
 
 macro_rules! user_interface {
-    ($($name:ident: $lock:ty;)*) => {$(
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
         #[test]
-        fn $name() {
-            check_user_interface::<$lock>(|| Mutex::new(Vec::new()));
-            assert_eq!(size_of::<Mutex<$lock, ()>>(), 4);
+        fn $row() {
+            check_user_interface::<Raw<$lock>>(|| Mutex::new(Vec::new()));
         }
     )*};
 }
 
-user_interface! {
-    byte: ByteLock;
-    ticket: TicketLock;
-    qspin: QSpinLock;
-    cna: CnaLock;
-    unfair_q: UnfairQueuedLock;
-    ppc_simple: OwnerYieldLock;
-    owner_qspin: OwnerQueuedLock;
-    xen_pv: XenPvLock;
-    pv_ticket: PvTicketLock;
-    pv_ticket_opportunistic: PvTicketOpportunisticLock;
-    stanchion: StanchionLock;
-    pv_qspin: PvQSpinLock;
-    pv_qspin_kick_at_unlock: PvQSpinKickAtUnlockLock;
-}
+stanchion::stanchion_core::for_each_mutex! { Native; user_interface; }
 
 #[test]
 fn the_default_mutex_stands_in_statics_and_is_four_bytes() {

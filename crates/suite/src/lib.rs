@@ -2,7 +2,7 @@
 //!
 //! A world is an implementation of [`World`]: OS threads, simulated machines, the model checker, vCPUs of the guest. With a test
 //! harness it calls [`mutex_tests!`] and [`rw_tests!`], and each lock becomes a module with a test for each body. Without one it
-//! runs [`tests`] itself, which gives the same as a list. The locks stand in [`mod@catalogue`], the bodies in [`mutex`] and [`rw`].
+//! runs [`tests`] itself, which gives the same as a list. The locks stand in the catalogue of `stanchion-core`, the bodies in [`mutex`] and [`rw`].
 //!
 //! The bodies trust the lock under test with plain memory: a lock that does not exclude is a data race, which is what they look for.
 #![no_std]
@@ -11,7 +11,6 @@
 extern crate alloc;
 
 pub mod broken;
-pub mod catalogue;
 mod macros;
 #[expect(unsafe_code, reason = "whoever holds the lock under test answers for the words that it protects")]
 pub mod mutex;
@@ -22,5 +21,7 @@ mod table;
 mod words;
 mod world;
 
+#[doc(hidden)]
+pub use stanchion_core;
 pub use table::{Test, tests};
 pub use world::{Body, Case, Context, Flag, Load, Sort, Waiting, Witness, World};

@@ -4,7 +4,7 @@
 #[macro_export]
 macro_rules! mutex_tests {
     ($world:ty) => {
-        $crate::mutexes! { $crate::mutex_modules; $world }
+        $crate::stanchion_core::for_each_mutex! { <$world as $crate::World>::Platform; $crate::mutex_modules; $world }
     };
 }
 
@@ -12,11 +12,11 @@ macro_rules! mutex_tests {
 #[macro_export]
 macro_rules! rw_tests {
     ($world:ty) => {
-        $crate::rwlocks! { $crate::rw_modules; $world }
+        $crate::stanchion_core::for_each_rwlock! { <$world as $crate::World>::Platform; $crate::rw_modules; $world }
     };
 }
 
-/// The bodies for every mutual exclusion lock, handed to another macro as a lock's line of [`mutexes!`](crate::mutexes) is.
+/// The bodies for every mutual exclusion lock, handed to another macro as the catalogue hands its rows.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mutex_bodies {
@@ -49,28 +49,27 @@ macro_rules! rw_bodies {
     };
 }
 
-/// A body for some reader-writer locks, by its name in the catalogue.
+/// A body for some reader-writer locks, by the word that says so in the catalogue.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! rw_extra {
-    (reads_again_while_a_writer_waits; $callback:path; $($argument:tt)*) => {
+    (reads_again; $callback:path; $($argument:tt)*) => {
         $callback! { [$($argument)*] ReaderWriter, rw: reads_again_while_a_writer_waits = ReadsAgainWhileAWriterWaits; }
     };
     (upgrades; $callback:path; $($argument:tt)*) => {
         $callback! { [$($argument)*] ReaderWriter, rw: upgrades = Upgrades; }
     };
+    ($other:ident; $callback:path; $($argument:tt)*) => {};
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mutex_modules {
-    ([$world:ty] $($name:ident: $waiting:ident, $lock:ty;)*) => {$(
-        mod $name {
+    ([$world:ty] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
+        mod $row {
             use super::*;
-            use $crate::catalogue::*;
 
-            type W = $world;
-            $crate::mutex_bodies! { $crate::test_functions; $name, $waiting, $lock }
+            $crate::mutex_bodies! { $crate::test_functions; $world, $name, mutex, $lock }
         }
     )*};
 }
@@ -78,14 +77,13 @@ macro_rules! mutex_modules {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! rw_modules {
-    ([$world:ty] $($name:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {$(
-        mod $name {
+    ([$world:ty] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
+        mod $row {
             use super::*;
-            use $crate::catalogue::*;
 
-            type W = $world;
-            $crate::rw_bodies! { $crate::test_functions; $name, $waiting, $lock }
-            $($crate::rw_extra! { $extra; $crate::test_functions; $name, $waiting, $lock })*
+            $crate::rw_bodies! { $crate::test_functions; $world, $name, rwlock, $lock }
+            $crate::rw_extra! { $ways; $crate::test_functions; $world, $name, rwlock, $lock }
+            $crate::rw_extra! { $again; $crate::test_functions; $world, $name, rwlock, $lock }
         }
     )*};
 }
@@ -93,16 +91,16 @@ macro_rules! rw_modules {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! test_functions {
-    ([$name:ident, $waiting:ident, $lock:ty] $sort:ident, $bodies:ident: $($body:ident = $variant:ident;)*) => {$(
+    ([$world:ty, $name:literal, $find:ident, $lock:ty] $sort:ident, $bodies:ident: $($body:ident = $variant:ident;)*) => {$(
         #[test]
         fn $body() {
             const CASE: $crate::Case = $crate::Case {
-                lock: stringify!($name),
+                lock: $name,
                 sort: $crate::Sort::$sort,
-                waiting: $crate::Waiting::$waiting,
+                waiting: $crate::Waiting::of($crate::stanchion_core::catalogue::$find($name)),
                 body: $crate::Body::$variant,
             };
-            $crate::Test::check::<W>(&CASE, $crate::$bodies::$body::<W, $lock>);
+            $crate::Test::check::<$world>(&CASE, $crate::$bodies::$body::<$world, $lock>);
         }
     )*};
 }
@@ -111,17 +109,17 @@ macro_rules! test_functions {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! test_rows {
-    ([$tests:ident, $name:ident, $waiting:ident, $lock:ty] $sort:ident, $bodies:ident: $($body:ident = $variant:ident;)*) => {
+    ([$tests:ident, $world:ty, $row:ident, $name:literal, $find:ident, $lock:ty] $sort:ident, $bodies:ident: $($body:ident = $variant:ident;)*) => {
         $tests.extend([$($crate::Test {
             case: $crate::Case {
-                lock: stringify!($name),
+                lock: $name,
                 sort: $crate::Sort::$sort,
-                waiting: $crate::Waiting::$waiting,
+                waiting: $crate::Waiting::of($crate::stanchion_core::catalogue::$find($name)),
                 body: $crate::Body::$variant,
             },
-            name: concat!(stringify!($name), "::", stringify!($body)),
-            conduct: W::conduct,
-            body: $crate::$bodies::$body::<W, $lock>,
+            name: concat!(stringify!($row), "::", stringify!($body)),
+            conduct: <$world as $crate::World>::conduct,
+            body: $crate::$bodies::$body::<$world, $lock>,
         }),*]);
     };
 }
@@ -129,16 +127,17 @@ macro_rules! test_rows {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mutex_rows {
-    ([$tests:ident] $($name:ident: $waiting:ident, $lock:ty;)*) => {$(
-        $crate::mutex_bodies! { $crate::test_rows; $tests, $name, $waiting, $lock }
+    ([$tests:ident $world:ty] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
+        $crate::mutex_bodies! { $crate::test_rows; $tests, $world, $row, $name, mutex, $lock }
     )*};
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! rw_rows {
-    ([$tests:ident] $($name:ident: $waiting:ident, $lock:ty $(, $extra:ident)*;)*) => {$(
-        $crate::rw_bodies! { $crate::test_rows; $tests, $name, $waiting, $lock }
-        $($crate::rw_extra! { $extra; $crate::test_rows; $tests, $name, $waiting, $lock })*
+    ([$tests:ident $world:ty] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
+        $crate::rw_bodies! { $crate::test_rows; $tests, $world, $row, $name, rwlock, $lock }
+        $crate::rw_extra! { $ways; $crate::test_rows; $tests, $world, $row, $name, rwlock, $lock }
+        $crate::rw_extra! { $again; $crate::test_rows; $tests, $world, $row, $name, rwlock, $lock }
     )*};
 }

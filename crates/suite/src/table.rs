@@ -1,16 +1,11 @@
 //! The tests as a list, for worlds without a test harness.
-use crate::catalogue::{
-    ByteLock, CnaLock, CountRwLock, On, Opportunistic, OwnerQueuedLock, OwnerYieldLock, PerCpuRwLock, Plain,
-    PvQSpinLock, PvTicketLock, QSpinLock, QueuedRwLock, ReadersFirst, StanchionLock, Strict, TicketLock,
-    UnfairQueuedLock, Waits, XenPvLock, pv,
-};
 use crate::{Case, Load, World};
 use alloc::vec::Vec;
 
 /// One test.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
-    /// What it is called: `lock::body`.
+    /// What it is called: `lock::body`, with `_` for other signs.
     pub name: &'static str,
     /// What it is.
     pub case: Case,
@@ -26,8 +21,7 @@ impl Test {
 
     /// Whether it is one of the lock that command lines call `name`, as `pv-qspin-hash`.
     pub fn is_of(&self, name: &str) -> bool {
-        let as_in_catalogue = name.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '_' });
-        self.case.lock.chars().eq(as_in_catalogue)
+        self.case.lock == name
     }
 
     /// What a function of [`mutex_tests!`](crate::mutex_tests) does.
@@ -40,7 +34,7 @@ impl Test {
 /// Every test of every lock, in the world `W`.
 pub fn tests<W: World>() -> Vec<Test> {
     let mut tests = Vec::new();
-    crate::mutexes! { crate::mutex_rows; tests }
-    crate::rwlocks! { crate::rw_rows; tests }
+    stanchion_core::for_each_mutex! { W::Platform; crate::mutex_rows; tests W }
+    stanchion_core::for_each_rwlock! { W::Platform; crate::rw_rows; tests W }
     tests
 }

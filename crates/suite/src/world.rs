@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion_core::Platform;
-use stanchion_core::pv_qspin::WaitPolicy;
+use stanchion_core::catalogue::{Facts, Outnumbered, Waits};
 
 /// One context's work.
 pub type Context = Box<dyn FnOnce() + Send>;
@@ -13,8 +13,6 @@ pub type Context = Box<dyn FnOnce() + Send>;
 pub trait World: Sized + 'static {
     /// What its locks are made for.
     type Platform: Platform;
-    /// How a policy of the paravirtual lock is called here: by its own name, or made small where every schedule is explored.
-    type Waits<P: WaitPolicy>: WaitPolicy;
     /// How contexts tell each other how far they are: [`AtomicU32`], or a cell that the world knows of.
     type Flag: Flag;
     /// Who looks at accesses of what a lock protects: `()`, or something that knows more about memory than the machine does.
@@ -33,7 +31,7 @@ pub trait World: Sized + 'static {
 /// What a test is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The lock, as the catalogue calls it.
+    /// The name of the lock.
     pub lock: &'static str,
     /// The sort of lock that it is.
     pub sort: Sort,
@@ -59,8 +57,19 @@ pub enum Waiting {
     Spins,
     /// They spin, and get by with fewer CPUs if whoever runs is preempted now and then.
     GivesWay,
-    /// They halt, and may be many.
+    /// They halt or yield, and may be many.
     Halts,
+}
+
+impl Waiting {
+    /// Those of a lock of the catalogue.
+    pub const fn of(facts: &Facts) -> Self {
+        match (facts.waits, facts.outnumbered) {
+            (_, Outnumbered::Collapses) => Self::Spins,
+            (Waits::Spin, _) => Self::GivesWay,
+            (Waits::Yield | Waits::Sleep, _) => Self::Halts,
+        }
+    }
 }
 
 /// What is checked.

@@ -18,13 +18,16 @@ use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::{Effort, Kit};
 use play::{Lock, Verdict, play};
+use stanchion_core::catalogue::{MUTEXES, Waits};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 use table::Program;
 
-/// Locks whose waiters only spin: with more threads than CPUs a hand-over takes a time slice.
-const SPINNING: [&str; 7] = ["qspin", "cna", "byte", "unfair-q", "ppc-simple", "owner-qspin", "percpu-rw"];
+/// Whether the waiters of the lock called `name` never sleep: with more threads than CPUs a hand-over may take a time slice.
+fn spins(name: &str) -> bool {
+    MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep)
+}
 
 /// What is asked for.
 #[derive(clap::Args)]
@@ -153,7 +156,7 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
         if libc(name) {
             Lock { name: name.clone(), env: Vec::new(), slow: false }
         } else {
-            preloaded(name, &interposer, SPINNING.contains(&name.as_str()))
+            preloaded(name, &interposer, spins(name))
         }
     };
     Ok(request.locks.iter().map(lock).collect())

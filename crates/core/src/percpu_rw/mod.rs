@@ -264,6 +264,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> RawRwLock for PerCpuRwLock<P, B> {
     type Platform = P;
     const NAME: &'static str = "percpu-rw";
     const TRANSITIONS: Table = B::TRANSITIONS;
+    const QUEUE: Table = B::QUEUE;
     const MOST_READERS: u32 = B::MOST_READERS;
 
     fn new() -> Self {

@@ -100,7 +100,7 @@ mod word;
 
 pub use policy::{
     Conferring, EagerKick, FirstPends, Hashed, KickAhead, KickAtUnlock, Merged, OnlyWaitEarly, Patched,
-    Pointed, Small, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
+    Pointed, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
 pub use signpost::{HashTable, Pointer, Signpost, Spots};
 pub use word::NO_STEALING;

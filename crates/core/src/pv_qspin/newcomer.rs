@@ -1,4 +1,5 @@
 //! Newcomers: those who find the lock held, until they own it or queue.
+use super::policy::Limits;
 use super::waiter::Waiter;
 use super::word::{NO_STEALING, OPEN, PENDING};
 use super::{PvQSpinLock, WaitPolicy};
@@ -24,7 +25,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
 
     /// Tries for the lock for a while without queueing. `false`: queue.
     fn acquire_as_newcomer(&self) -> bool {
-        for _ in 0..W::NEWCOMER_POLLS {
+        for _ in 0..Limits::<P, W>::NEWCOMER_POLLS {
             if self.may_steal_now() && self.claim() {
                 return true;
             }

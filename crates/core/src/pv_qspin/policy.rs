@@ -1,9 +1,10 @@
 //! How a paravirtual queued lock waits: the choices, and the constants that go with each.
 //!
-//! Every constant is a parameter so that a model checker can run the very same code with small ones.
+//! Worlds that explore schedules run the very same code with small limits.
 
 use super::signpost::{HashTable, Pointer, Signpost, Spots};
 use crate::platform::{Atomic, Platform};
+use core::marker::PhantomData;
 
 /// When a queued waiter stops polling ahead of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,25 +133,15 @@ policies! {
     } Spots;
 }
 
-/// A policy with constants small enough to be reached in a few steps, for worlds that explore every schedule. Its choices, which
-/// are what is to be explored, stay.
-#[derive(Debug)]
-pub struct Small<W>(core::marker::PhantomData<fn() -> W>);
+/// A policy's limits as the world `P` has them: where it explores schedules, a few steps reach them. The policy's choices, which are
+/// what is explored, stay.
+pub(super) struct Limits<P, W>(PhantomData<(P, W)>);
 
-impl<W: WaitPolicy> WaitPolicy for Small<W> {
-    const NAME: &'static str = W::NAME;
-    const NEWCOMER_POLLS: u32 = if W::STEALS { 2 } else { 0 };
-    const POLLS: u32 = 2;
-    const WAIT_EARLY: WaitEarly = match W::WAIT_EARLY {
-        WaitEarly::Sampled(_) => WaitEarly::Sampled(1),
+impl<P: Platform, W: WaitPolicy> Limits<P, W> {
+    pub(super) const NEWCOMER_POLLS: u32 = if P::EXPLORES && W::STEALS { 2 } else { W::NEWCOMER_POLLS };
+    pub(super) const POLLS: u32 = if P::EXPLORES { 2 } else { W::POLLS };
+    pub(super) const WAIT_EARLY: WaitEarly = match W::WAIT_EARLY {
+        WaitEarly::Sampled(_) if P::EXPLORES => WaitEarly::Sampled(1),
         other => other,
     };
-    const EAGER_KICK: bool = W::EAGER_KICK;
-    const KICKS_AHEAD: bool = W::KICKS_AHEAD;
-    const PENDING: bool = W::PENDING;
-    type Signpost = W::Signpost;
-
-    fn halt_while<P: Platform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        W::halt_while::<P, T, A>(cell, value);
-    }
 }

@@ -1,5 +1,6 @@
 //! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering sites are
 //! told in the [lock's file](super).
+use super::policy::Limits;
 use super::signpost::{At, Signpost};
 use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
 use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
@@ -115,7 +116,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
 
     /// Waits for the head's role for a while, but not behind a waiter that sleeps or is preempted. Whether we have it.
     fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> bool {
-        let mut left = W::POLLS;
+        let mut left = Limits::<P, W>::POLLS;
         loop {
             if W::WAIT_EARLY != WaitEarly::Never && self.should_wait_early(in_front, in_front_cpu) {
                 // ord: V39 pairs V16: the owner that made us head is done with the queue
@@ -123,7 +124,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 P::count_if(Event::PvWaitEarly, || !head);
                 return head;
             }
-            let polls = match W::WAIT_EARLY {
+            let polls = match Limits::<P, W>::WAIT_EARLY {
                 WaitEarly::Never => left,
                 WaitEarly::AtOnce => left.min(AT_ONCE),
                 WaitEarly::Sampled(polls) => left.min(polls),
@@ -138,7 +139,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
                 if self.may_halt() {
                     return false;
                 }
-                left = W::POLLS;
+                left = Limits::<P, W>::POLLS;
             }
         }
     }
@@ -189,7 +190,12 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
         for _ in 0..MOST_THIEVES {
             P::publish_running();
             // ord: V41 alone: waits until a claim has a chance
-            if self.lock.locked.wait_until_polls(W::POLLS, Relaxed, |locked| locked == 0).is_err() {
+            if self
+                .lock
+                .locked
+                .wait_until_polls(Limits::<P, W>::POLLS, Relaxed, |locked| locked == 0)
+                .is_err()
+            {
                 return false;
             }
             if self.lock.claim() {

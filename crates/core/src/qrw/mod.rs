@@ -134,6 +134,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     type Platform = P;
     const NAME: &'static str = W::NAME;
     const TRANSITIONS: Table = TRANSITIONS;
+    const QUEUE: Table = L::TRANSITIONS;
     const MOST_READERS: u32 = {
         assert!(W::MOST_READERS <= MOST, "the count has room for those who find out");
         W::MOST_READERS
@@ -154,6 +155,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
             return Ok(());
         }
         self.acquire_read_slow(before)
+    }
+
+    fn try_read_again(&self) -> bool {
+        self.try_acquire_read_again() == Ok(true)
     }
 
     fn acquire_read_again(&self) -> Result<(), TooManyReaders> {

@@ -64,6 +64,7 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
     type Platform = P;
     const NAME: &'static str = "qrw-readers-first";
     const TRANSITIONS: Table = <QueuedRwLock<P> as RawRwLock>::TRANSITIONS;
+    const QUEUE: Table = <QueuedRwLock<P> as RawRwLock>::QUEUE;
     const MOST_READERS: u32 = <QueuedRwLock<P> as RawRwLock>::MOST_READERS;
 
     fn new() -> Self {

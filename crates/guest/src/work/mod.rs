@@ -14,7 +14,9 @@ use crate::order::{Order, Workload};
 use crate::record;
 use crate::shared::Shared;
 use crate::subject::Subject;
+use alloc::borrow::ToOwned;
 use alloc::vec;
+use alloc::vec::Vec;
 use build::Build;
 use chore::carry_out;
 use compute::Pace;
@@ -23,11 +25,10 @@ use torture::Torture;
 
 /// Carries the order out, on vCPU 0; whether all went well.
 pub(crate) fn lead<M: Machine>(order: &Order, shared: &'static Shared<M>) -> bool {
-    let known = locks::lock_names::<M>();
     let names = match order.workload {
         Workload::Boot => return true,
         Workload::Conform => return conform::carry_out(shared, order),
-        _ if order.lock == "all" => known,
+        _ if order.lock == "all" => locks::lock_names().map(ToOwned::to_owned).collect(),
         _ => vec![order.lock.clone()],
     };
     // No shortcut: one that fails does not keep the others from their turn.
@@ -39,7 +40,7 @@ pub(crate) fn lead<M: Machine>(order: &Order, shared: &'static Shared<M>) -> boo
 
 /// Says so, and that this is no success.
 pub(crate) fn no_such_lock<M: Machine>(name: &str) -> bool {
-    let all = locks::lock_names::<M>().join(" ");
+    let all = locks::lock_names().collect::<Vec<_>>().join(" ");
     record::failure::<M>("order", &format_args!("lock={name}: no such lock; there are {all}"));
     false
 }

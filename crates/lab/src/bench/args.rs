@@ -1,4 +1,5 @@
 //! What may be typed after `stanchion bench`. No meaning is given to it here; see `config.rs`.
+use crate::names::LockNames;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With other tunables:
     /// stanchion:turn_us=200:hand_over=0
-    #[arg(long, value_name = "LIST", default_value = "all")]
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: String,
 
     /// What to compare with: 'all', 'none', or names separated by commas

@@ -81,11 +81,6 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     }
 }
 
-/// Stanchion's own mutexes: name, and what it is in a line.
-pub(crate) fn family() -> impl Iterator<Item = (&'static str, &'static str)> {
-    contenders::family().map(|entry| (entry.name, entry.about))
-}
-
 /// Takes a pthread mutex once.
 pub(crate) fn take_pthread_mutex() {
     contenders::take_pthread_mutex();

@@ -2,7 +2,7 @@
 //!
 //! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is refused on the way
 //! from one to the other, before the first schedule.
-use crate::names::nearest;
+use crate::names::{LockNames, nearest};
 use crate::output::create_json;
 use crate::seed;
 use core::time::Duration;
@@ -31,7 +31,7 @@ const DEPTH_MOST: u32 = 64;
 )]
 pub(crate) struct Args {
     /// Locks to explore: names, `all` that are sound, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     /// Print the names of locks, faults and strategies, and do nothing

@@ -62,8 +62,9 @@ impl Outcome {
     ) -> Self {
         let rows = tally.rows(subject);
         let pick = |wanted: fn(bool, bool) -> bool| {
-            let picked =
-                rows.iter().filter(|(name, reached)| wanted(*reached, subject.unreachable.contains(name)));
+            let picked = rows
+                .iter()
+                .filter(|(name, reached)| wanted(*reached, subject.stated.unreachable.contains(name)));
             picked.map(|&(name, _)| name).collect()
         };
         let failed = tally.failure.as_ref().map(|(seed, failure)| Failed {

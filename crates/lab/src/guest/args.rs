@@ -9,6 +9,7 @@ use super::session::Patience;
 use super::workload::{self, Workload};
 use crate::bench::available_cpus;
 use crate::export::{Exports, Wanted};
+use crate::names::LockNames;
 use crate::output::create;
 use crate::seed;
 use core::time::Duration;
@@ -53,7 +54,7 @@ pub(crate) struct Args {
     cpus: Option<usize>,
 
     /// Locks, each in a boot of its own: names, 'all', and 'variants' for those that are there to be compared with each other
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "all")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     /// What the guest does

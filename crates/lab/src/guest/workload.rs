@@ -2,6 +2,7 @@
 use crate::names::nearest;
 use core::fmt;
 use serde::{Deserialize, Serialize};
+use stanchion_core::catalogue::{Facts, MUTEXES, RWLOCKS};
 
 /// What a guest does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -73,26 +74,9 @@ const VARIANTS: &str = "variants";
 /// Broken on purpose; which there are, the guest knows.
 const BUSTED: &str = "busted-";
 
-/// A lock of the catalogue.
-#[derive(Clone, Copy)]
-struct Known {
-    name: &'static str,
-    sharing: bool,
-    variant: bool,
-}
-
-/// What the guest knows: not the locks that are others with a tunable set, because its tunables are fixed.
-fn catalogue() -> Vec<Known> {
-    let tuned = stanchion_sim::tuned_names();
-    let family = |names: Vec<&'static str>, variants: &[&str], sharing| {
-        let known = |name| Known { name, sharing, variant: variants.contains(&name) };
-        names.into_iter().filter(|name| !tuned.contains(name)).map(known).collect::<Vec<_>>()
-    };
-    let (mutexes, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
-    let mut all = family(mutexes, &variants, false);
-    let (sharing, variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
-    all.extend(family(sharing, &variants, true));
-    all
+/// What the guest knows: not the locks that are others with tunables set, because its tunables are fixed.
+fn known() -> impl Iterator<Item = &'static Facts> {
+    MUTEXES.iter().chain(RWLOCKS)
 }
 
 /// The locks that `words` name, in their order and each once; the guest boots for each.
@@ -100,19 +84,19 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
     if workload == Workload::Boot {
         return Ok(vec![NONE.to_owned()]);
     }
-    let all = catalogue();
     let mut chosen: Vec<String> = Vec::new();
     for word in words.iter().map(|word| word.trim()) {
         let group = |variant: bool| -> Vec<String> {
-            let wanted = |known: &&Known| workload.takes(known.sharing) && known.variant == variant;
-            all.iter().filter(wanted).map(|known| known.name.to_owned()).collect()
+            let wanted =
+                |facts: &&Facts| workload.takes(facts.shares.is_some()) && facts.is_variant() == variant;
+            known().filter(wanted).map(|facts| facts.name.to_owned()).collect()
         };
         let named = match word {
             ALL if workload == Workload::Conform => vec![ALL.to_owned()],
             ALL => group(false),
             VARIANTS => group(true),
             busted if busted.starts_with(BUSTED) => vec![busted.to_owned()],
-            _ => vec![single(workload, word, &all)?],
+            _ => vec![single(workload, word)?],
         };
         for lock in named {
             if !chosen.contains(&lock) {
@@ -126,17 +110,15 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
     Ok(chosen)
 }
 
-fn single(workload: Workload, word: &str, all: &[Known]) -> Result<String, String> {
-    let Some(known) = all.iter().find(|known| known.name == word) else {
-        let names = all.iter().map(|known| known.name).chain([ALL, VARIANTS]);
+fn single(workload: Workload, word: &str) -> Result<String, String> {
+    let Some(facts) = known().find(|facts| facts.name == word) else {
+        let names = known().map(|facts| facts.name).chain([ALL, VARIANTS]);
         return Err(format!("unknown lock '{word}'; nearest: {}", nearest(word, names).join(", ")));
     };
-    if !workload.takes(known.sharing) {
-        let (takes, is) = if known.sharing {
-            ("mutexes", "a reader-writer lock")
-        } else {
-            ("reader-writer locks", "a mutex")
-        };
+    let sharing = facts.shares.is_some();
+    if !workload.takes(sharing) {
+        let (takes, is) =
+            if sharing { ("mutexes", "a reader-writer lock") } else { ("reader-writer locks", "a mutex") };
         return Err(format!("--workload {workload} takes {takes}, and {word} is {is}"));
     }
     Ok(word.to_owned())
@@ -158,7 +140,7 @@ mod tests {
         let rw = chosen(Workload::Rw, "all").expect("locks");
         assert!(rw.contains(&"qrw".to_owned()) && !rw.contains(&"ticket".to_owned()));
         let torture = chosen(Workload::Torture, "all,variants,ticket").expect("locks");
-        assert_eq!(torture.len(), catalogue().len());
+        assert_eq!(torture.len(), known().count());
         assert_eq!(chosen(Workload::Conform, "all"), Ok(vec!["all".to_owned()]));
         assert_eq!(chosen(Workload::Boot, "ticket").map(|locks| locks.len()), Ok(1));
     }

@@ -11,6 +11,7 @@ use super::single::Single;
 use super::stats::{self, Stats};
 use super::{Target, imports, locks, probe};
 use crate::export::Exports;
+use crate::names::LockNames;
 use core::time::Duration;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -39,7 +40,7 @@ finished is kept."
 pub(crate) struct Args {
     /// The lock to run under [default: stanchion]; with --compare those to run under, and the others are set in relation to the
     /// first [default: libc,stanchion]; NAME+stats counts as --stats does, to see what that costs
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
     /// List the locks, and stop

@@ -1,7 +1,7 @@
 //! The locks by which a program can be run.
-use crate::bench;
 use crate::names::nearest;
 use core::fmt::Write;
+use stanchion_core::catalogue::{Facts, MUTEXES};
 
 /// The program as it is, with no library of ours.
 pub(crate) const LIBC: &str = "libc";
@@ -10,18 +10,10 @@ pub(crate) const LIBC_THROUGH: &str = "libc-through";
 /// The lock unless told otherwise.
 pub(crate) const DEFAULT: &str = "stanchion";
 
-/// Those of the family that can stand in a pthread mutex: four bytes, free when zero, and not touched after their release.
-const TAKEN: [&str; 9] = [
-    DEFAULT,
-    "pv-qspin",
-    "byte",
-    "qspin",
-    "cna",
-    "unfair-q",
-    "ppc-simple",
-    "owner-qspin",
-    "pv-qspin-kick-at-unlock",
-];
+/// Those that can stand in a pthread mutex, in the order of the catalogue.
+fn taken() -> impl Iterator<Item = &'static Facts> {
+    MUTEXES.iter().filter(|facts| facts.holder.is_some())
+}
 
 /// Names with what they are, in the order of the list.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -29,7 +21,7 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
         (LIBC, "the program without the library, unless --stats or --record need it"),
         (LIBC_THROUGH, "libc's locks, through the library: what interposing alone costs"),
     ];
-    bench::family().filter(|(name, _)| TAKEN.contains(name)).chain(libc)
+    taken().map(|facts| (facts.name, facts.about)).chain(libc)
 }
 
 /// What stands behind the name of a lock at which is counted: what `--stats` costs.
@@ -51,7 +43,7 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
 
 /// Makes sure of a name that the library is to read; the error is one line.
 pub(crate) fn check_word(name: &str) -> Result<(), String> {
-    one_of(name, TAKEN.into_iter().chain([LIBC]))
+    one_of(name, taken().map(|facts| facts.name).chain([LIBC]))
 }
 
 fn one_of(name: &str, known: impl Iterator<Item = &'static str>) -> Result<(), String> {
@@ -77,8 +69,7 @@ mod tests {
 
     #[test]
     fn the_default_and_libc_are_known_and_peers_of_the_benchmark_are_not() {
-        assert_eq!(all().count(), TAKEN.len() + 2, "each is one of the family");
-        for name in TAKEN.into_iter().chain([LIBC, LIBC_THROUGH]) {
+        for name in ["stanchion", "unfair-q", "owner-qspin", "pv-qspin-kick-at-unlock", LIBC, LIBC_THROUGH] {
             assert_eq!(check(name), Ok(()), "{name}");
         }
         for name in ["parking_lot", "stanchion-fenced", "xen-pv"] {

@@ -1,4 +1,5 @@
 //! What may be typed after `stanchion sim`. No meaning is given to it here; see `config.rs`.
+use crate::names::LockNames;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -16,7 +17,7 @@ pub(crate) struct Args {
 
     /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a + between them, one
     /// for each class of the workload's locks: percpu-rw+rw-simple. With other tunables: stanchion:turn_us=200:hand_over=0
-    #[arg(long, value_name = "LIST", default_value = "all")]
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: String,
 
     /// vCPU or thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: a few]

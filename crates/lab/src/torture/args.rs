@@ -5,7 +5,7 @@
 use super::orders::{Extras, Orders};
 use super::registry::{self, Row};
 use super::shuffle::Shuffle;
-use crate::names::nearest;
+use crate::names::{LockNames, nearest};
 use crate::output::create_json;
 use crate::seed;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ was run; 130 interrupted, what was finished is printed."
 pub(crate) struct Args {
     /// Locks to torture, one after the other; `family` is all of Stanchion's, `rw` those of them
     /// whose readers share, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::FAMILY)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::FAMILY, value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     /// Print the names of the locks and of the extras, and do nothing

@@ -1,9 +1,9 @@
-//! Every lock that can be tortured: one row each. Adding a lock is adding a row.
+//! Every lock that can be tortured: the catalogue's, and others.
 use super::busted;
 use super::orders::Orders;
 use super::rw_rows;
 use super::session;
-use super::tortured::Tortured;
+use stanchion_core::catalogue::{self, Facts};
 
 /// What is expected to notice that a broken lock is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,110 +42,36 @@ pub(crate) struct Row {
     pub(crate) run: fn(Orders),
 }
 
-/// Whether a starved waiter is a failure.
-#[derive(Clone, Copy)]
-pub(super) enum Fair {
-    Yes,
-    No,
+/// One of Stanchion's.
+pub(super) const fn ours(facts: &Facts, run: fn(Orders)) -> Row {
+    Row {
+        name: facts.name,
+        origin: Origin::Stanchion,
+        fair: !facts.starves,
+        signal_safe: true,
+        shares: facts.shares.is_some(),
+        about: facts.about,
+        run,
+    }
 }
 
-/// One of Stanchion's.
-const fn ours<L: Tortured>(name: &'static str, fair: Fair, about: &'static str) -> Row {
-    let fair = matches!(fair, Fair::Yes);
-    let shares = L::SKILLS.shares;
-    Row { name, origin: Origin::Stanchion, fair, signal_safe: true, shares, about, run: session::run::<L> }
+macro_rules! family {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
+        /// The catalogue's mutexes.
+        static MUTEXES: &[Row] =
+            &[$(ours(catalogue::mutex($name), session::run::<stanchion::lock::$alias>)),*];
+    };
 }
+
+stanchion_core::for_each_mutex! { (); family; }
 
 /// Every row, in the order in which they are run.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().chain(rw_rows::ROWS)
+    MUTEXES.iter().chain(OTHERS).chain(rw_rows::OURS).chain(rw_rows::OTHERS)
 }
 
-/// The mutexes.
-static ROWS: &[Row] = &[
-    ours::<stanchion::lock::StanchionLock>(
-        "stanchion",
-        Fair::Yes,
-        "the default: running threads take it, one waiter is awake",
-    ),
-    ours::<stanchion::lock::ByteLock>("byte", Fair::No, "test-and-test-and-set byte, unfair"),
-    ours::<stanchion::lock::TicketLock>("ticket", Fair::Yes, "FIFO ticket lock"),
-    ours::<stanchion::lock::QSpinLock>("qspin", Fair::Yes, "queued spin lock"),
-    ours::<stanchion::lock::CnaLock>("cna", Fair::Yes, "queued spin lock that prefers its own NUMA node"),
-    ours::<stanchion::lock::UnfairQueuedLock>("unfair-q", Fair::No, "queue whose waiters may steal"),
-    ours::<stanchion::lock::OwnerYieldLock>("ppc-simple", Fair::No, "unfair word that knows its owner"),
-    ours::<stanchion::lock::OwnerQueuedLock>(
-        "owner-qspin",
-        Fair::Yes,
-        "queue that knows its owner and steals until its head objects",
-    ),
-    ours::<stanchion::lock::XenPvLock>("xen-pv", Fair::No, "byte whose waiters sleep, unfair"),
-    ours::<stanchion::lock::PvTicketLock>("pv-ticket", Fair::Yes, "FIFO ticket lock whose waiters sleep"),
-    ours::<stanchion::lock::PvTicketOpportunisticLock>(
-        "pv-ticket-opportunistic",
-        Fair::Yes,
-        "pv-ticket whose near waiters hardly ever sleep",
-    ),
-    ours::<stanchion::lock::PvQSpinLock>(
-        "pv-qspin",
-        Fair::No,
-        "paravirtual queued lock that steals without a limit on time",
-    ),
-    ours::<stanchion::lock::PpcQSpinLock>(
-        "ppc-qspin",
-        Fair::Yes,
-        "paravirtual queued lock that yields instead of sleeping",
-    ),
-    ours::<stanchion::lock::PvQSpinKickAtUnlockLock>(
-        "pv-qspin-kick-at-unlock",
-        Fair::Yes,
-        "never steals; a sleeper is woken by the release before its turn",
-    ),
-    ours::<stanchion::lock::PvQSpinEagerLock>(
-        "pv-qspin-eager",
-        Fair::Yes,
-        "kicks a sleeper when it becomes head (4.2-rc1)",
-    ),
-    ours::<stanchion::lock::PvQSpinKickAheadLock>(
-        "pv-qspin-kick-ahead",
-        Fair::Yes,
-        "kick-at-unlock, and wakes the next few sleepers",
-    ),
-    ours::<stanchion::lock::PvQSpinWaitEarlyLock>(
-        "pv-qspin-wait-early",
-        Fair::Yes,
-        "kick-ahead, and sleeps at once behind sleepers",
-    ),
-    ours::<stanchion::lock::PvQSpinWaitEarlySampledLock>(
-        "pv-qspin-wait-early-sampled",
-        Fair::Yes,
-        "kick-ahead, and looks now and then whether to sleep",
-    ),
-    ours::<stanchion::lock::PvQSpinOnlyWaitEarlyLock>(
-        "pv-qspin-only-wait-early",
-        Fair::Yes,
-        "kick-at-unlock, and sleeps at once behind sleepers",
-    ),
-    ours::<stanchion::lock::PvQSpinPendingLock>(
-        "pv-qspin-pending",
-        Fair::Yes,
-        "kick-at-unlock, and the first waiter needs no node",
-    ),
-    ours::<stanchion::lock::PvQSpinPatchedLock>(
-        "pv-qspin-patched",
-        Fair::Yes,
-        "the announced series as a whole",
-    ),
-    ours::<stanchion::lock::PvQSpinHashLock>(
-        "pv-qspin-hash",
-        Fair::Yes,
-        "kick-at-unlock that finds its head in a hash table",
-    ),
-    ours::<stanchion::lock::PvQSpinPointerLock>(
-        "pv-qspin-pointer",
-        Fair::Yes,
-        "kick-at-unlock that points at its head; 8 bytes",
-    ),
+/// Other mutexes.
+static OTHERS: &[Row] = &[
     Row {
         name: "reference-tas",
         origin: Origin::Reference,

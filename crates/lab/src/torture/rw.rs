@@ -7,70 +7,74 @@ use super::tortured::{Side, Skills, Tortured};
 use lock_api::{RawRwLock as _, RawRwLockDowngrade as _, RawRwLockUpgrade as _};
 use stanchion::native::{Class, Native};
 use stanchion::stanchion_core as core_locks;
-use stanchion_core::qrw::{RwPolicy, Strict};
-use stanchion_core::{Downgrade, QSpinLock, RawLock, RawRwLock, TooManyReaders, Upgradable};
+use stanchion_core::catalogue::{self, Facts, InHandlers};
+use stanchion_core::{Downgrade, RawRwLock, TooManyReaders};
 
-/// The queued lock that spins.
-pub(crate) type SpinningQrw = core_locks::QueuedRwLock<Native, QSpinLock<Native>, Strict>;
-/// The per-CPU lock as announced.
-pub(crate) type PerCpuSimple = core_locks::PerCpuRwLock<Native, core_locks::CountRwLock<Native>>;
-
-/// What a lock of the core can do under torture. How it is held upgradably is asked only of those that say that they can.
-pub(crate) trait Ways: Downgrade {
-    const SKILLS: Skills;
-    fn acquire_to_upgrade(&self) {}
-    fn try_acquire_to_upgrade(&self) -> bool {
-        false
-    }
-    fn release_upgradable(&self) {}
-    fn upgrade(&self) {}
+/// A row of the catalogue, as a type.
+pub(crate) trait OfRow: Send + Sync + 'static {
+    type Lock: Downgrade;
+    const FACTS: &'static Facts;
+    /// How it is held upgradably, if it can.
+    const UPGRADES: Option<UpgradeOf<Self::Lock>>;
 }
+
+/// How a lock is held upgradably.
+pub(crate) struct UpgradeOf<L> {
+    pub(crate) acquire: fn(&L),
+    pub(crate) try_acquire: fn(&L) -> bool,
+    pub(crate) release: fn(&L),
+    pub(crate) upgrade: fn(&L),
+}
+
+/// By the word of the catalogue.
+macro_rules! upgrades {
+    (upgrades) => {
+        Some(UpgradeOf {
+            acquire: stanchion_core::Upgradable::acquire_upgradable,
+            try_acquire: stanchion_core::Upgradable::try_acquire_upgradable,
+            release: stanchion_core::Upgradable::release_upgradable,
+            upgrade: stanchion_core::Upgradable::upgrade,
+        })
+    };
+    (downgrades) => {
+        None
+    };
+}
+pub(super) use upgrades;
 
 const DOWNGRADES: Skills = Skills { downgrades: true, ..Skills::READERS };
 
-impl Ways for core_locks::CountRwLock<Native> {
-    const SKILLS: Skills = DOWNGRADES;
-}
+/// One of the catalogue's reader-writer locks.
+pub(crate) struct Rw<O: OfRow>(O::Lock);
 
-impl<L: RawLock<Platform = Native>, W: RwPolicy> Ways for core_locks::QueuedRwLock<Native, L, W> {
-    const SKILLS: Skills = Skills { reads_again: true, upgrades: true, ..DOWNGRADES };
-    fn acquire_to_upgrade(&self) {
-        self.acquire_upgradable();
-    }
-    fn try_acquire_to_upgrade(&self) -> bool {
-        self.try_acquire_upgradable()
-    }
-    fn release_upgradable(&self) {
-        Upgradable::release_upgradable(self);
-    }
-    fn upgrade(&self) {
-        Upgradable::upgrade(self);
+/// What a lock of the catalogue can do.
+const fn skills(facts: &Facts, upgrades: bool) -> Skills {
+    Skills {
+        reads_again: matches!(facts.shares, Some(shares) if shares.reads_again),
+        handlers_write: matches!(facts.in_handlers, InHandlers::All),
+        upgrades,
+        ..DOWNGRADES
     }
 }
 
-impl Ways for core_locks::PerCpuRwLock<Native> {
-    const SKILLS: Skills = Skills { reads_again: true, handlers_write: false, ..DOWNGRADES };
+impl<O: OfRow> Rw<O> {
+    /// Asked for only where the skills say so.
+    fn upgrades() -> &'static UpgradeOf<O::Lock> {
+        O::UPGRADES.as_ref().expect("the lock can be held upgradably")
+    }
 }
-
-impl Ways for PerCpuSimple {
-    /// It reads again by its base lock, which lets nobody pass a writer.
-    const SKILLS: Skills = Skills { handlers_write: false, ..DOWNGRADES };
-}
-
-/// One of the core's reader-writer locks.
-pub(crate) struct Rw<L>(L);
 
 /// No run has as many threads as that.
 fn counted(acquired: Result<(), TooManyReaders>) {
     acquired.expect("torture has far fewer readers than a lock can count");
 }
 
-impl<L: Ways> Tortured for Rw<L> {
+impl<O: OfRow> Tortured for Rw<O> {
     type Guard = Side;
-    const SKILLS: Skills = L::SKILLS;
+    const SKILLS: Skills = skills(O::FACTS, O::UPGRADES.is_some());
 
     fn new(_station: usize) -> Self {
-        Self(L::new())
+        Self(O::Lock::new())
     }
 
     #[inline(always)]
@@ -78,7 +82,7 @@ impl<L: Ways> Tortured for Rw<L> {
         match side {
             Side::Reads => counted(self.0.acquire_read()),
             Side::Writes => self.0.acquire_write(),
-            Side::Upgrades => self.0.acquire_to_upgrade(),
+            Side::Upgrades => (Self::upgrades().acquire)(&self.0),
         }
         side
     }
@@ -88,7 +92,7 @@ impl<L: Ways> Tortured for Rw<L> {
         let acquired = match side {
             Side::Reads => self.0.try_acquire_read(),
             Side::Writes => self.0.try_acquire_write(),
-            Side::Upgrades => self.0.try_acquire_to_upgrade(),
+            Side::Upgrades => (Self::upgrades().try_acquire)(&self.0),
         };
         acquired.then_some(side)
     }
@@ -103,7 +107,7 @@ impl<L: Ways> Tortured for Rw<L> {
         match side {
             Side::Reads => self.0.release_read(),
             Side::Writes => self.0.release_write(),
-            Side::Upgrades => self.0.release_upgradable(),
+            Side::Upgrades => (Self::upgrades().release)(&self.0),
         }
     }
 
@@ -113,12 +117,12 @@ impl<L: Ways> Tortured for Rw<L> {
     }
 
     unsafe fn upgrade(&self, _side: Side) -> Side {
-        self.0.upgrade();
+        (Self::upgrades().upgrade)(&self.0);
         Side::Writes
     }
 
     fn describe(&self) -> String {
-        describe(L::NAME, self.0.word())
+        describe(O::FACTS.name, self.0.word())
     }
 }
 
@@ -138,7 +142,7 @@ pub(crate) struct Classed {
 
 impl Tortured for Classed {
     type Guard = Side;
-    const SKILLS: Skills = <core_locks::PerCpuRwLock<Native> as Ways>::SKILLS;
+    const SKILLS: Skills = skills(catalogue::rwlock("percpu-rw"), false);
 
     fn new(station: usize) -> Self {
         static CLASSES: [Class; 2] = [const { Class::new() }; 2];
@@ -253,9 +257,17 @@ impl Tortured for ParkingLot {
 mod tests {
     use super::*;
 
+    struct Qrw;
+
+    impl OfRow for Qrw {
+        type Lock = core_locks::QueuedRwLock<Native>;
+        const FACTS: &'static Facts = catalogue::rwlock("qrw");
+        const UPGRADES: Option<UpgradeOf<Self::Lock>> = upgrades!(upgrades);
+    }
+
     #[test]
     fn a_lock_says_who_is_inside() {
-        let lock = Rw::<core_locks::QueuedRwLock<Native>>::new(0);
+        let lock = Rw::<Qrw>::new(0);
         assert!(lock.describe().contains("(0 readers,0,0)"), "{}", lock.describe());
         let guard = lock.acquire(Side::Reads);
         assert!(lock.describe().contains("(1 readers,0,0)"), "{}", lock.describe());

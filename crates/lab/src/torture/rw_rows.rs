@@ -1,12 +1,12 @@
 //! The reader-writer locks that can be tortured, as `registry.rs` has the others.
 use super::busted::{PerCpuCells, RwCount, flaw};
 use super::orders::Orders;
-use super::registry::{Detector, Fair, Origin, Row};
-use super::rw::{Classed, ParkingLot, PerCpuSimple, Rw, SpinningQrw};
+use super::registry::{Detector, Origin, Row, ours};
+use super::rw::{Classed, OfRow, ParkingLot, Rw, UpgradeOf, upgrades};
 use super::session;
 use super::tortured::Tortured;
 use stanchion::native::{Native, force_fenced_release};
-use stanchion::stanchion_core::{CountRwLock, PerCpuRwLock, QueuedRwLock};
+use stanchion_core::catalogue::{self, Facts};
 
 /// Under the thread sanitizer, which knows nothing of `membarrier` and of fences, readers fence by their accesses.
 fn run<L: Tortured>(orders: Orders) {
@@ -21,11 +21,6 @@ fn run_fenced<L: Tortured>(orders: Orders) {
     session::run::<L>(orders);
 }
 
-const fn ours<L: Tortured>(name: &'static str, fair: Fair, about: &'static str) -> Row {
-    let fair = matches!(fair, Fair::Yes);
-    Row { name, origin: Origin::Stanchion, fair, signal_safe: true, shares: true, about, run: run::<L> }
-}
-
 const fn other<L: Tortured>(name: &'static str, origin: Origin, about: &'static str) -> Row {
     Row { name, origin, fair: false, signal_safe: true, shares: true, about, run: run::<L> }
 }
@@ -34,26 +29,37 @@ const fn busted<L: Tortured>(name: &'static str, about: &'static str) -> Row {
     other::<L>(name, Origin::Busted(Detector::Torture), about)
 }
 
-/// The rows, in the order in which they are run.
-pub(super) static ROWS: &[Row] = &[
-    ours::<Rw<CountRwLock<Native>>>(
-        "rw-simple",
-        Fair::No,
-        "count of readers and writer's flag, writers first",
-    ),
-    ours::<Rw<QueuedRwLock<Native>>>("qrw", Fair::Yes, "queued reader-writer lock whose waiters sleep"),
-    ours::<Rw<SpinningQrw>>("qrw-spin", Fair::Yes, "queued reader-writer lock that spins, strictly in order"),
-    ours::<Rw<PerCpuRwLock<Native>>>("percpu-rw", Fair::Yes, "readers write to their own cells only"),
-    ours::<Rw<PerCpuSimple>>("percpu-rw-simple", Fair::No, "the same over rw-simple, as announced"),
+macro_rules! family {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        $(
+            struct $alias;
+
+            impl OfRow for $alias {
+                type Lock = $lock;
+                const FACTS: &'static Facts = catalogue::rwlock($name);
+                const UPGRADES: Option<UpgradeOf<$lock>> = upgrades!($ways);
+            }
+        )*
+
+        /// The catalogue's.
+        pub(super) static OURS: &[Row] = &[$(ours($alias::FACTS, run::<Rw<$alias>>)),*];
+    };
+}
+
+stanchion_core::for_each_rwlock! { Native; family; }
+
+/// Forms of `percpu-rw`, other locks, and broken ones.
+pub(super) static OTHERS: &[Row] = &[
     Row {
-        run: run_fenced::<Rw<PerCpuRwLock<Native>>>,
-        ..ours::<Rw<PerCpuRwLock<Native>>>(
-            "percpu-rw-fenced",
-            Fair::Yes,
-            "percpu-rw whose readers pay for a fence",
-        )
+        name: "percpu-rw-fenced",
+        about: "As percpu-rw without membarrier: each read pays for a full fence.",
+        ..ours(PerCpuRwLock::FACTS, run_fenced::<Rw<PerCpuRwLock>>)
     },
-    ours::<Classed>("percpu-rw-classes", Fair::Yes, "percpu-rw in two classes of a user's own"),
+    Row {
+        name: "percpu-rw-classes",
+        about: "As percpu-rw, in two classes of a user's own.",
+        ..ours(PerCpuRwLock::FACTS, run::<Classed>)
+    },
     other::<RwCount<{ flaw::NONE }>>(
         "reference-rw",
         Origin::Reference,

@@ -1,6 +1,8 @@
 //! What torture asks of a lock.
 #![expect(unsafe_code, reason = "giving a lock back is unsafe to call, as `lock_api`'s `unlock` is")]
 use lock_api::RawMutex;
+use stanchion::native::{Counting, Native};
+use stanchion::{Excludes, Raw};
 
 /// How a lock is taken. A mutex makes no difference between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,21 +133,10 @@ impl<L: TorturedMutex> Tortured for L {
 
 impl TorturedMutex for parking_lot::RawMutex {}
 
-macro_rules! stanchion_locks {
-    ($($lock:ident)*) => {
-        $(impl TorturedMutex for stanchion::lock::$lock {
-            fn describe(&self) -> String {
-                stanchion::diagnose::describe(self)
-            }
-        })*
-    };
-}
-
-stanchion_locks! {
-    StanchionLock ByteLock TicketLock QSpinLock CnaLock UnfairQueuedLock OwnerYieldLock OwnerQueuedLock
-    XenPvLock PvTicketLock PvTicketOpportunisticLock PvQSpinLock PpcQSpinLock PvQSpinKickAtUnlockLock PvQSpinEagerLock PvQSpinKickAheadLock
-    PvQSpinWaitEarlyLock PvQSpinWaitEarlySampledLock PvQSpinOnlyWaitEarlyLock PvQSpinPendingLock
-    PvQSpinPatchedLock PvQSpinHashLock PvQSpinPointerLock
+impl<C: Counting, L: Excludes<Platform = Native<C>>> TorturedMutex for Raw<L> {
+    fn describe(&self) -> String {
+        stanchion::diagnose::describe(self)
+    }
 }
 
 #[cfg(test)]
@@ -154,7 +145,7 @@ mod tests {
 
     #[test]
     fn stanchion_s_locks_describe_their_word() {
-        let lock = stanchion::lock::QSpinLock::INIT;
+        let lock: stanchion::lock::QSpinLock = RawMutex::INIT;
         let free = Tortured::describe(&lock);
         let _guard = lock.lock();
         let held = Tortured::describe(&lock);

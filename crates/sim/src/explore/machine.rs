@@ -85,7 +85,7 @@ impl Machine {
 
     /// Draws what a schedule with so many contexts, of which `victim` may be starved, would find with every fault; see [`Machine::with`].
     pub(super) fn draw(subject: &Subject, contexts: usize, victim: Ctx, random: &mut Random) -> Self {
-        let high = if subject.looks_at_all { &HIGH_WHERE_ALL_ARE_LOOKED_AT[..] } else { &HIGH[..] };
+        let high = if subject.stated.looks_at_all { &HIGH_WHERE_ALL_ARE_LOOKED_AT[..] } else { &HIGH[..] };
         Self {
             rows: 1 + random.below(ROWS) as usize,
             spots: 1 + random.below(2) as usize,

@@ -10,12 +10,11 @@
 //! and sequential consistency lies all that this world knows of weak memory: total store order. Reordering beyond that is
 //! the model checker's part.
 //!
-//! - What is explored, and with which options: `subjects` (their rows in `family` and `rw_subjects`, what they state in `bounds`), `plan`,
+//! - What is explored, and with which options: `subjects` (`family` and `rw_subjects`), `plan`,
 //!   `machine`, `fault`; what is broken on purpose: `busted`.
 //! - The machine: `engine` (steps, turns, halts), `cells`, `domain` and `platform` (what a lock sees), `buffers` (total store order),
 //!   `chooser` (who goes next), `watch` (what must hold).
 //! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made readable).
-mod bounds;
 mod buffers;
 mod busted;
 mod campaign;
@@ -42,7 +41,6 @@ mod subjects;
 mod trace;
 mod watch;
 
-pub use bounds::Overtaking;
 pub use campaign::{Tally, explore};
 pub use cells::{CellU8, CellU16, CellU32};
 pub use conduct::{conduct, wait_until};
@@ -52,6 +50,7 @@ pub use fault::{Fault, Faults};
 pub use minimise::{Finding, Replay, investigate, replay};
 pub use plan::{Options, Strategy};
 pub use platform::Stepped;
+pub use stanchion_core::catalogue::Overtaking;
 pub use subjects::{Broken, Subject, busted, locks};
 
 /// How many contexts there can be at most.

@@ -3,8 +3,9 @@ use super::CONTEXTS;
 use super::cells::address_of;
 use super::domain::SteppedDomain;
 use super::platform::Stepped;
-use super::subjects::{Subject, Tails};
+use super::subjects::Subject;
 use crate::arena::LINE_BYTES;
+use stanchion_core::catalogue::Tail;
 use stanchion_core::nodes::{NodeId, WaitNode};
 use stanchion_core::percpu::PerCpu;
 use stanchion_core::tail::{NESTING_LEVELS, NodeCode};
@@ -55,10 +56,10 @@ impl Names {
     ) -> Self {
         let mut cells = HashMap::new();
         for lock in 0..locks {
-            for &(offset, field) in subject.fields {
-                let sort = match (field, subject.tails) {
-                    ("tail", Tails::Nodes) => Sort::Node,
-                    ("newest", Tails::Waits) => Sort::Wait,
+            for &(offset, field) in subject.stated.fields {
+                let sort = match (field, subject.stated.tail) {
+                    ("tail", Tail::Nodes) => Sort::Node,
+                    ("newest", Tail::Waits) => Sort::Wait,
                     _ => Sort::Number,
                 };
                 cells.insert(

@@ -40,7 +40,7 @@ impl Platform for Stepped {
     /// In nanoseconds of the run's clock.
     type Deadline = u64;
 
-    const SELDOM: u8 = 0;
+    const EXPLORES: bool = true;
 
     fn after(nanos: u64) -> u64 {
         Self::now() + nanos

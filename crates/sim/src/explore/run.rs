@@ -16,6 +16,7 @@ use crate::arena::{Arena, LINE_BYTES};
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
 use stanchion_core::Event;
+use stanchion_core::catalogue::Tail;
 use std::rc::Rc;
 use std::sync::Once;
 
@@ -92,7 +93,11 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     let arena = Arena::new(count * LINE_BYTES);
     let base = arena.base();
     let (locks, program) = program(subject, plan, &arena);
-    for half in (0..count).flat_map(|lock| subject.tickets.iter().map(move |at| lock * LINE_BYTES + at)) {
+    let halves = match subject.stated.tail {
+        Tail::Tickets { halves } => halves,
+        _ => &[],
+    };
+    for half in (0..count).flat_map(|lock| halves.iter().map(move |at| lock * LINE_BYTES + at)) {
         arena.add(half, plan.machine().ticket);
     }
     let domain = Rc::new(SteppedDomain::new(plan.machine()));

@@ -1,5 +1,4 @@
 //! What contexts and handlers do with reader-writer locks.
-use super::bounds::Awaits;
 use super::engine::{arrive, await_reader, has_read, with};
 use super::failure::Failure;
 use super::fault::Fault;
@@ -10,6 +9,7 @@ use super::sharing::{How, Sharing, Wants};
 use super::trace::What;
 use super::{CONTEXTS, Ctx};
 use core::cell::Cell;
+use stanchion_core::catalogue::Awaits;
 use std::rc::Rc;
 
 /// The locks of a run and who uses them how.
@@ -58,7 +58,7 @@ impl RwProgram {
     pub(super) fn handler(&self, level: u8) {
         let me = me();
         let (own, in_own) = (1 + usize::from(level), &self.in_own[me]);
-        let may_read = self.kind.reads_again && !self.writes_first[me].get() && in_own.get() == 0;
+        let may_read = self.kind.shares.reads_again && !self.writes_first[me].get() && in_own.get() == 0;
         if may_read && coin(3) > 0 {
             // Who must not wait behind others need not say so.
             self.reads_as(0, coin(2) == 0);
@@ -111,15 +111,15 @@ impl RwProgram {
     /// Waits within its section, now and then, until those have read, too, that it may wait for.
     fn awaits_others(&self, index: usize) {
         // Handlers would be counted, too.
-        if self.kind.awaits == Awaits::Nobody || self.plan.faults.has(Fault::Interrupts) {
+        if self.kind.shares.awaits == Awaits::Nobody || self.plan.faults.has(Fault::Interrupts) {
             return;
         }
         let me = me();
         let nodeless = run::watch(|watch| watch.went_without_node(me));
-        if nodeless && self.kind.awaits == Awaits::Queued {
+        if nodeless && self.kind.shares.awaits == Awaits::Queued {
             return; // it overtook those that have nodes
         }
-        if self.kind.awaits == Awaits::Readers {
+        if self.kind.shares.awaits == Awaits::Readers {
             watch(index, |sharing| sharing.is_beside_all(me));
         }
         let behind = || watch(index, |sharing| sharing.left_behind(me));
@@ -137,7 +137,7 @@ impl RwProgram {
             return;
         }
         linger(index);
-        if twice && self.kind.reads_again {
+        if twice && self.kind.shares.reads_again {
             self.reads_as(index, true);
             linger(index);
         }

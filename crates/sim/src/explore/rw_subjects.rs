@@ -1,15 +1,12 @@
-//! The reader-writer locks that can be explored, each with what it can do beyond the rest.
-use super::bounds::{Asks, Awaits, Overtaking, PASSING_QRW, PASSING_READERS_FIRST, PASSING_STRICT};
+//! The reader-writer locks that can be explored: the catalogue's, and some of them that few may read.
 use super::platform::Stepped;
 use super::policies::One;
-use super::subjects::{AfterRelease, Subject};
+use super::subjects::{Explored, Subject};
 use crate::arena::{Arena, Placed};
-use crate::rw_locks;
-use stanchion_core::qrw::{Lenient, ReadersFirst, Strict};
+use stanchion_core::catalogue::{self, Facts, InHandlers, Shares};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
-    CountRwLock, Downgrade, PerCpuRwLock, QSpinLock, QueuedRwLock, RawLock, StanchionLock, TooManyReaders,
-    Upgradable,
+    CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, StanchionLock, TooManyReaders, Upgradable,
 };
 use std::rc::Rc;
 
@@ -124,139 +121,73 @@ pub(super) struct RwKind {
     pub(super) transitions: Table,
     /// Makes one, on a line of its own.
     pub(super) make: fn(&Rc<Arena>) -> Box<dyn SteppedRw>,
-    /// Whether a context that reads may read again whatever waits: then its handlers do so, too.
-    pub(super) reads_again: bool,
+    /// What its readers may do. If they read again whatever waits, their handlers do so, too.
+    pub(super) shares: Shares,
     /// Whether handlers may write.
     pub(super) handlers_write: bool,
     /// So many read locks are given at once, if contexts may come to ask for more.
     pub(super) most_readers: Option<u32>,
-    /// By what its waiters ask for it.
-    pub(super) asks: Asks,
     /// What the word of the lock may do that they wait in line for.
     pub(super) line: Table,
-    /// For whom a context may wait that reads.
-    pub(super) awaits: Awaits,
 }
 
 /// With so many readers at once, a limit may be met.
 const FEW: u32 = 8;
 
-/// The row of a lock that cannot be upgraded.
-fn plain<L: Downgrade<Platform = Stepped>>(name: &'static str, asks: Asks) -> RwKind {
-    RwKind {
-        name,
-        transitions: L::TRANSITIONS,
-        make: |arena| Box::new(Plain(arena.place(L::new()))),
-        reads_again: true,
-        handlers_write: false,
-        most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
-        asks,
-        line: Table(&[]),
-        awaits: Awaits::Nobody,
-    }
+macro_rules! make {
+    (downgrades $lock:ty) => {
+        |arena| Box::new(Plain(arena.place(<$lock>::new())))
+    };
+    (upgrades $lock:ty) => {
+        |arena| Box::new(Upgrading(arena.place(<$lock>::new())))
+    };
 }
 
-/// The row of one that can, whose waiters wait in line for a lock of type `Q`.
-fn upgrading<L, Q>(name: &'static str) -> RwKind
-where
-    L: Upgradable<Platform = Stepped>,
-    Q: RawLock<Platform = Stepped>,
-{
-    RwKind {
-        make: |arena| Box::new(Upgrading(arena.place(L::new()))),
-        handlers_write: true,
-        line: Q::TRANSITIONS,
-        ..plain::<L>(name, Asks::Mark)
-    }
+/// What the catalogue says of a lock of type `L`.
+fn described<L: Downgrade<Platform = Stepped>>(
+    facts: &'static Facts,
+    make: fn(&Rc<Arena>) -> Box<dyn SteppedRw>,
+) -> Subject {
+    let kind = RwKind {
+        name: facts.name,
+        transitions: L::TRANSITIONS,
+        make,
+        shares: facts.shares.expect("a reader-writer lock"),
+        handlers_write: facts.in_handlers == InHandlers::All,
+        most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
+        line: L::QUEUE,
+    };
+    Subject::of(Explored::Rw(kind), facts.about, facts.bound, facts.stated)
+}
+
+macro_rules! subjects {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        vec![$(described::<$lock>(catalogue::rwlock($name), make!($ways $lock))),*]
+    };
+}
+
+/// A lock of the catalogue that lets so few readers in that they meet the limit.
+macro_rules! few {
+    ($($name:literal is $of:literal for $about:literal: $ways:ident $lock:ty;)*) => {
+        [$({
+            let subject = described::<$lock>(catalogue::rwlock($of), make!($ways $lock));
+            let Explored::Rw(kind) = subject.kind() else { unreachable!("a reader-writer lock") };
+            Subject { kind: Explored::Rw(RwKind { name: $name, ..kind }), about: $about, ..subject }
+        }),*]
+    };
+}
+
+/// Every reader-writer lock of the catalogue, and those of few readers.
+pub(super) fn all() -> Vec<Subject> {
+    let mut all: Vec<Subject> = stanchion_core::for_each_rwlock! { Stepped; subjects; };
+    all.extend(few! {
+        "rw-simple-few" is "rw-simple" for "The same for two readers at once.": downgrades CountRwLock<Stepped, 2>;
+        "qrw-few" is "qrw" for "The same for one reader.": upgrades QueuedRwLock<Stepped, Queue, One>;
+        "percpu-rw-few" is "percpu-rw" for "The same over qrw-few.":
+            downgrades PerCpuRwLock<Stepped, QueuedRwLock<Stepped, Queue, One>>;
+    });
+    all
 }
 
 /// The queue of `qrw`.
 type Queue = StanchionLock<Stepped, true>;
-type Qrw<W = Lenient> = QueuedRwLock<Stepped, Queue, W>;
-type QrwSpin = QueuedRwLock<Stepped, QSpinLock<Stepped>, Strict>;
-
-/// The row of a per-CPU lock over `B`, whose gate stands right behind that.
-fn per_cpu<B: Downgrade<Platform = Stepped>>(name: &'static str) -> RwKind {
-    plain::<PerCpuRwLock<Stepped, B>>(name, Asks::Gate(size_of::<B>()))
-}
-
-/// Every reader-writer lock, in the order of tables.
-///
-/// # Panics
-///
-/// If the family has a lock that has no row here.
-pub(super) fn all() -> Vec<Subject> {
-    const COUNT: &[(usize, &str)] = &[(0, "count")];
-    const BASED: &[(usize, &str)] = &[(0, "base.count")];
-    const WRITERS_FIRST: Overtaking = Overtaking::Unbounded(
-        "readers let all writers go first, and those compete; a writer with the flag is passed by nobody",
-    );
-    const UNTIL_THE_GATE: Overtaking = Overtaking::Unbounded(
-        "readers pass a writer until it has the base lock and closes the gate; then nobody does",
-    );
-    // It cannot be held upgradably.
-    let never: &[&str] = &["an upgrade begins: r,u,0 -> r,u,1"];
-    let simple = RwKind {
-        reads_again: false,
-        handlers_write: true,
-        ..plain::<CountRwLock<Stepped>>("rw-simple", Asks::Flag)
-    };
-    let simple_few = RwKind {
-        reads_again: false,
-        handlers_write: true,
-        ..plain::<CountRwLock<Stepped, 2>>("rw-simple-few", Asks::Flag)
-    };
-    let qrw = RwKind { awaits: Awaits::Queued, ..upgrading::<Qrw, Queue>("qrw") };
-    let qrw_few = RwKind { awaits: Awaits::Queued, ..upgrading::<Qrw<One>, Queue>("qrw-few") };
-    let readers_first = RwKind {
-        handlers_write: true,
-        line: Queue::TRANSITIONS,
-        awaits: Awaits::Readers,
-        ..plain::<ReadersFirst<Stepped>>("qrw-readers-first", Asks::MarkForReaders)
-    };
-    let queued = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw>("percpu-rw") };
-    let queued_few = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw<One>>("percpu-rw-few") };
-    let over_simple = RwKind { reads_again: false, ..per_cpu::<CountRwLock<Stepped>>("percpu-rw-simple") };
-    // It opens the gate, and then releases the base lock.
-    let after_release = AfterRelease::Anything;
-    let all = vec![
-        Subject::shared("count of readers and a writer's flag", simple, COUNT, WRITERS_FIRST),
-        Subject::shared("the same for two readers at once", simple_few, COUNT, WRITERS_FIRST),
-        Subject::shared("queued, small constants", qrw, COUNT, PASSING_QRW),
-        Subject::shared("the same for one reader", qrw_few, COUNT, PASSING_QRW),
-        Subject {
-            unreachable: never,
-            ..Subject::shared(
-                "queued, readers pass whoever waits",
-                readers_first,
-                COUNT,
-                PASSING_READERS_FIRST,
-            )
-        },
-        Subject::shared(
-            "queued, whose waiters spin",
-            upgrading::<QrwSpin, QSpinLock<Stepped>>("qrw-spin"),
-            COUNT,
-            PASSING_STRICT,
-        ),
-        Subject {
-            unreachable: never,
-            after_release,
-            ..Subject::shared("cells of readers over qrw", queued, BASED, UNTIL_THE_GATE)
-        },
-        Subject {
-            unreachable: never,
-            after_release,
-            ..Subject::shared("the same over qrw-few", queued_few, BASED, UNTIL_THE_GATE)
-        },
-        Subject {
-            after_release,
-            ..Subject::shared("cells of readers over rw-simple", over_simple, BASED, UNTIL_THE_GATE)
-        },
-    ];
-    for kind in rw_locks::all::<Stepped>() {
-        let known = all.iter().any(|subject| subject.name() == kind.name);
-        assert!(known, "{}: state a bound on its overtaking, or why it has none", kind.name);
-    }
-    all
-}

@@ -1,5 +1,5 @@
-//! What can be explored: one row a lock, with what it states about itself. The rows are in `family` and `rw_subjects`.
-use super::bounds::{Asks, Overtaking, SecondByte};
+//! What can be explored: each lock of the catalogue with what it states about itself, and broken ones. Mutexes are in `family`,
+//! reader-writer locks in `rw_subjects`.
 use super::busted as shelf;
 use super::failure::Kind;
 use super::family;
@@ -7,38 +7,9 @@ use super::fault::{Fault, Faults};
 use super::platform::Stepped;
 use super::rw_subjects::{self, RwKind};
 use crate::locks::{self, LockKind};
+use stanchion_core::catalogue::{self, AfterRelease, Asks, Overtaking, SecondByte, Stated, Tail};
 use stanchion_core::transitions::Table;
 use stanchion_core::{RawLock, Tunable};
-
-/// What a tail holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tails {
-    Nodes,
-    /// Of waits, by their own numbers.
-    Waits,
-    Numbers,
-}
-
-/// What the word of a lock is that nobody uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AtRest {
-    /// What it was when the lock was made.
-    AsMade,
-    /// Another one each time: tickets are not given back.
-    Unlocked,
-}
-
-/// What a release does to the lock after the store that lets the next holder in, which may destroy it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AfterRelease {
-    Nothing,
-    /// It reads it: the memory must stay readable.
-    Reads,
-    /// It may do anything: the lock must stay until it returns.
-    Anything,
-    /// The same, or nothing where releases look for marks first.
-    ByWorld,
-}
 
 /// What is known of a lock that is broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,23 +39,12 @@ pub struct Subject {
     pub overtaking: Overtaking,
     /// How it is broken, if it is.
     pub broken: Option<Broken>,
-    /// Rows of its table that it never takes.
-    pub unreachable: &'static [&'static str],
-    pub(super) second_byte: SecondByte,
-    /// Offsets and names of the word's fields.
-    pub(super) fields: &'static [(usize, &'static str)],
-    pub(super) tails: Tails,
-    pub(super) at_rest: AtRest,
+    /// What it states of its word.
+    pub stated: Stated,
     /// Whether it can do without context numbers.
     pub(super) numberless: bool,
-    /// Offsets of the halves of a word that count tickets.
-    pub(super) tickets: &'static [usize],
-    /// Whether its releases look at the places of all contexts.
-    pub(super) looks_at_all: bool,
     /// Whether its waiters may halt.
     pub(super) halts: bool,
-    /// What it does to itself after the store that lets the next holder in.
-    pub(super) after_release: AfterRelease,
 }
 
 impl core::fmt::Debug for Subject {
@@ -93,28 +53,10 @@ impl core::fmt::Debug for Subject {
     }
 }
 
-/// The fields of a queued lock with a pending bit.
-pub(super) const QUEUED: &[(usize, &str)] = &[(0, "locked"), (1, "pending"), (2, "tail")];
-
 impl Subject {
-    /// A mutual exclusion lock that states this.
-    pub(super) fn of(kind: LockKind, about: &'static str, overtaking: Overtaking) -> Self {
-        Self {
-            kind: Explored::Mutex(kind),
-            about,
-            overtaking,
-            broken: None,
-            unreachable: &[],
-            second_byte: SecondByte::Other,
-            fields: &[],
-            tails: Tails::Nodes,
-            at_rest: AtRest::AsMade,
-            numberless: true,
-            tickets: &[],
-            looks_at_all: false,
-            halts: true,
-            after_release: AfterRelease::Nothing,
-        }
+    /// A lock that states this.
+    pub(super) fn of(kind: Explored, about: &'static str, overtaking: Overtaking, stated: Stated) -> Self {
+        Self { kind, about, overtaking, broken: None, stated, numberless: true, halts: true }
     }
 
     /// A lock that is broken on purpose: must fail in one of these ways `within` so many schedules, and not without the faults
@@ -126,40 +68,32 @@ impl Subject {
         needs: &[Fault],
     ) -> Self {
         let broken = Broken { kinds, within, needs: needs.iter().copied().collect() };
+        let stated = Stated {
+            second_byte: SecondByte::Other,
+            after_release: AfterRelease::Anything,
+            ..catalogue::mutex("qspin").stated
+        };
+        let kind = Explored::Mutex(locks::kind::<L>());
         Self {
             broken: Some(broken),
-            fields: QUEUED,
             numberless: false,
-            after_release: AfterRelease::Anything,
-            ..Self::of(locks::kind::<L>(), about, Overtaking::Unbounded("it is broken on purpose"))
+            ..Self::of(kind, about, Overtaking::Unbounded("it is broken on purpose"), stated)
         }
     }
 
     /// The same lock, whose second byte holds `objection` while the head asks for the lock.
     pub(super) fn with_objection(self, objection: u8) -> Self {
-        Self { second_byte: SecondByte::Asks(objection), ..self }
+        Self { stated: Stated { second_byte: SecondByte::Asks(objection), ..self.stated }, ..self }
     }
 
-    /// The same lock with a word of its own.
+    /// The same lock with a word of its own, which is another one each time that nobody uses the lock.
     pub(super) fn worded(self, fields: &'static [(usize, &'static str)]) -> Self {
-        Self { fields, tails: Tails::Numbers, at_rest: AtRest::Unlocked, ..self }
+        Self { stated: Stated { fields, tail: Tail::Tickets { halves: &[] }, ..self.stated }, ..self }
     }
 
     /// The same lock with a stated bound.
     pub(super) fn stating(self, overtaking: Overtaking) -> Self {
         Self { overtaking, ..self }
-    }
-
-    /// A reader-writer lock that states this.
-    pub(super) fn shared(
-        about: &'static str,
-        kind: RwKind,
-        fields: &'static [(usize, &'static str)],
-        overtaking: Overtaking,
-    ) -> Self {
-        // All but what is given stands in the kind itself.
-        let blank = Self::of(locks::kind::<stanchion_core::ByteLock<Stepped>>(), about, overtaking);
-        Self { kind: Explored::Rw(kind), fields, tails: Tails::Numbers, ..blank }
     }
 
     /// The name on command lines and in files.
@@ -190,7 +124,7 @@ impl Subject {
     pub(super) fn asks(&self) -> Option<Asks> {
         match self.kind {
             Explored::Mutex(_) => None,
-            Explored::Rw(kind) => Some(kind.asks),
+            Explored::Rw(kind) => Some(kind.shares.asks),
         }
     }
 
@@ -200,10 +134,6 @@ impl Subject {
 }
 
 /// Every sound lock, in the order of tables.
-///
-/// # Panics
-///
-/// If the family has a lock for which no bound is stated here, nor that it has none.
 pub fn locks() -> Vec<Subject> {
     let mut all = family::all();
     all.extend(rw_subjects::all());

@@ -1,7 +1,6 @@
 //! The simulated worlds, as the suite sees them.
 use core::cell::Cell;
 use core::sync::atomic::AtomicU32;
-use stanchion_core::pv_qspin::WaitPolicy;
 use stanchion_sim::explore::{self, Stepped};
 use stanchion_sim::{Sim, conduct, machine};
 use stanchion_suite::{Body, Case, Context, Load, Sort, Waiting, World};
@@ -25,7 +24,6 @@ impl Stepping {
 
 impl World for Stepping {
     type Platform = Stepped;
-    type Waits<P: WaitPolicy> = P;
     type Flag = AtomicU32;
     type Witness = ();
 
@@ -71,7 +69,6 @@ pub(crate) const SHARED: &str = "small-vm";
 
 impl World for Timed {
     type Platform = Sim;
-    type Waits<P: WaitPolicy> = P;
     type Flag = AtomicU32;
     type Witness = ();
 

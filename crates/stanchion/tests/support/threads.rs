@@ -4,7 +4,6 @@ use super::watch::{self, Crew};
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 use stanchion::native::{Counting, Native};
-use stanchion_core::pv_qspin::WaitPolicy;
 use stanchion_suite::{Case, Context, Load, Sort, Waiting, World};
 
 /// Threads, with lock events counted or not.
@@ -12,7 +11,6 @@ pub(crate) struct Threads<C>(PhantomData<C>);
 
 impl<C: Counting> World for Threads<C> {
     type Platform = Native<C>;
-    type Waits<P: WaitPolicy> = P;
     type Flag = AtomicU32;
     type Witness = ();
 

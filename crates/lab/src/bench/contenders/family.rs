@@ -1,56 +1,47 @@
-//! Stanchion's own locks: one row each. Policies of a lock that are there to be compared with each other are *variants*: they are
-//! measured when they are named, or all together as `variants`.
-use super::ours::{Ours, entry};
-use crate::bench::contender::Entry;
+//! Stanchion's own locks, as the catalogue has them. Variants are measured when they are named, or all together as `variants`.
+use crate::bench::contender::{Contender, Entry, Kind};
+use lock_api::{Mutex, RawMutex};
+use stanchion::native::{Counted, Counting, Native};
+use stanchion::{Raw, lock};
+use stanchion_core::RawLock;
+use stanchion_core::catalogue;
+
+/// A lock of ours.
+struct Ours<R>(Mutex<R, ()>);
+
+impl<C: Counting, L: RawLock<Platform = Native<C>>> Contender for Ours<Raw<L>>
+where
+    Raw<L>: RawMutex,
+{
+    const NAME: &'static str = L::NAME;
+    const KIND: Kind = Kind::Stanchion;
+    const ABOUT: &'static str = catalogue::mutex(L::NAME).about;
+    const BYTES: usize = size_of::<L>();
+
+    fn new() -> Self {
+        Self(Mutex::new(()))
+    }
+
+    fn events() -> Vec<(&'static str, u64)> {
+        let counts = stanchion::events::snapshot();
+        counts.iter().map(|line| (line.event.name(), line.count)).collect()
+    }
+
+    #[inline]
+    fn with<T>(&self, critical: impl FnOnce() -> T) -> T {
+        let _guard = self.0.lock();
+        critical()
+    }
+}
 
 macro_rules! family {
-    (locks { $($lock:ident: $name:literal, $about:literal;)* }
-     variants { $($variant:ident: $variant_name:literal, $variant_about:literal;)* }) => {
-        $(family!(@lock $lock $name $about false);)*
-        $(family!(@lock $variant $variant_name $variant_about true);)*
-
-        /// The rows, in the order of tables.
-        pub(super) const ALL: &[Entry] = &[$(entry::<$lock>(),)* $(entry::<$variant>(),)*];
-    };
-    (@lock $lock:ident $name:literal $about:literal $variant:literal) => {
-        struct $lock;
-
-        impl Ours for $lock {
-            const NAME: &'static str = $name;
-            const ABOUT: &'static str = $about;
-            const VARIANT: bool = $variant;
-            type Silent = stanchion::lock::$lock;
-            type Counted = stanchion::lock::counted::$lock;
-        }
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
+        /// The rows, in the order of tables: the lock that users get, and the same lock, counting.
+        pub(super) const ALL: &[Entry] = &[$(Entry {
+            variant: catalogue::mutex($name).is_variant(),
+            ..Entry::counted::<Ours<lock::$alias>, Ours<lock::$alias<Counted>>>()
+        }),*];
     };
 }
 
-family! {
-    locks {
-        StanchionLock: "stanchion", "the default: running threads take it, one waiter is awake";
-        ByteLock: "byte", "unfair test-and-test-and-set byte; never sleeps";
-        TicketLock: "ticket", "FIFO ticket lock; never sleeps";
-        QSpinLock: "qspin", "queued spin lock: pending bit, then a FIFO queue; never sleeps";
-        CnaLock: "cna", "queued spin lock that prefers its own NUMA node; never sleeps";
-        UnfairQueuedLock: "unfair-q", "queue whose waiters may steal; never sleeps";
-        OwnerYieldLock: "ppc-simple", "unfair word that knows its owner; yields to it";
-        OwnerQueuedLock: "owner-qspin", "queue that knows its owner and steals until its head objects";
-        XenPvLock: "xen-pv", "byte whose waiters sleep; unfair, a full fence at each release";
-        PvTicketLock: "pv-ticket", "FIFO ticket lock whose waiters sleep";
-        PvQSpinLock: "pv-qspin", "paravirtual queued lock as merged in 4.15: steals, queues, sleeps";
-        PpcQSpinLock: "ppc-qspin", "paravirtual queued lock that yields instead of sleeping";
-    }
-    variants {
-        PvTicketOpportunisticLock: "pv-ticket-opportunistic", "pv-ticket whose near waiters hardly ever sleep";
-        PvQSpinKickAtUnlockLock: "pv-qspin-kick-at-unlock", "never steals; a release wakes the head if it sleeps";
-        PvQSpinEagerLock: "pv-qspin-eager", "kicks a sleeper when it becomes head (4.2-rc1)";
-        PvQSpinKickAheadLock: "pv-qspin-kick-ahead", "kick-at-unlock, and wakes the next few sleepers";
-        PvQSpinWaitEarlyLock: "pv-qspin-wait-early", "kick-ahead, and sleeps at once behind sleepers";
-        PvQSpinWaitEarlySampledLock: "pv-qspin-wait-early-sampled", "kick-ahead, and looks now and then whether to sleep";
-        PvQSpinOnlyWaitEarlyLock: "pv-qspin-only-wait-early", "kick-at-unlock, and sleeps at once behind sleepers";
-        PvQSpinPendingLock: "pv-qspin-pending", "kick-at-unlock, and the first waiter needs no node";
-        PvQSpinPatchedLock: "pv-qspin-patched", "the announced series as a whole";
-        PvQSpinHashLock: "pv-qspin-hash", "kick-at-unlock that finds its head in a hash table";
-        PvQSpinPointerLock: "pv-qspin-pointer", "kick-at-unlock that points at its head; 8 bytes";
-    }
-}
+stanchion_core::for_each_mutex! { (); family; }

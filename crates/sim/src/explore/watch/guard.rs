@@ -1,8 +1,8 @@
 //! What is known of one lock of a run.
-use super::super::bounds::{Asks, SecondByte};
 use super::super::failure::{Failure, Kind};
 use super::super::sharing::{How, Sharing, Wants};
 use super::super::{CONTEXTS, Ctx};
+use stanchion_core::catalogue::{Asks, SecondByte};
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
 
@@ -67,10 +67,12 @@ impl Guard {
         self.overtaken[me] = [0; CONTEXTS];
     }
 
-    /// The tail has moved, by `me`; `last` stood there.
-    pub(super) fn tail_moved(&mut self, me: Ctx, last: Option<Ctx>, after: Word) {
+    /// The tail has moved, by `me`; `last` stood there. Who takes it away does not queue.
+    pub(super) fn tail_moved(&mut self, me: Ctx, last: Option<Ctx>, after: Word, is_taken: bool) {
         if self.holder != Some(me) {
-            self.queues(me);
+            if !is_taken {
+                self.queues(me);
+            }
         } else if after.tail != NodeCode::NONE {
             // A holder made somebody else the last: it let the last one out.
             self.queue.retain(|&waiter| Some(waiter) != last);

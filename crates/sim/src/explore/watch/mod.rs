@@ -7,20 +7,20 @@
 mod guard;
 mod lifetime;
 
-use super::bounds::{Asks, Overtaking, SecondByte};
 use super::chooser::Set;
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::rw_subjects::SteppedRw;
 use super::sharing::{How, Sharing};
-use super::subjects::{AtRest, Explored, Subject, Tails};
+use super::subjects::{Explored, Subject};
 use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
 use crate::locks::AnyLock;
 use guard::{Guard, no_row};
 use lifetime::Lifetime;
 use stanchion_core::CpuId;
+use stanchion_core::catalogue::{Asks, Overtaking, SecondByte, Tail};
 use stanchion_core::nodes::NodeId;
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
@@ -72,8 +72,7 @@ pub(super) struct Watch {
     bound: Option<u32>,
     /// Who must not wait behind others, if the lock has a bound.
     priority: Option<Ctx>,
-    tails: Tails,
-    at_rest: AtRest,
+    tail: Tail,
     second_byte: SecondByte,
     asks: Option<Asks>,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
@@ -118,15 +117,14 @@ impl Watch {
                 Overtaking::AtMost(times) => Some(times),
             },
             priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
-            tails: subject.tails,
-            at_rest: subject.at_rest,
-            second_byte: subject.second_byte,
+            tail: subject.stated.tail,
+            second_byte: subject.stated.second_byte,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
             rows: 0,
             worst: 0,
             acquisitions: 0,
-            lifetime: Lifetime::new(plan, subject.after_release, is_counted),
+            lifetime: Lifetime::new(plan, subject.stated.after_release, is_counted),
             changes: 0,
         }
     }
@@ -244,11 +242,14 @@ impl Watch {
         self.changes += u64::from(lock == 0 && before.locked != after.locked);
         let guard = &mut self.guards[lock];
         if after.tail != before.tail {
-            let number = match self.tails {
-                Tails::Waits => NodeId::new(before.tail).and_then(NodeId::context),
-                Tails::Nodes | Tails::Numbers => NodeCode::from_raw(before.tail).map(NodeCode::cpu),
+            let number = match self.tail {
+                Tail::Waits => NodeId::new(before.tail).and_then(NodeId::context),
+                Tail::Nodes | Tail::Numbers | Tail::Tickets { .. } => {
+                    NodeCode::from_raw(before.tail).map(NodeCode::cpu)
+                }
             };
-            guard.tail_moved(me, number.and_then(owner), after);
+            let is_taken = self.tail == Tail::Nodes && after.tail == NodeCode::NONE;
+            guard.tail_moved(me, number.and_then(owner), after, is_taken);
         }
         if after.pending != before.pending {
             guard.second_byte_changed(self.second_byte, me, before.pending, after.pending);
@@ -337,7 +338,7 @@ impl Watch {
     pub(super) fn leftover(&self) -> Option<String> {
         self.guards.iter().enumerate().find_map(|(index, guard)| {
             let word = self.locks.word(index);
-            let idle = word.locked == 0 && (self.at_rest == AtRest::Unlocked || word == guard.fresh);
+            let idle = word.locked == 0 && (matches!(self.tail, Tail::Tickets { .. }) || word == guard.fresh);
             let Word { tail, pending, locked } = word;
             if !idle {
                 return Some(format!(

@@ -1,36 +1,42 @@
-//! Stanchion's own reader-writer locks, under `lock_api`, each with a form that counts lock events.
+//! Stanchion's own reader-writer locks, as the catalogue has them, each with a form that counts lock events; and `percpu-rw-fenced`.
 use crate::bench::contender::Kind;
 use crate::bench::rw::contender::{Memory, Row, RwContender};
 use core::marker::PhantomData;
 use lock_api::{RawRwLock, RwLock};
 use stanchion::lock;
-use stanchion::native::Counted;
+use stanchion::native::{Counted, force_fenced_release};
+use stanchion_core::catalogue::{self, Facts};
 
-/// Queue nodes and parker of each thread that ever waited, or has a cell.
-const SLOT: Memory = Memory { per_thread: 128, ..Memory::NONE };
-/// A class, and a line for each thread. Lines are numbered by thread in 1 MiB of address space, of which only touched pages are memory.
-const CLASS: Memory =
-    Memory { per_class: size_of::<stanchion::percpu::Class>(), per_thread_and_class: 64, ..SLOT };
+/// What a lock needs beside itself. Lines of a class are numbered by thread in 1 MiB of address space, of which only touched pages are
+/// memory.
+const fn memory(facts: &Facts) -> Memory {
+    Memory {
+        heap_per_lock: 0,
+        per_thread: facts.bytes_a_context,
+        per_class: if facts.bytes_a_class > 0 { size_of::<stanchion::percpu::Class>() } else { 0 },
+        per_thread_and_class: facts.bytes_a_class,
+    }
+}
 
-/// A lock of Stanchion's as the benchmark sees it.
-trait Ours: Send + Sync + 'static {
-    const NAME: &'static str;
-    const ABOUT: &'static str;
-    const MEMORY: Memory;
+/// A row of the catalogue, as a type, since types of locks share names.
+trait OfRow: Send + Sync + 'static {
+    const FACTS: &'static Facts;
+    const NAME: &'static str = Self::FACTS.name;
+    const ABOUT: &'static str = Self::FACTS.about;
 
     /// For the whole process, which is the cell's own.
     fn prepare() {}
 }
 
-/// One of the two forms of a lock.
-struct Form<O, R>(RwLock<R, ()>, PhantomData<O>);
+/// A lock of ours.
+struct Ours<O, R>(RwLock<R, ()>, PhantomData<O>);
 
-impl<O: Ours, R: RawRwLock + Send + Sync + 'static> RwContender for Form<O, R> {
+impl<O: OfRow, R: RawRwLock + Send + Sync + 'static> RwContender for Ours<O, R> {
     const NAME: &'static str = O::NAME;
     const KIND: Kind = Kind::Stanchion;
     const ABOUT: &'static str = O::ABOUT;
     const BYTES: usize = size_of::<R>();
-    const MEMORY: Memory = O::MEMORY;
+    const MEMORY: Memory = memory(O::FACTS);
 
     fn new() -> Self {
         Self(RwLock::new(()), PhantomData)
@@ -48,34 +54,38 @@ impl<O: Ours, R: RawRwLock + Send + Sync + 'static> RwContender for Form<O, R> {
     by_guards!();
 }
 
-macro_rules! ours {
-    ($($marker:ident: $name:literal = $lock:ident, $memory:expr, $about:literal $(, $variant:ident)? $(=> $prepare:path)?;)*) => {
-        $(
-            struct $marker;
+/// `percpu-rw` on a machine without `membarrier`.
+struct Fenced;
 
-            impl Ours for $marker {
-                const NAME: &'static str = $name;
-                const ABOUT: &'static str = $about;
-                const MEMORY: Memory = $memory;
-                $(fn prepare() {
-                    $prepare();
-                })?
+impl OfRow for Fenced {
+    const FACTS: &'static Facts = catalogue::rwlock("percpu-rw");
+    const NAME: &'static str = "percpu-rw-fenced";
+    const ABOUT: &'static str = "As percpu-rw without membarrier: each read pays for a full fence.";
+
+    fn prepare() {
+        force_fenced_release();
+    }
+}
+
+macro_rules! rows {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        $(
+            struct $alias;
+
+            impl OfRow for $alias {
+                const FACTS: &'static Facts = catalogue::rwlock($name);
             }
         )*
 
         /// The rows, in the order of tables.
         pub(super) static ALL: &[Row] = &[
-            $(Row::counted::<Form<$marker, lock::$lock>, Form<$marker, lock::$lock<Counted>>>()$(.$variant())?,)*
+            $({
+                let row = Row::counted::<Ours<$alias, lock::$alias>, Ours<$alias, lock::$alias<Counted>>>();
+                if $alias::FACTS.is_variant() { row.variant() } else { row }
+            },)*
+            Row::counted::<Ours<Fenced, lock::PerCpuRwLock>, Ours<Fenced, lock::PerCpuRwLock<Counted>>>().variant(),
         ];
     };
 }
 
-ours! {
-    Simple: "rw-simple" = CountRwLock, Memory::NONE, "count and writer's flag, 4 bytes; writers first, spins";
-    Queued: "qrw" = QueuedRwLock, SLOT, "readers count, the others queue and sleep; the default";
-    QueuedSpin: "qrw-spin" = QueuedSpinRwLock, SLOT, "strictly in order, as in the kernel; never sleeps";
-    PerCpu: "percpu-rw" = PerCpuRwLock, CLASS, "readers write to a line of their thread only";
-    PerCpuSimple: "percpu-rw-simple" = PerCpuSimpleRwLock, CLASS, "percpu-rw over rw-simple, as announced", variant;
-    PerCpuFenced: "percpu-rw-fenced" = PerCpuRwLock, CLASS, "percpu-rw with a full fence a reader, as without membarrier", variant
-        => stanchion::native::force_fenced_release;
-}
+stanchion_core::for_each_rwlock! { (); rows; }

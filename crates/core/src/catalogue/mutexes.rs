@@ -1,0 +1,336 @@
+//! The rows of the mutexes.
+use super::{
+    Facts,
+    InHandlers::All,
+    Outnumbered::{Collapses, Falls, Holds},
+    Overtaking::{self, AtMost, Unbounded},
+    Stated,
+    Timed::{ByTries, InQueue},
+    Waits::{Sleep, Spin, Yield},
+    facts,
+};
+
+/// Hands all mutexes to another macro, behind arguments of it: `for_each_mutex! { P; some::callback; its arguments }`, where `P` is the
+/// platform that the locks are for. The callback gets `[its arguments]`, and then for each lock `row Alias [Type] "name"` and a semicolon.
+#[macro_export]
+macro_rules! for_each_mutex {
+    ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
+        $crate::mutex_rows! { $platform; $crate::mutex_types; $($callback)::+; $($argument)* }
+    };
+}
+
+/// The rows in short: see [`for_each_mutex!`](crate::for_each_mutex).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! mutex_types {
+    ([$($callback:tt)::+; $($argument:tt)*] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
+        c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
+        $($callback)::+! { [$($argument)*] $($row $alias [$lock] $name;)* }
+    };
+}
+
+/// The rows in full: `mutex_rows! { P; some::callback; its arguments }`.
+///
+/// A row is: its name as an identifier, and as a type of `stanchion::lock`; the type; its name; what it *is*, and *for* whom; the type
+/// that it has in *C*, if it has one there; the bits of its word that say who holds it, if it can be *preload*ed; and its [`Facts`](crate::catalogue::Facts).
+#[macro_export]
+macro_rules! mutex_rows {
+    ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
+        $($callback)::+! { [$($argument)*]
+
+        stanchion StanchionLock [$crate::StanchionLock<$platform>] "stanchion"
+            is "Running threads take it; one waiter is awake, the others sleep."
+            for "any number of threads on any number of CPUs"
+            c [] preload [0xff] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Sleep, waiting: "spin for 20 µs at most, then sleep; one is awake", outnumbered: Holds,
+            overtaken: "any number of times for 0.4 ms from when it is woken, then only by who was past its look", starves: false,
+            bound: Unbounded("whoever runs takes it when it is free, until the heir's turn has come; then it is left to the heir for some looks"),
+            holder_away: "all sleep", next_away: "somebody else acquires",
+            timed: InQueue, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "this project; the parts are Boehm's and WebKit's barging and parking, and Dice's competitive succession and Malthusian locks (2017)",
+            stated: Stated::STANCHION,
+        }
+
+        byte ByteLock [$crate::ByteLock<$platform>] "byte"
+            is "Whoever finds the byte free takes it; waiters spin."
+            for "the unfair yardstick"
+            c [stanchion_byte_t] preload [0xff] {
+            bytes: 4, bytes_a_context: 0, bytes_a_class: 0,
+            waits: Spin, waiting: "spin", outnumbered: Falls,
+            overtaken: "any number of times", starves: true, bound: Overtaking::NO_QUEUE,
+            holder_away: "all spin", next_away: "somebody else acquires",
+            timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "the unfair byte lock in Waiman Long, paravirtual qspinlock and queued unfair lock, v2, 2015",
+            stated: Stated::BYTE,
+        }
+
+        ticket TicketLock [$crate::TicketLock<$platform>] "ticket"
+            is "Tickets in order of arrival; all waiters spin on one line."
+            for "the fair yardstick, lost when threads outnumber CPUs"
+            c [stanchion_ticket_t] preload [] {
+            bytes: 4, bytes_a_context: 0, bytes_a_class: 0,
+            waits: Spin, waiting: "spin", outnumbered: Collapses,
+            overtaken: "never", starves: false, bound: AtMost(0),
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "Nick Piggin's ticket spin locks, Linux 2.6.25; measured in Jeremy Fitzhardinge, Some initial measurements comparing spinlock algorithms, 2008",
+            stated: Stated::TICKET,
+        }
+
+        twa TwaLock [$crate::TwaLock<$platform>] "twa"
+            is "Tickets in order of arrival; only the next in line polls the lock."
+            for "as `ticket`, with more CPUs"
+            c [stanchion_twa_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "spin at an array of cells, the next in line at the lock", outnumbered: Collapses,
+            overtaken: "never", starves: false, bound: AtMost(0),
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "Dice and Kogan, TWA: Ticket Locks Augmented with a Waiting Array, Euro-Par 2019",
+            stated: Stated::TWA,
+        }
+
+        qspin QSpinLock [$crate::QSpinLock<$platform>] "qspin"
+            is "The waiters form a queue, and each spins on a line of its own."
+            for "at most one thread a CPU, and none of them preempted"
+            c [stanchion_qspin_t] preload [0xff] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "spin on a line of their own", outnumbered: Collapses,
+            overtaken: "once each, and only who was past its check", starves: false, bound: AtMost(1),
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "Waiman Long and Peter Zijlstra, queued spin locks, Linux 4.2, 2015",
+            stated: Stated::QSPIN,
+        }
+
+        cna CnaLock [$crate::CnaLock<$platform>] "cna"
+            is "A queue of spinners that serves its own NUMA node first, for 1 ms."
+            for "as `qspin`, on several NUMA nodes: waiters nearby first"
+            c [stanchion_cna_t] preload [0xff] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "as `qspin`", outnumbered: Collapses,
+            overtaken: "as `qspin`; a waiter of another node is passed over for 1 ms at most (`cna_threshold_us`)", starves: false,
+            bound: Overtaking::BY_NUMA_NODE,
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "Dice and Kogan, Compact NUMA-aware Locks, EuroSys 2019; Alex Kogan, Add NUMA-awareness to qspinlock, v15, 2021",
+            stated: Stated::CNA,
+        }
+
+        reciprocating ReciprocatingLock [$crate::ReciprocatingLock<$platform>] "reciprocating"
+            is "Waiters arrive on a stack, and one stack after the other is served."
+            for "as `qspin`: each hand-over is one store into the line of the next"
+            c [stanchion_reciprocating_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "spin on a line of their own", outnumbered: Collapses,
+            overtaken: "once each", starves: false, bound: AtMost(1),
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "Dice and Kogan, Reciprocating Locks, 2025 (arXiv 2501.02380)",
+            stated: Stated::RECIPROCATING,
+        }
+
+        unfair_q UnfairQueuedLock [$crate::UnfairQueuedLock<$platform>] "unfair-q"
+            is "A queue of spinners who steal, those in front more often."
+            for "more threads than CPUs, without sleeping; no bound on a wait"
+            c [stanchion_unfair_q_t] preload [0xff] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "spin on a line of their own, and try now and then", outnumbered: Holds,
+            overtaken: "any number of times; waiters in front try more often", starves: true,
+            bound: Unbounded("newcomers and waiters behind take a free lock, however often"),
+            holder_away: "all spin", next_away: "somebody else acquires",
+            timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "Waiman Long, paravirtual qspinlock and queued unfair lock, v2, 2015",
+            stated: Stated::UNFAIR_Q,
+        }
+
+        ppc_simple OwnerYieldLock [$crate::OwnerYieldLock<$platform>] "ppc-simple"
+            is "The word names its owner, and waiters give it their time."
+            for "the unfair yardstick where time can be given to the owner"
+            c [stanchion_ppc_simple_t] preload [0xffff_ffff] {
+            bytes: 4, bytes_a_context: 0, bytes_a_class: 0,
+            waits: Yield, waiting: "spin, and confer to the owner", outnumbered: Holds,
+            overtaken: "any number of times", starves: true, bound: Overtaking::NO_QUEUE,
+            holder_away: "gets the waiters' time", next_away: "somebody else acquires",
+            timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "the baseline of Nick Piggin, powerpc/64s: Implement queued spinlocks and rwlocks, 2020",
+            stated: Stated::PPC_SIMPLE,
+        }
+
+        owner_qspin OwnerQueuedLock [$crate::OwnerQueuedLock<$platform>] "owner-qspin"
+            is "A queue that gives its owner time; newcomers steal for a while."
+            for "more threads than CPUs, where time can be given to the owner"
+            c [stanchion_owner_qspin_t] preload [0xffff] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Yield, waiting: "spin, and confer", outnumbered: Holds,
+            overtaken: "any number of times until the head forbids it (256 polls), then once each", starves: false,
+            bound: Unbounded("each head in turn lets newcomers pass until it has polled for long enough, and a poll that finds a preempted owner \
+                              need not count; it is heeded once it objects"),
+            holder_away: "gets the waiters' time", next_away: "gets its successors' time",
+            timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
+            source: "Nick Piggin's native queued spin locks for 64-bit powerpc, Linux 6.2, 2022",
+            stated: Stated::OWNER_QSPIN,
+        }
+
+        xen_pv XenPvLock [$crate::XenPvLock<$platform>] "xen-pv"
+            is "Whoever finds the byte free takes it; waiters sleep after a while."
+            for "more threads than CPUs; unfair, a full fence at each release"
+            c [stanchion_xen_pv_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Sleep, waiting: "spin 1024 polls, then sleep", outnumbered: Holds,
+            overtaken: "any number of times", starves: true, bound: Overtaking::NO_QUEUE,
+            holder_away: "all sleep", next_away: "somebody else acquires",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("a release reads the lock when somebody else may have destroyed it"),
+            source: "Jeremy Fitzhardinge, xen: implement Xen-specific spinlocks, Linux 2d9e1e2f58, 2008",
+            stated: Stated::XEN_PV,
+        }
+
+        pv_ticket PvTicketLock [$crate::PvTicketLock<$platform, $crate::pv_ticket::Plain>] "pv-ticket"
+            is "Tickets in order of arrival; waiters sleep after a while."
+            for "more threads than CPUs; strictly first come, first served"
+            c [stanchion_pv_ticket_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Sleep, waiting: "spin 32768 polls, then sleep", outnumbered: Falls,
+            overtaken: "never", starves: false, bound: AtMost(0),
+            holder_away: "all sleep", next_away: "all sleep until it ran",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "Fitzhardinge and Raghavendra, paravirtual ticket spin locks, Linux 3.12, in the form of 4.0",
+            stated: Stated::PV_TICKET,
+        }
+
+        pv_ticket_opportunistic PvTicketOpportunisticLock [$crate::PvTicketLock<$platform, $crate::pv_ticket::Opportunistic>] "pv-ticket-opportunistic"
+            is "As pv-ticket, and waiters near their turn hardly ever sleep."
+            for "comparisons with `pv-ticket`"
+            c [stanchion_pv_ticket_opportunistic_t] preload [] {
+            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Sleep, waiting: "spin 32768 polls or many times that near their turn, then sleep", outnumbered: Collapses,
+            overtaken: "never", starves: false, bound: AtMost(0),
+            holder_away: "those far from their turn sleep", next_away: "those far from their turn sleep",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: Some("pv-ticket"),
+            not_preloaded: Some("the child of a fork could not forget its waiters"),
+            source: "oticket in Kashyap, Min and Kim, Scalability in the Clouds! A Myth or Reality?, 2015",
+            stated: Stated::PV_TICKET_OPPORTUNISTIC,
+        }
+
+        pv_qspin PvQSpinLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Merged>] "pv-qspin"
+            is "Newcomers steal, others queue and sleep: the form of Linux 4.15."
+            for "more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`"
+            c [stanchion_pv_qspin_t] preload [0xff] {
+            waiting: "spin 20 µs for the lock, 50 µs in the queue, then sleep", outnumbered: Holds,
+            overtaken: "any number of times while the head sleeps, else once each", starves: true,
+            bound: Unbounded("whoever runs takes a free lock while the head sleeps; one that is awake is heeded"),
+            next_away: "somebody else acquires", not_preloaded: None, variant_of: None,
+            source: "Waiman Long, locking/pvqspinlock: Implement hybrid PV queued/unfair locks, Linux 11752adb, 2017",
+            stated: Stated::PV_QSPIN, ..ANNOUNCED
+        }
+
+        pv_qspin_eager PvQSpinEagerLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::EagerKick>] "pv-qspin-eager"
+            is "Whoever becomes head of the queue is woken at once (4.2-rc1)."
+            for "comparisons: what was there before the 2015 series"
+            c [stanchion_pv_qspin_eager_t] preload [] {
+            source: "Waiman Long, locking/pvqspinlock: Implement simple paravirt support for the qspinlock, Linux 4.2-rc1, 2015", ..ANNOUNCED
+        }
+
+        pv_qspin_kick_at_unlock PvQSpinKickAtUnlockLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::KickAtUnlock>] "pv-qspin-kick-at-unlock"
+            is "Nobody steals; a release wakes the head of the queue if it sleeps."
+            for "comparisons: patch 1 of the 2015 series"
+            c [stanchion_pv_qspin_kick_at_unlock_t] preload [0xff] {
+            not_preloaded: None, stated: Stated::PV_QSPIN_KICK_AT_UNLOCK,
+            source: "Waiman Long, locking/pvqspinlock: Only kick CPU at unlock time, Linux 75d2270280, 2015", ..ANNOUNCED
+        }
+
+        pv_qspin_kick_ahead PvQSpinKickAheadLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::KickAhead>] "pv-qspin-kick-ahead"
+            is "As kick-at-unlock, and a release wakes the next few sleepers, too."
+            for "comparisons: patches 1 and 2 of the 2015 series"
+            c [stanchion_pv_qspin_kick_ahead_t] preload [] {
+            stated: Stated::PV_QSPIN_KICK_AHEAD, ..ANNOUNCED
+        }
+
+        pv_qspin_wait_early PvQSpinWaitEarlyLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::WaitEarlyAtOnce>] "pv-qspin-wait-early"
+            is "As kick-ahead, and whoever queues behind a sleeper sleeps at once."
+            for "comparisons: patches 1 to 3 of the 2015 series"
+            c [stanchion_pv_qspin_wait_early_t] preload [] { ..ANNOUNCED }
+
+        pv_qspin_wait_early_sampled PvQSpinWaitEarlySampledLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::WaitEarlySampled>] "pv-qspin-wait-early-sampled"
+            is "As kick-ahead; waiters look now and then if the one ahead sleeps."
+            for "comparisons: `pv-qspin-wait-early` as it was merged"
+            c [stanchion_pv_qspin_wait_early_sampled_t] preload [] {
+            source: "Waiman Long, locking/pvqspinlock: Queue node adaptive spinning, Linux cd0272fa, 2015", ..ANNOUNCED
+        }
+
+        pv_qspin_only_wait_early PvQSpinOnlyWaitEarlyLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::OnlyWaitEarly>] "pv-qspin-only-wait-early"
+            is "As kick-at-unlock; whoever queues behind a sleeper sleeps at once."
+            for "comparisons: patches 1 and 3 of the 2015 series"
+            c [stanchion_pv_qspin_only_wait_early_t] preload [] { ..ANNOUNCED }
+
+        pv_qspin_pending PvQSpinPendingLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::FirstPends>] "pv-qspin-pending"
+            is "As kick-at-unlock, and the first waiter needs no place in the queue."
+            for "comparisons: patches 1 and 5 of the 2015 series"
+            c [stanchion_pv_qspin_pending_t] preload [] { stated: Stated::PV_QSPIN_PENDING, ..ANNOUNCED }
+
+        pv_qspin_patched PvQSpinPatchedLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Patched>] "pv-qspin-patched"
+            is "Kick at unlock, kick ahead, wait early and a pending waiter."
+            for "comparisons: the 2015 series as a whole"
+            c [stanchion_pv_qspin_patched_t] preload [] { stated: Stated::PV_QSPIN_PATCHED, ..ANNOUNCED }
+
+        pv_qspin_hash PvQSpinHashLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Hashed>] "pv-qspin-hash"
+            is "As kick-at-unlock; a release finds the sleeper in a hash table."
+            for "comparisons: how a release finds a sleeper"
+            c [stanchion_pv_qspin_hash_t] preload [] {
+            source: "the table of Waiman Long's paravirtual qspinlock, Linux 4.2, 2015", stated: Stated::PV_QSPIN_HASH, ..ANNOUNCED
+        }
+
+        pv_qspin_pointer PvQSpinPointerLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Pointed>] "pv-qspin-pointer"
+            is "As kick-at-unlock; the lock points at the sleeper, in 8 bytes."
+            for "comparisons: how a release finds a sleeper"
+            c [] preload [] {
+            bytes: 8, not_preloaded: Some("it has 8 bytes, and the word of a pthread mutex has 4"), source: "this project", ..ANNOUNCED
+        }
+
+        ppc_qspin PpcQSpinLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Conferring>] "ppc-qspin"
+            is "As kick-at-unlock, and waiters yield instead of sleeping."
+            for "comparisons: queued locks on POWER from 2020 to 2022"
+            c [stanchion_ppc_qspin_t] preload [] {
+            waits: Yield, waiting: "spin 32768 polls, then yield", holder_away: "all yield", next_away: "all yield", variant_of: None,
+            source: "Nick Piggin, powerpc/64s: Implement queued spinlocks and rwlocks, Linux aa65ff6b, 2020", stated: Stated::PPC_QSPIN, ..ANNOUNCED
+        }
+
+        }
+    };
+}
+
+/// A policy of `pv-qspin` as it was announced, with the bound of `qspin`.
+const ANNOUNCED: Facts = Facts {
+    name: "",
+    alias: "",
+    about: "",
+    suits: "",
+    bytes: 4,
+    bytes_a_context: 128,
+    bytes_a_class: 0,
+    waits: Sleep,
+    waiting: "spin 32768 polls, then sleep",
+    outnumbered: Falls,
+    overtaken: "once each",
+    starves: false,
+    bound: AtMost(1),
+    holder_away: "all sleep",
+    next_away: "all sleep until it ran",
+    timed: ByTries,
+    in_handlers: All,
+    shares: None,
+    upgrades: false,
+    holder: None,
+    not_preloaded: Some("it is there to be compared with others, in the laboratory"),
+    variant_of: Some("pv-qspin"),
+    source: "Waiman Long, paravirtual qspinlock and queued unfair lock, v2, 2015",
+    stated: Stated::PV_QSPIN_POLICY,
+};
+
+mutex_rows! { (); facts; }

@@ -1,0 +1,360 @@
+//! What locks state of themselves that tools check: who may go ahead of whom, and what their words are.
+//!
+//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that objects to thieves, a
+//! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
+//! acquisition that was past its look.
+use crate::pv_qspin::NO_STEALING;
+use core::fmt;
+
+/// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
+/// ([`EXPLORES`](crate::Platform::EXPLORES)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overtaking {
+    /// The lock states no bound, for this reason.
+    Unbounded(&'static str),
+    /// Each so often.
+    AtMost(u32),
+    /// All together so often, and once more by each context each time that the waiter asks for the lock. Those do not count between
+    /// which the waiter has not looked at the lock's word: one that gets no turn can do nothing against being passed.
+    WhileItLooks {
+        /// How often it looks before it asks.
+        looks: u32,
+        /// How often it asks.
+        asks: u32,
+    },
+}
+
+impl fmt::Display for Overtaking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unbounded(_) => f.write_str("any"),
+            Self::AtMost(times) => write!(f, "{times}"),
+            Self::WhileItLooks { looks, asks } => write!(f, "{looks}+{asks}n"),
+        }
+    }
+}
+
+/// What the tail of a word holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Nothing, or numbers that mean nothing without the lock.
+    Numbers,
+    /// The code of the last node of a queue; zero where nobody waits.
+    Nodes,
+    /// The number of a wait.
+    Waits,
+    /// The next ticket. Tickets are not given back, so a word that nobody uses is another one each time.
+    Tickets {
+        /// Offsets of the halves of the word that count tickets.
+        halves: &'static [usize],
+    },
+}
+
+/// What the second byte of a word says of waiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondByte {
+    /// Nothing that is checked.
+    Other,
+    /// That a context waits at the lock itself: setting it is a way of queueing.
+    Pends,
+    /// With this value: the head asks for the lock.
+    Asks(u8),
+}
+
+/// What a release does to the lock after the store that lets the next holder in, which may destroy it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterRelease {
+    /// Nothing.
+    Nothing,
+    /// It reads it: the memory must stay readable.
+    Reads,
+    /// It may do anything: the lock must stay until it returns.
+    Anything,
+    /// The same, or nothing where releases look for marks first.
+    ByWorld,
+}
+
+/// By what a waiter of a reader-writer lock asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// By the writer's flag, which it sets before it waits for the readers to leave.
+    Flag,
+    /// By the mark of the head that lets nobody pass, bit 1 of the second byte. While the head has no CPU, bit 0, writers may pass all the
+    /// same.
+    Mark,
+    /// The same, but readers pass whoever waits, and a writer that waits for readers leaves bit 0 without being the head.
+    MarkForReaders,
+    /// By a byte at this offset that is 1 while readers are kept out.
+    Gate(usize),
+}
+
+/// For whom a context that reads may wait in its section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaits {
+    /// For nobody who waits for the lock.
+    Nobody,
+    /// For those to read that queued before it did, or when it was let in if it did not queue.
+    Queued,
+    /// For anybody to read.
+    Readers,
+}
+
+/// Which writes to its cells a lock keeps in order, by place: of a lock from 0 on, of a context from 1000 on, of what else it stores
+/// from 2000 on, in the order in which the cells are made.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder {
+    /// Plain stores to these are ordered with all other writes.
+    pub stores: &'static [usize],
+    /// Plain stores to these are ordered among themselves.
+    pub plain_stores: &'static [usize],
+    /// Additions to these are ordered among themselves, from one moment when the cell is zero to the next: who finds it zero
+    /// comes after all that was added before, by the order of this one cell.
+    pub additions: &'static [usize],
+}
+
+impl InOrder {
+    /// Of a lock that states nothing.
+    pub const NOTHING: Self = Self { stores: &[], plain_stores: &[], additions: &[] };
+
+    /// The same with plain stores to these ordered with all other writes.
+    const fn stores(self, stores: &'static [usize]) -> Self {
+        Self { stores, ..self }
+    }
+}
+
+/// What a lock does that a model checker should go through: sorts of programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Programs {
+    /// Waiters spin at the word.
+    Spinning,
+    /// Waiters spin in a queue of nodes.
+    Queueing,
+    /// The queue knows NUMA nodes.
+    OnNodes,
+    /// The word names the owner.
+    Owned,
+    /// The same, and there is a queue.
+    OwnedQueue,
+    /// Waiters halt.
+    Halting,
+    /// Waiters say where they block, and handlers may block there, too.
+    Blocking,
+    /// A waiter hands on a wake-up that is not for it.
+    HandingOn,
+    /// It is a policy of a lock that goes through all of the programs of its sort.
+    Policy,
+    /// A release wakes several.
+    KickingAhead,
+    /// Waiters give their CPU away instead of halting.
+    Conferring,
+    /// Waits lease their nodes, and may end early.
+    Leasing,
+    /// There are readers.
+    Reading,
+    /// Readers have no cells of their own, so all executions of the smallest program can be had.
+    Wholly,
+    /// No reader leaves another one behind.
+    Together,
+    /// Readers and writers queue, and the model follows them into the queue.
+    ReadingQueued,
+    /// It can be held upgradably.
+    Upgrading,
+    /// Readers have cells that they use for several locks.
+    Cells,
+    /// A reader too many is refused.
+    Refusing,
+    /// An upgradable holder beside all the readers that are let in.
+    UpgradingBesideAll,
+}
+
+/// The word of a lock, and what it does to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stated {
+    /// Offsets and names of the word's fields.
+    pub fields: &'static [(usize, &'static str)],
+    /// What the tail holds.
+    pub tail: Tail,
+    /// What the second byte says.
+    pub second_byte: SecondByte,
+    /// What a release does to the lock once the next holder may be in.
+    pub after_release: AfterRelease,
+    /// Whether its releases look at the places of all contexts.
+    pub looks_at_all: bool,
+    /// Rows of its table that it never takes, for a lock that shares its table with others.
+    pub unreachable: &'static [&'static str],
+    /// Which of its writes are ordered.
+    pub in_order: InOrder,
+    /// What the model checker goes through.
+    pub programs: &'static [Programs],
+}
+
+/// Bounds that need more than a word.
+impl Overtaking {
+    /// Of a lock without a queue.
+    pub const NO_QUEUE: Self = Self::Unbounded("there is no queue: whoever finds it free takes it");
+    /// Of `percpu-rw`, whose gate keeps readers out.
+    pub const UNTIL_THE_GATE: Self = Self::Unbounded(
+        "readers pass a writer until it has the base lock and closes the gate; then nobody does",
+    );
+    /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
+    /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; as the head in the end 9 times:
+    /// each race that it loses (3 polls and an exchange) counts as a poll, of which there are two, then it asks. A writer looks less.
+    pub const PASSING_QRW: Self = Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + 9, asks: 2 };
+    /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
+    /// without bound.
+    pub const PASSING_READERS_FIRST: Self =
+        Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + 9), asks: 2 };
+    /// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
+    pub const PASSING_STRICT: Self = Self::WhileItLooks { looks: 2 + 1, asks: 1 };
+    /// A waiter of `cna` is overtaken so often by each other context.
+    ///
+    /// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. And while the waiter stands in the secondary
+    /// queue. There a context that came later goes ahead of it if it runs on the NUMA node that is preferred. That lasts for the threshold,
+    /// which is 2 µs or twenty steps here: a head that sorts the queue later than that has it flushed when it leaves. For a
+    /// context to acquire ahead twice, it has to release, queue again (14 steps), become head and sort before the twenty steps are over,
+    /// which leaves no room for the context in front of it to do the same; so it is once by heads that sort in time, and once more by
+    /// the one that was made head by the last of those, finds the time to be over, and flushes when it leaves.
+    pub const BY_NUMA_NODE: Self = Self::AtMost(3);
+}
+
+/// Cells of nodes that more than one context stores to, by place: the links and the states.
+const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
+/// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
+const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
+/// The second byte of the lock, which one head after the other writes, and of a node the link, the state and the place.
+const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
+/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the other stores to them,
+/// and releasers consume them at any time.
+const SLEEPERS: &[usize] = &[2_003, 2_005];
+
+/// A word that says whether the lock is held, and nothing else.
+const HELD: Stated = Stated {
+    fields: &[(0, "locked")],
+    tail: Tail::Numbers,
+    second_byte: SecondByte::Other,
+    after_release: AfterRelease::Nothing,
+    looks_at_all: false,
+    unreachable: &[],
+    in_order: InOrder::NOTHING,
+    programs: &[Programs::Spinning],
+};
+
+/// What each lock states, by its name in the catalogue.
+impl Stated {
+    pub(super) const BYTE: Self = HELD;
+    pub(super) const STANCHION: Self = Self {
+        fields: &[(0, "count"), (1, "flags"), (2, "newest")],
+        tail: Tail::Waits,
+        after_release: AfterRelease::ByWorld,
+        programs: &[Programs::Leasing],
+        ..HELD
+    };
+    pub(super) const TICKET: Self =
+        Self { fields: &[(0, "serving"), (2, "next")], tail: Tail::Tickets { halves: &[0, 2] }, ..HELD };
+    /// Its releases look at the place of any context.
+    pub(super) const TWA: Self = Self { looks_at_all: true, programs: &[Programs::Queueing], ..Self::TICKET };
+    pub(super) const QSPIN: Self = Self {
+        fields: &[(0, "locked"), (1, "pending"), (2, "tail")],
+        tail: Tail::Nodes,
+        second_byte: SecondByte::Pends,
+        in_order: InOrder::NOTHING.stores(LINKS_AND_STATES),
+        programs: &[Programs::Queueing],
+        ..HELD
+    };
+    pub(super) const CNA: Self = Self {
+        in_order: InOrder::NOTHING.stores(WHOLE_NODES),
+        programs: &[Programs::Queueing, Programs::OnNodes],
+        ..Self::QSPIN
+    };
+    pub(super) const RECIPROCATING: Self = Self {
+        fields: &[(0, "tail"), (2, "segment")],
+        tail: Tail::Nodes,
+        // States of nodes, and the holder's cell of the lock.
+        in_order: InOrder::NOTHING.stores(&[1, 1_001, 1_009]),
+        programs: &[Programs::Queueing],
+        ..HELD
+    };
+    pub(super) const UNFAIR_Q: Self = Self {
+        fields: &[(0, "locked"), (2, "tail")],
+        tail: Tail::Nodes,
+        // A thief that leaves the end of its queue clears a link by exchange, unless somebody else has stored there: those two are
+        // not ordered, two stores are.
+        in_order: InOrder { plain_stores: &[1_000, 1_008], ..InOrder::NOTHING },
+        programs: &[Programs::Queueing],
+        ..HELD
+    };
+    pub(super) const PPC_SIMPLE: Self =
+        Self { fields: &[(0, "word")], programs: &[Programs::Spinning, Programs::Owned], ..HELD };
+    pub(super) const OWNER_QSPIN: Self = Self {
+        fields: &[(0, "held"), (2, "queue")],
+        second_byte: SecondByte::Asks(1),
+        // Heads add the bit by which they object, and take it away (which is the same) in turns.
+        in_order: InOrder { additions: &[1], ..InOrder::NOTHING.stores(LINKS_AND_STATES) },
+        programs: &[Programs::Queueing, Programs::Owned, Programs::OwnedQueue],
+        ..HELD
+    };
+    pub(super) const XEN_PV: Self = Self {
+        fields: &[(0, "locked"), (1, "switch"), (2, "spinners")],
+        after_release: AfterRelease::Reads,
+        looks_at_all: true,
+        programs: &[Programs::Halting, Programs::Blocking, Programs::HandingOn],
+        ..HELD
+    };
+    pub(super) const PV_TICKET: Self =
+        Self { looks_at_all: true, programs: &[Programs::Halting, Programs::Blocking], ..Self::TICKET };
+    pub(super) const PV_TICKET_OPPORTUNISTIC: Self =
+        Self { programs: &[Programs::Policy], ..Self::PV_TICKET };
+    pub(super) const PV_QSPIN: Self = Self {
+        fields: &[(0, "locked"), (1, "head"), (2, "tail")],
+        tail: Tail::Nodes,
+        second_byte: SecondByte::Asks(NO_STEALING),
+        after_release: AfterRelease::Reads,
+        unreachable: &[PENDS],
+        in_order: InOrder::NOTHING.stores(MARKS_LINKS_AND_STATES),
+        programs: &[Programs::Halting],
+        ..HELD
+    };
+    /// Nobody steals, so the bound is that of `qspin`.
+    pub(super) const PV_QSPIN_KICK_AT_UNLOCK: Self =
+        Self { second_byte: SecondByte::Other, unreachable: &[THIEVES, PENDS], ..Self::PV_QSPIN };
+    /// Any other policy that was announced.
+    pub(super) const PV_QSPIN_POLICY: Self =
+        Self { programs: &[Programs::Policy], ..Self::PV_QSPIN_KICK_AT_UNLOCK };
+    pub(super) const PV_QSPIN_KICK_AHEAD: Self =
+        Self { programs: &[Programs::Policy, Programs::KickingAhead], ..Self::PV_QSPIN_POLICY };
+    /// The pending waiter has the lock's second byte to itself, and whoever finds it there queues; so the bound stays.
+    pub(super) const PV_QSPIN_PATCHED: Self = Self { unreachable: &[THIEVES], ..Self::PV_QSPIN_POLICY };
+    /// The first waiter and a head write the second byte in either order.
+    pub(super) const PV_QSPIN_PENDING: Self =
+        Self { in_order: InOrder::NOTHING.stores(LINKS_AND_STATES), ..Self::PV_QSPIN_PATCHED };
+    pub(super) const PV_QSPIN_HASH: Self = Self {
+        in_order: InOrder { plain_stores: SLEEPERS, ..Self::PV_QSPIN_POLICY.in_order },
+        ..Self::PV_QSPIN_POLICY
+    };
+    pub(super) const PPC_QSPIN: Self = Self { programs: &[Programs::Conferring], ..Self::PV_QSPIN_POLICY };
+
+    pub(super) const RW_SIMPLE: Self =
+        Self { fields: &[(0, "count")], programs: &[Programs::Wholly, Programs::Reading], ..HELD };
+    pub(super) const QRW: Self =
+        Self { programs: &[Programs::Wholly, Programs::Reading, Programs::Together], ..Self::RW_SIMPLE };
+    pub(super) const QRW_READERS_FIRST: Self = Self { unreachable: &[UPGRADES], ..Self::QRW };
+    pub(super) const QRW_SPIN: Self =
+        Self { programs: &[Programs::Wholly, Programs::Reading, Programs::Upgrading], ..Self::QRW };
+    /// It opens the gate, and then releases the base lock.
+    pub(super) const PERCPU_RW: Self = Self {
+        fields: &[(0, "base.count")],
+        after_release: AfterRelease::Anything,
+        unreachable: &[UPGRADES],
+        in_order: InOrder::NOTHING.stores(&[2]),
+        programs: &[Programs::Reading, Programs::Cells],
+        ..HELD
+    };
+    pub(super) const PERCPU_RW_SIMPLE: Self =
+        Self { unreachable: &[], in_order: InOrder::NOTHING.stores(&[1]), ..Self::PERCPU_RW };
+}
+
+/// What nobody reaches who does not steal, and who does not pend.
+const THIEVES: &str = "the head stops thieves: n,0,* -> n,126,*";
+const PENDS: &str = "a waiter becomes pending: t,0,* -> t,125,*";
+/// What nobody reaches that cannot be held upgradably.
+const UPGRADES: &str = "an upgrade begins: r,u,0 -> r,u,1";

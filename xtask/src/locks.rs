@@ -1,0 +1,211 @@
+//! `cargo xtask locks`: writes the tables of locks into pages, from the catalogue of `stanchion-core`.
+//!
+//! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends; see [`TABLES`].
+use core::fmt::Write as _;
+use stanchion_core::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
+use std::path::Path;
+use std::process::ExitCode;
+use std::{fs, io};
+
+/// The pages with tables.
+const PAGES: &[&str] = &["README.md", "docs/locks.md"];
+const END: &str = "<!-- end of locks -->";
+
+/// Writes a table.
+type Table = fn() -> String;
+
+/// The tables by name.
+const TABLES: &[(&str, Table)] = &[
+    ("mutexes, for whom", || for_whom(MUTEXES)),
+    ("rwlocks, for whom", || for_whom(RWLOCKS)),
+    ("mutexes, properties", mutex_properties),
+    ("rwlocks, properties", rwlock_properties),
+    ("sources", sources),
+];
+
+/// Writes the tables, or says with `check` which pages are not current.
+pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    for page in PAGES {
+        let path = root.join(page);
+        let old = fs::read_to_string(&path)?;
+        let new = filled(&old).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
+        if old == new {
+            continue;
+        }
+        if check {
+            println!("{page} is not current; run `cargo xtask locks`");
+            code = ExitCode::FAILURE;
+        } else {
+            fs::write(path, new)?;
+            println!("{page} is written");
+        }
+    }
+    Ok(code)
+}
+
+/// The page with its tables as they should be.
+fn filled(page: &str) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once("<!-- locks: ") {
+        let (name, after) = after.split_once(" -->\n").ok_or("a marker without an end")?;
+        let (_, after) = after.split_once(END).ok_or_else(|| format!("`{name}` has no end"))?;
+        let table = TABLES.iter().find(|(known, _)| *known == name);
+        let (_, table) = table.ok_or_else(|| format!("there is no table `{name}`"))?;
+        let _ = write!(out, "{before}<!-- locks: {name} -->\n{}{END}", table());
+        rest = after;
+    }
+    Ok(out + rest)
+}
+
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut out = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
+    }
+    out
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn code(name: &str) -> String {
+    format!("`{name}`")
+}
+
+fn all() -> impl Iterator<Item = &'static Facts> {
+    MUTEXES.iter().chain(RWLOCKS)
+}
+
+/// All but variants.
+fn for_whom(locks: &'static [Facts]) -> String {
+    let rows = locks.iter().filter(|facts| !facts.is_variant());
+    let rows = rows.map(|facts| vec![code(facts.name), code(facts.alias), text(facts.suits)]);
+    table(&["lock", "type in `stanchion::lock`", "for"], rows)
+}
+
+fn outnumbered(facts: &Facts) -> String {
+    text(match facts.outnumbered {
+        Outnumbered::Holds => "holds",
+        Outnumbered::Falls => "falls",
+        Outnumbered::Collapses => "collapses",
+    })
+}
+
+fn timed(facts: &Facts) -> String {
+    text(match facts.timed {
+        Timed::InQueue => "in the queue",
+        Timed::ByTries => "by tries",
+    })
+}
+
+fn mutex_properties() -> String {
+    let head = [
+        "",
+        "how often may another context go ahead of a waiter",
+        "waiters",
+        "throughput with more threads than CPUs",
+        "holder preempted",
+        "next in line preempted",
+        "timed waits",
+        "bytes a lock",
+    ];
+    let row = |facts: &Facts| {
+        vec![
+            code(facts.name),
+            text(facts.overtaken),
+            text(facts.waiting),
+            outnumbered(facts),
+            text(facts.holder_away),
+            text(facts.next_away),
+            timed(facts),
+            facts.bytes.to_string(),
+        ]
+    };
+    table(&head, MUTEXES.iter().map(row))
+}
+
+fn rwlock_properties() -> String {
+    let head = [
+        "",
+        "who may pass a waiting writer",
+        "waiters",
+        "throughput with more threads than CPUs",
+        "a reader reads again while a writer waits",
+        "upgradable",
+        "handlers may",
+        "bytes a lock",
+        "bytes a thread",
+    ];
+    let yes = |yes: bool| text(if yes { "yes" } else { "no" });
+    let row = |facts: &Facts| {
+        let of_classes = if facts.bytes_a_class > 0 {
+            format!(", and {} a class", facts.bytes_a_class)
+        } else {
+            String::new()
+        };
+        vec![
+            code(facts.name),
+            text(facts.overtaken),
+            text(facts.waiting),
+            outnumbered(facts),
+            yes(facts.shares.is_some_and(|shares| shares.reads_again)),
+            yes(facts.upgrades),
+            text(if facts.in_handlers == InHandlers::All { "read and write" } else { "read" }),
+            facts.bytes.to_string(),
+            format!("{}{of_classes}", facts.bytes_a_context),
+        ]
+    };
+    table(&head, RWLOCKS.iter().map(row))
+}
+
+fn sources() -> String {
+    let row = |facts: &Facts| {
+        let variant = facts.variant_of.map_or_else(String::new, code);
+        let preload = facts.not_preloaded.map_or_else(|| text("yes"), |why| format!("no: {why}"));
+        vec![code(facts.name), text(facts.about), variant, preload, text(facts.source)]
+    };
+    table(&["", "what it is", "variant of", "under programs as they are", "source"], all().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    #[test]
+    fn the_pages_are_current() {
+        let root = workspace::root();
+        for page in PAGES {
+            let old = fs::read_to_string(root.join(page)).expect("the page is readable");
+            assert!(filled(&old).as_ref() == Ok(&old), "{page} is not current; run `cargo xtask locks`");
+            assert!(old.contains("<!-- locks: "), "{page} has a table");
+        }
+    }
+
+    #[test]
+    fn what_stands_between_the_markers_is_replaced() {
+        let page = "a\n<!-- locks: sources -->\nold\n<!-- end of locks -->\nb";
+        let new = filled(page).expect("well-formed");
+        assert!(
+            new.starts_with("a\n<!-- locks: sources -->\n| ") && new.ends_with("|\n<!-- end of locks -->\nb")
+        );
+        assert_eq!(filled(&new), Ok(new.clone()));
+        assert!(
+            filled("<!-- locks: sources -->\n").is_err()
+                && filled("<!-- locks: x -->\n<!-- end of locks -->").is_err()
+        );
+    }
+
+    #[test]
+    fn no_text_breaks_a_table() {
+        for (name, table) in TABLES {
+            let table = table();
+            let bars = |line: &str| line.matches('|').count();
+            let columns = table.lines().next().map(bars);
+            assert!(table.lines().all(|line| Some(bars(line)) == columns), "{name}");
+        }
+    }
+}
