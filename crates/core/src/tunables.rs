@@ -35,6 +35,7 @@ macro_rules! tunables {
 tunables! {
     SpinNanos = "spin_ns": 20_000, "stanchion: for how long a context spins before it sleeps, at most, in nanoseconds";
     PauseNanos = "pause_ns": 25, "stanchion: pause between two looks at a lock that one holder keeps, in nanoseconds";
+    BackoffNanos = "backoff_ns": 3_200, "stanchion: to what pauses grow at a lock that changes hands, in nanoseconds";
     Overtakings = "overtakings": 8, "stanchion: a newcomer that was overtaken so often queues; a lock that is acquired so often between two looks is hot";
     TurnMicros = "turn_us": 400, "stanchion: for how long a waiter that was roused may be overtaken, in microseconds";
     LookAhead = "look_ahead": 16, "stanchion: among how many of the first waiters one nearby is looked for";
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn tunables_belong_to_a_lock_and_its_variants() {
         let of = |lock| Tunable::ALL.iter().filter(|tunable| tunable.is_of(lock)).count();
-        assert_eq!((of("stanchion"), of("cna"), of("cna-10ms"), of("cnax"), of("byte")), (9, 2, 2, 0, 0));
+        assert_eq!((of("stanchion"), of("cna"), of("cna-10ms"), of("cnax"), of("byte")), (10, 2, 2, 0, 0));
         assert!(Tunable::KickAhead.is_of("pv-qspin-kick-ahead") && !Tunable::KickAhead.is_of("qspin"));
         assert!(
             Tunable::OticketNear.is_of("pv-ticket-opportunistic") && !Tunable::OticketNear.is_of("pv-ticket")

@@ -5,9 +5,9 @@
 mod suppressions;
 
 use core::panic::AssertUnwindSafe;
-use stanchion::{GuardMarker, Raw};
 use stanchion::lock_api::{ArcMutexGuard, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use stanchion::native::Native;
+use stanchion::{GuardMarker, Raw};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::sync::Arc;

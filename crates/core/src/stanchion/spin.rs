@@ -1,9 +1,12 @@
 //! Rule 2, adaptive spinning: how a context that finds the lock held looks at it again.
 //!
-//! The lock counts its acquisitions, so whoever looks twice knows how often it was overtaken in between. One that was overtaken
-//! [`Tunable::Overtakings`] times has lost to contexts that are nearer or quicker: a newcomer queues then. If that happens between two looks, the
-//! lock is *hot*: an acquisition takes less time than a part of what moving the line to us takes. One CPU alone gets more done with such a lock
-//! than two, so an heir stops looking, and sleeps for a turn (rule 3).
+//! The lock counts its acquisitions, so whoever looks twice knows how often it was overtaken in between.
+//!
+//! - *Not overtaken*: the same holder is still at work. Looking costs nobody anything, as the line stays; the pause is short.
+//! - *Overtaken*: the lock changes hands, and each look takes the line away from whoever uses it. The next pause is twice as long, up to
+//!   [`Tunable::BackoffNanos`]. A newcomer that was overtaken [`Tunable::Overtakings`] times queues.
+//! - *Hot*: so many acquisitions in one pause took less than a short pause each. One CPU alone gets more done with such a lock than two. An
+//!   heir stops looking, and sleeps for a turn (rule 3).
 //!
 //! A spin ends after [`Tunable::SpinNanos`]. Where spins end in vain, because holders sleep or have no CPU, each makes the next half as long,
 //! down to some looks. One that ends with the lock makes them longer again. The lock itself remembers this, in four bits ([`Vain`]); one
@@ -30,12 +33,14 @@ pub(super) struct Looks {
     overtaken: u32,
     /// Nanoseconds that were spent in pauses.
     spent: u32,
+    /// The length of the next pause in nanoseconds.
+    pause: u32,
 }
 
 impl Looks {
     /// Begins with what the first byte holds.
     pub(super) fn new(count: u8) -> Self {
-        Self { last: count, overtaken: 0, spent: 0 }
+        Self { last: count, overtaken: 0, spent: 0, pause: 0 }
     }
 
     /// What the last look found.
@@ -56,23 +61,36 @@ impl Looks {
     /// Pauses, and looks at the first byte of a lock.
     #[inline(always)]
     pub(super) fn look<P: Platform>(&mut self, cell: &P::U8) -> Seen {
-        let pause = P::tunable(Tunable::PauseNanos).max(1);
-        P::relax(pause);
-        self.spent = self.spent.saturating_add(pause);
+        let shortest = P::tunable(Tunable::PauseNanos).max(1);
+        let longest = P::tunable(Tunable::BackoffNanos);
+        self.pause = self.pause.max(shortest);
+        P::relax(self.pause);
+        self.spent = self.spent.saturating_add(self.pause);
         // ord: SP1 alone: a claim decides the lock
-        self.saw(cell.load(Relaxed), P::tunable(Tunable::Overtakings))
-    }
-
-    fn saw(&mut self, count: u8, many: u32) -> Seen {
+        let count = cell.load(Relaxed);
         let times = acquisitions(self.last, count);
+        let hot = is_hot(times, self.pause, shortest, P::tunable(Tunable::Overtakings));
         self.last = count;
         self.overtaken += times;
+        if times > 0 {
+            self.pause = self.pause.saturating_mul(2).min(longest);
+        }
         match count & HELD {
-            _ if times >= many => Seen::Hot,
+            _ if hot => Seen::Hot,
             0 => Seen::Free,
             _ => Seen::Held,
         }
     }
+
+    /// The next pause is a short one, whoever has the lock.
+    pub(super) fn stay(&mut self) {
+        self.pause = 0;
+    }
+}
+
+/// Whether a lock was acquired often, `many` times at least, and each time for less than a `shortest` pause.
+fn is_hot(times: u32, pause: u32, shortest: u32, many: u32) -> bool {
+    times >= many && times.saturating_mul(shortest) >= pause
 }
 
 /// How often spins were in vain, as the lock remembers it: 0 to [`Vain::MOST`].
@@ -117,13 +135,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_hot_if_one_look_misses_many_acquisitions() {
-        let mut looks = Looks::new(254);
-        assert_eq!(looks.saw(255, 8), Seen::Held, "the same time");
-        assert_eq!(looks.saw(0, 8), Seen::Free, "it was released");
-        assert_eq!(looks.saw(13, 8), Seen::Held, "six times");
-        assert_eq!(looks.saw(29, 8), Seen::Hot);
-        assert_eq!(looks.overtaken(), 6 + 8);
+    fn a_lock_is_hot_if_many_acquisitions_take_less_than_a_short_pause_each() {
+        assert!(is_hot(8, 25, 25, 8));
+        assert!(!is_hot(7, 25, 25, 8));
+        assert!(is_hot(70, 1_600, 25, 8), "23 ns each");
+        assert!(!is_hot(10, 1_600, 25, 8), "160 ns each");
     }
 
     #[test]

@@ -255,6 +255,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                 }
             }
             until_clock -= 1;
+            if self.objects {
+                looks.stay(); // the next release is ours
+            }
         }
         self.lock.remember_vain(vain, &looks);
         false

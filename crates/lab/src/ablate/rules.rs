@@ -24,6 +24,7 @@ const RULES: &[Rule] = &[
 const CONSTANTS: &[Tunable] = &[
     Tunable::SpinNanos,
     Tunable::PauseNanos,
+    Tunable::BackoffNanos,
     Tunable::Overtakings,
     Tunable::TurnMicros,
     Tunable::LookAhead,
