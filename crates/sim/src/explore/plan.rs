@@ -1,7 +1,7 @@
 //! What one schedule is made of. Everything follows from the options and the schedule's seed.
 use super::fault::{Fault, Faults};
 use super::machine::Machine;
-use super::subjects::Subject;
+use super::subjects::{Subject, Tails};
 use super::{CONTEXTS, Ctx};
 use crate::random::{Random, mix};
 
@@ -109,6 +109,7 @@ pub(super) enum Coin {
     Home,
     Urgent,
     Awaits,
+    Patience,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
@@ -125,11 +126,12 @@ impl Plan {
         let contexts = if random.once_in(2) { most } else { most - random.below(most.div_ceil(2)) };
         let rounds =
             if random.once_in(2) { options.rounds } else { 1 + random.below(options.rounds.into()) as u32 };
-        let mut faults = options.faults.unwrap_or_else(|| {
-            Fault::ALL.into_iter().filter(|fault| random.once_in(fault.rarity())).collect()
-        });
+        let mut faults = options.faults.unwrap_or_else(|| Self::draw_faults(&mut random, seed));
         if !subject.numberless {
             faults = faults.without(Fault::NoNumber);
+        }
+        if subject.tails != Tails::Waits {
+            faults = faults.without(Fault::Timed);
         }
         let victim = random.below(contexts) as Ctx;
         let mut rounds = vec![rounds; contexts as usize];
@@ -157,6 +159,15 @@ impl Plan {
             rounds,
             faults,
         }
+    }
+
+    /// Those that few locks can have come from a stream of their own, so that the schedules of the others do not depend on them.
+    fn draw_faults(random: &mut Random, seed: u64) -> Faults {
+        let of_few = |fault: &Fault| *fault == Fault::Timed;
+        let mut own = Random::new(seed, 3);
+        let few = Fault::ALL.into_iter().filter(of_few).filter(|fault| own.once_in(fault.rarity()));
+        let all = Fault::ALL.into_iter().filter(|fault| !of_few(fault) && random.once_in(fault.rarity()));
+        all.chain(few.collect::<Faults>().iter()).collect()
     }
 
     /// No contexts, no faults.

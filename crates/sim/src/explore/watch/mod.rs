@@ -323,6 +323,11 @@ impl Watch {
         guard.heeds(me)
     }
 
+    /// `me` does not wait any more.
+    pub(super) fn gives_up(&mut self, lock: usize, me: Ctx) {
+        self.guards[lock].queue.retain(|&waiter| waiter != me);
+    }
+
     /// `me` enters its section.
     pub(super) fn enter(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
         if let Some(other) = self.guards[lock].inside {
