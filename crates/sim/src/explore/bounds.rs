@@ -29,6 +29,8 @@ pub enum Overtaking {
         looks: u32,
         /// How often it asks.
         asks: u32,
+        /// How often it looks as the first in the queue, before it asks there, which it does once.
+        as_head: u32,
     },
 }
 
@@ -37,7 +39,7 @@ impl core::fmt::Display for Overtaking {
         match self {
             Self::Unbounded(_) => f.write_str("any"),
             Self::AtMost(times) => write!(f, "{times}"),
-            Self::WhileItLooks { looks, asks } => write!(f, "{looks}+{asks}n"),
+            Self::WhileItLooks { looks, asks, .. } => write!(f, "{looks}+{asks}n"),
         }
     }
 }
@@ -77,13 +79,16 @@ pub(super) enum Asks {
 /// the one that was made head by the last of those, finds the time to be over, and flushes when it leaves.
 pub(super) const OVERTAKING_BY_NUMA: u32 = 3;
 
+/// The head of `qrw` polls (3 looks) and loses a race (1), twice; then it asks, which is a look.
+const AS_HEAD: u32 = 2 * (3 + 1) + 1;
 /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
-/// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; as the head in the end 9 times:
-/// each race that it loses (3 polls and an exchange) counts as a poll, of which there are two, then it asks. A writer looks less.
-pub(super) const PASSING_QRW: Overtaking = Overtaking::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + 9, asks: 2 };
+/// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; and as the head in the end. A writer
+/// looks less.
+pub(super) const PASSING_QRW: Overtaking =
+    Overtaking::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
 /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
 /// without bound.
 pub(super) const PASSING_READERS_FIRST: Overtaking =
-    Overtaking::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + 9), asks: 2 };
+    Overtaking::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + AS_HEAD), asks: 2, as_head: AS_HEAD };
 /// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
-pub(super) const PASSING_STRICT: Overtaking = Overtaking::WhileItLooks { looks: 2 + 1, asks: 1 };
+pub(super) const PASSING_STRICT: Overtaking = Overtaking::WhileItLooks { looks: 2 + 1, asks: 1, as_head: 1 };

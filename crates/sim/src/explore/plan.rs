@@ -110,6 +110,7 @@ pub(super) enum Coin {
     Urgent,
     Awaits,
     Patience,
+    Thief,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
@@ -203,6 +204,12 @@ impl Plan {
     #[inline]
     pub(super) fn coin(&self, coin: Coin, who: Ctx, times: u32, below: u64) -> u64 {
         mix(self.seed ^ (coin as u64) << 56 ^ (who as u64) << 48 ^ u64::from(times)) % below
+    }
+
+    /// Whether contexts that have many rounds hold reader-writer locks alone each time: those that take turns with readers wait behind the
+    /// victim themselves.
+    pub(super) fn thieves_write(&self, ctx: Ctx) -> bool {
+        self.rounds[ctx] == LONG_ROUNDS && self.coin(Coin::Thief, 0, 0, 2) == 0
     }
 
     /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of handlers.

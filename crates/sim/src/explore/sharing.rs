@@ -38,6 +38,15 @@ impl Wants {
     }
 }
 
+/// How often a waiter may be passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// From when it began.
+    pub(super) all: u32,
+    /// From when it was the first in the queue.
+    pub(super) as_head: u32,
+}
+
 /// What is known of one lock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sharing {
@@ -46,7 +55,7 @@ pub(super) struct Sharing {
     /// Whether all are counted, so that there are no more than that.
     counts_all: bool,
     /// A waiter may be passed so often while it looks.
-    bound: Option<u32>,
+    bound: Option<Passed>,
     /// Whether readers pass whoever waits.
     readers_pass: bool,
     /// Who holds it alone.
@@ -69,6 +78,9 @@ pub(super) struct Sharing {
     behind: [(Set, u64); CONTEXTS],
     /// How often it was passed while it looked.
     passed: [u32; CONTEXTS],
+    /// Who is the first in the queue, and how often it was passed since, while it looked.
+    head: Option<Ctx>,
+    passed_as_head: u32,
     /// Who has looked since it was passed last.
     looked: Set,
     /// Who asks for the lock, and how often each context passed it since.
@@ -83,7 +95,7 @@ pub(super) struct Sharing {
 impl Sharing {
     /// Of a lock that gives so many read locks at once, those in cells not counted unless it `counts_all`; and whose waiters may be passed
     /// so often while they look.
-    pub(super) fn new(most: Option<u32>, counts_all: bool, bound: Option<u32>) -> Self {
+    pub(super) fn new(most: Option<u32>, counts_all: bool, bound: Option<Passed>) -> Self {
         Self { most, counts_all, bound, ..Self::default() }
     }
 
@@ -125,6 +137,13 @@ impl Sharing {
         let (then, begun) = self.behind[me];
         let waits_still = |ctx: Ctx| self.waits[ctx].is_some_and(|(began, _)| began <= begun);
         (0..CONTEXTS).find(|&ctx| ctx != me && then & bit(ctx) != 0 && waits_still(ctx))
+    }
+
+    /// Who is the first in the queue.
+    pub(super) fn is_head(&mut self, head: Option<Ctx>) {
+        if self.head != head {
+            (self.head, self.passed_as_head) = (head, 0);
+        }
     }
 
     /// `me` has looked at the word.
@@ -178,12 +197,18 @@ impl Sharing {
             self.looked &= !bit(waiter);
             self.passed[waiter] += 1;
             worst = worst.max(self.passed[waiter]);
-            if self.bound.is_some_and(|bound| worst > bound) {
-                let what = format!(
-                    "c{waiter} was passed {worst} times by later acquisitions, and looked in between"
-                );
-                return Err(Failure { kind: Kind::Overtaken, what });
-            }
+            self.passed_as_head += u32::from(self.head == Some(waiter));
+            let Some(bound) = self.bound else { continue };
+            let times = self.passed[waiter];
+            let what = if times > bound.all {
+                format!("c{waiter} was passed {times} times by later acquisitions, and looked in between")
+            } else if self.head == Some(waiter) && self.passed_as_head > bound.as_head {
+                let times = self.passed_as_head;
+                format!("c{waiter}, the first in the queue, was passed {times} times, and looked in between")
+            } else {
+                continue;
+            };
+            return Err(Failure { kind: Kind::Overtaken, what });
         }
         let may_pass = may_pass || (self.readers_pass && wants == Wants::Read);
         if let Some(asks) = self.asks.filter(|&asks| asks != me && !may_pass) {

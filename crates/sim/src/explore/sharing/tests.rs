@@ -17,7 +17,7 @@ fn readers_share_and_writers_do_not() {
 
 #[test]
 fn who_comes_later_and_goes_in_before_has_passed_a_waiter_that_looks() {
-    let mut sharing = Sharing::new(None, true, Some(1));
+    let mut sharing = Sharing::new(None, true, Some(Passed { all: 1, as_head: 1 }));
     sharing.begins(0, Wants::Read);
     sharing.begins(3, Wants::Write);
     sharing.looks(3);

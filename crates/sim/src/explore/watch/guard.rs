@@ -161,6 +161,11 @@ impl Guard {
 }
 
 impl Line {
+    /// Who is the first in the queue.
+    pub(super) fn holder(&self) -> Option<Ctx> {
+        self.holder
+    }
+
     /// The word has changed, by `me`.
     pub(super) fn looked_at(&mut self, now: Word, table: Table, me: Ctx) -> Result<(), Failure> {
         let before = core::mem::replace(&mut self.last, now);

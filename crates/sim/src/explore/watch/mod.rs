@@ -13,7 +13,7 @@ use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::rw_subjects::SteppedRw;
-use super::sharing::{How, Sharing};
+use super::sharing::{How, Passed, Sharing};
 use super::subjects::{AtRest, Explored, Subject, Tails};
 use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
@@ -101,7 +101,10 @@ impl Watch {
         };
         let counts_all = !matches!(subject.asks(), Some(Asks::Gate(_)));
         let seen = match overtaking {
-            Overtaking::WhileItLooks { looks, asks } => Some(looks + asks * (plan.contexts() as u32 - 1)),
+            Overtaking::WhileItLooks { looks, asks, as_head } => {
+                let others = plan.rounds.iter().filter(|&&rounds| rounds > 0).count() as u32 - 1;
+                Some(Passed { all: looks + asks * others, as_head: as_head + others })
+            }
             _ => None,
         };
         let readers_pass = subject.asks() == Some(Asks::MarkForReaders);
@@ -276,6 +279,8 @@ impl Watch {
         let (now, table) = (self.locks.line(lock), self.line_table);
         if let Some((line, now)) = self.guards[lock].line.as_mut().zip(now) {
             line.looked_at(now, table, me)?;
+            let head = line.holder();
+            self.guards[lock].sharing.is_head(head);
         }
         let after = self.locks.word(lock);
         let before = core::mem::replace(&mut self.guards[lock].last, after);
