@@ -53,6 +53,9 @@ pub(super) enum SecondByte {
     Pends,
     /// With this value: the head asks for the lock.
     Asks(u8),
+    /// With this bit: a waiter asks those that have not queued to stay away. They enter once more at most, with an acquisition that was past
+    /// its look. (They may have the lock for moments, to rouse somebody.)
+    AsksNewcomers(u8),
 }
 
 /// By what a waiter of a reader-writer lock asks for it.

@@ -5,8 +5,10 @@ use super::subjects::{AfterRelease, AtRest, Explored, QUEUED, Subject, Tails};
 use crate::locks::{self, LockKind};
 use stanchion_core::pv_qspin::{self as pv, Small, WaitPolicy};
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
-use stanchion_core::{Paravirtual, PvQSpinLock, PvTicketLock, XenPvLock};
+use stanchion_core::{Paravirtual, PvQSpinLock, PvTicketLock, StanchionLock, XenPvLock};
 
+/// The flag of the default lock by which an heir whose turn has come asks newcomers to stay away.
+const NO_BARGING: u8 = 2;
 const PARAVIRTUAL: &[(usize, &str)] = &[(0, "locked"), (1, "head"), (2, "tail")];
 const DEFAULT: &[(usize, &str)] = &[(0, "count"), (1, "flags"), (2, "newest")];
 const TICKETS: &[(usize, &str)] = &[(0, "serving"), (2, "next")];
@@ -78,7 +80,9 @@ fn described(kind: LockKind) -> Subject {
         "stanchion" => {
             let why = "whoever runs takes it when it is free, until the heir's turn has come; then it is left to the heir for some looks";
             let subject = Subject::of(kind, "the default lock", Overtaking::Unbounded(why));
-            Subject { fields: DEFAULT, tails: Tails::Waits, after_release: AfterRelease::ByWorld, ..subject }
+            let after_release = AfterRelease::ByWorld;
+            let second_byte = SecondByte::AsksNewcomers(NO_BARGING);
+            Subject { fields: DEFAULT, tails: Tails::Waits, second_byte, after_release, ..subject }
         }
         "byte" => Subject { fields: &[(0, "locked")], ..Subject::of(kind, "unfair byte", NO_QUEUE) },
         "ticket" => ticketed(kind, "FIFO ticket"),
@@ -168,6 +172,7 @@ pub(super) fn all() -> Vec<Subject> {
     };
     let fifo = Overtaking::AtMost(1);
     let spinning = [
+        without_paravirt::<StanchionLock<Stepped>>("stanchion-nopv", fifo, &[], copy("stanchion")),
         without_paravirt::<XenPvLock<Stepped>>(
             "xen-pv-nopv",
             find("xen-pv").overtaking,

@@ -247,7 +247,7 @@ impl Scenario {
     fn release(&self, lock: usize) {
         let turns = || with(|engine| engine.turns[engine.current]);
         let before = turns();
-        self.locks[lock].release();
+        freely(|| self.locks[lock].release());
         let took = turns() - before;
         if took > LONGEST_RELEASE && !self.plan.faults.has(Fault::Interrupts) {
             with(|engine| {
@@ -269,9 +269,9 @@ impl Scenario {
 
     fn try_once(&self, lock: usize) {
         say(What::Try, lock);
-        if self.locks[lock].try_acquire() {
+        if freely(|| self.locks[lock].try_acquire()) {
             section(lock);
-            self.locks[lock].release();
+            freely(|| self.locks[lock].release());
         } else {
             say(What::TryFails, lock);
         }
@@ -287,6 +287,15 @@ fn section(lock: usize) {
         say(What::Leave, lock);
     }
     leave(lock);
+}
+
+/// The current context tries or releases, and does not wait.
+fn freely<R>(does: impl FnOnce() -> R) -> R {
+    let me = with(|engine| engine.current);
+    let before = watch(|watch| watch.is_free(me, true));
+    let done = does();
+    watch(|watch| watch.is_free(me, before));
+    done
 }
 
 /// The current context waits for the lock no more.

@@ -8,7 +8,7 @@ mod guard;
 mod lifetime;
 
 use super::bounds::{Asks, Overtaking, SecondByte};
-use super::chooser::Set;
+use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::plan::Plan;
@@ -21,7 +21,6 @@ use crate::locks::AnyLock;
 use guard::{Guard, no_row};
 use lifetime::Lifetime;
 use stanchion_core::CpuId;
-use stanchion_core::nodes::NodeId;
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
 use std::rc::Rc;
@@ -76,6 +75,8 @@ pub(super) struct Watch {
     at_rest: AtRest,
     second_byte: SecondByte,
     asks: Option<Asks>,
+    /// Who tries or releases at this moment.
+    free: Set,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
     nodeless: [u8; CONTEXTS],
     /// Which rows of the table were reached, as bits.
@@ -107,6 +108,9 @@ impl Watch {
             }
             _ => None,
         };
+        // Who has taken over a node has queued, but the word does not say so; and a node whose number has gone to another context names that.
+        let does_not_tell = plan.faults.has(Fault::Timed)
+            || (subject.tails == Tails::Waits && plan.faults.has(Fault::NoNumber));
         let readers_pass = subject.asks() == Some(Asks::MarkForReaders);
         let sharing = Sharing::new(most, counts_all, seen).letting_readers_pass(readers_pass);
         let guard = |lock| Guard::new(locks.word(lock), locks.line(lock), sharing.clone());
@@ -117,13 +121,18 @@ impl Watch {
             table: subject.transitions(),
             line_table,
             bound: match overtaking {
+                _ if does_not_tell => None,
                 Overtaking::Unbounded(_) | Overtaking::WhileItLooks { .. } => None,
                 Overtaking::AtMost(times) => Some(times),
             },
             priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
             tails: subject.tails,
             at_rest: subject.at_rest,
-            second_byte: subject.second_byte,
+            second_byte: match subject.second_byte {
+                SecondByte::AsksNewcomers(_) if does_not_tell => SecondByte::Other,
+                says => says,
+            },
+            free: 0,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
             rows: 0,
@@ -248,7 +257,8 @@ impl Watch {
         let guard = &mut self.guards[lock];
         if after.tail != before.tail {
             let number = match self.tails {
-                Tails::Waits => NodeId::new(before.tail).and_then(NodeId::context),
+                // The owner has put it to the front of the queue, or taken out a node that was given up.
+                Tails::Waits => None,
                 Tails::Nodes | Tails::Numbers => NodeCode::from_raw(before.tail).map(NodeCode::cpu),
             };
             guard.tail_moved(me, number.and_then(owner), after);
@@ -310,7 +320,9 @@ impl Watch {
         let level = level_of(lock);
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        let ahead_of = if nodeless { 0 } else { position.unwrap_or(guard.queue.len()) };
+        // Tries, and releases that take the lock once more for a moment, pass whoever waits for the default lock.
+        let is_free = self.tails == Tails::Waits && self.free & bit(me) != 0;
+        let ahead_of = if nodeless || is_free { 0 } else { position.unwrap_or(guard.queue.len()) };
         for at in 0..ahead_of {
             let waiter = guard.queue[at];
             let times = &mut guard.overtaken[waiter][me];
@@ -325,7 +337,15 @@ impl Watch {
         if let Some(position) = position {
             guard.queue.remove(position);
         }
-        guard.heeds(me)
+        guard.came_by_itself = !nodeless && !is_free && position.is_none();
+        if matches!(self.second_byte, SecondByte::AsksNewcomers(_)) { Ok(()) } else { guard.heeds(me) }
+    }
+
+    /// `me` tries or releases from now on, or does so no more. Whether it did before.
+    pub(super) fn is_free(&mut self, me: Ctx, free: bool) -> bool {
+        let before = self.free & bit(me) != 0;
+        self.free = if free { self.free | bit(me) } else { self.free & !bit(me) };
+        before
     }
 
     /// `me` does not wait any more.
@@ -340,7 +360,13 @@ impl Watch {
             return Err(Failure { kind: Kind::Exclusion, what });
         }
         self.guards[lock].inside = Some(me);
-        if self.guards[lock].holder == Some(me) { Ok(()) } else { self.acquired(lock, me) }
+        if self.guards[lock].holder != Some(me) {
+            return self.acquired(lock, me);
+        }
+        match self.second_byte {
+            SecondByte::AsksNewcomers(_) if self.guards[lock].came_by_itself => self.guards[lock].heeds(me),
+            _ => Ok(()),
+        }
     }
 
     /// Everybody is done: a lock that does not look like it.
