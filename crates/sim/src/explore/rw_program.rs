@@ -222,6 +222,7 @@ impl RwProgram {
     fn upgrade(&self, index: usize, lock: &dyn Upgrades, dice: u64) {
         let me = me();
         if !(self.tries() && lock.try_upgrade()) {
+            watch(index, |sharing| sharing.begins_upgrade(me));
             lock.upgrade();
         }
         watch(index, Sharing::may_not_upgrade);

@@ -81,6 +81,10 @@ pub(super) struct Sharing {
     /// Who is the first in the queue, and how often it was passed since, while it looked.
     head: Option<Ctx>,
     passed_as_head: u32,
+    /// Who is about to become the writer, whether it has looked since, and how often each context went in to read from then on.
+    upgrades: Option<Ctx>,
+    has_begun: bool,
+    beside: [u8; CONTEXTS],
     /// Who has looked since it was passed last.
     looked: Set,
     /// Who asks for the lock, and how often each context passed it since.
@@ -150,6 +154,7 @@ impl Sharing {
     #[inline]
     pub(super) fn looks(&mut self, me: Ctx) {
         self.looked |= bit(me);
+        self.has_begun |= self.upgrades == Some(me);
     }
 
     /// Whether `me` is at an acquisition of its own.
@@ -236,7 +241,19 @@ impl Sharing {
         if most.is_some_and(|most| counted > most + self.turned.count_ones()) {
             return Err(broken(format!("c{me} entered as one reader too many: there are {counted}")));
         }
+        if self.upgrades.is_some() && self.has_begun && how != How::Free {
+            self.beside[me] += 1;
+            if self.beside[me] > 1 {
+                let what = format!("c{me} went in to read {} times beside an upgrade", self.beside[me]);
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
         self.goes_in(me, Wants::Read, how, false)
+    }
+
+    /// `me`, the upgradable holder, is about to become the writer: keeps readers out, but for those that are past their look.
+    pub(super) fn begins_upgrade(&mut self, me: Ctx) {
+        (self.upgrades, self.has_begun, self.beside) = (Some(me), false, [0; CONTEXTS]);
     }
 
     /// Read locks that are held, as the lock counts them.
@@ -291,12 +308,15 @@ impl Sharing {
         self.settled = if settled { self.settled | bit(me) } else { self.settled & !bit(me) };
     }
 
-    /// Nobody can go on but `ready`. A reader that waits all the same, though nobody is in but readers that do nothing to the lock, and
-    /// nobody waits for anything else.
+    /// Nobody can go on but `ready`. A context that waits to read, or to hold it upgradably, all the same, though nobody is in or waits that it
+    /// must wait for, and those that are in do nothing to the lock.
     pub(super) fn waits_in_vain(&self, ready: Set) -> Option<Ctx> {
-        let all_read = ready & !self.settled == 0 && self.alone.is_none() && self.upgradable.is_none();
-        let others = (0..CONTEXTS).any(|ctx| self.wants(ctx).is_some_and(|wants| wants != Wants::Read));
-        (0..CONTEXTS).find(|&ctx| all_read && !others && self.is_waiting(ctx))
+        let waits = |what| (0..CONTEXTS).any(|ctx| self.wants(ctx) == Some(what));
+        let has_reason = self.alone.is_some()
+            || self.upgrades.is_some()
+            || waits(Wants::Write)
+            || (self.upgradable.is_some() && waits(Wants::Upgradable));
+        (0..CONTEXTS).find(|&ctx| ready & !self.settled == 0 && !has_reason && self.is_waiting(ctx))
     }
 
     /// `me` goes in to write. `past_sleeper`: its exchange found a head without a CPU, which it may pass.
@@ -343,6 +363,7 @@ impl Sharing {
 
     /// It is not any more, and reads, or goes.
     pub(super) fn may_not_upgrade(&mut self) {
+        self.upgrades = None;
         self.turned |= self.upgradable.take().map_or(0, bit);
         self.recount();
     }
