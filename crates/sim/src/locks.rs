@@ -11,6 +11,8 @@ pub(crate) trait AnyLock {
     fn acquire(&self);
     /// See [`RawLock::try_acquire`].
     fn try_acquire(&self) -> bool;
+    /// See [`RawLock::acquire_until`]; the deadline is so many nanoseconds away.
+    fn acquire_within(&self, nanos: u64) -> bool;
     /// See [`RawLock::release`].
     fn release(&self);
     /// See [`RawLock::word`].
@@ -23,6 +25,9 @@ impl<L: RawLock> AnyLock for Placed<L> {
     }
     fn try_acquire(&self) -> bool {
         L::try_acquire(self)
+    }
+    fn acquire_within(&self, nanos: u64) -> bool {
+        L::acquire_until(self, &L::Platform::after(nanos))
     }
     fn release(&self) {
         L::release(self);

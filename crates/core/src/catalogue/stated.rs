@@ -4,6 +4,7 @@
 //! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
 //! acquisition that was past its look.
 use crate::pv_qspin::NO_STEALING;
+use crate::stanchion::NO_BARGING;
 use core::fmt;
 
 /// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
@@ -21,6 +22,8 @@ pub enum Overtaking {
         looks: u32,
         /// How often it asks.
         asks: u32,
+        /// How often it looks as the first in the queue, before it asks there, which it does once.
+        as_head: u32,
     },
 }
 
@@ -29,7 +32,7 @@ impl fmt::Display for Overtaking {
         match self {
             Self::Unbounded(_) => f.write_str("any"),
             Self::AtMost(times) => write!(f, "{times}"),
-            Self::WhileItLooks { looks, asks } => write!(f, "{looks}+{asks}n"),
+            Self::WhileItLooks { looks, asks, .. } => write!(f, "{looks}+{asks}n"),
         }
     }
 }
@@ -59,6 +62,9 @@ pub enum SecondByte {
     Pends,
     /// With this value: the head asks for the lock.
     Asks(u8),
+    /// With this bit: a waiter asks those that have not queued to stay away. They enter once more at most, with an acquisition that was past
+    /// its look. (They may have the lock for moments, to rouse somebody.)
+    AsksNewcomers(u8),
 }
 
 /// What a release does to the lock after the store that lets the next holder in, which may destroy it.
@@ -188,6 +194,9 @@ pub struct Stated {
     pub programs: &'static [Programs],
 }
 
+/// The head of `qrw` polls (3 looks) and loses a race (1), twice; then it asks, which is a look.
+const AS_HEAD: u32 = 2 * (3 + 1) + 1;
+
 /// Bounds that need more than a word.
 impl Overtaking {
     /// Of a lock without a queue.
@@ -197,15 +206,16 @@ impl Overtaking {
         "readers pass a writer until it has the base lock and closes the gate; then nobody does",
     );
     /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
-    /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; as the head in the end 9 times:
-    /// each race that it loses (3 polls and an exchange) counts as a poll, of which there are two, then it asks. A writer looks less.
-    pub const PASSING_QRW: Self = Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + 9, asks: 2 };
+    /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; and as the head in the end. A writer
+    /// looks less.
+    pub const PASSING_QRW: Self =
+        Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
     /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
     /// without bound.
     pub const PASSING_READERS_FIRST: Self =
-        Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + 9), asks: 2 };
+        Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + AS_HEAD), asks: 2, as_head: AS_HEAD };
     /// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
-    pub const PASSING_STRICT: Self = Self::WhileItLooks { looks: 2 + 1, asks: 1 };
+    pub const PASSING_STRICT: Self = Self::WhileItLooks { looks: 2 + 1, asks: 1, as_head: 1 };
     /// A waiter of `cna` is overtaken so often by each other context.
     ///
     /// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. And while the waiter stands in the secondary
@@ -245,6 +255,7 @@ impl Stated {
     pub(super) const STANCHION: Self = Self {
         fields: &[(0, "count"), (1, "flags"), (2, "newest")],
         tail: Tail::Waits,
+        second_byte: SecondByte::AsksNewcomers(NO_BARGING),
         after_release: AfterRelease::ByWorld,
         programs: &[Programs::Leasing],
         ..HELD

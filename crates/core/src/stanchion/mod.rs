@@ -88,7 +88,8 @@ use crate::nodes::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::{Atomic, ConstAtomic, Platform, Released};
 use crate::transitions::{Field, Table, Word};
-use word::{HELD, MARKS, NO_BARGING, SPINS, TRANSITIONS, WAKE};
+pub(crate) use word::NO_BARGING;
+use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 
 /// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits, as the queue of a reader-writer lock needs it.
 #[repr(C, align(4))]

@@ -7,7 +7,7 @@ pub(super) const HELD: u8 = 1;
 /// In the second byte: a release must wake somebody.
 pub(super) const WAKE: u8 = 1;
 /// In the second byte: a waiter whose turn has come asks newcomers to leave the lock to it.
-pub(super) const NO_BARGING: u8 = 2;
+pub(crate) const NO_BARGING: u8 = 2;
 /// In the second byte: how often spins were in vain; see [`super::spin::Vain`].
 pub(super) const VAIN: u8 = 0x3c;
 /// In the second byte: there is a waiter of real-time priority, maybe.

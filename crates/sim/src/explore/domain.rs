@@ -1,9 +1,10 @@
 //! The storage of the stepped world: of contexts by number, places of sleeping heads, cells of readers.
-use super::CONTEXTS;
 use super::cells::CellU32;
 use super::machine::Machine;
 use super::platform::Stepped;
+use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
+use core::cell::Cell;
 use core::mem::size_of_val;
 use core::ops::Range;
 use stanchion_core::heads::{Head, HeadTable};
@@ -22,6 +23,8 @@ pub struct SteppedDomain {
     nobody: PerCpu<Stepped>,
     /// The nodes of waits, for each number.
     waits: [[WaitNode<Stepped>; NESTING_LEVELS]; CONTEXTS],
+    /// Who has slept with each of them last: one that was given up may be another context's by now.
+    sleepers: [[Cell<Option<Ctx>>; NESTING_LEVELS]; CONTEXTS],
     /// All rows, one after the other.
     spots: Vec<CellU32>,
     heads: Vec<Head<Stepped>>,
@@ -54,6 +57,7 @@ impl SteppedDomain {
             cpus: core::array::from_fn(|_| PerCpu::new()),
             nobody: PerCpu::new(),
             waits: core::array::from_fn(|_| core::array::from_fn(|_| WaitNode::new())),
+            sleepers: Default::default(),
             spots: (0..rows).flat_map(|_| row()).map(CellU32::new).collect(),
             heads: (0..heads).map(|_| Head::new()).collect(),
             readers: Cells {
@@ -95,9 +99,25 @@ impl SteppedDomain {
         &self.waits[place]
     }
 
-    /// Whoever had the number at `place` is done: what it has not given back.
-    pub(super) fn kept(&self, place: usize) -> Option<&'static str> {
-        if self.waits[place].iter().any(|node| node.state() != State::Free) {
+    fn sleeper(&self, node: NodeId) -> Option<&Cell<Option<Ctx>>> {
+        let place = place(self.machine.first_number, node.context()?)?;
+        Some(&self.sleepers[place][node.level()])
+    }
+
+    /// `me` is about to sleep with `node`.
+    pub(super) fn sleeps_with(&self, node: NodeId, me: Ctx) {
+        self.sleeper(node).expect("a node that was leased").set(Some(me));
+    }
+
+    /// Who has slept with `node` last.
+    pub(super) fn sleeper_with(&self, node: NodeId) -> Option<Ctx> {
+        self.sleeper(node)?.get()
+    }
+
+    /// Whoever had the number at `place` is done: what it has not given back, of `nodes` too. One that it has left in a queue is a later
+    /// owner's to give back.
+    pub(super) fn kept(&self, place: usize, nodes: bool) -> Option<&'static str> {
+        if nodes && self.waits[place].iter().any(|node| node.state() != State::Free) {
             Some("waits nowhere, and has not given its node back")
         } else if !self.cpus[place].is_idle() {
             Some("waits nowhere, and has not given back what it waited with")

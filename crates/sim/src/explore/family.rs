@@ -5,7 +5,7 @@ use crate::locks::{self, LockKind};
 use stanchion_core::catalogue::{self, Overtaking, SecondByte, Stated};
 use stanchion_core::pv_qspin::{KickAtUnlock, Merged};
 use stanchion_core::pv_ticket::{Opportunistic, Plain};
-use stanchion_core::{Paravirtual, PvQSpinLock, PvTicketLock, XenPvLock};
+use stanchion_core::{Paravirtual, PvQSpinLock, PvTicketLock, StanchionLock, XenPvLock};
 
 /// What no lock does that was made without paravirtual waiting.
 const HEADS: &[&str] = &[
@@ -45,6 +45,7 @@ pub(super) fn all() -> Vec<Subject> {
     let fifo = Overtaking::AtMost(1);
     let tickets = Overtaking::AtMost(0);
     let spinning = [
+        without_paravirt::<StanchionLock<Stepped>>("stanchion-nopv", fifo, &[]),
         without_paravirt::<XenPvLock<Stepped>>("xen-pv-nopv", Overtaking::NO_QUEUE, BLOCKS),
         without_paravirt::<PvTicketLock<Stepped, Plain>>("pv-ticket-nopv", tickets, FLAGS),
         without_paravirt::<PvTicketLock<Stepped, Opportunistic>>(

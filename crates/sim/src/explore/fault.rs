@@ -36,11 +36,13 @@ pub enum Fault {
     Tries,
     /// Contexts use a second lock, also while they hold the first.
     TwoLocks,
+    /// Contexts give up at a deadline, in a queue that can be left.
+    Timed,
 }
 
 impl Fault {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::StoreBuffers,
         Self::HolderAway,
         Self::NextAway,
@@ -57,6 +59,7 @@ impl Fault {
         Self::NoHalts,
         Self::Tries,
         Self::TwoLocks,
+        Self::Timed,
     ];
 
     /// The name on command lines.
@@ -78,6 +81,7 @@ impl Fault {
             Self::NoHalts => "no-halts",
             Self::Tries => "tries",
             Self::TwoLocks => "two-locks",
+            Self::Timed => "timed",
         }
     }
 
@@ -104,6 +108,7 @@ impl Fault {
             Self::NoHalts => "the world says that no waiter may halt",
             Self::Tries => "contexts try before they acquire",
             Self::TwoLocks => "a second lock, also taken while the first is held",
+            Self::Timed => "contexts give up at a deadline, in a queue that can be left",
         }
     }
 
@@ -119,7 +124,7 @@ impl Fault {
             Self::HolderAway | Self::NextAway | Self::AnyAway | Self::Spurious => 4,
             Self::LateKicks | Self::Interrupts | Self::TwoLocks => 5,
             Self::Starve => 8,
-            Self::FewPlaces => 3,
+            Self::FewPlaces | Self::Timed => 3,
             Self::LargeNumbers => 6,
             Self::NoBarrier | Self::NoNumber | Self::NoHalts => 16,
         }

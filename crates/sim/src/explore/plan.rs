@@ -4,6 +4,7 @@ use super::machine::Machine;
 use super::subjects::Subject;
 use super::{CONTEXTS, Ctx};
 use crate::random::{Random, mix};
+use stanchion_core::catalogue::Tail;
 
 /// How turns are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,8 @@ pub(super) enum Coin {
     Home,
     Urgent,
     Awaits,
+    Patience,
+    Thief,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
@@ -125,11 +128,12 @@ impl Plan {
         let contexts = if random.once_in(2) { most } else { most - random.below(most.div_ceil(2)) };
         let rounds =
             if random.once_in(2) { options.rounds } else { 1 + random.below(options.rounds.into()) as u32 };
-        let mut faults = options.faults.unwrap_or_else(|| {
-            Fault::ALL.into_iter().filter(|fault| random.once_in(fault.rarity())).collect()
-        });
+        let mut faults = options.faults.unwrap_or_else(|| Self::draw_faults(&mut random, seed));
         if !subject.numberless {
             faults = faults.without(Fault::NoNumber);
+        }
+        if subject.stated.tail != Tail::Waits {
+            faults = faults.without(Fault::Timed);
         }
         let victim = random.below(contexts) as Ctx;
         let mut rounds = vec![rounds; contexts as usize];
@@ -157,6 +161,15 @@ impl Plan {
             rounds,
             faults,
         }
+    }
+
+    /// Those that few locks can have come from a stream of their own, so that the schedules of the others do not depend on them.
+    fn draw_faults(random: &mut Random, seed: u64) -> Faults {
+        let of_few = |fault: &Fault| *fault == Fault::Timed;
+        let mut own = Random::new(seed, 3);
+        let few = Fault::ALL.into_iter().filter(of_few).filter(|fault| own.once_in(fault.rarity()));
+        let all = Fault::ALL.into_iter().filter(|fault| !of_few(fault) && random.once_in(fault.rarity()));
+        all.chain(few.collect::<Faults>().iter()).collect()
     }
 
     /// No contexts, no faults.
@@ -192,6 +205,12 @@ impl Plan {
     #[inline]
     pub(super) fn coin(&self, coin: Coin, who: Ctx, times: u32, below: u64) -> u64 {
         mix(self.seed ^ (coin as u64) << 56 ^ (who as u64) << 48 ^ u64::from(times)) % below
+    }
+
+    /// Whether contexts that have many rounds hold reader-writer locks alone each time: those that take turns with readers wait behind the
+    /// victim themselves.
+    pub(super) fn thieves_write(&self, ctx: Ctx) -> bool {
+        self.rounds[ctx] == LONG_ROUNDS && self.coin(Coin::Thief, 0, 0, 2) == 0
     }
 
     /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of handlers.

@@ -71,16 +71,16 @@ impl Platform for Stepped {
         with(|engine| engine.coin(Coin::Urgent, 8)).saturating_sub(5) as u8
     }
 
-    fn sleep(_node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
+    fn sleep(node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
+        with(|engine| engine.domain.sleeps_with(node, engine.current));
         let clock = with(|engine| engine.domain.machine().clock);
         let step = until.map(|until| until.saturating_sub(clock).div_ceil(STEP_NANOS));
         engine::halt_while(step, || cell.load(stanchion_core::order::Relaxed) == value);
     }
 
     fn wake(node: NodeId) {
-        if let Some(cpu) = node.context() {
-            Self::kick(cpu);
-        }
+        arrive();
+        engine::wake(node);
     }
 
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {

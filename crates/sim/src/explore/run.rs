@@ -7,6 +7,7 @@ use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::names::Names;
 use super::plan::{Coin, Plan};
+use super::platform::STEP_NANOS;
 use super::rw_program::RwProgram;
 use super::script::{Item, Script};
 use super::subjects::{Explored, Subject};
@@ -26,6 +27,9 @@ const STEP_LIMIT: u64 = 50_000;
 
 /// More turns than any release needs. What others do meanwhile must not keep it from coming to its end.
 const LONGEST_RELEASE: u64 = 500;
+
+/// Who gives up does so within so many steps.
+const LONGEST_PATIENCE: u64 = 96;
 
 /// How a schedule is run.
 #[derive(Clone, Copy, Default)]
@@ -217,16 +221,38 @@ impl Program for Scenario {
 
 impl Scenario {
     fn once(&self, lock: usize) {
+        if self.acquire(lock) {
+            section(lock);
+            self.release(lock);
+        }
+    }
+
+    /// Waits for the lock, now and then not for long. Who gives up comes again at once or later. Whether it has the lock.
+    fn acquire(&self, lock: usize) -> bool {
+        let is_timed = self.plan.faults.has(Fault::Timed);
+        while is_timed && with(|engine| engine.coin(Coin::Patience, 3)) > 0 {
+            say(What::AcquireTimed, lock);
+            let steps = with(|engine| {
+                let most = LONGEST_PATIENCE >> engine.coin(Coin::Patience, 3);
+                engine.coin(Coin::Patience, most)
+            });
+            if self.locks[lock].acquire_within(steps * STEP_NANOS) {
+                return true;
+            }
+            gives_up(lock);
+            if with(|engine| engine.coin(Coin::Patience, 2)) == 0 {
+                return false;
+            }
+        }
         say(What::Acquire, lock);
         self.locks[lock].acquire();
-        section(lock);
-        self.release(lock);
+        true
     }
 
     fn release(&self, lock: usize) {
         let turns = || with(|engine| engine.turns[engine.current]);
         let before = turns();
-        self.locks[lock].release();
+        freely(|| self.locks[lock].release());
         let took = turns() - before;
         if took > LONGEST_RELEASE && !self.plan.faults.has(Fault::Interrupts) {
             with(|engine| {
@@ -238,19 +264,19 @@ impl Scenario {
     }
 
     fn nested(&self) {
-        say(What::Acquire, 0);
-        self.locks[0].acquire();
-        enter(0);
-        self.once(1);
-        leave(0);
-        self.release(0);
+        if self.acquire(0) {
+            enter(0);
+            self.once(1);
+            leave(0);
+            self.release(0);
+        }
     }
 
     fn try_once(&self, lock: usize) {
         say(What::Try, lock);
-        if self.locks[lock].try_acquire() {
+        if freely(|| self.locks[lock].try_acquire()) {
             section(lock);
-            self.locks[lock].release();
+            freely(|| self.locks[lock].release());
         } else {
             say(What::TryFails, lock);
         }
@@ -266,6 +292,26 @@ fn section(lock: usize) {
         say(What::Leave, lock);
     }
     leave(lock);
+}
+
+/// The current context tries or releases, and does not wait.
+fn freely<R>(does: impl FnOnce() -> R) -> R {
+    let me = with(|engine| engine.current);
+    let before = watch(|watch| watch.is_free(me, true));
+    let done = does();
+    watch(|watch| watch.is_free(me, before));
+    done
+}
+
+/// The current context waits for the lock no more.
+fn gives_up(lock: usize) {
+    with(|engine| {
+        engine.tell(What::GivesUp, lock, 0, 0);
+        let me = engine.current;
+        if let Some(watch) = &mut engine.watch {
+            watch.gives_up(lock, me);
+        }
+    });
 }
 
 fn enter(lock: usize) {

@@ -38,6 +38,7 @@ impl RwProgram {
             let dice = self.plan.coin(Coin::Round, ctx, round, 1 << 16);
             let other = self.plan.faults.has(Fault::TwoLocks) && dice & 1 == 0;
             match (dice >> 1) % 8 {
+                _ if self.plan.thieves_write(ctx) => self.writes(0, dice >> 4),
                 _ if other && dice & 2 == 0 => self.nested(),
                 _ if other => {
                     // Its handlers would take the locks in the other order than those who nest them.
@@ -221,6 +222,7 @@ impl RwProgram {
     fn upgrade(&self, index: usize, lock: &dyn Upgrades, dice: u64) {
         let me = me();
         if !(self.tries() && lock.try_upgrade()) {
+            watch(index, |sharing| sharing.begins_upgrade(me));
             lock.upgrade();
         }
         watch(index, Sharing::may_not_upgrade);

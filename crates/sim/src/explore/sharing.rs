@@ -38,6 +38,15 @@ impl Wants {
     }
 }
 
+/// How often a waiter may be passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// From when it began.
+    pub(super) all: u32,
+    /// From when it was the first in the queue.
+    pub(super) as_head: u32,
+}
+
 /// What is known of one lock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sharing {
@@ -46,7 +55,7 @@ pub(super) struct Sharing {
     /// Whether all are counted, so that there are no more than that.
     counts_all: bool,
     /// A waiter may be passed so often while it looks.
-    bound: Option<u32>,
+    bound: Option<Passed>,
     /// Whether readers pass whoever waits.
     readers_pass: bool,
     /// Who holds it alone.
@@ -69,6 +78,13 @@ pub(super) struct Sharing {
     behind: [(Set, u64); CONTEXTS],
     /// How often it was passed while it looked.
     passed: [u32; CONTEXTS],
+    /// Who is the first in the queue, and how often it was passed since, while it looked.
+    head: Option<Ctx>,
+    passed_as_head: u32,
+    /// Who is about to become the writer, whether it has looked since, and how often each context went in to read from then on.
+    upgrades: Option<Ctx>,
+    has_begun: bool,
+    beside: [u8; CONTEXTS],
     /// Who has looked since it was passed last.
     looked: Set,
     /// Who asks for the lock, and how often each context passed it since.
@@ -83,7 +99,7 @@ pub(super) struct Sharing {
 impl Sharing {
     /// Of a lock that gives so many read locks at once, those in cells not counted unless it `counts_all`; and whose waiters may be passed
     /// so often while they look.
-    pub(super) fn new(most: Option<u32>, counts_all: bool, bound: Option<u32>) -> Self {
+    pub(super) fn new(most: Option<u32>, counts_all: bool, bound: Option<Passed>) -> Self {
         Self { most, counts_all, bound, ..Self::default() }
     }
 
@@ -127,10 +143,18 @@ impl Sharing {
         (0..CONTEXTS).find(|&ctx| ctx != me && then & bit(ctx) != 0 && waits_still(ctx))
     }
 
+    /// Who is the first in the queue.
+    pub(super) fn is_head(&mut self, head: Option<Ctx>) {
+        if self.head != head {
+            (self.head, self.passed_as_head) = (head, 0);
+        }
+    }
+
     /// `me` has looked at the word.
     #[inline]
     pub(super) fn looks(&mut self, me: Ctx) {
         self.looked |= bit(me);
+        self.has_begun |= self.upgrades == Some(me);
     }
 
     /// Whether `me` is at an acquisition of its own.
@@ -178,12 +202,18 @@ impl Sharing {
             self.looked &= !bit(waiter);
             self.passed[waiter] += 1;
             worst = worst.max(self.passed[waiter]);
-            if self.bound.is_some_and(|bound| worst > bound) {
-                let what = format!(
-                    "c{waiter} was passed {worst} times by later acquisitions, and looked in between"
-                );
-                return Err(Failure { kind: Kind::Overtaken, what });
-            }
+            self.passed_as_head += u32::from(self.head == Some(waiter));
+            let Some(bound) = self.bound else { continue };
+            let times = self.passed[waiter];
+            let what = if times > bound.all {
+                format!("c{waiter} was passed {times} times by later acquisitions, and looked in between")
+            } else if self.head == Some(waiter) && self.passed_as_head > bound.as_head {
+                let times = self.passed_as_head;
+                format!("c{waiter}, the first in the queue, was passed {times} times, and looked in between")
+            } else {
+                continue;
+            };
+            return Err(Failure { kind: Kind::Overtaken, what });
         }
         let may_pass = may_pass || (self.readers_pass && wants == Wants::Read);
         if let Some(asks) = self.asks.filter(|&asks| asks != me && !may_pass) {
@@ -211,7 +241,19 @@ impl Sharing {
         if most.is_some_and(|most| counted > most + self.turned.count_ones()) {
             return Err(broken(format!("c{me} entered as one reader too many: there are {counted}")));
         }
+        if self.upgrades.is_some() && self.has_begun && how != How::Free {
+            self.beside[me] += 1;
+            if self.beside[me] > 1 {
+                let what = format!("c{me} went in to read {} times beside an upgrade", self.beside[me]);
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
         self.goes_in(me, Wants::Read, how, false)
+    }
+
+    /// `me`, the upgradable holder, is about to become the writer: keeps readers out, but for those that are past their look.
+    pub(super) fn begins_upgrade(&mut self, me: Ctx) {
+        (self.upgrades, self.has_begun, self.beside) = (Some(me), false, [0; CONTEXTS]);
     }
 
     /// Read locks that are held, as the lock counts them.
@@ -266,12 +308,15 @@ impl Sharing {
         self.settled = if settled { self.settled | bit(me) } else { self.settled & !bit(me) };
     }
 
-    /// Nobody can go on but `ready`. A reader that waits all the same, though nobody is in but readers that do nothing to the lock, and
-    /// nobody waits for anything else.
+    /// Nobody can go on but `ready`. A context that waits to read, or to hold it upgradably, all the same, though nobody is in or waits that it
+    /// must wait for, and those that are in do nothing to the lock.
     pub(super) fn waits_in_vain(&self, ready: Set) -> Option<Ctx> {
-        let all_read = ready & !self.settled == 0 && self.alone.is_none() && self.upgradable.is_none();
-        let others = (0..CONTEXTS).any(|ctx| self.wants(ctx).is_some_and(|wants| wants != Wants::Read));
-        (0..CONTEXTS).find(|&ctx| all_read && !others && self.is_waiting(ctx))
+        let waits = |what| (0..CONTEXTS).any(|ctx| self.wants(ctx) == Some(what));
+        let has_reason = self.alone.is_some()
+            || self.upgrades.is_some()
+            || waits(Wants::Write)
+            || (self.upgradable.is_some() && waits(Wants::Upgradable));
+        (0..CONTEXTS).find(|&ctx| ready & !self.settled == 0 && !has_reason && self.is_waiting(ctx))
     }
 
     /// `me` goes in to write. `past_sleeper`: its exchange found a head without a CPU, which it may pass.
@@ -318,6 +363,7 @@ impl Sharing {
 
     /// It is not any more, and reads, or goes.
     pub(super) fn may_not_upgrade(&mut self) {
+        self.upgrades = None;
         self.turned |= self.upgradable.take().map_or(0, bit);
         self.recount();
     }

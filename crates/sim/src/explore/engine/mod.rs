@@ -16,7 +16,7 @@ mod turns;
 
 pub(super) use steps::{
     arrive, await_reader, finish, flush_all, flush_own, halt_while, has_read, is_nobodys, kick, pause,
-    sleep_until_written, start, store, update, with,
+    sleep_until_written, start, store, update, wake, with,
 };
 
 use super::buffers::Buffers;

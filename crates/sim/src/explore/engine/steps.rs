@@ -8,6 +8,7 @@ use super::{Engine, Status, Update};
 use crate::coroutine::{in_context, suspend};
 use core::cell::RefCell;
 use stanchion_core::CpuId;
+use stanchion_core::nodes::NodeId;
 
 thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::idle());
@@ -211,6 +212,17 @@ pub(in super::super) fn halt_while(until: Option<u64>, matches: impl FnOnce() ->
 pub(in super::super) fn kick(target: CpuId) {
     let failed = with(|engine| {
         engine.send_kick(engine.owner_of(target));
+        engine.failure.is_some()
+    });
+    stop_if_failed(failed);
+}
+
+/// Kicks who has slept with a node last; if nobody has, whoever has the number that goes with it.
+pub(in super::super) fn wake(node: NodeId) {
+    let failed = with(|engine| {
+        let owner = || node.context().and_then(|cpu| engine.owner_of(cpu));
+        let target = engine.domain.sleeper_with(node).or_else(owner);
+        engine.send_kick(target);
         engine.failure.is_some()
     });
     stop_if_failed(failed);

@@ -73,7 +73,7 @@ impl Engine {
         }
         let reader = self.watch.as_ref().and_then(|watch| watch.waits_in_vain(self.ready));
         if let Some(ctx) = reader {
-            self.fail(Kind::Stuck, format!("c{ctx} waits to read, and nobody is in or waits but readers"));
+            self.fail(Kind::Stuck, format!("c{ctx} waits, and nobody is in or waits that keeps it out"));
         }
         reader.is_some()
     }

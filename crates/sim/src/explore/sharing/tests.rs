@@ -17,7 +17,7 @@ fn readers_share_and_writers_do_not() {
 
 #[test]
 fn who_comes_later_and_goes_in_before_has_passed_a_waiter_that_looks() {
-    let mut sharing = Sharing::new(None, true, Some(1));
+    let mut sharing = Sharing::new(None, true, Some(Passed { all: 1, as_head: 1 }));
     sharing.begins(0, Wants::Read);
     sharing.begins(3, Wants::Write);
     sharing.looks(3);
@@ -84,7 +84,8 @@ fn a_reader_may_wait_for_those_that_slept_when_it_was_counted() {
 
 #[test]
 fn where_readers_pass_only_readers_are_passed_and_by_writers() {
-    let mut sharing = Sharing::new(None, true, Some(0)).letting_readers_pass(true);
+    let mut sharing =
+        Sharing::new(None, true, Some(Passed { all: 0, as_head: 0 })).letting_readers_pass(true);
     sharing.begins(1, Wants::Write);
     sharing.begins(2, Wants::Read);
     sharing.looks(1);
@@ -109,4 +110,40 @@ fn a_reader_waits_in_vain_behind_readers() {
     assert_eq!((sharing.waits_in_vain(bit(0)), sharing.waits_in_vain(bit(0) | bit(2))), (Some(1), None));
     sharing.begins(2, Wants::Write);
     assert_eq!(sharing.waits_in_vain(bit(0)), None, "a writer comes first, perhaps");
+}
+
+#[test]
+fn an_upgrade_that_has_begun_lets_each_reader_in_once_more() {
+    let mut sharing = Sharing::default();
+    assert_eq!(sharing.may_upgrade(0, How::Tried), Ok(0));
+    sharing.begins_upgrade(0);
+    let mut reads = |how| {
+        let read = sharing.reads(1, how);
+        sharing.stops_reading(1);
+        sharing.looks(0);
+        read
+    };
+    assert_eq!(reads(How::Tried), Ok(0), "it keeps nobody out before its first step");
+    assert_eq!(
+        (reads(How::Tried), reads(How::Free)),
+        (Ok(0), Ok(0)),
+        "past its look, and without a need to wait"
+    );
+    assert!(reads(How::Tried).is_err_and(|failure| failure.kind == Kind::Overtaken));
+}
+
+#[test]
+fn the_first_in_the_queue_is_passed_less_often() {
+    let mut sharing = Sharing::new(None, true, Some(Passed { all: 9, as_head: 1 }));
+    sharing.begins(0, Wants::Write);
+    let mut passes = |head| {
+        sharing.is_head(head);
+        sharing.looks(0);
+        sharing.begins(1, Wants::Write);
+        let passed = sharing.writes(1, How::Waited, false);
+        sharing.stops_writing();
+        passed
+    };
+    assert_eq!([passes(None), passes(None), passes(Some(0))], [Ok(1), Ok(2), Ok(3)]);
+    assert!(passes(Some(0)).is_err_and(|failure| failure.kind == Kind::Overtaken));
 }

@@ -18,6 +18,8 @@ pub(super) struct Guard {
     pub(super) inside: Option<Ctx>,
     /// Who acquired it and has not released it visibly.
     pub(super) holder: Option<Ctx>,
+    /// Whether the holder has neither queued nor tried.
+    pub(super) came_by_itself: bool,
     /// Whether the holder's section is over, so that its next visible write is the release.
     pub(super) leaving: bool,
     /// Who queued and has not acquired yet, in order.
@@ -49,6 +51,7 @@ impl Guard {
             fresh,
             inside: None,
             holder: None,
+            came_by_itself: false,
             leaving: false,
             queue: Vec::with_capacity(CONTEXTS),
             overtaken: [[0; CONTEXTS]; CONTEXTS],
@@ -85,6 +88,12 @@ impl Guard {
             SecondByte::Other => {}
             SecondByte::Pends if after > before => self.queues(me),
             SecondByte::Pends => self.queue.retain(|&waiter| waiter != me),
+            SecondByte::AsksNewcomers(bit) => {
+                if (before ^ after) & bit != 0 {
+                    self.objector = (after & bit != 0).then_some(me);
+                    self.despite = [0; CONTEXTS];
+                }
+            }
             SecondByte::Asks(objection) => {
                 self.objector = (after == objection).then_some(me);
                 self.despite = [0; CONTEXTS];
@@ -163,6 +172,11 @@ impl Guard {
 }
 
 impl Line {
+    /// Who is the first in the queue.
+    pub(super) fn holder(&self) -> Option<Ctx> {
+        self.holder
+    }
+
     /// The word has changed, by `me`.
     pub(super) fn looked_at(&mut self, now: Word, table: Table, me: Ctx) -> Result<(), Failure> {
         let before = core::mem::replace(&mut self.last, now);

@@ -7,12 +7,12 @@
 mod guard;
 mod lifetime;
 
-use super::chooser::Set;
+use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::rw_subjects::SteppedRw;
-use super::sharing::{How, Sharing};
+use super::sharing::{How, Passed, Sharing};
 use super::subjects::{Explored, Subject};
 use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
@@ -21,7 +21,6 @@ use guard::{Guard, no_row};
 use lifetime::Lifetime;
 use stanchion_core::CpuId;
 use stanchion_core::catalogue::{Asks, Overtaking, SecondByte, Tail};
-use stanchion_core::nodes::NodeId;
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
 use std::rc::Rc;
@@ -75,6 +74,8 @@ pub(super) struct Watch {
     tail: Tail,
     second_byte: SecondByte,
     asks: Option<Asks>,
+    /// Who tries or releases at this moment.
+    free: Set,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
     nodeless: [u8; CONTEXTS],
     /// Which rows of the table were reached, as bits.
@@ -100,9 +101,15 @@ impl Watch {
         };
         let counts_all = !matches!(subject.asks(), Some(Asks::Gate(_)));
         let seen = match overtaking {
-            Overtaking::WhileItLooks { looks, asks } => Some(looks + asks * (plan.contexts() as u32 - 1)),
+            Overtaking::WhileItLooks { looks, asks, as_head } => {
+                let others = plan.rounds.iter().filter(|&&rounds| rounds > 0).count() as u32 - 1;
+                Some(Passed { all: looks + asks * others, as_head: as_head + others })
+            }
             _ => None,
         };
+        // Who has taken over a node has queued, but the word does not say so; and a node whose number has gone to another context names that.
+        let does_not_tell = plan.faults.has(Fault::Timed)
+            || (subject.stated.tail == Tail::Waits && plan.faults.has(Fault::NoNumber));
         let readers_pass = subject.asks() == Some(Asks::MarkForReaders);
         let sharing = Sharing::new(most, counts_all, seen).letting_readers_pass(readers_pass);
         let guard = |lock| Guard::new(locks.word(lock), locks.line(lock), sharing.clone());
@@ -113,12 +120,17 @@ impl Watch {
             table: subject.transitions(),
             line_table,
             bound: match overtaking {
+                _ if does_not_tell => None,
                 Overtaking::Unbounded(_) | Overtaking::WhileItLooks { .. } => None,
                 Overtaking::AtMost(times) => Some(times),
             },
             priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
             tail: subject.stated.tail,
-            second_byte: subject.stated.second_byte,
+            second_byte: match subject.stated.second_byte {
+                SecondByte::AsksNewcomers(_) if does_not_tell => SecondByte::Other,
+                says => says,
+            },
+            free: 0,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
             rows: 0,
@@ -243,7 +255,8 @@ impl Watch {
         let guard = &mut self.guards[lock];
         if after.tail != before.tail {
             let number = match self.tail {
-                Tail::Waits => NodeId::new(before.tail).and_then(NodeId::context),
+                // The owner has put it to the front of the queue, or taken out a node that was given up.
+                Tail::Waits => None,
                 Tail::Nodes | Tail::Numbers | Tail::Tickets { .. } => {
                     NodeCode::from_raw(before.tail).map(NodeCode::cpu)
                 }
@@ -277,6 +290,8 @@ impl Watch {
         let (now, table) = (self.locks.line(lock), self.line_table);
         if let Some((line, now)) = self.guards[lock].line.as_mut().zip(now) {
             line.looked_at(now, table, me)?;
+            let head = line.holder();
+            self.guards[lock].sharing.is_head(head);
         }
         let after = self.locks.word(lock);
         let before = core::mem::replace(&mut self.guards[lock].last, after);
@@ -306,7 +321,9 @@ impl Watch {
         let level = level_of(lock);
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        let ahead_of = if nodeless { 0 } else { position.unwrap_or(guard.queue.len()) };
+        // Tries, and releases that take the lock once more for a moment, pass whoever waits for the default lock.
+        let is_free = self.tail == Tail::Waits && self.free & bit(me) != 0;
+        let ahead_of = if nodeless || is_free { 0 } else { position.unwrap_or(guard.queue.len()) };
         for at in 0..ahead_of {
             let waiter = guard.queue[at];
             let times = &mut guard.overtaken[waiter][me];
@@ -321,7 +338,20 @@ impl Watch {
         if let Some(position) = position {
             guard.queue.remove(position);
         }
-        guard.heeds(me)
+        guard.came_by_itself = !nodeless && !is_free && position.is_none();
+        if matches!(self.second_byte, SecondByte::AsksNewcomers(_)) { Ok(()) } else { guard.heeds(me) }
+    }
+
+    /// `me` tries or releases from now on, or does so no more. Whether it did before.
+    pub(super) fn is_free(&mut self, me: Ctx, free: bool) -> bool {
+        let before = self.free & bit(me) != 0;
+        self.free = if free { self.free | bit(me) } else { self.free & !bit(me) };
+        before
+    }
+
+    /// `me` does not wait any more.
+    pub(super) fn gives_up(&mut self, lock: usize, me: Ctx) {
+        self.guards[lock].queue.retain(|&waiter| waiter != me);
     }
 
     /// `me` enters its section.
@@ -331,7 +361,13 @@ impl Watch {
             return Err(Failure { kind: Kind::Exclusion, what });
         }
         self.guards[lock].inside = Some(me);
-        if self.guards[lock].holder == Some(me) { Ok(()) } else { self.acquired(lock, me) }
+        if self.guards[lock].holder != Some(me) {
+            return self.acquired(lock, me);
+        }
+        match self.second_byte {
+            SecondByte::AsksNewcomers(_) if self.guards[lock].came_by_itself => self.guards[lock].heeds(me),
+            _ => Ok(()),
+        }
     }
 
     /// Everybody is done: a lock that does not look like it.
