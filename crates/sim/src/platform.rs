@@ -261,6 +261,10 @@ impl Platform for Sim {
         engine::yield_slice();
     }
 
+    fn doze(nanos: u32) {
+        engine::halt_until(|| true, Some((Self::now() + u64::from(nanos)).saturating_mul(NS)));
+    }
+
     fn fence(order: impl FenceOrder) {
         if order.kind() == Kind::SeqCst {
             engine::fence();

@@ -38,6 +38,8 @@ mod rw_program;
 mod rw_subjects;
 mod script;
 mod sharing;
+#[cfg(test)]
+mod stopped;
 mod subjects;
 mod trace;
 mod watch;

@@ -137,6 +137,11 @@ impl Platform for Stepped {
         engine::pause();
     }
 
+    fn doze(nanos: u32) {
+        let step = with(|engine| engine.steps) + u64::from(nanos) / STEP_NANOS;
+        engine::halt_while(Some(step), || true);
+    }
+
     fn fence(order: impl FenceOrder) {
         if order.kind() == Kind::SeqCst {
             arrive();

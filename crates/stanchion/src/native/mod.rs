@@ -216,6 +216,10 @@ impl<C: Counting> Platform for Native<C> {
         rustix::thread::sched_yield();
     }
 
+    fn doze(nanos: u32) {
+        crate::deadline::sleep(core::time::Duration::from_nanos(nanos.into()));
+    }
+
     #[inline(always)]
     fn fence(order: impl FenceOrder) {
         fence(atomics::translate(order.kind()));

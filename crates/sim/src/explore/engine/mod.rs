@@ -110,7 +110,14 @@ pub(super) struct Engine {
     progress: (u64, u64),
     /// When the starved context had its last turn, counted in changes of the lock.
     fortune: u64,
+    /// Decides whose turn it is instead of the chooser, in a test.
+    #[cfg(test)]
+    pub(super) director: Option<Director>,
 }
+
+/// Names who goes next, or says what has gone wrong.
+#[cfg(test)]
+pub(super) type Director = Box<dyn FnMut(&mut Engine) -> Result<Ctx, String>>;
 
 /// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
 const INTERRUPTS_EACH: u32 = 4;
@@ -159,6 +166,8 @@ impl Engine {
             absences_left: 0,
             progress: (0, 0),
             fortune: 0,
+            #[cfg(test)]
+            director: None,
             plan,
         }
     }
@@ -191,6 +200,15 @@ impl Engine {
         (self.absences_left, self.progress, self.fortune) = (ABSENCES, (0, 0), 0);
         self.plan.clone_from(plan);
         (self.at_halt, self.running) = (false, true);
+    }
+
+    /// Whether a context that spins keeps those that are less urgent from running: in a test.
+    #[inline]
+    pub(super) fn is_strict(&self) -> bool {
+        #[cfg(test)]
+        return self.director.is_some();
+        #[cfg(not(test))]
+        false
     }
 
     /// Ends the run. Nothing refers to its memory any more.
