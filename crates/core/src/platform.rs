@@ -333,6 +333,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// that it interrupted, also one that returns at once. A handler that does not halt need not end it.
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T);
 
+    /// As [`Platform::halt_while`], until the deadline at the latest.
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &Self::Deadline);
+
     /// Wakes context `cpu` if it is halted, or about to and has made its comparison. On one that runs it is harmless: its next halt may
     /// return at once.
     fn kick(cpu: CpuId);

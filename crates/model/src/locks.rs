@@ -224,6 +224,13 @@ const READING_QUEUED: Suite = &[
     ("gathered-writer", Some(1)),
     ("gathered-reader", Some(1)),
 ];
+/// For those whose waiters with a deadline wait as the others do.
+const READING_TIMED: Suite = &[
+    ("timed-reader", Some(2)),
+    ("timed-writer", Some(2)),
+    ("timed-writer-between", Some(2)),
+    ("timed-reader-between", Some(2)),
+];
 /// For those in which no reader leaves another one behind.
 const TOGETHER: Suite = &[("nobody-left-behind", Some(2))];
 /// For those that can be held upgradably.
@@ -300,11 +307,11 @@ pub const LOCKS: &[Lock] = &[
     worded::<OwnerQueuedLock<Model>>(&[QUEUEING, OWNED, OWNED_QUEUES]).stating(LINKS_STATES_AND_TURNS),
     rw::<CountRwLock<Model>>("rw-simple", &[], &[WHOLLY, READING]),
     rw::<CountRwLock<Model, 1>>("rw-simple-few", &[], &[REFUSING]),
-    upgradable::<QueuedRwLock<Model>>("qrw", &[WHOLLY, READING, TOGETHER]),
-    rw::<ReadersFirst<Model>>("qrw-readers-first", &[], &[WHOLLY, READING, TOGETHER]),
+    upgradable::<QueuedRwLock<Model>>("qrw", &[WHOLLY, READING, TOGETHER, READING_TIMED]),
+    rw::<ReadersFirst<Model>>("qrw-readers-first", &[], &[WHOLLY, READING, TOGETHER, READING_TIMED]),
     upgradable::<QueuedRwLock<Model, ByteLock<Model>>>(
         "qrw-byte",
-        &[WHOLLY, READING, READING_QUEUED, UPGRADING],
+        &[WHOLLY, READING, READING_QUEUED, READING_TIMED, UPGRADING],
     ),
     upgradable::<QueuedRwLock<Model, ByteLock<Model>, Few>>("qrw-few", &[REFUSING, UPGRADING_BESIDE_ALL]),
     upgradable::<QueuedRwLock<Model, QSpinLock<Model>, Strict>>("qrw-spin", &[WHOLLY, READING, UPGRADING]),

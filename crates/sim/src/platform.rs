@@ -298,6 +298,12 @@ impl Platform for Sim {
         }
     }
 
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &u64) {
+        if cell.load(Relaxed) == value {
+            engine::halt_until(|| cell.peek() == value, Some(until.saturating_mul(NS)));
+        }
+    }
+
     fn kick(cpu: CpuId) {
         engine::kick(usize::from(cpu.index()));
     }

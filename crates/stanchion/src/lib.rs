@@ -70,6 +70,8 @@ pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::StanchionLock, T>;
 /// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running threads until
 ///   it has looked after half a millisecond, or has found readers in; see [`stanchion_core::qrw`].
 /// - Progress: waiters sleep. Needs the holders to run.
+/// - Timed: `try_read_for`, `try_write_for` and the like queue and sleep like `read` and `write`, and give up on time; also if there are too many
+///   readers.
 /// - Errors: reading panics if 12 288 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`]; there is no poisoning.
 /// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.

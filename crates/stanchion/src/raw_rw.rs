@@ -129,6 +129,34 @@ unsafe impl<L: ExcludesWriters> lock_api::RawRwLock for RawRw<L> {
     }
 }
 
+// SAFETY: as for `RawRwLock`: a guard is made for a lock that is acquired.
+#[cfg(feature = "std")]
+unsafe impl<C, L> lock_api::RawRwLockTimed for RawRw<L>
+where
+    C: crate::native::Counting,
+    L: ExcludesWriters + RawRwLock<Platform = crate::native::Native<C>>,
+{
+    type Duration = core::time::Duration;
+    type Instant = std::time::Instant;
+
+    fn try_lock_shared_for(&self, timeout: Self::Duration) -> Option<L::Guard> {
+        let acquired = self.0.acquire_read_until(&crate::deadline::Deadline::after(timeout));
+        (acquired == Ok(true)).then(L::Guard::default)
+    }
+
+    fn try_lock_shared_until(&self, timeout: Self::Instant) -> Option<L::Guard> {
+        self.try_lock_shared_for(timeout.saturating_duration_since(std::time::Instant::now()))
+    }
+
+    fn try_lock_exclusive_for(&self, timeout: Self::Duration) -> Option<L::Guard> {
+        self.0.acquire_write_until(&crate::deadline::Deadline::after(timeout)).then(L::Guard::default)
+    }
+
+    fn try_lock_exclusive_until(&self, timeout: Self::Instant) -> Option<L::Guard> {
+        self.try_lock_exclusive_for(timeout.saturating_duration_since(std::time::Instant::now()))
+    }
+}
+
 // SAFETY: a downgrade counts a reader in the same step in which the writer leaves.
 unsafe impl<L: ExcludesWriters + Downgrade> lock_api::RawRwLockDowngrade for RawRw<L> {
     #[inline]

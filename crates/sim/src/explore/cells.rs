@@ -102,7 +102,7 @@ macro_rules! cell {
                 order: impl LoadOrder,
                 done: impl FnMut($value) -> bool,
             ) -> $value {
-                if with(|engine| engine.is_strict()) {
+                if engine::is_strict() {
                     return stanchion_core::platform::wait_briefly::<P, $value, Self>(self, order, done);
                 }
                 self.wait_until(order, done)

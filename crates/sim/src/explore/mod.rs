@@ -34,6 +34,7 @@ mod plan;
 mod platform;
 mod policies;
 mod run;
+mod rw_limits;
 mod rw_program;
 mod rw_subjects;
 mod script;

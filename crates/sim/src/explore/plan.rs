@@ -110,6 +110,7 @@ pub(super) enum Coin {
     Home,
     Urgent,
     Awaits,
+    Timed,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.

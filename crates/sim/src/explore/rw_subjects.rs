@@ -18,6 +18,8 @@ pub(super) trait SteppedRw {
     fn acquire_read(&self) -> Result<(), TooManyReaders>;
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;
     fn try_acquire_read(&self) -> bool;
+    fn acquire_read_until(&self, until: u64) -> Result<bool, TooManyReaders>;
+    fn acquire_write_until(&self, until: u64) -> bool;
     fn release_read(&self);
     fn acquire_write(&self);
     fn try_acquire_write(&self) -> bool;
@@ -54,6 +56,12 @@ macro_rules! passed_on {
         fn try_acquire_read(&self) -> bool {
             self.0.try_acquire_read()
         }
+        fn acquire_read_until(&self, until: u64) -> Result<bool, TooManyReaders> {
+            self.0.acquire_read_until(&until)
+        }
+        fn acquire_write_until(&self, until: u64) -> bool {
+            self.0.acquire_write_until(&until)
+        }
         fn release_read(&self) {
             self.0.release_read();
         }
@@ -80,13 +88,13 @@ macro_rules! passed_on {
 
 struct Plain<L: 'static>(Placed<L>);
 
-impl<L: Downgrade> SteppedRw for Plain<L> {
+impl<L: Downgrade<Platform = Stepped>> SteppedRw for Plain<L> {
     passed_on!();
 }
 
 struct Upgrading<L: 'static>(Placed<L>);
 
-impl<L: Upgradable> SteppedRw for Upgrading<L> {
+impl<L: Upgradable<Platform = Stepped>> SteppedRw for Upgrading<L> {
     passed_on!();
     fn upgradable(&self) -> Option<&dyn Upgrades> {
         Some(self)
@@ -130,6 +138,8 @@ pub(super) struct RwKind {
     pub(super) handlers_write: bool,
     /// So many read locks are given at once, if contexts may come to ask for more.
     pub(super) most_readers: Option<u32>,
+    /// Whether who waits for a limited time waits as the others do.
+    pub(super) timed: bool,
     /// By what its waiters ask for it.
     pub(super) asks: Asks,
     /// What the word of the lock may do that they wait in line for.
@@ -150,6 +160,7 @@ fn plain<L: Downgrade<Platform = Stepped>>(name: &'static str, asks: Asks) -> Rw
         reads_again: true,
         handlers_write: false,
         most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
+        timed: false,
         asks,
         line: Table(&[]),
         awaits: Awaits::Nobody,
@@ -206,12 +217,13 @@ pub(super) fn all() -> Vec<Subject> {
         handlers_write: true,
         ..plain::<CountRwLock<Stepped, 2>>("rw-simple-few", Asks::Flag)
     };
-    let qrw = RwKind { awaits: Awaits::Queued, ..upgrading::<Qrw, Queue>("qrw") };
-    let qrw_few = RwKind { awaits: Awaits::Queued, ..upgrading::<Qrw<One>, Queue>("qrw-few") };
+    let qrw = RwKind { awaits: Awaits::Queued, timed: true, ..upgrading::<Qrw, Queue>("qrw") };
+    let qrw_few = RwKind { awaits: Awaits::Queued, timed: true, ..upgrading::<Qrw<One>, Queue>("qrw-few") };
     let readers_first = RwKind {
         handlers_write: true,
         line: Queue::TRANSITIONS,
         awaits: Awaits::Readers,
+        timed: true,
         ..plain::<ReadersFirst<Stepped>>("qrw-readers-first", Asks::MarkForReaders)
     };
     let queued = RwKind { line: Queue::TRANSITIONS, ..per_cpu::<Qrw>("percpu-rw") };

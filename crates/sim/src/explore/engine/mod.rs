@@ -119,6 +119,15 @@ pub(super) struct Engine {
 #[cfg(test)]
 pub(super) type Director = Box<dyn FnMut(&mut Engine) -> Result<Ctx, String>>;
 
+/// Whether a context that spins keeps those that are less urgent from running: in a test.
+#[inline]
+pub(super) fn is_strict() -> bool {
+    #[cfg(test)]
+    return with(|engine| engine.director.is_some());
+    #[cfg(not(test))]
+    false
+}
+
 /// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
 const INTERRUPTS_EACH: u32 = 4;
 
@@ -200,15 +209,6 @@ impl Engine {
         (self.absences_left, self.progress, self.fortune) = (ABSENCES, (0, 0), 0);
         self.plan.clone_from(plan);
         (self.at_halt, self.running) = (false, true);
-    }
-
-    /// Whether a context that spins keeps those that are less urgent from running: in a test.
-    #[inline]
-    pub(super) fn is_strict(&self) -> bool {
-        #[cfg(test)]
-        return self.director.is_some();
-        #[cfg(not(test))]
-        false
     }
 
     /// Ends the run. Nothing refers to its memory any more.

@@ -63,7 +63,7 @@ impl Engine {
     /// Everybody is done: what somebody has not given back.
     pub(in crate::explore) fn kept(&self) -> Option<String> {
         (0..CONTEXTS).find_map(|place| {
-            let what = self.domain.kept(place)?;
+            let what = self.domain.kept(place, true)?;
             Some(
                 self.numbers.owners[place]
                     .map_or(format!("number {place} {what}"), |ctx| format!("c{ctx} {what}")),
@@ -78,7 +78,7 @@ impl Engine {
         let all = &self.numbers.owners[..self.numbers.count];
         let free = all.iter().position(|owner| owner.is_none_or(is_done));
         let Some(place) = free else { return };
-        if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place)) {
+        if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place, false)) {
             self.fail(Kind::Leftover, format!("c{before} {what}"));
         }
         self.numbers.give(self.current, place);
