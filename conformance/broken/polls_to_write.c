@@ -1,5 +1,5 @@
 /* Broken: a writer with a deadline only tries again and again, and no reader knows of it.
- * caught by: rwlock_timed.writer_among_overlapping_readers/timedwrlock
+ * caught by: rwlock_timed.writer_among_overlapping_readers/timedwrlock rwlock_waits.waiters_with_a_deadline_sleep/write/default
  * passes: rwlock_timed.while_write_held/timedwrlock rwlock_timed.writer_among_overlapping_readers/clockwrlock-realtime
  */
 #include "real.h"

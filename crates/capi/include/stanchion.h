@@ -1684,8 +1684,9 @@ int stanchion_rwlock_tryrdlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCE
 /**
  * Tries to read until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: takes no place in the queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null or misaligned or the
+ *   nanoseconds are not below a second.
+ * - Progress: as `stanchion_rwlock_rdlock`; waits in line, asleep, and leaves it when the time has come.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1714,7 +1715,7 @@ int stanchion_rwlock_trywrlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCE
  * Tries to write until `CLOCK_MONOTONIC` shows `until`.
  *
  * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: keeps no readers out, and sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Progress: as `stanchion_rwlock_wrlock`; waits in line, asleep, and leaves it when the time has come. New readers wait behind it.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */

@@ -1,6 +1,6 @@
 //! The queued reader-writer lock, eight bytes.
 use crate::boundary::{busy_unless, disguise, on};
-use crate::deadline::{self, Clock, acquire_until};
+use crate::deadline::{self, Clock};
 use core::ffi::c_int;
 use libc::timespec;
 use stanchion::lock::QueuedRwLock;
@@ -48,8 +48,9 @@ pub unsafe extern "C" fn stanchion_rwlock_tryrdlock(lock: *mut stanchion_rwlock_
 
 /// Tries to read until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
-/// - Progress: takes no place in the queue, and sleeps up to 1 ms between tries; under steady contention it may time out.
+/// - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null or misaligned or the
+///   nanoseconds are not below a second.
+/// - Progress: as `stanchion_rwlock_rdlock`; waits in line, asleep, and leaves it when the time has come.
 ///
 /// # Safety
 ///
@@ -62,9 +63,12 @@ pub unsafe extern "C" fn stanchion_rwlock_timedrdlock(
     // SAFETY: the caller promises what both ask.
     unsafe {
         on(lock, |lock| {
-            deadline::by(Clock::Monotonic, until, |until| {
-                acquire_until(until, || lock.inner().try_acquire_read())
-            })
+            let Some(until) = deadline::read(Clock::Monotonic, until) else { return libc::EINVAL };
+            match lock.inner().acquire_read_until(&until) {
+                Ok(true) => 0,
+                Ok(false) => libc::ETIMEDOUT,
+                Err(_) => libc::EAGAIN,
+            }
         })
     }
 }
@@ -103,7 +107,7 @@ pub unsafe extern "C" fn stanchion_rwlock_trywrlock(lock: *mut stanchion_rwlock_
 /// Tries to write until `CLOCK_MONOTONIC` shows `until`.
 ///
 /// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
-/// - Progress: keeps no readers out, and sleeps up to 1 ms between tries; under steady contention it may time out.
+/// - Progress: as `stanchion_rwlock_wrlock`; waits in line, asleep, and leaves it when the time has come. New readers wait behind it.
 ///
 /// # Safety
 ///
@@ -116,9 +120,7 @@ pub unsafe extern "C" fn stanchion_rwlock_timedwrlock(
     // SAFETY: the caller promises what both ask.
     unsafe {
         on(lock, |lock| {
-            deadline::by(Clock::Monotonic, until, |until| {
-                acquire_until(until, || lock.inner().try_acquire_write())
-            })
+            deadline::by(Clock::Monotonic, until, |until| lock.inner().acquire_write_until(until))
         })
     }
 }

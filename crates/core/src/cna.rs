@@ -118,7 +118,8 @@ impl QueueOrder for Cna {
             // ord: C7 alone: ours while we are head (I7)
             waiter.node.numa.store(P::numa_node(), Relaxed);
         }
-        while lock.is_busy() {
+        let mut free = 0;
+        while lock.is_busy(&mut free) {
             if head.sort() {
                 return;
             }

@@ -63,6 +63,17 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
         done: impl FnMut(T) -> bool,
     ) -> Result<T, T>;
 
+    /// Waits for a value that another context writes next, with a few instructions at most before it: a link, an answer. `order` is as for
+    /// [`Atomic::wait_until`], which is for what others have to do first.
+    ///
+    /// That context may have lost its CPU just then, perhaps to the caller, and perhaps for as long as the caller is there to run. So this
+    /// spins, then gives way to its equals, and then to everybody.
+    #[inline]
+    #[track_caller]
+    fn wait_briefly<P: Platform>(&self, order: impl LoadOrder, done: impl FnMut(T) -> bool) -> T {
+        wait_briefly::<P, T, Self>(self, order, done)
+    }
+
     /// What the cell holds, for reports and debug checks. Orders nothing, and is no access as far as a simulated machine is
     /// concerned: it costs no time there, so that a debug build runs the same simulation as a release build.
     fn peek(&self) -> T;
@@ -74,6 +85,37 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
     /// Hints that this context is about to write the cell's line. May do nothing.
     #[inline(always)]
     fn prefetch_write(&self) {}
+}
+
+/// How often [`Atomic::wait_briefly`] looks before it gives way: some microseconds. A line has moved ten times by then, also through an interrupt
+/// of its writer's; and it is not much beside what a context loses that gives its CPU away.
+const BRIEF_POLLS: u32 = 1 << 8;
+/// How often it yields. One is enough where the writer is its equal and next in line, some more where others are in line, too. If none of them
+/// helped, the writer waits for a CPU elsewhere, or is less urgent, and gets nothing from yields.
+const BRIEF_YIELDS: u32 = 8;
+/// For how long it sleeps at a time, in nanoseconds: the writer needs less than one microsecond once it has the CPU, and a shorter sleep is not to
+/// be had from systems that let timers be 50 us late.
+const BRIEF_DOZE: u32 = 50_000;
+
+/// [`Atomic::wait_briefly`], for worlds that have a form of their own and want this one sometimes.
+#[inline]
+pub fn wait_briefly<P: Platform, T: Copy + Eq, A: Atomic<T> + ?Sized>(
+    cell: &A,
+    order: impl LoadOrder,
+    mut done: impl FnMut(T) -> bool,
+) -> T {
+    let mut left = BRIEF_YIELDS;
+    loop {
+        if let Ok(value) = cell.wait_until_polls(BRIEF_POLLS, order, &mut done) {
+            return value;
+        }
+        if left > 0 {
+            left -= 1;
+            P::yield_slice();
+        } else {
+            P::doze(BRIEF_DOZE);
+        }
+    }
 }
 
 /// A cell that can be made in a constant, so that a lock can stand in a `static`.
@@ -189,6 +231,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Offers the rest of this context's slice to whoever can use it (POWER: confer to any; POSIX: `sched_yield`).
     fn yield_slice();
 
+    /// Gives the CPU away for about `nanos` nanoseconds, also to contexts that are less urgent than this one. May return early.
+    fn doze(nanos: u32) {
+        let _ = nanos;
+        Self::yield_slice();
+    }
+
     /// A fence between all earlier and all later accesses of this context.
     fn fence(order: impl FenceOrder);
 
@@ -275,6 +323,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// end this halt, or be forgotten. May return spuriously at any time; in particular, a halt in an interrupt handler ends the halt
     /// that it interrupted, also one that returns at once. A handler that does not halt need not end it.
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T);
+
+    /// As [`Platform::halt_while`], until the deadline at the latest.
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &Self::Deadline);
 
     /// Wakes context `cpu` if it is halted, or about to and has made its comparison. On one that runs it is harmless: its next halt may
     /// return at once.

@@ -61,6 +61,24 @@ pub trait RawRwLock: Send + Sync + 'static {
     #[must_use]
     fn try_acquire_read(&self) -> bool;
 
+    /// Waits until the calling context holds a read lock, or the deadline has passed; whether it holds one. One that is to be had without waiting is
+    /// had whatever the deadline.
+    ///
+    /// Most locks are tried again now and then, and under steady contention missed until the deadline; see [`Platform::try_until`].
+    /// [`QueuedRwLock`](crate::QueuedRwLock) queues, and its waiters sleep.
+    fn acquire_read_until(
+        &self,
+        until: &<Self::Platform as Platform>::Deadline,
+    ) -> Result<bool, TooManyReaders> {
+        Ok(Self::Platform::try_until(until, || self.try_acquire_read()))
+    }
+
+    /// The same for holding the lock alone.
+    #[must_use]
+    fn acquire_write_until(&self, until: &<Self::Platform as Platform>::Deadline) -> bool {
+        Self::Platform::try_until(until, || self.try_acquire_write())
+    }
+
     /// Gives a read lock up, in any order with those of other locks. The calling context must have acquired it.
     fn release_read(&self);
 

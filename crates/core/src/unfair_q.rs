@@ -19,7 +19,7 @@
 //!   two attempts right behind the head, twice as many at each place further back, [`Tunable::StealIntervalMax`] at most.
 //! - Progress: some running waiter gets a free lock, whoever else is preempted, with one gap. An owner that leaves the
 //!   queue waits until the context that queued right behind it has linked itself, which is two stores after it changed the tail. If
-//!   it is preempted in between, the owner waits. No progress while the owner is preempted.
+//!   it is preempted in between, the owner waits, and gives its CPU away meanwhile. No progress while the owner is preempted.
 //! - Memory: 4 bytes a lock, four nodes a context. Without a free node, or a number, a context polls for the byte. Nodes are never
 //!   freed, so looking at the node of a predecessor that has left reads an outdated hint and nothing worse: this is the user-space
 //!   form that the original warns of needing.
@@ -328,7 +328,7 @@ impl<P: Platform> Waiter<'_, P> {
     /// The node behind, which exists and will link itself (I5).
     fn behind(&self) -> NodeCode {
         // ord: U8 pairs U7: the node behind, its predecessor included, was ready before it linked itself
-        let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
+        let next = self.node.next.wait_briefly::<P>(Acquire, |next| next != NodeCode::NONE);
         NodeCode::from_raw(next).expect("a link names a node (I4)")
     }
 }

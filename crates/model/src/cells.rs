@@ -15,8 +15,8 @@ use crate::weaken::ordering;
 use crate::world;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
-use stanchion_core::Atomic;
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
+use stanchion_core::{Atomic, Platform};
 
 /// How often a bounded wait polls at most.
 const POLLS: u32 = 2;
@@ -124,6 +124,19 @@ macro_rules! cells {
                 value
             }
 
+            /// Waits, with loads of the ordering that loom shall see.
+            fn wait_with(&self, order: Ordering, mut done: impl FnMut($int) -> bool) -> $int {
+                loop {
+                    access();
+                    let value = self.plain_load(order);
+                    if done(value) {
+                        return value;
+                    }
+                    // A load may be out of date; the next one is not, after a yield.
+                    world::wait((value == self.peek()).then_some(self.number));
+                }
+            }
+
             /// A swap with the ordering that loom shall see.
             pub(crate) fn plain_swap(&self, value: $int, order: Ordering) -> $int {
                 let Some(atomic) = self.shared() else {
@@ -208,17 +221,18 @@ macro_rules! cells {
             }
 
             #[track_caller]
-            fn wait_until(&self, order: impl LoadOrder, mut done: impl FnMut($int) -> bool) -> $int {
-                let order = order_at(Location::caller(), "wait_until", order.kind());
-                loop {
-                    access();
-                    let value = self.plain_load(order);
-                    if done(value) {
-                        return value;
-                    }
-                    // A load may be out of date; the next one is not, after a yield.
-                    world::wait((value == self.peek()).then_some(self.number));
-                }
+            fn wait_until(&self, order: impl LoadOrder, done: impl FnMut($int) -> bool) -> $int {
+                self.wait_with(order_at(Location::caller(), "wait_until", order.kind()), done)
+            }
+
+            /// Whoever waits here has no turn until somebody writes: how it passes the time makes no difference to others.
+            #[track_caller]
+            fn wait_briefly<P: Platform>(
+                &self,
+                order: impl LoadOrder,
+                done: impl FnMut($int) -> bool,
+            ) -> $int {
+                self.wait_with(order_at(Location::caller(), "wait_briefly", order.kind()), done)
             }
 
             /// Gives up between any two steps of the others: there is no yield in a bounded wait.

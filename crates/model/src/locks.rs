@@ -159,6 +159,13 @@ const READING_QUEUED: Suite = &[
     ("gathered-writer", Some(1)),
     ("gathered-reader", Some(1)),
 ];
+/// For those whose waiters with a deadline wait as the others do.
+const READING_TIMED: Suite = &[
+    ("timed-reader", Some(2)),
+    ("timed-writer", Some(2)),
+    ("timed-writer-between", Some(2)),
+    ("timed-reader-between", Some(2)),
+];
 /// For those in which no reader leaves another one behind.
 const TOGETHER: Suite = &[("nobody-left-behind", Some(2))];
 /// For those that can be held upgradably.
@@ -219,6 +226,7 @@ const fn suite(programs: Programs) -> Suite {
         Programs::Wholly => WHOLLY,
         Programs::Together => TOGETHER,
         Programs::ReadingQueued => READING_QUEUED,
+        Programs::ReadingTimed => READING_TIMED,
         Programs::Upgrading => UPGRADING,
         Programs::Cells => CELLS,
         Programs::Refusing => REFUSING,

@@ -156,6 +156,14 @@ impl Platform for Model {
         }
     }
 
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, _until: &u64) {
+        let (world, me) = world::here();
+        world.begin_halt(me);
+        if cell.load(Relaxed) == value {
+            world::pause_for_a_time();
+        }
+    }
+
     fn kick(cpu: CpuId) {
         world::here().0.kick(cpu.index().into());
     }

@@ -1,6 +1,6 @@
 //! The programs that reader-writer locks are put through.
 use crate::settings::{PLAIN, Settings};
-use crate::shapes::Mode::{Read, Upgradable, Write};
+use crate::shapes::Mode::{Read, Timed, TimedRead, Upgradable, Write};
 use crate::shapes::Step::{
     Across, Again, Around, As, Gather, GatherRead, Hold, ReadUntil, Try, TryAs, TryUpgrade, WriteWithin,
 };
@@ -53,6 +53,30 @@ pub(crate) const SHAPES: &[Shape] = &[
         name: "rw-try",
         about: "a try to read and a try to write, each followed by the other acquisition",
         contexts: &[&[TryAs(0, Read), Hold(0)], &[Try(0), read(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "timed-reader",
+        about: "a reader that may give up and comes back, and a writer",
+        contexts: &[&[As(0, &[TimedRead]), read(0)], &[Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "timed-writer",
+        about: "a writer that may give up and reads, and one that reads and then writes",
+        contexts: &[&[As(0, &[Timed]), read(0)], &[read(0), Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "timed-writer-between",
+        about: "two readers, and a writer that may give up",
+        contexts: &[&[read(0)], &[As(0, &[Timed])], &[read(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "timed-reader-between",
+        about: "two writers, and a reader that may give up",
+        contexts: &[&[Hold(0)], &[As(0, &[TimedRead])], &[Hold(0)]],
         ..BASE
     },
     Shape {

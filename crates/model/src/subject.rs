@@ -8,10 +8,12 @@ use stanchion_core::{Downgrade, Platform, RawLock, Upgradable};
 pub enum Mode {
     /// Alone. The only mode that a lock has which is no reader-writer lock.
     Write,
-    /// The same, unless three microseconds pass before.
+    /// The same, unless so much time passes before that it has looked at the clock a few times.
     Timed,
     /// Beside other readers.
     Read,
+    /// The same, for a limited time.
+    TimedRead,
     /// The same, acquired without waiting behind writers that wait.
     Again,
     /// Beside readers, and able to become the writer.
@@ -34,6 +36,11 @@ pub(crate) trait Subject: 'static {
     fn word(&self) -> Word;
 }
 
+/// When whoever waits for a limited time gives up: the clock advances by a microsecond each time that somebody looks at it.
+fn soon(looks: u64) -> <Model as Platform>::Deadline {
+    Model::after(looks * 1_000)
+}
+
 fn unsuited(mode: Mode) -> ! {
     panic!("the program is for other locks: this one cannot be held as {mode:?}")
 }
@@ -53,7 +60,7 @@ impl<L: RawLock<Platform = Model>> Subject for Exclusive<L> {
     fn acquire(&self, mode: Mode) -> bool {
         match mode {
             Mode::Write => self.0.acquire(),
-            Mode::Timed => return self.0.acquire_until(&Model::after(3_000)),
+            Mode::Timed => return self.0.acquire_until(&soon(3)),
             other => unsuited(other),
         }
         true
@@ -103,7 +110,9 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
             }
             Mode::Read => self.0.acquire_read().is_ok(),
             Mode::Again => self.0.acquire_read_again().is_ok(),
-            Mode::Timed | Mode::Upgradable => unsuited(mode),
+            Mode::Timed => self.0.acquire_write_until(&soon(2)),
+            Mode::TimedRead => self.0.acquire_read_until(&soon(2)) == Ok(true),
+            Mode::Upgradable => unsuited(mode),
         }
     }
 
@@ -111,15 +120,15 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
         match mode {
             Mode::Write => self.0.try_acquire_write(),
             Mode::Read => self.0.try_acquire_read(),
-            Mode::Again | Mode::Timed | Mode::Upgradable => unsuited(mode),
+            Mode::Again | Mode::Timed | Mode::TimedRead | Mode::Upgradable => unsuited(mode),
         }
     }
 
     fn release(&self, mode: Mode) {
         match mode {
-            Mode::Write => self.0.release_write(),
-            Mode::Read | Mode::Again => self.0.release_read(),
-            Mode::Timed | Mode::Upgradable => unsuited(mode),
+            Mode::Write | Mode::Timed => self.0.release_write(),
+            Mode::Read | Mode::TimedRead | Mode::Again => self.0.release_read(),
+            Mode::Upgradable => unsuited(mode),
         }
     }
 

@@ -30,7 +30,7 @@
 //! | 44–45 | generation | unused |
 //! | 46–47 | whether the hold is timed for `stats`; whether it was handed over to libc | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
-//! | 52–55 | writers that wait for a limited time | unused |
+//! | 52–55 | 0 | unused |
 //!
 //! `pthread_cond_t`, 48 bytes:
 //!
@@ -55,7 +55,8 @@ use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, O
 use core::time::Duration;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
-use stanchion_core::{QueuedRwLock, RawLock, RawRwLock, StanchionLock};
+use stanchion::deadline::Deadline;
+use stanchion_core::{QueuedRwLock, RawLock, RawRwLock, StanchionLock, TooManyReaders};
 
 /// Our mutex.
 #[repr(C)]
@@ -246,8 +247,7 @@ pub(crate) struct RwLock {
     /// Whether it was handed over to libc.
     pub(crate) whose: AtomicU8,
     pub(crate) preference: AtomicU32,
-    /// How many wait to write for a limited time, where writers go first: readers let them.
-    pub(crate) timed_writers: AtomicU32,
+    _rest: u32,
 }
 
 const _: () = assert!(size_of::<RwLock>() == 56 && core::mem::offset_of!(RwLock, shared) == 28);
@@ -284,6 +284,20 @@ impl RwLock {
         }
     }
 
+    /// Waits until the calling thread holds the lock, alone or not, or the deadline has passed. Whether it holds it.
+    pub(crate) fn acquire_until(&self, alone: bool, until: &Deadline) -> Result<bool, TooManyReaders> {
+        let lock = self.lock();
+        match (alone, self.prefers_readers()) {
+            // SAFETY: as for `lock`: it is shared, but for when it is cleaned up.
+            (true, true) => unsafe {
+                Ok(lock.acquire_write_letting_readers_in_until(&*self.writers.get(), until))
+            },
+            (true, false) => Ok(lock.acquire_write_until(until)),
+            (false, true) => lock.acquire_read_beside_readers_until(until),
+            (false, false) => lock.acquire_read_until(until),
+        }
+    }
+
     /// Whether it is ours and not libc's.
     #[inline(always)]
     pub(crate) fn is_ours(&self) -> bool {
@@ -299,8 +313,6 @@ impl RwLock {
         adopt(&self.generation, || unsafe {
             (*lock).forget_waiters();
             *writers = RawLock::new();
-            // ord: M60 alone: nobody uses it meanwhile
-            self.timed_writers.store(0, Ordering::Relaxed);
         });
     }
 

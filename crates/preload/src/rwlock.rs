@@ -1,8 +1,8 @@
 //! `pthread_rwlock_*`, on `qrw` whose waiters sleep.
 //!
 //! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers pass writers that wait. A reader
-//! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. A writer
-//! that waits for a limited time cannot queue: it is counted, and readers wait while there are any.
+//! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. Who waits
+//! for a limited time waits as the others do, and leaves the queue when the time has come.
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;
@@ -14,9 +14,11 @@ use crate::trace;
 use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::Ordering;
-use core::time::Duration;
-use libc::{EAGAIN, EBUSY, EDEADLK, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
-use stanchion::deadline::{self, Clock, acquire_until};
+use libc::{
+    CLOCK_MONOTONIC, CLOCK_REALTIME, EAGAIN, EBUSY, EDEADLK, ETIMEDOUT, clockid_t, pthread_rwlock_t,
+    pthread_rwlockattr_t, timespec,
+};
+use stanchion::deadline::Clock;
 use stanchion_core::RawRwLock;
 
 pub(crate) mod libc_s {
@@ -139,9 +141,6 @@ fn read_uncounted(this: &RwLock) -> c_int {
     if this.prefers_readers() {
         return if this.lock().acquire_read_beside_readers().is_ok() { 0 } else { EAGAIN };
     }
-    while lets_writers_go_first(this) {
-        deadline::sleep(LET_WRITERS);
-    }
     if this.lock().acquire_read().is_ok() { 0 } else { EAGAIN }
 }
 
@@ -157,20 +156,8 @@ pub(crate) unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlo
     }
 }
 
-/// How long a reader looks away from a lock that a writer waits for who cannot queue.
-const LET_WRITERS: Duration = Duration::from_micros(50);
-
-/// Whether a reader has to wait for a writer that is not in the queue.
-#[inline(always)]
-fn lets_writers_go_first(this: &RwLock) -> bool {
-    // ord: M61 alone: a request; missing it lets one reader pass
-    !this.prefers_readers() && this.timed_writers.load(Ordering::Relaxed) != 0
-}
-
 fn try_read(this: &RwLock) -> c_int {
-    let answer = if lets_writers_go_first(this) {
-        EBUSY
-    } else if this.prefers_readers() {
+    let answer = if this.prefers_readers() {
         match this.lock().try_acquire_read_again() {
             Ok(true) => 0,
             Ok(false) => EBUSY,
@@ -266,7 +253,7 @@ fn once(this: &RwLock, write: bool, attempt: impl Fn(&RwLock) -> c_int) -> c_int
     }
 }
 
-/// Tries until the time has come, as POSIX asks: the time matters only if there is something to wait for.
+/// Waits until the time has come, as POSIX asks: the time matters only if there is something to wait for.
 ///
 /// # Safety
 ///
@@ -295,21 +282,24 @@ unsafe fn until(
         Ok(until) => until,
         Err(error) => return error,
     };
-    let mut answer = ETIMEDOUT;
-    if is_writer {
-        // ord: M62 alone: a request, see M61
-        this.timed_writers.fetch_add(1, Ordering::Relaxed);
-    }
-    acquire_until(&until, || match attempt(this) {
-        EBUSY => false,
-        other => {
-            answer = other;
-            true
+    let answer = match this.acquire_until(is_writer, &until) {
+        Err(_) => EAGAIN,
+        Ok(false) => ETIMEDOUT,
+        Ok(true) if is_libcs(this, is_writer) => {
+            let clock = if clock == Clock::Realtime { CLOCK_REALTIME } else { CLOCK_MONOTONIC };
+            // SAFETY: an initialised lock, which is libc's now; the caller promises that the time is readable.
+            return unsafe {
+                if is_writer {
+                    libc_s::pthread_rwlock_clockwrlock(raw(this), clock, time)
+                } else {
+                    libc_s::pthread_rwlock_clockrdlock(raw(this), clock, time)
+                }
+            };
         }
-    });
-    if is_writer {
-        // ord: M63 alone: a request, see M61; whoever timed out still waits here, and whoever got in has the lock
-        this.timed_writers.fetch_sub(1, Ordering::Relaxed);
+        Ok(true) => 0,
+    };
+    if answer == 0 && is_writer {
+        this.set_writer(me());
     }
     match answer {
         0 => got_in(this, is_writer, comer, came),

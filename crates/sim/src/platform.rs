@@ -252,6 +252,10 @@ impl Platform for Sim {
         engine::yield_slice();
     }
 
+    fn doze(nanos: u32) {
+        engine::halt_until(|| true, Some((Self::now() + u64::from(nanos)).saturating_mul(NS)));
+    }
+
     fn fence(order: impl FenceOrder) {
         if order.kind() == Kind::SeqCst {
             engine::fence();
@@ -282,6 +286,12 @@ impl Platform for Sim {
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
         if cell.load(Relaxed) == value {
             engine::halt(|| cell.peek() == value);
+        }
+    }
+
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &u64) {
+        if cell.load(Relaxed) == value {
+            engine::halt_until(|| cell.peek() == value, Some(until.saturating_mul(NS)));
         }
     }
 

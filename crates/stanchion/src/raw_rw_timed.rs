@@ -1,4 +1,4 @@
-//! Reader-writer locks for a limited time: by trying again now and then, until a lock of `stanchion-core` does better.
+//! Reader-writer locks for a limited time. Upgradable and recursive forms try again now and then.
 use crate::deadline::{Deadline, acquire_until};
 use crate::native::{Counting, Native};
 use crate::raw_rw::{ExcludesWriters, RawRw};
@@ -21,7 +21,7 @@ fn until(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
 }
 
-// SAFETY: as for `RawRwLock`: a guard is made by a try that acquired the lock.
+// SAFETY: as for `RawRwLock`: a guard is made for a lock that is acquired.
 unsafe impl<C, L, const RECURSIVE: bool> RawRwLockTimed for RawRw<L, RECURSIVE>
 where
     C: Counting,
@@ -31,7 +31,11 @@ where
     type Instant = Instant;
 
     fn try_lock_shared_for(&self, timeout: Duration) -> Option<L::Guard> {
-        within(timeout, || self.try_lock_shared())
+        if RECURSIVE {
+            return within(timeout, || self.try_lock_shared());
+        }
+        let acquired = self.inner().acquire_read_until(&Deadline::after(timeout));
+        (acquired == Ok(true)).then(L::Guard::default)
     }
 
     fn try_lock_shared_until(&self, timeout: Instant) -> Option<L::Guard> {
@@ -39,7 +43,7 @@ where
     }
 
     fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<L::Guard> {
-        within(timeout, || self.try_lock_exclusive())
+        self.inner().acquire_write_until(&Deadline::after(timeout)).then(L::Guard::default)
     }
 
     fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<L::Guard> {

@@ -163,6 +163,8 @@ pub enum Programs {
     Together,
     /// Readers and writers queue, and the model follows them into the queue.
     ReadingQueued,
+    /// Readers and writers wait for a limited time, and leave the queue.
+    ReadingTimed,
     /// It can be held upgradably.
     Upgrading,
     /// Readers have cells that they use for several locks.
@@ -346,8 +348,10 @@ impl Stated {
 
     pub(super) const RW_SIMPLE: Self =
         Self { fields: &[(0, "count")], programs: &[Programs::Wholly, Programs::Reading], ..HELD };
-    pub(super) const QRW: Self =
-        Self { programs: &[Programs::Wholly, Programs::Reading, Programs::Together], ..Self::RW_SIMPLE };
+    pub(super) const QRW: Self = Self {
+        programs: &[Programs::Wholly, Programs::Reading, Programs::Together, Programs::ReadingTimed],
+        ..Self::RW_SIMPLE
+    };
     pub(super) const QRW_READERS_FIRST: Self = Self { unreachable: &[UPGRADES], ..Self::QRW };
     pub(super) const QRW_SPIN: Self =
         Self { programs: &[Programs::Wholly, Programs::Reading, Programs::Upgrading], ..Self::QRW };

@@ -153,7 +153,7 @@ impl<P: Platform> Waiter<'_, P> {
             toggle_must_queue(self.lock, 0);
         }
         // ord: O7 pairs O6: the node behind was ready before it linked itself
-        let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
+        let next = self.node.next.wait_briefly::<P>(Acquire, |next| next != NodeCode::NONE);
         let next = NodeCode::from_raw(next).expect("a link names a node (I4)");
         // ord: O8 pairs O9: what we did with the upper half comes before what the next head does (I3)
         self.domain.node(next).state.store(HEAD, Release);

@@ -109,7 +109,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
     /// its word in any case: were it to come late, it would be taken for the word of the next owner that makes this node head.
     fn become_told_head(&mut self) {
         // ord: V14 pairs V17, V53: the owner's mark in the lock comes before what we write there (I2)
-        let place = self.node.place().wait_until(Acquire, |place| place != AWAKE);
+        let place = self.node.place().wait_briefly::<P>(Acquire, |place| place != AWAKE);
         self.place = W::Signpost::from_raw(place);
         P::count(Event::PvKickWake);
     }
@@ -268,7 +268,7 @@ impl<'a, P: Platform, W: WaitPolicy> Waiter<'a, P, W> {
             return;
         }
         // ord: V15 pairs V7: the waiter behind was ready before it linked itself
-        let next = self.node.next.wait_until(Acquire, |next| next != NodeCode::NONE);
+        let next = self.node.next.wait_briefly::<P>(Acquire, |next| next != NodeCode::NONE);
         let next = NodeCode::from_raw(next).expect("a link names a node");
         let node = self.domain.node(next);
         // ord: V16 pairs V8, V12, V39, V40: our last mark comes before what the new head does (I2)

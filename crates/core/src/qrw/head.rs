@@ -1,4 +1,5 @@
 //! Waiting at the head of the queue, which is holding the queue's lock.
+use super::slow::is_over;
 use super::word::{SLEEPER, WAITING, WRITER, Want};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
@@ -9,20 +10,27 @@ use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
-    /// Waits as the head until it is in. The `waiting` mark is gone then (I3). Polls that find it free and are in vain count, too: it objects
-    /// after as many of them.
-    pub(super) fn wait_as_head(&self, want: Want) -> Result<(), TooManyReaders> {
+    /// Waits as the head until it is in, or the deadline has passed; whether it is in. It does not object any more then (I3). Polls that find the
+    /// lock free and are in vain count, too: it objects after as many of them.
+    pub(super) fn wait_as_head(
+        &self,
+        want: Want,
+        until: Option<&P::Deadline>,
+    ) -> Result<bool, TooManyReaders> {
         let mut objects = false;
         let mut races = P::tunable(Tunable::RwHeadPolls);
         loop {
-            let seen = self.wait_for_turn(want, &mut objects);
+            let Some(seen) = self.wait_for_turn(want, &mut objects, until) else {
+                self.withdraw(objects);
+                return Ok(false);
+            };
             if want.is_too_many(seen, Self::MOST_READERS) {
                 self.withdraw(objects);
                 return Err(TooManyReaders);
             }
             // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
             if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
-                return Ok(());
+                return Ok(true);
             }
             races = races.saturating_sub(1);
             if races == 0 && !objects {
@@ -31,44 +39,52 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits until the calling context holds the lock alone: for other writers in the queue, for readers outside of it, so that they get in beside
-    /// each other. By one context at a time.
-    pub(super) fn acquire_write_after_readers(&self) {
+    /// Waits until the calling context holds the lock alone, or the deadline has passed: for other writers in the queue, for readers outside of it,
+    /// so that they get in beside each other. By one context at a time. Whether it holds the lock.
+    pub(super) fn acquire_write_after_readers(&self, until: Option<&P::Deadline>) -> bool {
         P::count(Event::RwWriteSlow);
         loop {
-            self.queue.acquire();
+            if !self.enter_queue(until) {
+                return false;
+            }
             let mut objects = false;
-            self.wait_for_turn(Want::Upgradable, &mut objects); // nobody writes
+            let nobody_writes = self.wait_for_turn(Want::Upgradable, &mut objects, until).is_some();
             self.withdraw(objects);
             self.queue.release();
-            if self.wait_for_readers() {
-                return;
+            if !nobody_writes {
+                return false;
+            }
+            if let Some(acquired) = self.wait_for_readers(until) {
+                return acquired;
             }
         }
     }
 
-    /// Waits until no reader is in; `false` if a writer is.
-    fn wait_for_readers(&self) -> bool {
+    /// Waits until no reader is in, and goes in; `false` if the deadline has passed, `None` if a writer is in.
+    fn wait_for_readers(&self, until: Option<&P::Deadline>) -> Option<bool> {
         loop {
             let polls = P::tunable(Tunable::RwHeadPolls);
             // ord: J32 alone: as J17, the compare-exchange decides
             let polled = self.count.wait_until_polls(polls, Relaxed, |count| Want::Write.can_go(count));
             let (Ok(seen) | Err(seen)) = polled;
             if Want::Write.can_go(seen) && self.go(seen, seen | WRITER) {
-                return true;
+                return Some(true);
             }
             if !Want::Upgradable.can_go(seen) {
-                return false;
+                return None;
             }
             if !Want::Write.can_go(seen) {
-                self.halt_as_head(Want::Write);
+                if is_over::<P>(until) {
+                    return Some(false);
+                }
+                self.halt_as_head(Want::Write, until);
             }
         }
     }
 
-    /// Waits as the head for a word that it can go in with. It objects before it halts: who is runnable finds that out and sleeps, too,
-    /// so that there is a CPU for the holder that was preempted, and then for the head.
-    fn wait_for_turn(&self, want: Want, objects: &mut bool) -> u32 {
+    /// Waits as the head for a word that it can go in with; `None` if the deadline has passed. It objects before it halts: who is runnable finds
+    /// that out and sleeps, too, so that there is a CPU for the holder that was preempted, and then for the head.
+    fn wait_for_turn(&self, want: Want, objects: &mut bool, until: Option<&P::Deadline>) -> Option<u32> {
         if !W::PATIENT && !*objects {
             self.object(objects);
         }
@@ -78,10 +94,13 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             let polled = self.count.wait_until_polls(polls, Relaxed, |count| want.can_go(count));
             let (Ok(seen) | Err(seen)) = polled;
             if want.can_go(seen) {
-                return seen;
+                return Some(seen);
+            }
+            if is_over::<P>(until) {
+                return None;
             }
             if *objects {
-                self.halt_as_head(want);
+                self.halt_as_head(want, until);
             } else {
                 self.object(objects);
             }
@@ -103,9 +122,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Halts until a release leaves us the lock, or for no reason (I4). There is room for one number: of the head, while a writer is in, or of a
+    /// Halts until a release leaves us the lock, the deadline has passed, or for no reason (I4). There is room for one number: of the head, while a writer is in, or of a
     /// writer that waits for readers.
-    fn halt_as_head(&self, want: Want) {
+    fn halt_as_head(&self, want: Want, until: Option<&P::Deadline>) {
         let me = if W::HALTS && P::paravirt() { P::this_cpu() } else { None };
         let Some(me) = me else {
             if W::HALTS {
@@ -123,7 +142,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         } else if !want.can_go(before) && self.count.compare_exchange(before, seen, Relaxed, Relaxed).is_ok()
         {
             P::count(Event::RwHeadHalt);
-            P::halt_while(&self.count, seen);
+            match until {
+                None => P::halt_while(&self.count, seen),
+                Some(until) => P::halt_while_until(&self.count, seen, until),
+            }
             // ord: J21 alone: whoever kicks us once too often is harmless
             self.count.fetch_add(code.wrapping_neg(), Relaxed);
         }

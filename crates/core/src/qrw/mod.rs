@@ -31,6 +31,8 @@
 //!   readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by writers that find the lock free, each
 //!   of which kicks it again. So a context that waits is passed without bound only while the system gives it no CPU.
 //!   Readers pass nobody who queues, unless they must not wait.
+//! - Timed: waiters with a deadline queue and sleep as any other, and leave when it has passed; a head takes its objection back, and the next one
+//!   behind it becomes head.
 //! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
 //!   12 288 read locks at once; one more is an error.
@@ -72,17 +74,16 @@
 //! change synchronises with every release before it. I4 needs no fence for the same reason.
 mod head;
 pub mod readers_first;
+mod slow;
 mod upgrade;
 mod word;
 
-use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, kick_numbered};
 use crate::stanchion::StanchionLock;
 use crate::transitions::{Table, Word};
-use crate::tunables::Tunable;
 use core::marker::PhantomData;
 pub use readers_first::ReadersFirst;
 use word::{MOST, READER, SLEEPER, TRANSITIONS, UPGRADABLE, WAITING, WRITER, Want, readers};
@@ -146,15 +147,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 
     #[inline]
     fn acquire_read(&self) -> Result<(), TooManyReaders> {
-        // ord: J1 pairs J4: the last writer's section comes before ours
-        let before = self.count.fetch_add(READER, Acquire);
-        if before & (WRITER | WAITING) == 0
-            && readers(before) < Self::MOST_READERS
-            && self.lets_readers_pass()
-        {
-            return Ok(());
+        match self.come_to_read() {
+            Ok(()) => Ok(()),
+            Err(before) => self.acquire_read_slow(before, None).map(drop),
         }
-        self.acquire_read_slow(before)
     }
 
     fn try_read_again(&self) -> bool {
@@ -162,11 +158,18 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     }
 
     fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
-        while !self.try_acquire_read_again()? {
-            P::count(Event::RwReadSlow);
-            self.wait_or_yield(|count| Want::ReadAgain.can_go(count));
+        self.wait_to_read_again(None).map(drop)
+    }
+
+    fn acquire_read_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
+        match self.come_to_read() {
+            Ok(()) => Ok(true),
+            Err(before) => self.acquire_read_slow(before, Some(until)),
         }
-        Ok(())
+    }
+
+    fn acquire_write_until(&self, until: &P::Deadline) -> bool {
+        self.acquire_write_at_once() || self.acquire_write_slow(Some(until))
     }
 
     #[inline]
@@ -201,7 +204,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
     #[inline]
     fn acquire_write(&self) {
         if !self.acquire_write_at_once() {
-            self.acquire_write_slow();
+            let acquired = self.acquire_write_slow(None);
+            debug_assert!(acquired, "without a deadline nobody gives up");
         }
     }
 
@@ -302,73 +306,15 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         before
     }
 
-    #[cold]
-    #[inline(never)]
-    fn acquire_read_slow(&self, before: u32) -> Result<(), TooManyReaders> {
-        self.release_read(); // takes the addition back, and does what the last reader has to do
-        if readers(before) >= Self::MOST_READERS {
-            return Err(TooManyReaders);
-        }
-        if P::is_priority() {
-            P::count(Event::RwBypass);
-            return self.acquire_read_again();
-        }
-        P::count(Event::RwReadSlow);
-        self.acquire_in_queue(Want::Read)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn acquire_write_slow(&self) {
-        P::count(Event::RwWriteSlow);
-        let acquired = self.acquire_in_queue(Want::Write);
-        debug_assert!(acquired.is_ok(), "only readers are counted");
-    }
-
-    /// Waits until it is in: as a newcomer for a short while, then in the queue.
-    fn acquire_in_queue(&self, want: Want) -> Result<(), TooManyReaders> {
-        if self.acquire_as_newcomer(want)? {
-            return Ok(());
-        }
-        self.queue.acquire();
-        let result = self.wait_as_head(want);
-        self.queue.release();
-        result
-    }
-
-    /// Polls for a short while, as somebody who may pass the head. Whether it is in.
-    fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
-        let may_pass = || matches!(want, Want::Write) || self.queue.is_unused();
-        if !W::PATIENT || !may_pass() {
-            return Ok(false);
-        }
-        let polls = P::tunable(Tunable::RwNewcomerPolls);
-        let done = |count| want.may_pass_in(count) || want.is_in_vain(count);
-        // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
-        let (Ok(seen) | Err(seen)) = self.count.wait_until_polls(polls, Relaxed, done);
-        if !want.may_pass_in(seen) || !may_pass() {
-            return Ok(false);
-        }
-        if want.is_too_many(seen, Self::MOST_READERS) {
-            return Err(TooManyReaders);
-        }
-        if !self.go(seen, want.gone(seen)) {
-            return Ok(false);
-        }
-        if matches!(want, Want::Read) && !may_pass() {
-            self.release_read(); // others have queued meanwhile (I5)
-            return Ok(false);
-        }
-        Ok(true)
-    }
-
-    /// Waits for a word that nobody will be told of.
-    fn wait_or_yield(&self, done: impl Fn(u32) -> bool) {
-        let polls = P::tunable(Tunable::RwHeadPolls);
-        // ord: J16 alone: waits until a change of the word has a chance
-        while self.count.wait_until_polls(polls, Relaxed, &done).is_err() {
-            P::yield_slice();
-        }
+    /// A reader comes and is counted. In, if it may; else the word as it was, and the addition has to be taken back.
+    #[inline(always)]
+    fn come_to_read(&self) -> Result<(), u32> {
+        // ord: J1 pairs J4: the last writer's section comes before ours
+        let before = self.count.fetch_add(READER, Acquire);
+        let may_go_in = before & (WRITER | WAITING) == 0
+            && readers(before) < Self::MOST_READERS
+            && self.lets_readers_pass();
+        if may_go_in { Ok(()) } else { Err(before) }
     }
 }
 

@@ -6,6 +6,7 @@
 //!   until it has lost some races (`rw_head_polls`) and queues, and then as in [`QueuedRwLock`]. Writers wait in line among
 //!   themselves, and may be starved by readers.
 //! - Progress: a context that reads may read again, and may wait for others to read.
+//! - Timed: as [`QueuedRwLock`].
 //! - Memory: 12 bytes, and as [`QueuedRwLock`].
 //!
 //! # Invariant
@@ -38,25 +39,52 @@ impl<P: Platform> QueuedRwLock<P> {
     #[cold]
     #[inline(never)]
     fn acquire_read_after_race(&self) -> Result<(), TooManyReaders> {
+        if self.races_to_read()? { Ok(()) } else { self.acquire_read() }
+    }
+
+    /// [`acquire_read_beside_readers`](Self::acquire_read_beside_readers), up to the deadline. Whether it holds one.
+    pub fn acquire_read_beside_readers_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
+        if self.races_to_read()? { Ok(true) } else { self.acquire_read_until(until) }
+    }
+
+    /// Tries until a writer is in, or for a while. Whether it holds a read lock.
+    fn races_to_read(&self) -> Result<bool, TooManyReaders> {
         for _ in 0..P::tunable(Tunable::RwHeadPolls) {
-            match self.try_once_to_read_again()? {
-                Some(true) => return Ok(()),
-                Some(false) => break,
-                None => {}
+            if let Some(done) = self.try_once_to_read_again()? {
+                return Ok(done);
             }
         }
-        self.acquire_read()
+        Ok(false)
     }
 
     /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then: for those who keep the two parts of a
-    /// [`ReadersFirst`] apart. `writers` belongs to this lock, and to this function alone.
+    /// [`ReadersFirst`] apart. `writers` belongs to this lock, and to this function and the next one alone.
     #[inline]
     pub fn acquire_write_letting_readers_in(&self, writers: &StanchionLock<P>) {
         if !self.acquire_write_at_once() {
             writers.acquire();
-            self.acquire_write_after_readers();
+            let acquired = self.acquire_write_after_readers(None);
+            debug_assert!(acquired, "without a deadline nobody gives up");
             writers.release();
         }
+    }
+
+    /// The same up to the deadline. Whether it holds the lock.
+    #[must_use]
+    pub fn acquire_write_letting_readers_in_until(
+        &self,
+        writers: &StanchionLock<P>,
+        until: &P::Deadline,
+    ) -> bool {
+        if self.acquire_write_at_once() {
+            return true;
+        }
+        if !writers.acquire_until(until) {
+            return false;
+        }
+        let acquired = self.acquire_write_after_readers(Some(until));
+        writers.release();
+        acquired
     }
 }
 
@@ -82,6 +110,14 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
 
     fn try_acquire_read(&self) -> bool {
         self.lock.try_acquire_read_again() == Ok(true)
+    }
+
+    fn acquire_read_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
+        self.lock.acquire_read_beside_readers_until(until)
+    }
+
+    fn acquire_write_until(&self, until: &P::Deadline) -> bool {
+        self.lock.acquire_write_letting_readers_in_until(&self.writers, until)
     }
 
     #[inline]

@@ -11,8 +11,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
     fn acquire_upgradable(&self) {
         if !self.try_acquire_upgradable() {
             P::count(Event::RwWriteSlow);
-            let acquired = self.acquire_in_queue(Want::Upgradable);
-            debug_assert!(acquired.is_ok(), "only readers are counted");
+            let acquired = self.acquire_in_queue(Want::Upgradable, None);
+            debug_assert_eq!(acquired, Ok(true), "only readers are counted, and nobody gives up");
         }
     }
 
@@ -39,8 +39,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
         // ord: J23 alone: keeps readers out from here on; the exchange below waits for those that are in
         self.count.fetch_add(WRITER, Relaxed);
         loop {
-            self.wait_or_yield(|count| readers(count) == 0);
-            if self.finish_upgrade(WRITER) {
+            let left = self.wait_or_yield(|count| readers(count) == 0, None);
+            if left && self.finish_upgrade(WRITER) {
                 return;
             }
         }

@@ -39,10 +39,9 @@ impl Platform for Guest {
     /// With a deadline: a halt that the alarm ends, too. With interrupts disabled no alarm comes, so the vCPU polls.
     fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&u64>) {
         match until {
-            Some(&until) if !timer::set_alarm(this(), until) => pause(),
-            _ => Self::halt_while(cell, value),
+            Some(until) => Self::halt_while_until(cell, value, until),
+            None => Self::halt_while(cell, value),
         }
-        this().alarm.set(0);
     }
 
     fn wake(node: NodeId) {
@@ -172,6 +171,15 @@ impl Platform for Guest {
         if enabled {
             arch::enable_interrupts();
         }
+    }
+
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &u64) {
+        if timer::set_alarm(this(), *until) {
+            Self::halt_while(cell, value);
+        } else {
+            pause();
+        }
+        this().alarm.set(0);
     }
 
     fn kick(cpu: CpuId) {

@@ -105,6 +105,13 @@ impl Platform for Threads {
         me().halted_ns.fetch_add(Self::now() - began, Relaxed);
     }
 
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &Self::Deadline) {
+        let began = Self::now();
+        me().halts.fetch_add(1, Relaxed);
+        Os::halt_while_until(cell, value, until);
+        me().halted_ns.fetch_add(Self::now() - began, Relaxed);
+    }
+
     fn kick(cpu: CpuId) {
         me().kicks_sent.fetch_add(1, Relaxed);
         let target = &here().0.vcpus[usize::from(cpu.index())];

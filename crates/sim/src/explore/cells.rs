@@ -4,8 +4,9 @@
 use super::engine::{self, Update, arrive, with};
 use crate::wide::Wide;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
-use stanchion_core::Atomic;
+
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
+use stanchion_core::{Atomic, Platform};
 
 /// What the engine sees of a cell of any size. No method is a step.
 pub(super) trait Plain: 'static {
@@ -93,6 +94,18 @@ macro_rules! cell {
                     }
                     engine::sleep_until_written(self);
                 }
+            }
+
+            /// Steps once when it is written, not again and again; but where priorities are strict, the way there is what matters.
+            fn wait_briefly<P: Platform>(
+                &self,
+                order: impl LoadOrder,
+                done: impl FnMut($value) -> bool,
+            ) -> $value {
+                if engine::is_strict() {
+                    return stanchion_core::platform::wait_briefly::<P, $value, Self>(self, order, done);
+                }
+                self.wait_until(order, done)
             }
 
             fn wait_until_polls(

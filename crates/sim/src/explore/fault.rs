@@ -32,7 +32,7 @@ pub enum Fault {
     LargeNumbers,
     /// Nobody may halt.
     NoHalts,
-    /// Contexts try before they acquire.
+    /// Contexts try, or wait for a limited time, before they acquire.
     Tries,
     /// Contexts use a second lock, also while they hold the first.
     TwoLocks,
@@ -106,7 +106,7 @@ impl Fault {
                 "contexts and places to sleep at are numbered high, and clocks and tickets are near their ends"
             }
             Self::NoHalts => "the world says that no waiter may halt",
-            Self::Tries => "contexts try before they acquire",
+            Self::Tries => "contexts try, or wait for a limited time, before they acquire",
             Self::TwoLocks => "a second lock, also taken while the first is held",
             Self::Timed => "contexts give up at a deadline, in a queue that can be left",
         }

@@ -33,10 +33,13 @@ mod plan;
 mod platform;
 mod policies;
 mod run;
+mod rw_limits;
 mod rw_program;
 mod rw_subjects;
 mod script;
 mod sharing;
+#[cfg(test)]
+mod stopped;
 mod subjects;
 mod trace;
 mod watch;

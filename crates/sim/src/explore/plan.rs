@@ -112,6 +112,7 @@ pub(super) enum Coin {
     Awaits,
     Patience,
     Thief,
+    Timed,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.

@@ -21,6 +21,12 @@ pub(super) const STEP_NANOS: u64 = 100;
 #[derive(Debug)]
 pub struct Stepped;
 
+/// The step at which the run's clock shows `until`.
+fn step_of(until: u64) -> u64 {
+    let clock = with(|engine| engine.domain.machine().clock);
+    until.saturating_sub(clock).div_ceil(STEP_NANOS)
+}
+
 /// This world has one class.
 impl Classes for Stepped {
     type Class = Cells;
@@ -73,9 +79,9 @@ impl Platform for Stepped {
 
     fn sleep(node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
         with(|engine| engine.domain.sleeps_with(node, engine.current));
-        let clock = with(|engine| engine.domain.machine().clock);
-        let step = until.map(|until| until.saturating_sub(clock).div_ceil(STEP_NANOS));
-        engine::halt_while(step, || cell.load(stanchion_core::order::Relaxed) == value);
+        engine::halt_while(until.map(|&until| step_of(until)), || {
+            cell.load(stanchion_core::order::Relaxed) == value
+        });
     }
 
     fn wake(node: NodeId) {
@@ -130,6 +136,11 @@ impl Platform for Stepped {
         engine::pause();
     }
 
+    fn doze(nanos: u32) {
+        let step = with(|engine| engine.steps) + u64::from(nanos) / STEP_NANOS;
+        engine::halt_while(Some(step), || true);
+    }
+
     fn fence(order: impl FenceOrder) {
         if order.kind() == Kind::SeqCst {
             arrive();
@@ -156,6 +167,10 @@ impl Platform for Stepped {
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
         engine::halt_while(None, || cell.load(stanchion_core::order::Relaxed) == value);
+    }
+
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &u64) {
+        engine::halt_while(Some(step_of(*until)), || cell.load(stanchion_core::order::Relaxed) == value);
     }
 
     fn kick(cpu: CpuId) {

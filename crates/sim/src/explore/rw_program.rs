@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::fault::Fault;
 use super::plan::{Coin, Plan};
 use super::run::{self, ends_use, released};
+use super::rw_limits::Limits;
 use super::rw_subjects::{RwKind, SteppedRw, Upgrades};
 use super::sharing::{How, Sharing, Wants};
 use super::trace::What;
@@ -22,11 +23,13 @@ pub(super) struct RwProgram {
     writes_first: [Cell<bool>; CONTEXTS],
     /// How many handlers of a context use a lock of their own: those that interrupt them keep to the order of locks.
     in_own: [Cell<u32>; CONTEXTS],
+    limits: Limits,
 }
 
 impl RwProgram {
     pub(super) fn new(plan: Plan, kind: RwKind, locks: Rc<Vec<Box<dyn SteppedRw>>>) -> Self {
-        Self { plan, kind, locks, writes_first: Default::default(), in_own: Default::default() }
+        let (writes_first, in_own, limits) = Default::default();
+        Self { plan, kind, locks, writes_first, in_own, limits }
     }
 
     /// The life of a context.
@@ -90,10 +93,19 @@ impl RwProgram {
         if how == How::Waited {
             watch(index, |sharing| sharing.begins(me, Wants::Read));
         }
-        let acquired = tried || {
-            say(What::Acquire, index);
-            if again { lock.acquire_read_again() } else { lock.acquire_read() }.is_ok()
+        let in_time = |until: u64| match lock.acquire_read_until(until) {
+            Ok(false) => {
+                gives_up(index, Wants::Read);
+                None
+            }
+            in_or_refused => Some(in_or_refused.is_ok()),
         };
+        let in_time = self.limit().filter(|_| how == How::Waited).and_then(in_time);
+        let acquired = tried
+            || in_time.unwrap_or_else(|| {
+                say(What::Acquire, index);
+                if again { lock.acquire_read_again() } else { lock.acquire_read() }.is_ok()
+            });
         if acquired {
             say(What::Enter, index);
             went_in(checked(watch(index, |sharing| sharing.reads(me, how))));
@@ -173,7 +185,16 @@ impl RwProgram {
         if !tried {
             say(What::Acquire, index);
             watch(index, |sharing| sharing.begins(me, Wants::Write));
-            lock.acquire_write();
+            let in_time = self.limit().is_some_and(|until| {
+                let acquired = lock.acquire_write_until(until);
+                if !acquired {
+                    gives_up(index, Wants::Write);
+                }
+                acquired
+            });
+            if !in_time {
+                lock.acquire_write();
+            }
         }
         in_as_writer(index, if tried { How::Tried } else { How::Waited });
         linger(index);
@@ -261,6 +282,11 @@ impl RwProgram {
         self.plan.faults.has(Fault::Tries) && coin(3) == 0
     }
 
+    /// When to give up, if the next wait is to have a limit.
+    fn limit(&self) -> Option<u64> {
+        if self.kind.timed { self.limits.next(&self.plan, me()) } else { None }
+    }
+
     fn alone_from_now(&self, index: usize) -> Ctx {
         let me = me();
         if index == 0 {
@@ -274,6 +300,16 @@ impl RwProgram {
             self.writes_first[me].set(false);
         }
     }
+}
+
+/// The current context has waited in vain, and begins anew.
+fn gives_up(lock: usize, wants: Wants) {
+    let me = me();
+    say(What::TryFails, lock);
+    watch(lock, |sharing| {
+        sharing.gives_up(me);
+        sharing.begins(me, wants);
+    });
 }
 
 fn me() -> Ctx {

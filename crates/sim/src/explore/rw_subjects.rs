@@ -3,7 +3,7 @@ use super::platform::Stepped;
 use super::policies::One;
 use super::subjects::{Explored, Subject};
 use crate::arena::{Arena, Placed};
-use stanchion_core::catalogue::{self, Facts, InHandlers, Shares};
+use stanchion_core::catalogue::{self, Facts, InHandlers, Shares, Timed};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
     CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, StanchionLock, TooManyReaders, Upgradable,
@@ -15,6 +15,8 @@ pub(super) trait SteppedRw {
     fn acquire_read(&self) -> Result<(), TooManyReaders>;
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;
     fn try_acquire_read(&self) -> bool;
+    fn acquire_read_until(&self, until: u64) -> Result<bool, TooManyReaders>;
+    fn acquire_write_until(&self, until: u64) -> bool;
     fn release_read(&self);
     fn acquire_write(&self);
     fn try_acquire_write(&self) -> bool;
@@ -51,6 +53,12 @@ macro_rules! passed_on {
         fn try_acquire_read(&self) -> bool {
             self.0.try_acquire_read()
         }
+        fn acquire_read_until(&self, until: u64) -> Result<bool, TooManyReaders> {
+            self.0.acquire_read_until(&until)
+        }
+        fn acquire_write_until(&self, until: u64) -> bool {
+            self.0.acquire_write_until(&until)
+        }
         fn release_read(&self) {
             self.0.release_read();
         }
@@ -77,13 +85,13 @@ macro_rules! passed_on {
 
 struct Plain<L: 'static>(Placed<L>);
 
-impl<L: Downgrade> SteppedRw for Plain<L> {
+impl<L: Downgrade<Platform = Stepped>> SteppedRw for Plain<L> {
     passed_on!();
 }
 
 struct Upgrading<L: 'static>(Placed<L>);
 
-impl<L: Upgradable> SteppedRw for Upgrading<L> {
+impl<L: Upgradable<Platform = Stepped>> SteppedRw for Upgrading<L> {
     passed_on!();
     fn upgradable(&self) -> Option<&dyn Upgrades> {
         Some(self)
@@ -127,6 +135,8 @@ pub(super) struct RwKind {
     pub(super) handlers_write: bool,
     /// So many read locks are given at once, if contexts may come to ask for more.
     pub(super) most_readers: Option<u32>,
+    /// Whether who waits for a limited time waits as the others do.
+    pub(super) timed: bool,
     /// What the word of the lock may do that they wait in line for.
     pub(super) line: Table,
 }
@@ -155,6 +165,7 @@ fn described<L: Downgrade<Platform = Stepped>>(
         shares: facts.shares.expect("a reader-writer lock"),
         handlers_write: facts.in_handlers == InHandlers::All,
         most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
+        timed: facts.timed == Timed::InQueue,
         line: L::QUEUE,
     };
     Subject::of(Explored::Rw(kind), facts.about, facts.bound, facts.stated)

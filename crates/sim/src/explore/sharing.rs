@@ -117,6 +117,12 @@ impl Sharing {
         self.is_counted(me);
     }
 
+    /// `me` waits no more, and is not in.
+    pub(super) fn gives_up(&mut self, me: Ctx) {
+        self.waits[me] = None;
+        self.asks = self.asks.filter(|&asks| asks != me);
+    }
+
     /// `me` sleeps.
     pub(super) fn sleeps(&mut self, me: Ctx) {
         self.slept |= bit(me);

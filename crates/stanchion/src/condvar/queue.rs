@@ -25,7 +25,7 @@
 //!
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
 use super::ring;
-use crate::deadline::{Clock, Deadline};
+use crate::deadline::{self, Clock, Deadline};
 use crate::futex::wake_one;
 use crate::guard::Guard;
 use crate::native::priority;
@@ -33,6 +33,7 @@ use core::cell::Cell;
 use core::num::NonZeroU32;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::time::Duration;
 use rustix::io::Errno;
 use rustix::thread::futex;
 
@@ -42,6 +43,10 @@ const POKED: u32 = 2;
 const CHOSEN: u32 = 3;
 const TOLD: u32 = 4;
 const LEAVING: u32 = 5;
+
+/// How often a destroyer yields to waiters that leave before it sleeps, and for how long at a time: as in the core's `wait_briefly`.
+const YIELDS: u32 = 8;
+const DOZE: Duration = Duration::from_micros(50);
 
 /// What one thread needs to wait for a condition. All-zero is a valid one.
 pub struct Waiter {
@@ -289,6 +294,7 @@ impl WaitQueue {
 
     /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the queue.
     pub fn is_quiet(&self) -> bool {
+        let mut yields = 0;
         loop {
             let (mut waiting, mut leaving) = (0, 0);
             self.guard.acquire();
@@ -307,7 +313,13 @@ impl WaitQueue {
             if waiting > 0 || leaving == 0 {
                 return waiting == 0;
             }
-            rustix::thread::sched_yield();
+            // Who leaves does so in a few instructions, and may be less urgent than we are: then yields get it no CPU.
+            if yields < YIELDS {
+                yields += 1;
+                rustix::thread::sched_yield();
+            } else {
+                deadline::sleep(DOZE);
+            }
         }
     }
 }

@@ -211,6 +211,10 @@ impl<C: Counting> Platform for Native<C> {
         rustix::thread::sched_yield();
     }
 
+    fn doze(nanos: u32) {
+        crate::deadline::sleep(core::time::Duration::from_nanos(nanos.into()));
+    }
+
     #[inline(always)]
     fn fence(order: impl FenceOrder) {
         fence(atomics::translate(order.kind()));
@@ -244,20 +248,13 @@ impl<C: Counting> Platform for Native<C> {
     }
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        let Some(cpu) = slots::this_cpu() else { return }; // only a context with a number can be kicked
-        let slot = slots::slot(cpu);
-        if C::WATCHES {
-            watch::parked();
-        }
         // ord: N35 alone: compared again under the parker's protocol, whose own orderings carry what the kicker wrote
-        slot.parker.halt_while(|| cell.load(Relaxed) == value);
-        if C::COUNTS {
-            // ord: N56 alone: a statistic orders nothing
-            let kicked_at = slot.kicked_at.swap(0, Ordering::Relaxed);
-            if kicked_at != 0 {
-                C::count(Event::PvLatencyWake, nanos().wrapping_sub(kicked_at));
-            }
-        }
+        slots::halt::<C>(|| cell.load(Relaxed) == value, None);
+    }
+
+    fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &Deadline) {
+        // ord: N86 alone: as N35, compared again under the parker's protocol
+        slots::halt::<C>(|| cell.load(Relaxed) == value, Some(until));
     }
 
     fn kick(cpu: CpuId) {

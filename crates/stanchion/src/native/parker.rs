@@ -13,6 +13,7 @@
 //!   have been meant for it. It does so without leaving a kick behind, so that the handler itself can halt again.
 //! - **K3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted between the two, by a
 //!   handler that waits for what the halted thread does next.
+use crate::deadline::{self, Deadline};
 use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 
@@ -28,8 +29,9 @@ pub(super) struct Parker {
 }
 
 impl Parker {
-    /// Halts the calling thread, whose parker this is, unless it was kicked or `still` says no. May return spuriously.
-    pub(super) fn halt_while(&self, still: impl Fn() -> bool) {
+    /// Halts the calling thread, whose parker this is, unless it was kicked or `still` says no; until the deadline at the latest. May return
+    /// spuriously.
+    pub(super) fn halt_while(&self, still: impl Fn() -> bool, until: Option<&Deadline>) {
         // ord: N9 alone: private to this thread and its handlers
         let over = self.over.load(Ordering::Relaxed);
         // The cell is compared before the state changes to HALTED: a kick in between leaves KICKED and is found (K1).
@@ -47,7 +49,9 @@ impl Parker {
                 && still()
             {
                 // EINTR and EAGAIN are the spurious returns that the loop is there for.
-                let _ = futex::wait(&self.state, futex::Flags::PRIVATE, HALTED, None);
+                if !deadline::wait(&self.state, HALTED, until) {
+                    break;
+                }
             }
         }
         // ord: N13 pairs N14: a kick that we consume was sent after what its sender wrote
@@ -82,7 +86,7 @@ mod tests {
         let parker = parker();
         parker.kick();
         let began = Instant::now();
-        parker.halt_while(|| true);
+        parker.halt_while(|| true, None);
         assert!(began.elapsed() < Duration::from_secs(5), "the halt found the kick");
         assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING, "and consumed it");
     }
@@ -90,7 +94,7 @@ mod tests {
     #[test]
     fn a_halt_whose_condition_is_over_returns_at_once() {
         let parker = parker();
-        parker.halt_while(|| false);
+        parker.halt_while(|| false, None);
         assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING);
     }
 
@@ -101,7 +105,7 @@ mod tests {
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 while armed.load(Ordering::Acquire) {
-                    parker.halt_while(|| armed.load(Ordering::Acquire));
+                    parker.halt_while(|| armed.load(Ordering::Acquire), None);
                 }
             });
             std::thread::sleep(Duration::from_millis(20));
@@ -116,13 +120,16 @@ mod tests {
         let parker = parker();
         let nested = AtomicBool::new(false);
         // The closure stands for a signal that arrives after the outer comparison: it is called inside the outer halt.
-        parker.halt_while(|| {
-            if !nested.swap(true, Ordering::Relaxed) {
-                parker.kick(); // meant for either of the two
-                parker.halt_while(|| true);
-            }
-            true
-        });
+        parker.halt_while(
+            || {
+                if !nested.swap(true, Ordering::Relaxed) {
+                    parker.kick(); // meant for either of the two
+                    parker.halt_while(|| true, None);
+                }
+                true
+            },
+            None,
+        );
         assert!(nested.load(Ordering::Relaxed), "and the outer halt came back");
         assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING, "without a kick for later halts");
     }

@@ -23,12 +23,13 @@
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
-use super::{Native, Silent, readers};
+use super::{Native, Silent, nanos, readers, watch};
+use crate::deadline::Deadline;
 use core::cell::Cell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering, fence};
-use stanchion_core::CpuId;
 use stanchion_core::percpu::PerCpu;
+use stanchion_core::{CpuId, Event};
 
 /// What one thread owns in the native world. Two cache lines, so that neighbours do not share one, prefetcher included.
 #[repr(C, align(128))]
@@ -323,6 +324,23 @@ impl Slot {
         // SAFETY: `PerCpu` and its nodes are `repr(C)` and made of cells of the platform only, which are the same types in
         // `Native<C>` for every `C`; so both types have the same layout and the same validity.
         unsafe { &*percpu }
+    }
+}
+
+/// Halts the calling thread while `still` says so, until it is kicked or the deadline has passed. May return at any time.
+pub(super) fn halt<C: Counting>(still: impl Fn() -> bool, until: Option<&Deadline>) {
+    let Some(cpu) = this_cpu() else { return }; // only a context with a number can be kicked
+    let slot = slot(cpu);
+    if C::WATCHES {
+        watch::parked();
+    }
+    slot.parker.halt_while(still, until);
+    if C::COUNTS {
+        // ord: N56 alone: a statistic orders nothing
+        let kicked_at = slot.kicked_at.swap(0, Ordering::Relaxed);
+        if kicked_at != 0 {
+            C::count(Event::PvLatencyWake, nanos().wrapping_sub(kicked_at));
+        }
     }
 }
 

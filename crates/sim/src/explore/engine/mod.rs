@@ -110,6 +110,22 @@ pub(super) struct Engine {
     progress: (u64, u64),
     /// When the starved context had its last turn, counted in changes of the lock.
     fortune: u64,
+    /// Decides whose turn it is instead of the chooser, in a test.
+    #[cfg(test)]
+    pub(super) director: Option<Director>,
+}
+
+/// Names who goes next, or says what has gone wrong.
+#[cfg(test)]
+pub(super) type Director = Box<dyn FnMut(&mut Engine) -> Result<Ctx, String>>;
+
+/// Whether a context that spins keeps those that are less urgent from running: in a test.
+#[inline]
+pub(super) fn is_strict() -> bool {
+    #[cfg(test)]
+    return with(|engine| engine.director.is_some());
+    #[cfg(not(test))]
+    false
 }
 
 /// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
@@ -159,6 +175,8 @@ impl Engine {
             absences_left: 0,
             progress: (0, 0),
             fortune: 0,
+            #[cfg(test)]
+            director: None,
             plan,
         }
     }

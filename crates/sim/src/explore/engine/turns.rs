@@ -39,6 +39,10 @@ impl Engine {
             if self.ready == 0 {
                 continue;
             }
+            #[cfg(test)]
+            if let Some(going) = self.direct() {
+                return going;
+            }
             let present = self.ready & !self.away;
             let mut candidates = present;
             if present == 0 {
@@ -255,7 +259,23 @@ impl Engine {
         false
     }
 
-    fn time_is_up(&mut self, ctx: Ctx) {
+    /// Asks the director of a test, if there is one. Whether somebody goes on.
+    #[cfg(test)]
+    fn direct(&mut self) -> Option<bool> {
+        let mut director = self.director.take()?;
+        let next = director(self);
+        self.director = Some(director);
+        match next {
+            Ok(next) => {
+                self.current = next;
+                self.turns[next] += 1;
+            }
+            Err(what) => self.fail(Kind::Hung, what),
+        }
+        Some(self.failure.is_none())
+    }
+
+    pub(in super::super) fn time_is_up(&mut self, ctx: Ctx) {
         self.roused |= bit(ctx);
         self.set_ready(ctx);
         self.about(ctx, What::Woken);

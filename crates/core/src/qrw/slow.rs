@@ -1,0 +1,122 @@
+//! Those who could not have the lock at once: as newcomers for a short while, then in the queue. Each may have a deadline, at which it leaves the
+//! lock as if it had never come.
+use super::word::{Want, readers};
+use super::{QueuedRwLock, RwPolicy};
+use crate::events::Event;
+use crate::lock::RawLock;
+use crate::order::Relaxed;
+use crate::platform::{Atomic, Platform};
+use crate::rw::{RawRwLock, TooManyReaders};
+use crate::tunables::Tunable;
+
+impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+    /// The rest of an acquisition as a reader, up to the deadline. Whether it is in.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acquire_read_slow(
+        &self,
+        before: u32,
+        until: Option<&P::Deadline>,
+    ) -> Result<bool, TooManyReaders> {
+        self.release_read(); // takes the addition back, and does what the last reader has to do
+        if readers(before) >= Self::MOST_READERS {
+            return Err(TooManyReaders);
+        }
+        if P::is_priority() {
+            P::count(Event::RwBypass);
+            return self.wait_to_read_again(until);
+        }
+        P::count(Event::RwReadSlow);
+        self.acquire_in_queue(Want::Read, until)
+    }
+
+    pub(super) fn wait_to_read_again(&self, until: Option<&P::Deadline>) -> Result<bool, TooManyReaders> {
+        while !self.try_acquire_read_again()? {
+            P::count(Event::RwReadSlow);
+            if !self.wait_or_yield(|count| Want::ReadAgain.can_go(count), until) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The rest of an acquisition as a writer, up to the deadline. Whether it is in.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acquire_write_slow(&self, until: Option<&P::Deadline>) -> bool {
+        P::count(Event::RwWriteSlow);
+        let acquired = self.acquire_in_queue(Want::Write, until);
+        debug_assert!(acquired.is_ok(), "only readers are counted");
+        acquired == Ok(true)
+    }
+
+    /// Waits until it is in or the deadline has passed: as a newcomer for a short while, then in the queue. Whether it is in.
+    pub(super) fn acquire_in_queue(
+        &self,
+        want: Want,
+        until: Option<&P::Deadline>,
+    ) -> Result<bool, TooManyReaders> {
+        if self.acquire_as_newcomer(want)? {
+            return Ok(true);
+        }
+        if !self.enter_queue(until) {
+            return Ok(false);
+        }
+        let result = self.wait_as_head(want, until);
+        self.queue.release();
+        result
+    }
+
+    /// Waits until the calling context is the head, or the deadline has passed. Whether it is the head.
+    pub(super) fn enter_queue(&self, until: Option<&P::Deadline>) -> bool {
+        match until {
+            None => self.queue.acquire(),
+            Some(until) => return self.queue.acquire_until(until),
+        }
+        true
+    }
+
+    /// Polls for a short while, as somebody who may pass the head. Whether it is in.
+    fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
+        let may_pass = || matches!(want, Want::Write) || self.queue.is_unused();
+        if !W::PATIENT || !may_pass() {
+            return Ok(false);
+        }
+        let polls = P::tunable(Tunable::RwNewcomerPolls);
+        let done = |count| want.may_pass_in(count) || want.is_in_vain(count);
+        // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
+        let (Ok(seen) | Err(seen)) = self.count.wait_until_polls(polls, Relaxed, done);
+        if !want.may_pass_in(seen) || !may_pass() {
+            return Ok(false);
+        }
+        if want.is_too_many(seen, Self::MOST_READERS) {
+            return Err(TooManyReaders);
+        }
+        if !self.go(seen, want.gone(seen)) {
+            return Ok(false);
+        }
+        if matches!(want, Want::Read) && !may_pass() {
+            self.release_read(); // others have queued meanwhile (I5)
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Waits for a word that nobody will be told of, up to the deadline. Whether it came.
+    pub(super) fn wait_or_yield(&self, done: impl Fn(u32) -> bool, until: Option<&P::Deadline>) -> bool {
+        let polls = P::tunable(Tunable::RwHeadPolls);
+        // ord: J16 alone: waits until a change of the word has a chance
+        while self.count.wait_until_polls(polls, Relaxed, &done).is_err() {
+            if is_over::<P>(until) {
+                return false;
+            }
+            P::yield_slice();
+        }
+        true
+    }
+}
+
+/// Whether the deadline has passed, if there is one.
+pub(super) fn is_over<P: Platform>(until: Option<&P::Deadline>) -> bool {
+    until.is_some_and(|until| P::remaining(until) == 0)
+}
