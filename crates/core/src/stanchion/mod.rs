@@ -38,7 +38,7 @@
 //!   *n* / *c* turns, and `near_us`.
 //! - Progress: needs the holder to run. A release that rouses ends once the lock can be given back before the heir has set *wake* again: the
 //!   spin of an heir is longer than that. No wait for another context's few instructions: not for links, not for an heir that is preempted.
-//!   Newcomers leave a free lock to an heir for some looks, 0.2 us.
+//!   Newcomers leave a free lock to an heir for some looks, 0.4 us.
 //! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the time has come.
 //! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left, contexts take naps instead of
 //!   queueing, and are overtaken without bound.

@@ -90,8 +90,8 @@ impl<'a, P: Platform> Queue<'a, P> {
         }
     }
 
-    /// For a waiter that is about to be added: takes over a node that a waiter of the same lock has abandoned, and stands in its place. It
-    /// looks at the newest few. So waits that are given up and begun anew, while the lock is held, do not use up all nodes.
+    /// For a waiter that is about to be added: takes over a node that a waiter of the same lock has abandoned, and stands in its place,
+    /// awake: that waiter may have been the heir. It looks at the newest few. So waits that are given up and begun anew, while the lock is held, do not use up all nodes.
     pub(super) fn take_over(&self) -> Option<NodeId> {
         const NEWEST: usize = 8;
         // ord: SQ6 pairs SQ1: the node is ready; those behind it may not be in this queue any more, which the tag decides
@@ -101,7 +101,7 @@ impl<'a, P: Platform> Queue<'a, P> {
             let tag = node.tag();
             // ord: SQ7 alone: of the wait that the tag is of, or the exchange fails (N1)
             let ours = tag.state() == State::Abandoned && node.lock.load(Relaxed) == self.lock;
-            if ours && node.change(tag, State::Waiting) {
+            if ours && node.change(tag, State::Roused) {
                 return next;
             }
             next = follow::<P>(&node.older);

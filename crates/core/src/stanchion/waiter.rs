@@ -11,7 +11,7 @@ use crate::percpu::Domain;
 use crate::platform::{Atomic, Platform, micros};
 
 /// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU then.
-const FREE_LOOKS: u32 = 8;
+const FREE_LOOKS: u32 = 16;
 
 /// How an attempt to give up has ended.
 enum GivenUp {
@@ -111,6 +111,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             waiter.prepare();
             if taken_over.is_none() {
                 waiter.add();
+            } else {
+                waiter.node.begin_turn(P::tunable(Tunable::TurnMicros));
             }
             waiter.announce();
             waiter.wait()
@@ -349,7 +351,11 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         self.node.set(State::Abandoned);
         self.lock.change_flags(|flags| flags | WAKE);
         if !P::heavy_barrier() {
+            P::count(Event::PvNoBarrier);
             P::yield_slice();
+            // The next release may miss the flag: stays the heir, and tries again to give up.
+            let stays = self.node.change(tag.with(State::Abandoned), State::Roused);
+            return if stays { GivenUp::No } else { GivenUp::Yes };
         }
         // ord: ST17 pairs ST2, ST4: as ST7, we see it released or our flag is seen
         let count = self.lock.count.load(Relaxed);

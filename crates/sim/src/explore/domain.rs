@@ -114,11 +114,10 @@ impl SteppedDomain {
         self.sleeper(node)?.get()
     }
 
-    /// Whoever had the number at `place` is done: what it has not given back. A node that it has abandoned is given back by an owner of the lock, and
-    /// has to be once `all` are done.
-    pub(super) fn kept(&self, place: usize, all: bool) -> Option<&'static str> {
-        let is_left = |state: State| state != State::Free && (all || state != State::Abandoned);
-        if self.waits[place].iter().any(|node| is_left(node.state())) {
+    /// Whoever had the number at `place` is done: what it has not given back, of `nodes` too. One that it has left in a queue is a later
+    /// owner's to give back.
+    pub(super) fn kept(&self, place: usize, nodes: bool) -> Option<&'static str> {
+        if nodes && self.waits[place].iter().any(|node| node.state() != State::Free) {
             Some("waits nowhere, and has not given its node back")
         } else if !self.cpus[place].is_idle() {
             Some("waits nowhere, and has not given back what it waited with")

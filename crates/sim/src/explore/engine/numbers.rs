@@ -1,6 +1,7 @@
 //! Who has which context number. Where there are fewer numbers than contexts, whoever asks first gets one and keeps it to its end,
 //! as threads do.
 use super::super::failure::Kind;
+use super::super::fault::Fault;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, bit};
 use stanchion_core::CpuId;
@@ -78,7 +79,8 @@ impl Engine {
         let all = &self.numbers.owners[..self.numbers.count];
         let free = all.iter().position(|owner| owner.is_none_or(is_done));
         let Some(place) = free else { return };
-        if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place, false)) {
+        let nodes = !self.plan.faults.has(Fault::Timed);
+        if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place, nodes)) {
             self.fail(Kind::Leftover, format!("c{before} {what}"));
         }
         self.numbers.give(self.current, place);
