@@ -91,12 +91,12 @@ impl<'a, P: Platform> Queue<'a, P> {
     }
 
     /// For a waiter that is about to be added: takes over a node that a waiter of the same lock has abandoned, and stands in its place,
-    /// awake: that waiter may have been the heir. It looks at the newest few. So waits that are given up and begun anew, while the lock is held, do not use up all nodes.
-    pub(super) fn take_over(&self) -> Option<NodeId> {
-        const NEWEST: usize = 8;
+    /// awake: that waiter may have been the heir. It looks at the `newest` few. So waits that are given up and begun anew, while the lock is
+    /// held, do not use up all nodes.
+    pub(super) fn take_over(&self, newest: usize) -> Option<NodeId> {
         // ord: SQ6 pairs SQ1: the node is ready; those behind it may not be in this queue any more, which the tag decides
         let mut next = NodeId::new(self.newest.load(Acquire));
-        for _ in 0..NEWEST {
+        for _ in 0..newest {
             let node = self.node(next?);
             let tag = node.tag();
             // ord: SQ7 alone: of the wait that the tag is of, or the exchange fails (N1)

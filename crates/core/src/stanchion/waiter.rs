@@ -92,7 +92,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         P::with_domain(|domain| {
             let queue = Queue::of(self, domain);
             P::count(Event::LockSlowpath);
-            let taken_over = until.and_then(|_| queue.take_over());
+            // In order, only the last place may be taken over: nobody came after it.
+            let newest = if self.is_in_order() { 1 } else { 8 };
+            let taken_over = until.and_then(|_| queue.take_over(newest));
             let me = loop {
                 if let Some(me) = taken_over.or_else(|| domain.lease()) {
                     break me;
