@@ -114,10 +114,9 @@ impl SteppedDomain {
         self.sleeper(node)?.get()
     }
 
-    /// Whoever had the number at `place` is done: what it has not given back, of `nodes` too. One that it has left in a queue is a later
-    /// owner's to give back.
-    pub(super) fn kept(&self, place: usize, nodes: bool) -> Option<&'static str> {
-        if nodes && self.waits[place].iter().any(|node| node.state() != State::Free) {
+    /// Whoever had the number at `place` is done: what it has not given back. Its nodes may be others' to give back, as long as not `all` are done.
+    pub(super) fn kept(&self, place: usize, all: bool) -> Option<&'static str> {
+        if all && self.waits[place].iter().any(|node| node.state() != State::Free) {
             Some("waits nowhere, and has not given its node back")
         } else if !self.cpus[place].is_idle() {
             Some("waits nowhere, and has not given back what it waited with")

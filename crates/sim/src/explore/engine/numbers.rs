@@ -1,7 +1,6 @@
 //! Who has which context number. Where there are fewer numbers than contexts, whoever asks first gets one and keeps it to its end,
 //! as threads do.
 use super::super::failure::Kind;
-use super::super::fault::Fault;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, bit};
 use stanchion_core::CpuId;
@@ -79,8 +78,7 @@ impl Engine {
         let all = &self.numbers.owners[..self.numbers.count];
         let free = all.iter().position(|owner| owner.is_none_or(is_done));
         let Some(place) = free else { return };
-        let nodes = !self.plan.faults.has(Fault::Timed);
-        if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place, nodes)) {
+        if let (Some(before), Some(what)) = (self.numbers.owners[place], self.domain.kept(place, false)) {
             self.fail(Kind::Leftover, format!("c{before} {what}"));
         }
         self.numbers.give(self.current, place);
