@@ -117,8 +117,10 @@ STANCHION_FAMILY_(checked_mutex, checked_mutex); /* throws for misuse: 16 bytes 
 STANCHION_FAMILY_(counted_mutex, counted_mutex); /* counts its events */
 STANCHION_FAMILY_(byte_mutex, byte);
 STANCHION_FAMILY_(ticket_mutex, ticket);
+STANCHION_FAMILY_(twa_mutex, twa);
 STANCHION_FAMILY_(qspin_mutex, qspin);
 STANCHION_FAMILY_(cna_mutex, cna);
+STANCHION_FAMILY_(reciprocating_mutex, reciprocating);
 STANCHION_FAMILY_(unfair_q_mutex, unfair_q);
 STANCHION_FAMILY_(ppc_simple_mutex, ppc_simple);
 STANCHION_FAMILY_(owner_qspin_mutex, owner_qspin);

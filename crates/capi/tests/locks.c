@@ -24,7 +24,7 @@ struct mutex {
     X(owner_qspin, 4) X(xen_pv, 4) X(pv_ticket, 4) X(pv_ticket_opportunistic, 4) X(pv_qspin, 4)                     \
     X(pv_qspin_kick_at_unlock, 4) X(pv_qspin_eager, 4) X(pv_qspin_kick_ahead, 4) X(pv_qspin_wait_early, 4)          \
     X(pv_qspin_wait_early_sampled, 4) X(pv_qspin_only_wait_early, 4) X(pv_qspin_pending, 4) X(pv_qspin_patched, 4)  \
-    X(pv_qspin_hash, 4) X(ppc_qspin, 4) X(checked_mutex, 16)
+    X(pv_qspin_hash, 4) X(ppc_qspin, 4) X(twa, 4) X(reciprocating, 4) X(checked_mutex, 16)
 
 #define DEFINE(name, bytes)                                                                                       \
     _Static_assert(sizeof(stanchion_##name##_t) == (bytes), "the size is part of the interface");                 \

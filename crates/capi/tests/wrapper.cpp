@@ -209,6 +209,8 @@ int main() {
     check_mutex<stanchion::ticket_mutex>();
     check_mutex<stanchion::qspin_mutex>();
     check_mutex<stanchion::cna_mutex>();
+    check_mutex<stanchion::twa_mutex>();
+    check_mutex<stanchion::reciprocating_mutex>();
     check_mutex<stanchion::unfair_q_mutex>();
     check_mutex<stanchion::ppc_simple_mutex>();
     check_mutex<stanchion::owner_qspin_mutex>();

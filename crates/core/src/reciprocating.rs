@@ -28,7 +28,7 @@
 //!
 //! # The word, `(tail, -, locked)`
 //!
-//! `arrivals` is 0 while the lock is free, [`LOCKED`] while it is held and nobody has arrived since the stack that is served was taken, or
+//! `arrivals` is 0 while the lock is free, `LOCKED` while it is held and nobody has arrived since the stack that is served was taken, or
 //! the newest arrival. It is shown as `tail`, without the mark, and `locked`, which is 1 unless it is 0. `segment` is no part of it.
 //!
 //! | from | to | by |

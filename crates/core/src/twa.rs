@@ -12,7 +12,7 @@
 //!
 //! - **The array is made of a cell in the storage of each context** that ever waited, and so has as many cells as there are waiters at most. The
 //!   paper's has 4096 cells for the whole system. As tickets go to cells in turn, the far waiters of one lock have a cell each.
-//! - **A far waiter looks at the lock now and then** ([`POLLS`]): contexts may be added meanwhile, and then the release looks for the ticket in
+//! - **A far waiter looks at the lock now and then** (`POLLS`): contexts may be added meanwhile, and then the release looks for the ticket in
 //!   another cell than the waiter.
 //!
 //! # Properties
@@ -36,7 +36,7 @@
 //!
 //! - **I1** The lock is free exactly while `next == serving`.
 //! - **I2** Only the holder changes `serving`, and only by adding one.
-//! - **I3** A release that makes ticket `t` near ([`NEAR`]) adds one to the cell of `t` afterwards. A far waiter waits for a change of its cell
+//! - **I3** A release that makes ticket `t` near (`NEAR`) adds one to the cell of `t` afterwards. A far waiter waits for a change of its cell
 //!   only if it saw itself far after it had read the cell.
 //!
 //! ## Memory orderings

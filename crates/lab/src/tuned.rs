@@ -5,7 +5,6 @@ use core::fmt::Write;
 use stanchion_core::{BadSetting, Tunable};
 
 /// Where meanings begin in a list.
-const MEANING: usize = 34;
 
 /// A lock with what is set for it.
 type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
@@ -21,16 +20,22 @@ pub(crate) fn read(name: &str) -> Result<Tuned<'_>, String> {
 pub(crate) fn list(text: &mut String) {
     text.push_str("tunables, as in stanchion:turns=0\n");
     for tunable in Tunable::ALL {
-        let mut line = format!("  {:<24} {:>6} ", tunable.name(), tunable.default());
-        for word in tunable.meaning().split(' ') {
-            if line.chars().count() + 1 + word.chars().count() > WIDTH {
-                let _ = writeln!(text, "{line}");
-                line = " ".repeat(MEANING);
-            }
-            line = line + " " + word;
-        }
-        let _ = writeln!(text, "{line}");
+        wrap(text, format!("  {:<24} {:>6} ", tunable.name(), tunable.default()), tunable.meaning());
     }
+}
+
+/// Writes `begin` and the words behind it; lines that follow are indented as far.
+pub(crate) fn wrap(text: &mut String, begin: String, words: &str) {
+    let indent = begin.chars().count();
+    let mut line = begin;
+    for word in words.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            line = " ".repeat(indent);
+        }
+        line = line + " " + word;
+    }
+    let _ = writeln!(text, "{line}");
 }
 
 fn said(lock: &str, bad: BadSetting) -> String {

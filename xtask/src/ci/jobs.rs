@@ -114,6 +114,8 @@ pub(super) const JOBS: &[Job] = &[
             "test",
             "-p",
             "stanchion",
+            "--features",
+            "send_guard,arc_lock",
             "--test",
             "*",
             "--target",

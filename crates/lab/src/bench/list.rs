@@ -28,7 +28,7 @@ pub(crate) fn list_locks<S: Spec>(text: &mut String, registry: &[&'static Entry<
         for entry in registry.iter().filter(|entry| entry.kind == kind && entry.variant == variant) {
             let width = if variant { variant_width } else { 17 };
             let (name, bytes, about) = (entry.name, entry.bytes, entry.about);
-            let _ = writeln!(text, "  {name:<width$} {bytes:>2} bytes  {about}");
+            tuned::wrap(text, format!("  {name:<width$} {bytes:>2} bytes "), about);
         }
     }
 }
