@@ -4,8 +4,6 @@ use crate::names::nearest;
 use core::fmt::Write;
 use stanchion_core::{BadSetting, Tunable};
 
-/// Where meanings begin in a list.
-
 /// A lock with what is set for it.
 type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
 
