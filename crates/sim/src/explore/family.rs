@@ -14,6 +14,8 @@ const HEADS: &[&str] = &[
     "the head sleeps at a spot: n,*,* -> n,s,*",
     "the head woke up or acquired, or nobody is pending: t,*,* -> t,0,*",
 ];
+/// Its word does not show marks, which mean nothing there.
+const MARKS: &[&str] = &["a waiter or the owner leaves a mark: *,f,* -> *,g,*"];
 const BLOCKS: &[&str] =
     &["a waiter is about to block: s,0,* -> s+1,0,*", "nobody blocks any more: 1,0,* -> 0,0,*"];
 const FLAGS: &[&str] = &["somebody may sleep: set the flag", "the owner is alone: drop the flag"];
@@ -45,7 +47,7 @@ pub(super) fn all() -> Vec<Subject> {
     let fifo = Overtaking::AtMost(1);
     let tickets = Overtaking::AtMost(0);
     let spinning = [
-        without_paravirt::<StanchionLock<Stepped>>("stanchion-nopv", fifo, &[]),
+        without_paravirt::<StanchionLock<Stepped>>("stanchion-nopv", fifo, MARKS),
         without_paravirt::<XenPvLock<Stepped>>("xen-pv-nopv", Overtaking::NO_QUEUE, BLOCKS),
         without_paravirt::<PvTicketLock<Stepped, Plain>>("pv-ticket-nopv", tickets, FLAGS),
         without_paravirt::<PvTicketLock<Stepped, Opportunistic>>(
