@@ -73,6 +73,8 @@ pub(super) struct Watch {
     priority: Option<Ctx>,
     tail: Tail,
     second_byte: SecondByte,
+    /// Contexts give up: the mark of one whose node was taken out at that moment stays until the next release.
+    gives_up: bool,
     asks: Option<Asks>,
     /// Who tries or releases at this moment.
     free: Set,
@@ -130,6 +132,7 @@ impl Watch {
                 SecondByte::AsksNewcomers(_) if does_not_tell => SecondByte::Other,
                 says => says,
             },
+            gives_up: plan.faults.has(Fault::Timed),
             free: 0,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
@@ -374,7 +377,9 @@ impl Watch {
     pub(super) fn leftover(&self) -> Option<String> {
         self.guards.iter().enumerate().find_map(|(index, guard)| {
             let word = self.locks.word(index);
-            let idle = word.locked == 0 && (matches!(self.tail, Tail::Tickets { .. }) || word == guard.fresh);
+            let empty = self.gives_up && word.tail == guard.fresh.tail;
+            let idle = word.locked == 0
+                && (matches!(self.tail, Tail::Tickets { .. }) || empty || word == guard.fresh);
             let Word { tail, pending, locked } = word;
             if !idle {
                 return Some(format!(
