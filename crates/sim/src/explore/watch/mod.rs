@@ -73,7 +73,7 @@ pub(super) struct Watch {
     priority: Option<Ctx>,
     tail: Tail,
     second_byte: SecondByte,
-    /// Contexts give up: the mark of one whose node was taken out at that moment stays until the next release.
+    /// Contexts give up: a mark that came late stays.
     gives_up: bool,
     asks: Option<Asks>,
     /// Who tries or releases at this moment.
@@ -377,25 +377,20 @@ impl Watch {
     pub(super) fn leftover(&self) -> Option<String> {
         self.guards.iter().enumerate().find_map(|(index, guard)| {
             let word = self.locks.word(index);
-            let empty = self.gives_up && word.tail == guard.fresh.tail;
-            let idle = word.locked == 0
-                && (matches!(self.tail, Tail::Tickets { .. }) || empty || word == guard.fresh);
-            let Word { tail, pending, locked } = word;
-            if !idle {
-                return Some(format!(
-                    "nobody uses lock {index}, and its word is ({tail},{pending},{locked})"
-                ));
-            }
+            let no_queue =
+                self.gives_up && word.tail == guard.fresh.tail || matches!(self.tail, Tail::Tickets { .. });
+            let lock = (word, word.locked == 0 && (no_queue || word == guard.fresh), "");
             let line = self.locks.line(index).zip(guard.line.as_ref());
-            let (Word { tail, pending, locked }, _) = line.filter(|(now, line)| *now != line.fresh)?;
-            Some(format!("nobody uses lock {index}, and its queue's word is ({tail},{pending},{locked})"))
+            let line = line.map(|(now, line)| (now, now == line.fresh, "queue's "));
+            let (Word { tail, pending, locked }, _, of) =
+                [Some(lock), line].into_iter().flatten().find(|seen| !seen.1)?;
+            Some(format!("nobody uses lock {index}, and its {of}word is ({tail},{pending},{locked})"))
         })
     }
 
     /// `me` leaves its section and is about to release.
     pub(super) fn leave(&mut self, lock: usize) {
-        self.guards[lock].inside = None;
-        self.guards[lock].leaving = true;
+        (self.guards[lock].inside, self.guards[lock].leaving) = (None, true);
     }
 }
 
