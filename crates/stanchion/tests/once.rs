@@ -44,7 +44,7 @@ fn it_runs_once_and_all_see_what_it_did() {
             });
         }
     });
-    assert_eq!((runs.into_inner(), once.state()), (1, OnceState::Done));
+    assert_eq!((runs.load(Ordering::Relaxed), once.state()), (1, OnceState::Done));
     assert!(once.is_completed() && OnceState::Done.done() && !OnceState::Done.poisoned());
 }
 
