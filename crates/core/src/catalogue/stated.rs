@@ -7,6 +7,9 @@ use crate::pv_qspin::NO_STEALING;
 use crate::stanchion::NO_BARGING;
 use core::fmt;
 
+/// A newcomer of the default lock looks so often at a free one that an heir asks for before it takes it: the heir has no CPU then.
+const FREE_LOOKS: u32 = 8;
+
 /// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
 /// ([`EXPLORES`](crate::Platform::EXPLORES)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +66,14 @@ pub enum SecondByte {
     /// With this value: the head asks for the lock.
     Asks(u8),
     /// With this bit: a waiter asks those that have not queued to stay away. They enter once more at most, with an acquisition that was past
-    /// its look. (They may have the lock for moments, to rouse somebody.)
-    AsksNewcomers(u8),
+    /// its look, and once each time that they have looked so often and found the lock free. (They may have the lock for moments, to
+    /// rouse somebody.)
+    AsksNewcomers {
+        /// The bit.
+        bit: u8,
+        /// How often they look.
+        looks: u32,
+    },
 }
 
 /// What a release does to the lock after the store that lets the next holder in, which may destroy it.
@@ -257,7 +266,7 @@ impl Stated {
     pub(super) const STANCHION: Self = Self {
         fields: &[(0, "count"), (1, "flags"), (2, "newest")],
         tail: Tail::Waits,
-        second_byte: SecondByte::AsksNewcomers(NO_BARGING),
+        second_byte: SecondByte::AsksNewcomers { bit: NO_BARGING, looks: FREE_LOOKS },
         after_release: AfterRelease::ByWorld,
         programs: &[Programs::Leasing],
         ..HELD

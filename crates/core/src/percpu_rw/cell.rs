@@ -91,6 +91,11 @@ impl<P: Platform> ReaderCell<P> {
         }
     }
 
+    /// Whether a writer sleeps until the context leaves, for reports (I4).
+    pub fn has_waiter(&self) -> bool {
+        self.waiter.peek() != 0
+    }
+
     /// Whether the context reads nothing through this cell, for reports and for contexts that end.
     pub fn is_idle(&self) -> bool {
         self.reads.peek() == IDLE

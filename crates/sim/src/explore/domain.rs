@@ -127,8 +127,11 @@ impl SteppedDomain {
         }
     }
 
-    /// Everybody is done: places of sleeping heads that were not given back.
+    /// Everybody is done: places of sleeping heads, and of writers beside the cells of readers, that were not given back.
     pub(super) fn leftover(&self) -> Option<String> {
+        if self.readers.of_contexts.iter().any(ReaderCell::has_waiter) {
+            return Some("nobody writes, and a writer's number stands beside a reader's cell".to_owned());
+        }
         let taken = |row| SpotRow::<Stepped>::of(self.row_cells(row)).taken() - self.machine.spots_taken;
         let spots: usize = (0..self.machine.rows).map(taken).sum();
         match (spots, self.heads().taken()) {

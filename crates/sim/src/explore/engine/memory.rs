@@ -68,7 +68,7 @@ impl Engine {
         self.check_existence(self.current, address, true);
         let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
         if let Some(watch) = &mut self.watch {
-            watch.read(self.current, self.level[self.current], address);
+            watch.read(self.current, self.level[self.current], address, value);
         }
         self.tell(What::Load, address, value, value);
         value
@@ -90,10 +90,10 @@ impl Engine {
     pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u64 {
         self.flush();
         self.check_existence(self.current, address_of(cell), false);
-        if let Some(watch) = &mut self.watch {
-            watch.read(self.current, self.level[self.current], address_of(cell));
-        }
         let before = cell.get();
+        if let Some(watch) = &mut self.watch {
+            watch.read(self.current, self.level[self.current], address_of(cell), before);
+        }
         let (what, after) = match *update {
             Update::Swap(value) => (What::Swap, value),
             Update::Exchange(from, to) if from == before => (What::Exchange, to),

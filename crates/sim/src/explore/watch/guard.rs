@@ -29,6 +29,8 @@ pub(super) struct Guard {
     /// Who asks for the lock, and how often each context acquired since.
     objector: Option<Ctx>,
     despite: [u32; CONTEXTS],
+    /// How often each context has looked since and found the lock free.
+    free_looks: [u32; CONTEXTS],
     /// Who is inside of a reader-writer lock.
     pub(super) sharing: Sharing,
     /// The lock that those wait in line for who wait for a reader-writer lock.
@@ -57,6 +59,7 @@ impl Guard {
             overtaken: [[0; CONTEXTS]; CONTEXTS],
             objector: None,
             despite: [0; CONTEXTS],
+            free_looks: [0; CONTEXTS],
             sharing,
             line: line.map(|fresh| Line { last: fresh, fresh, holder: None }),
             past_sleeper: None,
@@ -88,10 +91,10 @@ impl Guard {
             SecondByte::Other => {}
             SecondByte::Pends if after > before => self.queues(me),
             SecondByte::Pends => self.queue.retain(|&waiter| waiter != me),
-            SecondByte::AsksNewcomers(bit) => {
+            SecondByte::AsksNewcomers { bit, .. } => {
                 if (before ^ after) & bit != 0 {
                     self.objector = (after & bit != 0).then_some(me);
-                    self.despite = [0; CONTEXTS];
+                    (self.despite, self.free_looks) = ([0; CONTEXTS], [0; CONTEXTS]);
                 }
             }
             SecondByte::Asks(objection) => {
@@ -101,11 +104,17 @@ impl Guard {
         }
     }
 
-    /// `me` has acquired a mutual exclusion lock, although somebody asks for it perhaps.
-    pub(super) fn heeds(&mut self, me: Ctx) -> Result<(), Failure> {
+    /// `me` has looked, and found the lock free.
+    pub(super) fn finds_free(&mut self, me: Ctx) {
+        self.free_looks[me] += 1;
+    }
+
+    /// `me` has acquired a mutual exclusion lock, although somebody asks for it perhaps. It may once, and each time that it has found
+    /// it free so often.
+    pub(super) fn heeds(&mut self, me: Ctx, looks: u32) -> Result<(), Failure> {
         if let Some(objector) = self.objector.filter(|&objector| objector != me) {
             self.despite[me] += 1;
-            if self.despite[me] > 1 {
+            if self.despite[me] > 1 + self.free_looks[me] / looks {
                 let times = self.despite[me];
                 let what = format!("c{me} acquired {times} times although c{objector} asked for the lock");
                 return Err(Failure { kind: Kind::Overtaken, what });

@@ -129,7 +129,7 @@ impl Watch {
             priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
             tail: subject.stated.tail,
             second_byte: match subject.stated.second_byte {
-                SecondByte::AsksNewcomers(_) if does_not_tell => SecondByte::Other,
+                SecondByte::AsksNewcomers { .. } if does_not_tell => SecondByte::Other,
                 says => says,
             },
             gives_up: plan.faults.has(Fault::Timed),
@@ -215,14 +215,19 @@ impl Watch {
         (offset / LINE_BYTES < self.guards.len()).then_some((offset / LINE_BYTES, offset % LINE_BYTES))
     }
 
-    /// `me`, so many handlers deep, has read a cell. What a handler sees is nothing to the waiter that it interrupted.
+    /// `me`, so many handlers deep, has read `value` in a cell. What a handler sees is nothing to the waiter that it interrupted.
     #[inline]
-    pub(super) fn read(&mut self, me: Ctx, level: u8, address: usize) {
-        if self.asks.is_some()
+    pub(super) fn read(&mut self, me: Ctx, level: u8, address: usize, value: u64) {
+        let asks_newcomers = matches!(self.second_byte, SecondByte::AsksNewcomers { .. });
+        if (self.asks.is_some() || asks_newcomers)
             && let Some((lock, 0)) = self.lock_at(address)
             && level_of(lock) == level
         {
-            self.guards[lock].sharing.looks(me);
+            if self.asks.is_some() {
+                self.guards[lock].sharing.looks(me);
+            } else if value & 1 == 0 {
+                self.guards[lock].finds_free(me);
+            }
         }
     }
 
@@ -342,7 +347,10 @@ impl Watch {
             guard.queue.remove(position);
         }
         guard.came_by_itself = !nodeless && !is_free && position.is_none();
-        if matches!(self.second_byte, SecondByte::AsksNewcomers(_)) { Ok(()) } else { guard.heeds(me) }
+        match self.second_byte {
+            SecondByte::AsksNewcomers { .. } => Ok(()), // when it enters
+            _ => guard.heeds(me, u32::MAX),
+        }
     }
 
     /// `me` tries or releases from now on, or does so no more. Whether it did before.
@@ -368,7 +376,9 @@ impl Watch {
             return self.acquired(lock, me);
         }
         match self.second_byte {
-            SecondByte::AsksNewcomers(_) if self.guards[lock].came_by_itself => self.guards[lock].heeds(me),
+            SecondByte::AsksNewcomers { looks, .. } if self.guards[lock].came_by_itself => {
+                self.guards[lock].heeds(me, looks)
+            }
             _ => Ok(()),
         }
     }
