@@ -6,55 +6,23 @@
 //! begin an acquisition, and when they are in.
 mod guard;
 mod lifetime;
+mod locks;
 
 use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::plan::Plan;
-use super::rw_subjects::SteppedRw;
 use super::sharing::{How, Passed, Sharing};
 use super::subjects::{Explored, Subject};
 use super::{CONTEXTS, Ctx};
 use crate::arena::LINE_BYTES;
-use crate::locks::AnyLock;
 use guard::{Guard, no_row};
 use lifetime::Lifetime;
+pub(super) use locks::Locks;
 use stanchion_core::CpuId;
 use stanchion_core::catalogue::{Asks, Overtaking, SecondByte, Tail};
 use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
-use std::rc::Rc;
-
-/// The locks of a run, each on a line of its own.
-#[derive(Clone)]
-pub(super) enum Locks {
-    Mutexes(Rc<Vec<Box<dyn AnyLock>>>),
-    Rw(Rc<Vec<Box<dyn SteppedRw>>>),
-}
-
-impl Locks {
-    fn len(&self) -> usize {
-        match self {
-            Self::Mutexes(locks) => locks.len(),
-            Self::Rw(locks) => locks.len(),
-        }
-    }
-
-    fn word(&self, index: usize) -> Word {
-        match self {
-            Self::Mutexes(locks) => locks[index].word(),
-            Self::Rw(locks) => locks[index].word(),
-        }
-    }
-
-    /// The word of the lock that those wait in line for who wait for a reader-writer lock.
-    fn line(&self, index: usize) -> Option<Word> {
-        match self {
-            Self::Mutexes(_) => None,
-            Self::Rw(locks) => locks[index].queue_word(),
-        }
-    }
-}
 
 /// A waiter that must not wait behind others is overtaken so often at most.
 const WITH_PRIORITY: u32 = 1;
