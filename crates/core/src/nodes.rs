@@ -235,10 +235,11 @@ impl<P: Platform> WaitNode<P> {
         self.due.store(crate::platform::micros::<P>().wrapping_add(micros), Relaxed);
     }
 
-    /// Whether the turn that has begun is over.
-    pub(crate) fn is_due(&self) -> bool {
+    /// Whether the turn that has begun is over, for so many microseconds at least.
+    pub(crate) fn is_due(&self, micros: u32) -> bool {
         // ord: ND10 alone: as ND8, or a hint for owners
-        crate::platform::micros::<P>().wrapping_sub(self.due.load(Relaxed)).cast_signed() >= 0
+        let since = crate::platform::micros::<P>().wrapping_sub(self.due.load(Relaxed));
+        since.cast_signed() >= micros.cast_signed()
     }
 
     /// The cell at which the waiter sleeps, while it holds a tag that says so.

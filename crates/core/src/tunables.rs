@@ -37,7 +37,7 @@ tunables! {
     PauseNanos = "pause_ns": 25, "stanchion: pause between two looks at a lock that one holder keeps, in nanoseconds";
     BackoffNanos = "backoff_ns": 3_200, "stanchion: to what pauses grow at a lock that changes hands, in nanoseconds";
     Overtakings = "overtakings": 8, "stanchion: a newcomer that was overtaken so often queues; a lock that is acquired so often between two looks is hot";
-    TurnMicros = "turn_us": 400, "stanchion: for how long a waiter that was roused may be overtaken, in microseconds";
+    TurnMicros = "turn_us": 200, "stanchion: for how long a waiter that was roused may be overtaken, in microseconds";
     LookAhead = "look_ahead": 16, "stanchion: among how many of the first waiters one nearby is looked for";
     NearMicros = "near_us": 1_000, "stanchion: by how much a waiter nearby may have come later than the first, in microseconds; 0: the first is roused";
     Adapt = "adapt": 1, "stanchion: 1 makes spins shorter where they are in vain";

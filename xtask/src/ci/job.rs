@@ -31,7 +31,7 @@ pub(super) const NIGHTLY: Option<&[&str]> = Some(&["cargo", "+nightly", "--versi
 /// What builds and runs a program under ThreadSanitizer; the standard library need not be rebuilt for it.
 pub(super) const SANITIZER: &[(&str, &str)] = &[
     ("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"),
-    ("TSAN_OPTIONS", "halt_on_error=1"),
+    ("TSAN_OPTIONS", concat!("halt_on_error=1:suppressions=", env!("CARGO_MANIFEST_DIR"), "/tsan.supp")),
     ("STANCHION_SANITIZER", "thread"),
 ];
 

@@ -44,7 +44,7 @@ macro_rules! mutex_rows {
             c [] preload [0xff] {
             bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
             waits: Sleep, waiting: "spin for 20 µs at most, then sleep; one is awake", outnumbered: Holds,
-            overtaken: "any number of times for 0.4 ms from when it is woken, then only by who was past its look", starves: false,
+            overtaken: "any number of times for 0.2 ms from when it is woken, then only by who was past its look", starves: false,
             bound: Unbounded("whoever runs takes it when it is free, until the heir's turn has come; then it is left to the heir for some looks"),
             holder_away: "all sleep", next_away: "somebody else acquires",
             timed: InQueue, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
@@ -277,7 +277,7 @@ macro_rules! mutex_rows {
         pv_qspin_patched PvQSpinPatchedLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Patched>] "pv-qspin-patched"
             is "Kick at unlock, kick ahead, wait early and a pending waiter."
             for "comparisons: the 2015 series as a whole"
-            c [stanchion_pv_qspin_patched_t] preload [] { stated: Stated::PV_QSPIN_PATCHED, ..ANNOUNCED }
+            c [stanchion_pv_qspin_patched_t] preload [] { stated: Stated::PV_QSPIN_PENDING, ..ANNOUNCED }
 
         pv_qspin_hash PvQSpinHashLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Hashed>] "pv-qspin-hash"
             is "As kick-at-unlock; a release finds the sleeper in a hash table."

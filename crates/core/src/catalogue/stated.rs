@@ -344,11 +344,13 @@ impl Stated {
         Self { programs: &[Programs::Policy], ..Self::PV_QSPIN_KICK_AT_UNLOCK };
     pub(super) const PV_QSPIN_KICK_AHEAD: Self =
         Self { programs: &[Programs::Policy, Programs::KickingAhead], ..Self::PV_QSPIN_POLICY };
-    /// The pending waiter has the lock's second byte to itself, and whoever finds it there queues; so the bound stays.
-    pub(super) const PV_QSPIN_PATCHED: Self = Self { unreachable: &[THIEVES], ..Self::PV_QSPIN_POLICY };
-    /// The first waiter and a head write the second byte in either order.
-    pub(super) const PV_QSPIN_PENDING: Self =
-        Self { in_order: InOrder::NOTHING.stores(LINKS_AND_STATES), ..Self::PV_QSPIN_PATCHED };
+    /// The pending waiter has the lock's second byte to itself, and whoever finds it there queues; so the bound stays. It and a head write that
+    /// byte in either order.
+    pub(super) const PV_QSPIN_PENDING: Self = Self {
+        unreachable: &[THIEVES],
+        in_order: InOrder::NOTHING.stores(LINKS_AND_STATES),
+        ..Self::PV_QSPIN_POLICY
+    };
     pub(super) const PV_QSPIN_HASH: Self = Self {
         in_order: InOrder { plain_stores: SLEEPERS, ..Self::PV_QSPIN_POLICY.in_order },
         ..Self::PV_QSPIN_POLICY

@@ -12,7 +12,7 @@ use super::queue::{Ends, Queue};
 use super::word::{URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
-use crate::nodes::{NodeId, State};
+use crate::nodes::{NodeId, State, WaitNode};
 use crate::order::Relaxed;
 use crate::percpu::Domain;
 use crate::platform::{Atomic, Platform, micros};
@@ -69,20 +69,18 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[inline(never)]
     pub(super) fn look_around(&self) {
         let gives_way = P::with_domain(|domain| self.gives_way(domain));
-        match gives_way {
-            GivesWay::No => {}
-            GivesWay::To(successor) => {
-                self.release_owned();
-                if let Some(successor) = successor {
-                    P::wake(successor);
-                }
-                self.wait_in_queue(None);
-            }
-            GivesWay::ToAnybody => {
-                self.release_owned();
-                P::yield_slice();
-                self.acquire_slow(0);
-            }
+        if matches!(gives_way, GivesWay::No) {
+            return;
+        }
+        self.release_owned();
+        if let GivesWay::To(Some(successor)) = gives_way {
+            P::wake(successor);
+        }
+        if let GivesWay::ToAnybody = gives_way {
+            P::yield_slice();
+            self.acquire_slow(0, None);
+        } else {
+            self.wait_in_queue(None);
         }
     }
 
@@ -93,31 +91,32 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         let queue = Queue::of(self, domain);
         let Some(ends) = queue.link() else { return GivesWay::No };
         let heir = queue.node(ends.oldest);
-        if heir.tag().state() != State::Roused || !heir.is_due() {
+        if heir.tag().state() != State::Roused || !heir.is_due(0) {
             return GivesWay::No;
         }
         let here = P::home();
-        let waits_here = |id: NodeId| {
-            let node = queue.node(id);
-            // ord: SU2 alone: a hint for whom to give way
-            node.tag().state() == State::Roused && node.runs_at.load(Relaxed) == here
-        };
-        if let Some(roused) = first(&queue, ends, waits_here) {
-            if queue.node(roused).is_due() {
-                P::count(Event::PvStintOver);
-                return GivesWay::To(None);
+        // ord: SU2 alone: a hint for whom to give way
+        let stands_here = |node: &WaitNode<P>| node.runs_at.load(Relaxed) == here;
+        if let Some(roused) = first(&queue, ends, State::Roused, stands_here) {
+            if !queue.node(roused).is_due(0) {
+                return GivesWay::No;
             }
-            return GivesWay::No;
+            P::count(Event::PvStintOver);
+            return GivesWay::To(None);
         }
-        // The heir waits for another CPU, or nobody knows. Whoever is at home here may have this one; the heir keeps its turn.
-        if let Some(waiter) = first(&queue, ends, |id| is_at_home(&queue, id, here))
+        let half = P::tunable(Tunable::TurnMicros) / 2;
+        if !heir.is_due(half) {
+            return GivesWay::No; // it may be on its way to another CPU
+        }
+        // Nobody knows where the heir stands. Whoever is at home here may have this CPU; the heir keeps its turn.
+        if let Some(waiter) = first(&queue, ends, State::Waiting, is_at_home(here))
             && rouse(&queue, waiter)
         {
             P::count(Event::PvLetOut);
             return GivesWay::To(Some(waiter));
         }
         // ord: SU3 alone: a hint; the next look comes half a turn later
-        heir.due.store(micros::<P>().wrapping_add(P::tunable(Tunable::TurnMicros) / 2), Relaxed);
+        heir.due.store(micros::<P>().wrapping_add(half), Relaxed);
         GivesWay::ToAnybody
     }
 
@@ -136,16 +135,18 @@ enum GivesWay {
     ToAnybody,
 }
 
-/// The first of the foremost nodes for which `is` holds.
+/// The first of the foremost nodes in this state for which `is` holds.
 fn first<P: Platform>(
     queue: &Queue<'_, P>,
     ends: Ends,
-    mut is: impl FnMut(NodeId) -> bool,
+    state: State,
+    is: impl Fn(&WaitNode<P>) -> bool,
 ) -> Option<NodeId> {
     let mut next = Some(ends.oldest);
     for _ in 0..P::tunable(Tunable::LookAhead) {
         let id = next?;
-        if is(id) {
+        let node = queue.node(id);
+        if node.tag().state() == state && is(node) {
             return next;
         }
         next = queue.newer(id);
@@ -153,30 +154,24 @@ fn first<P: Platform>(
     None
 }
 
-fn is_at_home<P: Platform>(queue: &Queue<'_, P>, id: NodeId, here: u32) -> bool {
-    let node = queue.node(id);
+fn is_at_home<P: Platform>(here: u32) -> impl Fn(&WaitNode<P>) -> bool {
     // ord: SU4 alone: a hint, published by SQ1
-    node.tag().state() == State::Waiting && node.home.load(Relaxed) == here
+    move |node| node.home.load(Relaxed) == here
 }
 
 /// The first waiter at home on this CPU, else on this NUMA node, unless the oldest has waited for much longer.
 fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     // ord: SU5 alone: published by SQ1
     let since = |id| queue.node(id).since.load(Relaxed);
-    let oldest = since(ends.oldest);
-    let later = P::tunable(Tunable::NearMicros);
-    let is_old_enough = |id| since(id).wrapping_sub(oldest).cast_signed() < later.cast_signed();
-    let here = P::home();
-    let at_home = first(queue, ends, |id| is_at_home(queue, id, here)).filter(|&id| is_old_enough(id));
+    let later = P::tunable(Tunable::NearMicros).cast_signed();
+    let came_in_time = |&id: &NodeId| since(id).wrapping_sub(since(ends.oldest)).cast_signed() < later;
+    let at_home = first(queue, ends, State::Waiting, is_at_home(P::home())).filter(came_in_time);
     if at_home.is_some() || !P::is_numa() {
         return at_home;
     }
-    let node = P::numa_node();
-    let on_this_node = |id: NodeId| {
-        // ord: SU6 alone: a hint, published by SQ1
-        queue.node(id).tag().state() == State::Waiting && queue.node(id).numa.load(Relaxed) == node
-    };
-    first(queue, ends, on_this_node).filter(|&id| is_old_enough(id))
+    let numa = P::numa_node();
+    // ord: SU6 alone: a hint, published by SQ1
+    first(queue, ends, State::Waiting, |node| node.numa.load(Relaxed) == numa).filter(came_in_time)
 }
 
 /// The first among the most urgent waiters of real-time priority.

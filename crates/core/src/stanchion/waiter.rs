@@ -5,7 +5,7 @@ use super::spin::{Looks, Seen, Vain};
 use super::word::{NO_BARGING, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
-use crate::nodes::{NodeId, State, WaitNode};
+use crate::nodes::{NodeId, State, Tag, WaitNode};
 use crate::order::Relaxed;
 use crate::percpu::Domain;
 use crate::platform::{Atomic, Platform, micros};
@@ -13,33 +13,21 @@ use crate::platform::{Atomic, Platform, micros};
 /// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU then.
 const FREE_LOOKS: u32 = 16;
 
-/// How an attempt to give up has ended.
-enum GivenUp {
-    /// The node is left behind.
-    Yes,
-    /// We were roused at the last moment.
-    No,
-    /// The lock became ours at the last moment.
+/// What has become of an heir, or of any waiter, that was about to compete no more.
+enum Became {
+    /// What it wanted: somebody else is to be roused.
+    Idle,
+    /// The heir, again or still.
+    Heir,
+    /// The owner: the lock was free at the last moment.
     Owner,
 }
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
-    /// Waits for the lock.
+    /// Waits for the lock, until the deadline if there is one. Whether we own it.
     #[cold]
     #[inline(never)]
-    pub(super) fn acquire_slow(&self, count: u8) {
-        let owns = self.acquire_or_give_up(count, None);
-        debug_assert!(owns, "without a deadline nobody gives up");
-    }
-
-    /// Waits for the lock until the deadline. Whether we own it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn acquire_slow_until(&self, count: u8, until: &P::Deadline) -> bool {
-        self.acquire_or_give_up(count, Some(until))
-    }
-
-    fn acquire_or_give_up(&self, count: u8, until: Option<&P::Deadline>) -> bool {
+    pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
         self.spin_as_newcomer(count) || self.wait_in_queue(until)
     }
 
@@ -174,8 +162,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// Waits until we own the lock, or the deadline has passed. Whether we own it.
     fn wait(&mut self) -> bool {
         loop {
-            if self.node.tag_acquired().state() == State::Waiting {
-                self.sleep();
+            let tag = self.node.tag_acquired();
+            if tag.state() == State::Waiting {
+                self.sleep(tag);
             } else {
                 // ord: SW9 alone: a hint: we run
                 self.node.runs_at.store(0, Relaxed);
@@ -186,9 +175,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             }
             if self.is_over() {
                 match self.give_up() {
-                    GivenUp::No => {}
-                    GivenUp::Yes => return false,
-                    GivenUp::Owner => {
+                    Became::Heir => {}
+                    Became::Idle => return false,
+                    Became::Owner => {
                         self.leave();
                         return true;
                     }
@@ -202,11 +191,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     }
 
     /// Sleeps while nobody rouses us, until the deadline. May return at any time.
-    fn sleep(&self) {
-        let tag = self.node.tag();
-        if tag.state() != State::Waiting {
-            return;
-        }
+    fn sleep(&self, tag: Tag) {
         if self.lock.spins_only() || !P::paravirt() {
             P::relax(P::tunable(Tunable::PauseNanos));
             return;
@@ -233,7 +218,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        let budget = if IN_ORDER || self.node.is_due() { full } else { vain.budget(full, count) };
+        let budget = if IN_ORDER || self.node.is_due(0) { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
         while looks.spent() < budget {
@@ -245,7 +230,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             let hot = seen == Seen::Hot && P::tunable(Tunable::Turns) != 0;
             if hot || until_clock == 0 {
                 until_clock = LOOKS_A_CLOCK;
-                if self.node.is_due() {
+                if self.node.is_due(0) {
                     if !self.objects {
                         looks = Looks::new(looks.last());
                     }
@@ -300,34 +285,38 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
     }
 
-    /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the last moment (I3). Whether we
-    /// own it.
+    /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the last moment. Whether we own it.
     fn sleep_unless_free(&mut self) -> bool {
         if self.lock.spins_only() || !P::paravirt() {
             return false;
         }
-        self.stop_objecting();
         let waiting = self.node.tag().with(State::Waiting);
         // ord: SW14 alone: our own word, as in SW5
         self.node.home.store(P::home(), Relaxed);
-        self.node.set(State::Waiting);
+        let became = self.step_down(waiting);
+        if matches!(became, Became::Idle) {
+            P::count(Event::PvWaitHead);
+            P::sleep(self.me, self.node.cell(), waiting.raw(), self.until);
+        }
+        matches!(became, Became::Owner)
+    }
+
+    /// As heir: our node says from now on that we do not compete, and the next release rouses somebody, unless the lock is free at the last
+    /// moment (I3).
+    fn step_down(&mut self, down: Tag) -> Became {
+        self.stop_objecting();
+        self.node.set(down.state());
         self.lock.change_flags(|flags| flags | WAKE);
         if !P::heavy_barrier() {
+            // The next release may miss the flag: competes on, unless somebody has taken that from us meanwhile.
             P::count(Event::PvNoBarrier);
             P::yield_slice();
-            // Nobody can be relied on to wake us: competes on, unless somebody has roused us meanwhile.
-            let _ = self.node.change(waiting, State::Roused);
-            return false;
+            return if self.node.change(down, State::Roused) { Became::Heir } else { Became::Idle };
         }
         // ST7: a barrier stands between our flag (ST6) and this look at the lock.
         // ord: ST7 pairs ST2, ST4: either we see the lock released, or its releaser sees our flag
         let count = self.lock.count.load(Relaxed);
-        if self.lock.claim(count) {
-            return true;
-        }
-        P::count(Event::PvWaitHead);
-        P::sleep(self.me, self.node.cell(), waiting.raw(), self.until);
-        false
+        if self.lock.claim(count) { Became::Owner } else { Became::Idle }
     }
 
     /// The owner, whose node is in the queue, leaves it.
@@ -342,34 +331,20 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         self.queue.domain.give_back(self.me);
     }
 
-    /// The deadline has passed: leaves the node in the queue for an owner to take out.
-    fn give_up(&mut self) -> GivenUp {
+    /// The deadline has passed: leaves the node in the queue for an owner to take out, unless we are roused, or own the lock, at the last moment.
+    fn give_up(&mut self) -> Became {
         let tag = self.node.tag();
+        let abandoned = tag.with(State::Abandoned);
         if tag.state() == State::Waiting {
-            return if self.node.change(tag, State::Abandoned) { GivenUp::Yes } else { GivenUp::No };
+            return if self.node.change(tag, State::Abandoned) { Became::Idle } else { Became::Heir };
         }
-        // The heir: somebody else has to be roused. As in I3, the next release does it, or we see the lock free.
-        self.stop_objecting();
-        self.node.set(State::Abandoned);
-        self.lock.change_flags(|flags| flags | WAKE);
-        if !P::heavy_barrier() {
-            P::count(Event::PvNoBarrier);
-            P::yield_slice();
-            // The next release may miss the flag: stays the heir, and tries again to give up.
-            let stays = self.node.change(tag.with(State::Abandoned), State::Roused);
-            return if stays { GivenUp::No } else { GivenUp::Yes };
+        let became = self.step_down(abandoned);
+        // Meanwhile another owner may have taken our node out, or another waiter stand in our place.
+        if matches!(became, Became::Owner) && !self.node.change(abandoned, State::Leased) {
+            self.lock.release_owned();
+            return Became::Idle;
         }
-        // ord: ST17 pairs ST2, ST4: as ST7, we see it released or our flag is seen
-        let count = self.lock.count.load(Relaxed);
-        if !self.lock.claim(count) {
-            return GivenUp::Yes;
-        }
-        // Unless another owner has taken our node out meanwhile, or another waiter stands in our place.
-        if self.node.change(tag.with(State::Abandoned), State::Leased) {
-            return GivenUp::Owner;
-        }
-        self.lock.release_owned();
-        GivenUp::Yes
+        became
     }
 }
 
