@@ -306,6 +306,8 @@ mod company;
 #[cfg(test)]
 mod everything;
 #[cfg(test)]
+mod idle;
+#[cfg(test)]
 mod rw_tests;
 #[cfg(test)]
 mod tests;

@@ -56,11 +56,15 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.flags());
-        let budget = vain.budget(full, count);
+        let mut budget = vain.budget(full, count);
         let (mut looks, mut free) = (Looks::new(count), 0);
         while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
+            let before = looks.spent();
             match looks.look::<P>(&self.count) {
-                Seen::Free if free < FREE_LOOKS && self.objects() => free += 1,
+                Seen::Free if free < FREE_LOOKS && self.objects() => {
+                    free += 1;
+                    budget += looks.spent() - before; // however short spins are
+                }
                 Seen::Free if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());
                     self.remember(vain, vain.paid_off(looks.spent(), full));
