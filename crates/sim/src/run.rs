@@ -308,6 +308,8 @@ mod everything;
 #[cfg(test)]
 mod idle;
 #[cfg(test)]
+mod in_order;
+#[cfg(test)]
 mod rw_tests;
 #[cfg(test)]
 mod tests;

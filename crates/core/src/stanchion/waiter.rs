@@ -117,6 +117,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             waiter.prepare();
             if taken_over.is_none() {
                 waiter.add();
+            } else if self.is_in_order() {
+                waiter.step_back();
             } else {
                 waiter.node.begin_turn(P::tunable(Tunable::TurnMicros));
             }
@@ -165,6 +167,27 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             }
             self.node.set(if alone { State::Roused } else { State::Waiting });
         });
+    }
+
+    /// In order, who has taken over a place, and is awake, waits in it: others may be in front. As in I3, the next release sees the flag, or we
+    /// see the lock free; then we rouse whoever is next.
+    fn step_back(&self) {
+        let waiting = self.node.tag().with(State::Waiting);
+        self.node.set(State::Waiting);
+        self.lock.change_flags(|flags| flags | WAKE);
+        loop {
+            let has_passed = P::heavy_barrier();
+            // ord: ST18 pairs ST2, ST4: as ST7, we see it released or our flag is seen
+            let count = self.lock.count.load(Relaxed);
+            if self.lock.claim(count) {
+                self.lock.release_owned();
+            }
+            if has_passed || self.is_over() || self.node.tag() != waiting {
+                return;
+            }
+            P::count(Event::PvNoBarrier);
+            P::yield_slice();
+        }
     }
 
     /// If we are urgent: the next release is to look for whom it rouses, though there is an heir.
