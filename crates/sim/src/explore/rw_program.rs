@@ -310,6 +310,7 @@ fn gives_up(lock: usize, wants: Wants) {
         sharing.gives_up(me);
         sharing.begins(me, wants);
     });
+    has_read(); // or will: behind those that came meanwhile, so nobody inside may wait for it
 }
 
 fn me() -> Ctx {
