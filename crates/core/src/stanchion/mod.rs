@@ -91,7 +91,8 @@ use crate::transitions::{Field, Table, Word};
 pub(crate) use word::NO_BARGING;
 use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 
-/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits, as the queue of a reader-writer lock needs it.
+/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits but more urgent waiters, as the
+/// queue of a reader-writer lock needs it.
 #[repr(C, align(4))]
 pub struct StanchionLock<P: Platform, const IN_ORDER: bool = false> {
     /// I1

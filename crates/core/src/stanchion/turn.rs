@@ -48,9 +48,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest.
+    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest. In order, the nearby ones wait their turn.
     fn choose(&self, queue: &Queue<'_, P>, ends: Ends) -> NodeId {
-        if self.is_in_order() {
+        if self.spins_only() {
             return ends.oldest;
         }
         if self.flags() & URGENT != 0 {
@@ -58,6 +58,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 return urgent;
             }
             self.change_flags(|flags| flags & !URGENT);
+        }
+        if IN_ORDER {
+            return ends.oldest;
         }
         let others_wait = queue.node(ends.oldest).tag().state() == State::Waiting;
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
