@@ -9,7 +9,7 @@
 //! it does not hold the lock is not preempted while it does.
 use super::StanchionLock;
 use super::queue::{Ends, Queue};
-use super::word::{URGENT, WAKE};
+use super::word::{HELD, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
 use crate::nodes::{NodeId, State};
@@ -20,6 +20,7 @@ use crate::platform::{Atomic, Platform, micros};
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be woken, once the lock is released.
     pub(super) fn rouse_heir(&self, domain: &P::Domain) -> Option<NodeId> {
+        debug_assert_ne!(self.count.peek() & HELD, 0, "only owners rouse (I4)");
         self.change_flags(|flags| flags & !WAKE); // before looking, I4
         let queue = Queue::of(self, domain);
         loop {
