@@ -62,8 +62,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             let before = looks.spent();
             match looks.look::<P>(&self.count) {
                 Seen::Free if free < FREE_LOOKS && self.objects() => {
-                    free += 1;
-                    budget += looks.spent() - before; // however short spins are
+                    (free, budget) = (free + 1, budget + looks.spent() - before); // however short spins are
                 }
                 Seen::Free if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());
@@ -115,12 +114,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             let mut waiter =
                 Waiter { lock: self, queue, me, node: domain.wait_node(me), until, objects: false };
             waiter.prepare();
-            if taken_over.is_none() {
-                waiter.add();
-            } else if self.is_in_order() {
-                waiter.step_back();
-            } else {
-                waiter.node.begin_turn(P::tunable(Tunable::TurnMicros));
+            match taken_over {
+                None => waiter.add(),
+                Some(_) if self.is_in_order() => waiter.step_back(),
+                Some(_) => waiter.node.begin_turn(P::tunable(Tunable::TurnMicros)),
             }
             waiter.announce();
             waiter.wait()
@@ -169,8 +166,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         });
     }
 
-    /// In order, who has taken over a place, and is awake, waits in it: others may be in front. As in I3, the next release sees the flag, or we
-    /// see the lock free; then we rouse whoever is next.
+    /// In order, who has taken over a place waits in it. As in I3, the next release sees the flag, or we see the lock free, and rouse who is next.
     fn step_back(&self) {
         let waiting = self.node.tag().with(State::Waiting);
         self.node.set(State::Waiting);

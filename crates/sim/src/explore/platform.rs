@@ -74,7 +74,7 @@ impl Platform for Stepped {
     }
 
     fn priority() -> u8 {
-        with(|engine| engine.urgency())
+        with(engine::Engine::urgency)
     }
 
     fn sleep(node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {

@@ -135,7 +135,8 @@ fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
             let scene = Arc::clone(&scene);
             Box::new(move || scene.live()) as Box<dyn FnOnce() + Send>
         });
-        conduct_tuned(&machine(), seed, &[(Tunable::HandOver, 0)], contexts.collect()).expect("the scene comes to its end");
+        conduct_tuned(&machine(), seed, &[(Tunable::HandOver, 0)], contexts.collect())
+            .expect("the scene comes to its end");
         (scene.idle.load(Relaxed), scene.asked.load(Relaxed))
     });
     scenes.fold((0, 0), |(idle, asked), (longer, more)| (idle.max(longer), asked + more))
@@ -145,7 +146,10 @@ fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
 fn a_lock_left_to_a_waiter_that_lost_its_cpu_is_taken_by_who_runs() {
     // Sections are longer than spins: the heir comes again and again, objects, and sleeps.
     let (idle, asked) = idle::<StanchionLock<Sim>>("stanchion", 100_000);
-    assert!(idle < VISIT / 20, "the lock is free for {idle} ns, and wanted; {asked} visits found it asked for");
+    assert!(
+        idle < VISIT / 20,
+        "the lock is free for {idle} ns, and wanted; {asked} visits found it asked for"
+    );
     assert!(asked > 20, "a waiter that objects loses its CPU: {asked} times");
     // Sections are longer than newcomers try, and shorter than heads poll.
     let (idle, asked) = self::idle::<PvQSpinLock<Sim>>("pv-qspin", 50_000);

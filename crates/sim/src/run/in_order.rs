@@ -39,6 +39,10 @@ fn who_takes_over_a_place_waits_in_it() {
             }),
         ];
         conduct(&machine(1, 1, 4), 1, contexts).expect("all get it");
-        assert_eq!(*order.lock().expect("no panic"), [0, 1, 2, 3], "the last one came back {early} ns before the release");
+        assert_eq!(
+            *order.lock().expect("no panic"),
+            [0, 1, 2, 3],
+            "the last one came back {early} ns before the release"
+        );
     }
 }
