@@ -1,6 +1,7 @@
 /* fork in programs with threads. */
 #define GROUP "fork"
 #include "../conds.h"
+#include <dlfcn.h>
 
 static pthread_mutex_t M = PTHREAD_MUTEX_INITIALIZER, OTHER = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t L = PTHREAD_RWLOCK_INITIALIZER;
@@ -158,6 +159,142 @@ TEST(waiters_stay_with_the_parent) {
     }
     END_CHILD(child);
     let_go(threads, 4);
+}
+
+/* ---- Threads that sleep for an object while another one forks ----------------------------------- */
+
+enum { SLEEPERS = 4 };
+static pid_t sleepers[SLEEPERS];
+static int came_back;
+
+/* Starts threads that take a lock once each, and waits until they sleep. */
+static void start_sleepers(pthread_t *threads, void *(*body)(void *)) {
+    for (long i = 0; i < SLEEPERS; i++) {
+        PUT(&sleepers[i], 0);
+        threads[i] = START(body, (void *)i);
+        AWAIT(READ(&sleepers[i]) != 0 && sleeps(READ(&sleepers[i])));
+    }
+}
+
+static void end_sleepers(pthread_t *threads) {
+    for (int i = 0; i < SLEEPERS; i++) END(threads[i]);
+    CHECK(READ(&came_back) == SLEEPERS, "%d threads came back", READ(&came_back));
+    PUT(&came_back, 0);
+}
+
+static void *locks_once(void *number) {
+    PUT(&sleepers[(long)number], my_tid());
+    GIVES(pthread_mutex_lock(&M), 0);
+    ADD(&came_back, 1);
+    GIVES(pthread_mutex_unlock(&M), 0);
+    return NULL;
+}
+
+/* Who sleeps for the mutex, its head among them, is not in the child. Threads of the child sleep for it, and are woken. */
+TEST_EACH(sleepers_of_a_mutex, OWNERLESS) {
+    pthread_t threads[SLEEPERS];
+    make_mutex(&M, &OWNERLESS[row]);
+    GIVES(pthread_mutex_lock(&M), 0);
+    start_sleepers(threads, locks_once);
+    pid_t child = forked();
+    if (child == 0) {
+        start_sleepers(threads, locks_once);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        end_sleepers(threads);
+        GIVES(pthread_mutex_trylock(&M), 0);
+        _exit(0);
+    }
+    END_CHILD(child);
+    GIVES(pthread_mutex_unlock(&M), 0);
+    end_sleepers(threads);
+}
+
+static const struct shape {
+    const char *name;
+    int kind, forker_reads, first_reads;
+} SHAPES[] = {
+    {"default/held-by-a-reader", PTHREAD_RWLOCK_PREFER_READER_NP, 1, 0},
+    {"default/held-by-a-writer/reader-first", PTHREAD_RWLOCK_PREFER_READER_NP, 0, 1},
+    {"default/held-by-a-writer/writer-first", PTHREAD_RWLOCK_PREFER_READER_NP, 0, 0},
+    {"prefer-writer/held-by-a-reader", PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, 1, 0},
+    {"prefer-writer/held-by-a-writer/reader-first", PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, 0, 1},
+    {"prefer-writer/held-by-a-writer/writer-first", PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, 0, 0},
+};
+static const struct shape *shape;
+
+/* Writers and readers in turns. Beside a reader only writers sleep. */
+static void *shares_once(void *number) {
+    int reads = !shape->forker_reads && ((long)number % 2 == 0) == shape->first_reads;
+    PUT(&sleepers[(long)number], my_tid());
+    GIVES(reads ? pthread_rwlock_rdlock(&L) : pthread_rwlock_wrlock(&L), 0);
+    ADD(&came_back, 1);
+    GIVES(pthread_rwlock_unlock(&L), 0);
+    return NULL;
+}
+
+/* What POSIX leaves open, and libc's lock does not do: its word goes on counting writers that the child does not have. */
+static void needs_a_lock_that_forgets(void) {
+    Dl_info where;
+    if (dladdr(dlsym(RTLD_DEFAULT, "pthread_rwlock_wrlock"), &where) != 0 && strstr(where.dli_fname, "/libc.so") != NULL)
+        SKIP("libc's own reader-writer locks are of no use in a child that lacks their waiters");
+}
+
+TEST_EACH(sleepers_of_a_rwlock, SHAPES) {
+    pthread_t threads[SLEEPERS];
+    needs_a_lock_that_forgets();
+    pthread_rwlockattr_t attributes;
+    shape = &SHAPES[row];
+    GIVES(pthread_rwlockattr_init(&attributes), 0);
+    GIVES(pthread_rwlockattr_setkind_np(&attributes, shape->kind), 0);
+    GIVES(pthread_rwlock_init(&L, &attributes), 0);
+    GIVES(shape->forker_reads ? pthread_rwlock_rdlock(&L) : pthread_rwlock_wrlock(&L), 0);
+    start_sleepers(threads, shares_once);
+    pid_t child = forked();
+    if (child == 0) {
+        start_sleepers(threads, shares_once);
+        GIVES(pthread_rwlock_unlock(&L), 0);
+        end_sleepers(threads);
+        GIVES(pthread_rwlock_trywrlock(&L), 0);
+        _exit(0);
+    }
+    END_CHILD(child);
+    GIVES(pthread_rwlock_unlock(&L), 0);
+    end_sleepers(threads);
+}
+
+static void *waits_once(void *number) {
+    GIVES(pthread_mutex_lock(&M), 0);
+    PUT(&sleepers[(long)number], my_tid());
+    GIVES(pthread_cond_wait(&C, &M), 0);
+    ADD(&came_back, 1);
+    GIVES(pthread_mutex_unlock(&M), 0);
+    return NULL;
+}
+
+static void wake_one_by_one(void) {
+    for (int i = 0; i < SLEEPERS; i++) {
+        GIVES(pthread_mutex_lock(&M), 0);
+        GIVES(pthread_cond_signal(&C), 0);
+        GIVES(pthread_mutex_unlock(&M), 0);
+        AWAIT(READ(&came_back) == i + 1);
+    }
+}
+
+TEST(sleepers_of_a_condition_variable) {
+    pthread_t threads[SLEEPERS];
+    start_sleepers(threads, waits_once);
+    GIVES(pthread_mutex_lock(&M), 0);
+    pid_t child = forked();
+    GIVES(pthread_mutex_unlock(&M), 0);
+    if (child == 0) {
+        start_sleepers(threads, waits_once);
+        wake_one_by_one();
+        end_sleepers(threads);
+        _exit(0);
+    }
+    END_CHILD(child);
+    wake_one_by_one();
+    end_sleepers(threads);
 }
 
 /* fork from a thread that is not the first, which then is the child's only one. */

@@ -98,6 +98,7 @@ impl QueueOrder for Cna {
             return;
         }
         let head = Head(waiter);
+        head.check();
         if head.secondary().is_none()
             && !waiter.percpu.roll(waiter.me).is_multiple_of(P::tunable(Tunable::CnaShuffle).max(1))
         {
@@ -170,6 +171,15 @@ impl<P: Platform> Head<'_, P> {
     fn set_since(&self, since: u32) {
         // ord: C11 alone: ours while we are head (I7)
         self.0.node.since.store(since, Relaxed);
+    }
+
+    /// In debug builds, panics unless what was handed to us is as I8 says.
+    fn check(&self) {
+        let (since, secondary) = (self.0.node.since.peek(), self.0.node.secondary.peek());
+        debug_assert!(
+            since == FLUSH || (since == NEVER) == (secondary == NodeCode::NONE),
+            "the secondary queue ends with {secondary:#x}, and began at {since} (I8)"
+        );
     }
 
     /// The node that `of`, a node of the secondary queue, is linked to.

@@ -6,6 +6,7 @@ use crate::machine::{Machine, SchedulerKind};
 use crate::platform::furnish;
 use crate::run::Failure;
 use crate::time::{MS, NS, Time};
+use stanchion_core::Tunable;
 
 /// Virtual time after which contexts count as hung.
 const LONGEST: Time = 60_000 * MS;
@@ -13,6 +14,16 @@ const LONGEST: Time = 60_000 * MS;
 /// Runs contexts to their end; locks of theirs are made for [`crate::Sim`] and may lie anywhere. A panic in one of them is a
 /// [`Failure::Broken`], and so is a deadlock, or a minute of virtual time.
 pub fn conduct(machine: &Machine, seed: u64, contexts: Vec<Box<dyn FnOnce() + Send>>) -> Result<(), Failure> {
+    conduct_tuned(machine, seed, &[], contexts)
+}
+
+/// As [`conduct`], with tunables set.
+pub(crate) fn conduct_tuned(
+    machine: &Machine,
+    seed: u64,
+    tunings: &[(Tunable, u32)],
+    contexts: Vec<Box<dyn FnOnce() + Send>>,
+) -> Result<(), Failure> {
     let count = contexts.len();
     let cpus = machine.topology.cpu_count();
     if machine.host.scheduler == SchedulerKind::Pinned && count > cpus {
@@ -24,7 +35,7 @@ pub fn conduct(machine: &Machine, seed: u64, contexts: Vec<Box<dyn FnOnce() + Se
         (0..cpus).collect()
     };
     let arena = Arena::new(SimDomain::bytes(count, 1));
-    let _furnished = furnish(SimDomain::new(&arena, count, 1), [].into_iter());
+    let _furnished = furnish(SimDomain::new(&arena, count, 1), tunings.iter().copied());
     let engine = Engine::new(machine, &arena, count, &cpus, seed, 0, None);
     let bodies = contexts.into_iter().map(|body| body as Box<dyn FnOnce()>).collect();
     let limits = Limits { until: LONGEST, events: u64::MAX, stop: &|| false };

@@ -306,6 +306,10 @@ mod company;
 #[cfg(test)]
 mod everything;
 #[cfg(test)]
+mod idle;
+#[cfg(test)]
+mod in_order;
+#[cfg(test)]
 mod rw_tests;
 #[cfg(test)]
 mod tests;

@@ -91,6 +91,14 @@ impl<P: Platform> ReaderCell<P> {
         }
     }
 
+    /// Forgets who sleeps until the context leaves: for the child of a process whose contexts it does not have. Nobody uses the cell meanwhile.
+    pub fn forget_waiter(&self) {
+        if self.has_waiter() {
+            // ord: D45 alone: nobody else is there
+            self.waiter.store(0, Relaxed);
+        }
+    }
+
     /// Whether a writer sleeps until the context leaves, for reports (I4).
     pub fn has_waiter(&self) -> bool {
         self.waiter.peek() != 0

@@ -62,6 +62,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
             } else {
                 P::yield_slice();
             }
+            debug_assert_eq!(cell.waiter.peek(), code, "nobody else takes the sleeper's number out (I4)");
             // ord: D13 alone: nobody else changes it while it is ours (I4); a kick that comes later ends another halt
             cell.waiter.store(0, Relaxed);
         }

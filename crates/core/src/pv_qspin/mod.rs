@@ -36,7 +36,8 @@
 //!   runs is overtaken by those only who were past the check. Under the others the bound is that of `qspin`: once by each other
 //!   context. `try_acquire` heeds the same. A context without a node (fifth nesting level, or no number left) cannot queue; it
 //!   heeds the head's request only.
-//! - Progress: needs the holder to run, and a head that sleeps to get a CPU, unless newcomers steal.
+//! - Progress: needs the holder to run, and a head that sleeps to get a CPU, unless newcomers steal. A head that has forbidden that and is
+//!   preempted leaves a free lock idle until it runs again: that is the algorithm's, in the kernel, too.
 //! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes.
 //! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where [`Platform::paravirt`] says no, spins
 //!   in FIFO order instead of halting.

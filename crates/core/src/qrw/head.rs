@@ -118,7 +118,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     fn withdraw(&self, objects: bool) {
         if objects {
             // ord: J19 alone: as J18, who does not see it waits in the queue
-            self.count.fetch_add(WAITING.wrapping_neg(), Relaxed);
+            let before = self.count.fetch_add(WAITING.wrapping_neg(), Relaxed);
+            debug_assert_ne!(before & WAITING, 0, "nobody else takes the head's objection back (I3)");
         }
     }
 
@@ -147,7 +148,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
                 Some(until) => P::halt_while_until(&self.count, seen, until),
             }
             // ord: J21 alone: whoever kicks us once too often is harmless
-            self.count.fetch_add(code.wrapping_neg(), Relaxed);
+            let before = self.count.fetch_add(code.wrapping_neg(), Relaxed);
+            debug_assert_eq!(before & SLEEPER, code, "nobody else touches the sleeper's number (I3)");
         }
     }
 }

@@ -27,7 +27,8 @@
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those who queue. A head is passed by writers during its first `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the word, and by
+//! - Fairness: FIFO among those who queue, but that waiters of real-time priority come before the others, the most urgent first, once they are behind a
+//!   head. A head is passed by writers during its first `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the word, and by
 //!   readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by writers that find the lock free, each
 //!   of which kicks it again. So a context that waits is passed without bound only while the system gives it no CPU.
 //!   Readers pass nobody who queues, unless they must not wait.
@@ -66,7 +67,7 @@
 //!   change that ends that is a read-modify-write by somebody who finds the number in the word and kicks it.
 //! - **I5** A reader goes in ahead of the queue only if it finds nobody there after it was counted, or if it must not wait. So a context that
 //!   reads, and waits for another to read that queued before, does not wait for one that it has left behind a waiting writer. (Where the
-//!   queue's lock has no node left, a reader that gets none may overtake.)
+//!   queue's lock has no node left, a reader that gets none may overtake; and a more urgent writer goes ahead of a reader in the queue.)
 //!
 //! ## Memory orderings
 //!

@@ -91,7 +91,8 @@ use crate::transitions::{Field, Table, Word};
 pub(crate) use word::NO_BARGING;
 use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 
-/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits, as the queue of a reader-writer lock needs it.
+/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits but more urgent waiters, as the
+/// queue of a reader-writer lock needs it.
 #[repr(C, align(4))]
 pub struct StanchionLock<P: Platform, const IN_ORDER: bool = false> {
     /// I1
@@ -140,7 +141,7 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
         let free = self.count_when_free();
         TRANSITIONS.check(Field::Locked, || self.count.peek() & HELD, 0u8);
         // ST4: stores the count (release), then reads the flags: the light side of the pair with ST7.
-        // ord: ST4 pairs ST1, ST7: our section comes before the next owner's; an heir that did not see this left its flag for us
+        // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see this left its flag for us
         match P::release_then_look(&self.count, free, &self.flags, WAKE) {
             Released::Unmarked => {}
             Released::Held => self.release_rousing(),
@@ -261,7 +262,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 wake(before);
             }
             roused = heir.or(roused);
-            // ord: ST2 pairs ST1, ST7: as ST4, our section comes before the next owner's
+            // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's
             let released = P::release_then_look(&self.count, self.count_when_free(), &self.flags, WAKE);
             if released == Released::Held {
                 continue; // an heir that is woken now would find the lock held

@@ -9,7 +9,7 @@
 //! it does not hold the lock is not preempted while it does.
 use super::StanchionLock;
 use super::queue::{Ends, Queue};
-use super::word::{URGENT, WAKE};
+use super::word::{HELD, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
 use crate::nodes::{NodeId, State, WaitNode};
@@ -20,6 +20,7 @@ use crate::platform::{Atomic, Platform, micros};
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be woken, once the lock is released.
     pub(super) fn rouse_heir(&self, domain: &P::Domain) -> Option<NodeId> {
+        debug_assert_ne!(self.count.peek() & HELD, 0, "only owners rouse (I4)");
         self.change_flags(|flags| flags & !WAKE); // before looking, I4
         let queue = Queue::of(self, domain);
         loop {
@@ -48,9 +49,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest.
+    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest. In order, the nearby ones wait their turn.
     fn choose(&self, queue: &Queue<'_, P>, ends: Ends) -> NodeId {
-        if self.is_in_order() {
+        if self.spins_only() {
             return ends.oldest;
         }
         if self.flags() & URGENT != 0 {
@@ -58,6 +59,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 return urgent;
             }
             self.change_flags(|flags| flags & !URGENT);
+        }
+        if IN_ORDER {
+            return ends.oldest;
         }
         let others_wait = queue.node(ends.oldest).tag().state() == State::Waiting;
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
@@ -78,7 +82,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
         if let GivesWay::ToAnybody = gives_way {
             P::yield_slice();
-            self.acquire_slow(0, None);
+            let _ = self.barge().map_err(|count| self.acquire_slow(count, None));
         } else {
             self.wait_in_queue(None);
         }

@@ -44,11 +44,14 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.flags());
-        let budget = vain.budget(full, count);
+        let mut budget = vain.budget(full, count);
         let (mut looks, mut free) = (Looks::new(count), 0);
         while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
+            let before = looks.spent();
             match looks.look::<P>(&self.count) {
-                Seen::Free if free < FREE_LOOKS && self.objects() => free += 1,
+                Seen::Free if free < FREE_LOOKS && self.objects() => {
+                    (free, budget) = (free + 1, budget + looks.spent() - before); // however short spins are
+                }
                 Seen::Free if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());
                     self.remember(vain, vain.paid_off(looks.spent(), full));
@@ -99,10 +102,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             let mut waiter =
                 Waiter { lock: self, queue, me, node: domain.wait_node(me), until, objects: false };
             waiter.prepare();
-            if taken_over.is_none() {
-                waiter.add();
-            } else {
-                waiter.node.begin_turn(P::tunable(Tunable::TurnMicros));
+            match taken_over {
+                None => waiter.add(),
+                Some(_) if self.is_in_order() => waiter.step_back(),
+                Some(_) => waiter.node.begin_turn(P::tunable(Tunable::TurnMicros)),
             }
             waiter.announce();
             waiter.wait()
@@ -149,6 +152,26 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             }
             self.node.set(if alone { State::Roused } else { State::Waiting });
         });
+    }
+
+    /// In order, who has taken over a place waits in it. As in I3, the next release sees the flag, or we see the lock free, and rouse who is next.
+    fn step_back(&self) {
+        let waiting = self.node.tag().with(State::Waiting);
+        self.node.set(State::Waiting);
+        self.lock.change_flags(|flags| flags | WAKE);
+        loop {
+            let has_passed = P::heavy_barrier();
+            // ord: ST18 pairs ST2, ST4: as ST7, we see it released or our flag is seen
+            let count = self.lock.count.load(Relaxed);
+            if self.lock.claim(count) {
+                self.lock.release_owned();
+            }
+            if has_passed || self.is_over() || self.node.tag() != waiting {
+                return;
+            }
+            P::count(Event::PvNoBarrier);
+            P::yield_slice();
+        }
     }
 
     /// If we are urgent: the next release is to look for whom it rouses, though there is an heir.

@@ -214,6 +214,11 @@ impl Plan {
         self.rounds[ctx] == LONG_ROUNDS && self.coin(Coin::Thief, 0, 0, 2) == 0
     }
 
+    /// Whether some waiters are of real-time priority.
+    pub(super) fn has_urgent(&self) -> bool {
+        self.coin(Coin::Urgent, 0, 0, 2) == 0
+    }
+
     /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of handlers.
     pub(super) fn locks(&self) -> usize {
         if self.faults.has(Fault::Interrupts) {

@@ -74,7 +74,7 @@ impl Platform for Stepped {
     }
 
     fn priority() -> u8 {
-        with(|engine| engine.coin(Coin::Urgent, 8)).saturating_sub(5) as u8
+        with(engine::Engine::urgency)
     }
 
     fn sleep(node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {

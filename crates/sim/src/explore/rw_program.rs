@@ -127,9 +127,13 @@ impl RwProgram {
         if self.kind.shares.awaits == Awaits::Nobody || self.plan.faults.has(Fault::Interrupts) {
             return;
         }
+        let queued = self.kind.shares.awaits == Awaits::Queued;
+        if queued && self.plan.has_urgent() {
+            return; // a writer may go ahead of those it waits for
+        }
         let me = me();
         let nodeless = run::watch(|watch| watch.went_without_node(me));
-        if nodeless && self.kind.shares.awaits == Awaits::Queued {
+        if nodeless && queued {
             return; // it overtook those that have nodes
         }
         if self.kind.shares.awaits == Awaits::Readers {
@@ -310,6 +314,7 @@ fn gives_up(lock: usize, wants: Wants) {
         sharing.gives_up(me);
         sharing.begins(me, wants);
     });
+    has_read(); // or will: behind those that came meanwhile, so nobody inside may wait for it
 }
 
 fn me() -> Ctx {

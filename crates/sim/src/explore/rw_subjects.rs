@@ -165,8 +165,7 @@ fn described<L: Downgrade<Platform = Stepped>>(
         shares: facts.shares.expect("a reader-writer lock"),
         handlers_write: facts.in_handlers == InHandlers::All,
         most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
-        // Not where there are upgrades (rows that are reached): what a reader may wait for beside an upgrade is not told yet for limited times.
-        timed: facts.timed == Timed::InQueue && !facts.stated.unreachable.is_empty(),
+        timed: facts.timed == Timed::InQueue,
         line: L::QUEUE,
     };
     Subject::of(Explored::Rw(kind), facts.about, facts.bound, facts.stated)

@@ -122,20 +122,27 @@ impl Default for Class {
     }
 }
 
-/// Whether one of the cells of `cpu`, whose thread has ended, says that it reads.
-pub(super) fn is_reading(cpu: CpuId) -> bool {
+/// All classes with cells.
+fn classes() -> impl Iterator<Item = &'static Class> {
     // ord: N64 pairs N63: what comes after the class was stored before it was in the list
     let mut next = NonNull::new(CLASSES.load(Ordering::Acquire));
-    while let Some(class) = next {
+    core::iter::from_fn(move || {
         // SAFETY: the list holds addresses of classes that were borrowed for `'static` when they were put there (R1).
-        let class: &'static Class = unsafe { class.as_ref() };
-        if class.line(cpu).is_some_and(|line| !line.0.is_idle()) {
-            return true;
-        }
+        let class: &'static Class = unsafe { next?.as_ref() };
         // ord: N65 alone: stored before the class was in the list, and never again
         next = NonNull::new(class.next.load(Ordering::Relaxed));
-    }
-    false
+        Some(class)
+    })
+}
+
+/// Whether one of the cells of `cpu`, whose thread has ended, says that it reads.
+pub(super) fn is_reading(cpu: CpuId) -> bool {
+    classes().any(|class| class.line(cpu).is_some_and(|line| !line.0.is_idle()))
+}
+
+/// In the child of a fork, which does not have the writers that waited: nobody waits for `cpu` to leave.
+pub(super) fn forget_writers(cpu: CpuId) {
+    classes().filter_map(|class| class.line(cpu)).for_each(|line| line.0.forget_waiter());
 }
 
 impl<C: Counting> ReaderClass<Native<C>> for &'static Class {

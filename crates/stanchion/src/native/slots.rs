@@ -277,7 +277,8 @@ fn is_in_use(cpu: CpuId) -> bool {
     readers::is_reading(cpu) || slot(cpu).percpu.nesting() != 0
 }
 
-/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended.
+/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended. No writer waits
+/// for what any of them reads, though a cell may say so.
 ///
 /// If the fork came while a number was handed out, in the handler of a signal, nobody knows which: nothing is taken back in this process.
 pub(super) fn forked() {
@@ -292,6 +293,7 @@ pub(super) fn forked() {
     };
     // ord: SL9 alone: as SL10, or, when the library is loaded, a number that is the same for all
     PROCESS.store(known, Ordering::Relaxed);
+    all_owners().for_each(|(cpu, _)| readers::forget_writers(cpu));
 }
 
 /// As [`forked`]; and frees what the threads have in use that the child does not have (N4), but for what they read.

@@ -238,6 +238,12 @@ impl Engine {
         self.plan.coin(coin, self.current, *times, below)
     }
 
+    /// How urgent the current context is, each time that it asks.
+    pub(super) fn urgency(&mut self) -> u8 {
+        let drawn = self.coin(Coin::Urgent, 8).saturating_sub(5) as u8;
+        if self.plan.has_urgent() { drawn } else { 0 }
+    }
+
     /// `ctx` cannot go on, for the reason that its new status tells.
     fn set_aside(&mut self, ctx: Ctx, status: Status) {
         self.status[ctx] = status;
