@@ -72,6 +72,8 @@ pub struct Facts {
     pub name: &'static str,
     /// The name of its type in `stanchion::lock`.
     pub alias: &'static str,
+    /// Its type in this crate, as its row has it.
+    pub path: &'static str,
     /// What it is, in a sentence.
     pub about: &'static str,
     /// For whom it is.
@@ -206,11 +208,12 @@ const fn equal(one: &[u8], other: &[u8]) -> bool {
 /// From the rows to their facts.
 macro_rules! facts {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
-        $(has $readers:ident $ways:ident $again:ident)? $(c [$($c:ident)?] preload [$($holder:literal)?])? { $($fact:tt)* })*) => {
+        $(has $readers:ident $ways:ident $again:ident)? $(c $c:tt preload [$($holder:literal)?])? { $($fact:tt)* })*) => {
         pub(super) const FACTS: &[crate::catalogue::Facts] = &[$({
             let facts = crate::catalogue::Facts {
                 name: $name,
                 alias: stringify!($alias),
+                path: stringify!($lock),
                 about: $about,
                 suits: $suits,
                 upgrades: crate::catalogue::upgrades(concat!("" $(, stringify!($ways))?)),
