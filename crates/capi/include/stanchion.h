@@ -173,6 +173,18 @@ typedef struct stanchion_cna_t {
 #define STANCHION_CNA_INIT STANCHION_INIT
 
 /**
+ * `hmcs`: A queue on each NUMA node, and a queue of the NUMA nodes. For: as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock.
+ *
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_hmcs_t {
+  /* For the library alone. */
+  uint32_t opaque[144];
+} stanchion_hmcs_t;
+#define STANCHION_HMCS_INIT STANCHION_INIT
+
+/**
  * `reciprocating`: Waiters arrive on a stack, and one stack after the other is served. For: as `qspin`: each hand-over is one store into the line of the next.
  *
  * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
@@ -183,6 +195,18 @@ typedef struct stanchion_reciprocating_t {
   uint32_t opaque;
 } stanchion_reciprocating_t;
 #define STANCHION_RECIPROCATING_INIT STANCHION_INIT
+
+/**
+ * `malthusian`: A queue that sets surplus waiters aside, to sleep for long. For: more threads than CPUs, a lock that is always wanted: few threads take turns.
+ *
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_malthusian_t {
+  /* For the library alone. */
+  uint32_t opaque[2];
+} stanchion_malthusian_t;
+#define STANCHION_MALTHUSIAN_INIT STANCHION_INIT
 
 /**
  * `unfair-q`: A queue of spinners who steal, those in front more often. For: more threads than CPUs, without sleeping; no bound on a wait.
@@ -438,7 +462,9 @@ typedef struct stanchion_rwlock_t {
     X(twa, 4) \
     X(qspin, 4) \
     X(cna, 4) \
+    X(hmcs, 576) \
     X(reciprocating, 4) \
+    X(malthusian, 8) \
     X(unfair_q, 4) \
     X(ppc_simple, 4) \
     X(owner_qspin, 4) \
@@ -877,6 +903,46 @@ int stanchion_cna_timedlock(struct stanchion_cna_t *lock, const struct timespec 
 int stanchion_cna_unlock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
 
 /**
+ * Waits until the calling thread holds `lock`, a `stanchion_hmcs_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_hmcs_lock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_hmcs_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_hmcs_trylock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_hmcs_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_hmcs_timedlock(struct stanchion_hmcs_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_hmcs_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_hmcs_unlock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
+
+/**
  * Waits until the calling thread holds `lock`, a `stanchion_reciprocating_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
@@ -915,6 +981,46 @@ int stanchion_reciprocating_timedlock(struct stanchion_reciprocating_t *lock, co
  * `stanchion_checked_mutex_t`.
  */
 int stanchion_reciprocating_unlock(struct stanchion_reciprocating_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_malthusian_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_malthusian_lock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_malthusian_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_malthusian_trylock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_malthusian_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_malthusian_timedlock(struct stanchion_malthusian_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_malthusian_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_malthusian_unlock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
 
 /**
  * Waits until the calling thread holds `lock`, a `stanchion_unfair_q_t`.

@@ -33,6 +33,8 @@ pub use tunables::{BadSetting, Tunable, tuned};
 // locks: modules
 pub mod byte;
 pub mod cna;
+pub mod hmcs;
+pub mod malthusian;
 pub mod owner_queued;
 pub mod owner_yield;
 pub mod percpu_rw;
@@ -50,6 +52,8 @@ pub mod xen_pv;
 
 pub use byte::ByteLock;
 pub use cna::CnaLock;
+pub use hmcs::HmcsLock;
+pub use malthusian::MalthusianLock;
 pub use owner_queued::OwnerQueuedLock;
 pub use owner_yield::OwnerYieldLock;
 pub use percpu_rw::PerCpuRwLock;

@@ -120,6 +120,21 @@ macro_rules! mutex_rows {
             stated: Stated::CNA,
         }
 
+        hmcs HmcsLock [$crate::hmcs::HmcsLock<$platform>] "hmcs"
+            is "A queue on each NUMA node, and a queue of the NUMA nodes."
+            for "as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock"
+            c [stanchion_hmcs_t: [u32; 144]] preload [] {
+            bytes: 576, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "as `qspin`", outnumbered: Collapses,
+            overtaken: "once its NUMA node has queued, for 64 acquisitions of each of the others, and once by who was past its check; until then, any number of times",
+            starves: false, bound: Overtaking::BY_NUMA_TURN,
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("it has 576 bytes, and the word of a pthread mutex has 4"),
+            source: "Chabbi, Fagan and Mellor-Crummey, High performance locks for multi-level NUMA systems, PPoPP 2015, two levels",
+            stated: Stated::HMCS,
+        }
+
         reciprocating ReciprocatingLock [$crate::reciprocating::ReciprocatingLock<$platform>] "reciprocating"
             is "Waiters arrive on a stack, and one stack after the other is served."
             for "as `qspin`: each hand-over is one store into the line of the next"
@@ -132,6 +147,21 @@ macro_rules! mutex_rows {
             not_preloaded: Some("the child of a fork could not forget its waiters"),
             source: "Dice and Kogan, Reciprocating Locks, 2025 (arXiv 2501.02380)",
             stated: Stated::RECIPROCATING,
+        }
+
+        malthusian MalthusianLock [$crate::malthusian::MalthusianLock<$platform>] "malthusian"
+            is "A queue that sets surplus waiters aside, to sleep for long."
+            for "more threads than CPUs, a lock that is always wanted: few threads take turns"
+            c [stanchion_malthusian_t: [u32; 2]] preload [] {
+            bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Sleep, waiting: "spin 256 polls, then sleep", outnumbered: Holds,
+            overtaken: "never in the queue; one that is set aside, for 1000 releases for each that was set aside before it", starves: false,
+            bound: Overtaking::ASIDE,
+            holder_away: "all sleep", next_away: "all sleep until it ran",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("it has 8 bytes, and the word of a pthread mutex has 4"),
+            source: "Dave Dice, Malthusian Locks, EuroSys 2017 (MCSCR-STP)",
+            stated: Stated::MALTHUSIAN,
         }
 
         unfair_q UnfairQueuedLock [$crate::unfair_q::UnfairQueuedLock<$platform>] "unfair-q"
