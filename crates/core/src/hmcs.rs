@@ -59,7 +59,7 @@
 //! ## Memory orderings
 //!
 //! Mutual exclusion needs one pair: the release (HM3) with the claims (HM1, HM2, HM4, HM5). Each queue has those of `qspin`: publication
-//! (HM6, HM10), links (HM7, HM11) and hand-over (HM8 with HM9, HM12 with HM13). A queue that is left empty on a NUMA node (HM14)
+//! (HM6, HM10) and links (HM7, HM11). A hand-over on a NUMA node (HM9) publishes its place (HM8); one in the upper queue publishes nothing. A queue that is left empty on a NUMA node (HM14)
 //! publishes that its place has left the upper queue (I4).
 use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
@@ -238,8 +238,8 @@ impl<P: Platform> HmcsLock<P> {
         if let Some(before) = before.checked_sub(1) {
             // ord: HM11 pairs HM23: the link comes after our place was ready
             self.places[usize::from(before)].next.store(number, Release);
-            // ord: HM12 pairs HM13: the turn in front is over
-            place.state.wait_until(Acquire, |state| state == HEAD);
+            // ord: HM12 alone: says when to poll the lock; what was done in front of us is ordered by the claim (HM4)
+            place.state.wait_until(Relaxed, |state| state == HEAD);
         }
     }
 
@@ -281,8 +281,8 @@ impl<P: Platform> HmcsLock<P> {
         if self.tail.compare_exchange(numa as u8 + 1, 0, Relaxed, Relaxed).is_err() {
             // ord: HM23 pairs HM11: the place behind was ready
             let next = self.places[numa].next.wait_briefly::<P>(Acquire, |next| next != 0);
-            // ord: HM13 pairs HM12: our turn is over
-            self.places[usize::from(next) - 1].state.store(HEAD, Release);
+            // ord: HM13 alone: as HM12; our release (HM3) comes behind it
+            self.places[usize::from(next) - 1].state.store(HEAD, Relaxed);
         }
     }
 

@@ -235,8 +235,8 @@ impl Stated {
     pub(super) const MALTHUSIAN: Self = Self {
         fields: &[(0, "tail"), (2, "next"), (4, "aside"), (6, "releases")],
         tail: Tail::Nodes,
-        // All of the lock but the tail, and links of nodes in both directions.
-        in_order: InOrder::NOTHING.stores(&[1, 2, 3, 1_000, 1_006, 1_008, 1_014]),
+        // All of the lock but the tail, and of nodes the states, and the links in both directions.
+        in_order: InOrder::NOTHING.stores(&[1, 2, 3, 1_000, 1_001, 1_006, 1_008, 1_009, 1_014]),
         programs: &[Programs::Halting],
         ..HELD
     };
