@@ -1,15 +1,27 @@
-//! `cargo xtask locks`: writes the tables of locks into pages, from the catalogue of `stanchion-core`.
+//! `cargo xtask locks`: writes the tables of locks into pages, and their modules into `stanchion-core`, from its catalogue.
 //!
-//! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends; see [`TABLES`].
+//! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends; see [`TABLES`]. A file of Rust has
+//! comments of its own.
 use core::fmt::Write as _;
 use stanchion_core::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{fs, io};
 
 /// The pages with tables.
-const PAGES: &[&str] = &["README.md", "docs/locks.md"];
-const END: &str = "<!-- end of locks -->";
+const PAGES: &[(&str, &Marks)] =
+    &[("README.md", IN_PAGES), ("docs/locks.md", IN_PAGES), ("crates/core/src/lib.rs", IN_CODE)];
+
+/// Between what a table stands.
+struct Marks {
+    begin: &'static str,
+    named: &'static str,
+    end: &'static str,
+}
+
+const IN_PAGES: &Marks = &Marks { begin: "<!-- locks: ", named: " -->\n", end: "<!-- end of locks -->" };
+const IN_CODE: &Marks = &Marks { begin: "// locks: ", named: "\n", end: "// end of locks" };
 
 /// Writes a table.
 type Table = fn() -> String;
@@ -21,15 +33,16 @@ const TABLES: &[(&str, Table)] = &[
     ("mutexes, properties", mutex_properties),
     ("rwlocks, properties", rwlock_properties),
     ("sources", sources),
+    ("modules", modules),
 ];
 
 /// Writes the tables, or says with `check` which pages are not current.
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
-    for page in PAGES {
+    for (page, marks) in PAGES {
         let path = root.join(page);
         let old = fs::read_to_string(&path)?;
-        let new = filled(&old).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
+        let new = filled(&old, marks).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
         if old == new {
             continue;
         }
@@ -45,15 +58,16 @@ pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
 }
 
 /// The page with its tables as they should be.
-fn filled(page: &str) -> Result<String, String> {
+fn filled(page: &str, marks: &Marks) -> Result<String, String> {
+    let Marks { begin, named, end } = marks;
     let mut out = String::new();
     let mut rest = page;
-    while let Some((before, after)) = rest.split_once("<!-- locks: ") {
-        let (name, after) = after.split_once(" -->\n").ok_or("a marker without an end")?;
-        let (_, after) = after.split_once(END).ok_or_else(|| format!("`{name}` has no end"))?;
+    while let Some((before, after)) = rest.split_once(begin) {
+        let (name, after) = after.split_once(named).ok_or("a marker without an end")?;
+        let (_, after) = after.split_once(end).ok_or_else(|| format!("`{name}` has no end"))?;
         let table = TABLES.iter().find(|(known, _)| *known == name);
         let (_, table) = table.ok_or_else(|| format!("there is no table `{name}`"))?;
-        let _ = write!(out, "{before}<!-- locks: {name} -->\n{}{END}", table());
+        let _ = write!(out, "{before}{begin}{name}{named}{}{end}", table());
         rest = after;
     }
     Ok(out + rest)
@@ -170,6 +184,25 @@ fn sources() -> String {
     table(&["", "what it is", "variant of", "under programs as they are", "source"], all().map(row))
 }
 
+/// The module of each lock, and its type if that has the lock's name.
+fn modules() -> String {
+    let path = |facts: &'static Facts| facts.path.split('<').next()?.rsplit_once("::");
+    let last = |module: &'static str| module.rsplit("::").next();
+    let paths: BTreeSet<_> = all().filter_map(path).map(|(module, name)| (last(module), name)).collect();
+    let paths = paths.into_iter().filter_map(|(module, name)| Some((module?.trim(), name.trim())));
+    let paths: BTreeSet<_> = paths.collect();
+    let modules: BTreeSet<_> = paths.iter().map(|(module, _)| module).collect();
+    let mut out = String::new();
+    for module in modules {
+        let _ = writeln!(out, "pub mod {module};");
+    }
+    out.push('\n');
+    for (module, name) in paths.iter().filter(|(_, name)| name.ends_with("Lock")) {
+        let _ = writeln!(out, "pub use {module}::{name};");
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,16 +211,20 @@ mod tests {
     #[test]
     fn the_pages_are_current() {
         let root = workspace::root();
-        for page in PAGES {
+        for (page, marks) in PAGES {
             let old = fs::read_to_string(root.join(page)).expect("the page is readable");
-            assert!(filled(&old).as_ref() == Ok(&old), "{page} is not current; run `cargo xtask locks`");
-            assert!(old.contains("<!-- locks: "), "{page} has a table");
+            assert!(
+                filled(&old, marks).as_ref() == Ok(&old),
+                "{page} is not current; run `cargo xtask locks`"
+            );
+            assert!(old.contains(marks.begin), "{page} has a table");
         }
     }
 
     #[test]
     fn what_stands_between_the_markers_is_replaced() {
         let page = "a\n<!-- locks: sources -->\nold\n<!-- end of locks -->\nb";
+        let filled = |page: &str| filled(page, IN_PAGES);
         let new = filled(page).expect("well-formed");
         assert!(
             new.starts_with("a\n<!-- locks: sources -->\n| ") && new.ends_with("|\n<!-- end of locks -->\nb")
@@ -201,7 +238,7 @@ mod tests {
 
     #[test]
     fn no_text_breaks_a_table() {
-        for (name, table) in TABLES {
+        for (name, table) in TABLES.iter().filter(|(name, _)| *name != "modules") {
             let table = table();
             let bars = |line: &str| line.matches('|').count();
             let columns = table.lines().next().map(bars);

@@ -91,7 +91,7 @@ typedef struct stanchion_cond_t {
  * overtaken for 0.4 ms. Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
  * destroy it at once.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_mutex_t {
@@ -103,7 +103,7 @@ typedef struct stanchion_mutex_t {
 /**
  * `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_counted_mutex_t {
@@ -115,7 +115,7 @@ typedef struct stanchion_counted_mutex_t {
 /**
  * `byte`: Whoever finds the byte free takes it; waiters spin. For: the unfair yardstick.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_byte_t {
@@ -127,7 +127,7 @@ typedef struct stanchion_byte_t {
 /**
  * `ticket`: Tickets in order of arrival; all waiters spin on one line. For: the fair yardstick, lost when threads outnumber CPUs.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_ticket_t {
@@ -139,7 +139,7 @@ typedef struct stanchion_ticket_t {
 /**
  * `twa`: Tickets in order of arrival; only the next in line polls the lock. For: as `ticket`, with more CPUs.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_twa_t {
@@ -151,7 +151,7 @@ typedef struct stanchion_twa_t {
 /**
  * `qspin`: The waiters form a queue, and each spins on a line of its own. For: at most one thread a CPU, and none of them preempted.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_qspin_t {
@@ -163,7 +163,7 @@ typedef struct stanchion_qspin_t {
 /**
  * `cna`: A queue of spinners that serves its own NUMA node first, for 1 ms. For: as `qspin`, on several NUMA nodes: waiters nearby first.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_cna_t {
@@ -173,9 +173,21 @@ typedef struct stanchion_cna_t {
 #define STANCHION_CNA_INIT STANCHION_INIT
 
 /**
+ * `hmcs`: A queue on each NUMA node, and a queue of the NUMA nodes. For: as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock.
+ *
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_hmcs_t {
+  /* For the library alone. */
+  uint32_t opaque[144];
+} stanchion_hmcs_t;
+#define STANCHION_HMCS_INIT STANCHION_INIT
+
+/**
  * `reciprocating`: Waiters arrive on a stack, and one stack after the other is served. For: as `qspin`: each hand-over is one store into the line of the next.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_reciprocating_t {
@@ -185,9 +197,21 @@ typedef struct stanchion_reciprocating_t {
 #define STANCHION_RECIPROCATING_INIT STANCHION_INIT
 
 /**
+ * `malthusian`: A queue that sets surplus waiters aside, to sleep for long. For: more threads than CPUs, a lock that is always wanted: few threads take turns.
+ *
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ */
+typedef struct stanchion_malthusian_t {
+  /* For the library alone. */
+  uint32_t opaque[2];
+} stanchion_malthusian_t;
+#define STANCHION_MALTHUSIAN_INIT STANCHION_INIT
+
+/**
  * `unfair-q`: A queue of spinners who steal, those in front more often. For: more threads than CPUs, without sleeping; no bound on a wait.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_unfair_q_t {
@@ -199,7 +223,7 @@ typedef struct stanchion_unfair_q_t {
 /**
  * `ppc-simple`: The word names its owner, and waiters give it their time. For: the unfair yardstick where time can be given to the owner.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_ppc_simple_t {
@@ -211,7 +235,7 @@ typedef struct stanchion_ppc_simple_t {
 /**
  * `owner-qspin`: A queue that gives its owner time; newcomers steal for a while. For: more threads than CPUs, where time can be given to the owner.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_owner_qspin_t {
@@ -223,7 +247,7 @@ typedef struct stanchion_owner_qspin_t {
 /**
  * `xen-pv`: Whoever finds the byte free takes it; waiters sleep after a while. For: more threads than CPUs; unfair, a full fence at each release.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_xen_pv_t {
@@ -235,7 +259,7 @@ typedef struct stanchion_xen_pv_t {
 /**
  * `pv-ticket`: Tickets in order of arrival; waiters sleep after a while. For: more threads than CPUs; strictly first come, first served.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_ticket_t {
@@ -247,7 +271,7 @@ typedef struct stanchion_pv_ticket_t {
 /**
  * `pv-ticket-opportunistic`: As pv-ticket, and waiters near their turn hardly ever sleep. For: comparisons with `pv-ticket`.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_ticket_opportunistic_t {
@@ -259,7 +283,7 @@ typedef struct stanchion_pv_ticket_opportunistic_t {
 /**
  * `pv-qspin`: Newcomers steal, others queue and sleep: the form of Linux 4.15. For: more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_t {
@@ -271,7 +295,7 @@ typedef struct stanchion_pv_qspin_t {
 /**
  * `pv-qspin-eager`: Whoever becomes head of the queue is woken at once (4.2-rc1). For: comparisons: what was there before the 2015 series.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_eager_t {
@@ -283,7 +307,7 @@ typedef struct stanchion_pv_qspin_eager_t {
 /**
  * `pv-qspin-kick-at-unlock`: Nobody steals; a release wakes the head of the queue if it sleeps. For: comparisons: patch 1 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_at_unlock_t {
@@ -295,7 +319,7 @@ typedef struct stanchion_pv_qspin_kick_at_unlock_t {
 /**
  * `pv-qspin-kick-ahead`: As kick-at-unlock, and a release wakes the next few sleepers, too. For: comparisons: patches 1 and 2 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_ahead_t {
@@ -307,7 +331,7 @@ typedef struct stanchion_pv_qspin_kick_ahead_t {
 /**
  * `pv-qspin-wait-early`: As kick-ahead, and whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 to 3 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_t {
@@ -319,7 +343,7 @@ typedef struct stanchion_pv_qspin_wait_early_t {
 /**
  * `pv-qspin-wait-early-sampled`: As kick-ahead; waiters look now and then if the one ahead sleeps. For: comparisons: `pv-qspin-wait-early` as it was merged.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_sampled_t {
@@ -331,7 +355,7 @@ typedef struct stanchion_pv_qspin_wait_early_sampled_t {
 /**
  * `pv-qspin-only-wait-early`: As kick-at-unlock; whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 and 3 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_only_wait_early_t {
@@ -343,7 +367,7 @@ typedef struct stanchion_pv_qspin_only_wait_early_t {
 /**
  * `pv-qspin-pending`: As kick-at-unlock, and the first waiter needs no place in the queue. For: comparisons: patches 1 and 5 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_pending_t {
@@ -355,7 +379,7 @@ typedef struct stanchion_pv_qspin_pending_t {
 /**
  * `pv-qspin-patched`: Kick at unlock, kick ahead, wait early and a pending waiter. For: comparisons: the 2015 series as a whole.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_patched_t {
@@ -367,7 +391,7 @@ typedef struct stanchion_pv_qspin_patched_t {
 /**
  * `pv-qspin-hash`: As kick-at-unlock; a release finds the sleeper in a hash table. For: comparisons: how a release finds a sleeper.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_hash_t {
@@ -379,7 +403,7 @@ typedef struct stanchion_pv_qspin_hash_t {
 /**
  * `ppc-qspin`: As kick-at-unlock, and waiters yield instead of sleeping. For: comparisons: queued locks on POWER from 2020 to 2022.
  *
- * Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
  * may be given back when nobody holds it or waits for it, and each unlock has returned.
  */
 typedef struct stanchion_ppc_qspin_t {
@@ -430,6 +454,34 @@ typedef struct stanchion_rwlock_t {
   uint32_t opaque[2];
 } stanchion_rwlock_t;
 #define STANCHION_RWLOCK_INIT STANCHION_INIT
+
+/** `STANCHION_EACH_FAMILY(X)` is `X(name, bytes)` for each type of the family: `stanchion_name_t` has so many bytes. */
+#define STANCHION_EACH_FAMILY(X) \
+    X(byte, 4) \
+    X(ticket, 4) \
+    X(twa, 4) \
+    X(qspin, 4) \
+    X(cna, 4) \
+    X(hmcs, 576) \
+    X(reciprocating, 4) \
+    X(malthusian, 8) \
+    X(unfair_q, 4) \
+    X(ppc_simple, 4) \
+    X(owner_qspin, 4) \
+    X(xen_pv, 4) \
+    X(pv_ticket, 4) \
+    X(pv_ticket_opportunistic, 4) \
+    X(pv_qspin, 4) \
+    X(pv_qspin_eager, 4) \
+    X(pv_qspin_kick_at_unlock, 4) \
+    X(pv_qspin_kick_ahead, 4) \
+    X(pv_qspin_wait_early, 4) \
+    X(pv_qspin_wait_early_sampled, 4) \
+    X(pv_qspin_only_wait_early, 4) \
+    X(pv_qspin_pending, 4) \
+    X(pv_qspin_patched, 4) \
+    X(pv_qspin_hash, 4) \
+    X(ppc_qspin, 4)
 
 #ifdef __cplusplus
 extern "C" {
@@ -851,6 +903,46 @@ int stanchion_cna_timedlock(struct stanchion_cna_t *lock, const struct timespec 
 int stanchion_cna_unlock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
 
 /**
+ * Waits until the calling thread holds `lock`, a `stanchion_hmcs_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_hmcs_lock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_hmcs_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_hmcs_trylock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_hmcs_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_hmcs_timedlock(struct stanchion_hmcs_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_hmcs_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_hmcs_unlock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
+
+/**
  * Waits until the calling thread holds `lock`, a `stanchion_reciprocating_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
@@ -889,6 +981,46 @@ int stanchion_reciprocating_timedlock(struct stanchion_reciprocating_t *lock, co
  * `stanchion_checked_mutex_t`.
  */
 int stanchion_reciprocating_unlock(struct stanchion_reciprocating_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Waits until the calling thread holds `lock`, a `stanchion_malthusian_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_malthusian_lock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Acquires `lock`, a `stanchion_malthusian_t`, if that needs no waiting.
+ *
+ * - Returns: 0, `EBUSY` if somebody holds it, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use.
+ */
+int stanchion_malthusian_trylock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
+
+/**
+ * Tries to acquire `lock`, a `stanchion_malthusian_t`, until `CLOCK_MONOTONIC` shows `until`.
+ *
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
+ *   steady contention they may time out.
+ *
+ * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
+ */
+int stanchion_malthusian_timedlock(struct stanchion_malthusian_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
+
+/**
+ * Releases `lock`, a `stanchion_malthusian_t`.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ *
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
+ * `stanchion_checked_mutex_t`.
+ */
+int stanchion_malthusian_unlock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
 
 /**
  * Waits until the calling thread holds `lock`, a `stanchion_unfair_q_t`.

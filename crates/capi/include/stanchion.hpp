@@ -108,26 +108,17 @@ private:
     Native native_ = STANCHION_INIT;
 };
 
-#define STANCHION_FAMILY_(name, native)                                                                      \
+#define STANCHION_FAMILY_(name, bytes) STANCHION_MUTEX_(name##_mutex, name);
+#define STANCHION_MUTEX_(name, native)                                                                       \
     using name = basic_mutex<stanchion_##native##_t, stanchion_##native##_lock, stanchion_##native##_trylock, \
                              stanchion_##native##_timedlock, stanchion_##native##_unlock>
 
-STANCHION_FAMILY_(mutex, mutex);                 /* the default: 4 bytes */
-STANCHION_FAMILY_(checked_mutex, checked_mutex); /* throws for misuse: 16 bytes */
-STANCHION_FAMILY_(counted_mutex, counted_mutex); /* counts its events */
-STANCHION_FAMILY_(byte_mutex, byte);
-STANCHION_FAMILY_(ticket_mutex, ticket);
-STANCHION_FAMILY_(twa_mutex, twa);
-STANCHION_FAMILY_(qspin_mutex, qspin);
-STANCHION_FAMILY_(cna_mutex, cna);
-STANCHION_FAMILY_(reciprocating_mutex, reciprocating);
-STANCHION_FAMILY_(unfair_q_mutex, unfair_q);
-STANCHION_FAMILY_(ppc_simple_mutex, ppc_simple);
-STANCHION_FAMILY_(owner_qspin_mutex, owner_qspin);
-STANCHION_FAMILY_(xen_pv_mutex, xen_pv);
-STANCHION_FAMILY_(pv_ticket_mutex, pv_ticket);
-STANCHION_FAMILY_(pv_qspin_mutex, pv_qspin);
+STANCHION_MUTEX_(mutex, mutex);                 /* the default: 4 bytes */
+STANCHION_MUTEX_(checked_mutex, checked_mutex); /* throws for misuse: 16 bytes */
+STANCHION_MUTEX_(counted_mutex, counted_mutex); /* counts its events */
+STANCHION_EACH_FAMILY(STANCHION_FAMILY_)        /* byte_mutex, ticket_mutex and so on */
 
+#undef STANCHION_MUTEX_
 #undef STANCHION_FAMILY_
 
 /* The queued reader-writer lock: SharedMutex and SharedTimedMutex. */

@@ -1,4 +1,4 @@
-//! One type of C for each lock of four bytes. `stanchion_mutex_t` is the default lock.
+//! One type of C for each lock. `stanchion_mutex_t` is the default lock.
 use crate::boundary::{Disguise, busy_unless, disguise, on};
 use crate::deadline::{self, Clock};
 use core::ffi::c_int;
@@ -54,18 +54,28 @@ unsafe fn release<T: Disguise<Inner = Raw<L>>, L: RawLock>(lock: *const T) -> c_
     unsafe { on(lock, release) }
 }
 
+/// What a type is made of.
+macro_rules! opaque {
+    () => {
+        u32
+    };
+    ($opaque:ty) => {
+        $opaque
+    };
+}
+
 /// A type and its functions. Functions are named by their modules in Rust, and in full in C.
 macro_rules! mutex {
-    ($(#[$doc:meta])* $name:ident $type:ident = $lock:ty) => {
+    ($(#[$doc:meta])* $name:ident $type:ident [$($opaque:ty)?] = $lock:ty) => {
         $(#[$doc])*
         ///
-        /// Free if all bytes are zero. Memory: 4 bytes, and 128 bytes for each thread that ever waited for any lock of this library. They
+        /// Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
         /// may be given back when nobody holds it or waits for it, and each unlock has returned.
         #[derive(Debug)]
         #[repr(C)]
         pub struct $type {
             /// For the library alone.
-            pub opaque: u32,
+            pub opaque: opaque!($($opaque)?),
         }
         disguise!($type, $lock);
 
@@ -136,21 +146,21 @@ mutex! {
     /// The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at most is awake, and that one may be
     /// overtaken for 0.4 ms. Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
     /// destroy it at once.
-    mutex stanchion_mutex_t = lock::StanchionLock<Departing>
+    mutex stanchion_mutex_t [] = lock::StanchionLock<Departing>
 }
 
 mutex! {
     /// `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
-    counted_mutex stanchion_counted_mutex_t = lock::StanchionLock<CountedDeparting>
+    counted_mutex stanchion_counted_mutex_t [] = lock::StanchionLock<CountedDeparting>
 }
 
-/// The other locks of four bytes, each by its name in the catalogue.
+/// The other locks, each by its name in the catalogue.
 macro_rules! family {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
-        c [$($type:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
+        c [$($type:ident $(: $opaque:ty)?)?] preload $holder:tt $facts:tt)*) => {
         $($(mutex! {
             #[doc = concat!(" `", $name, "`: ", $about, " For: ", $suits, ".")]
-            $row $type = Raw<$lock>
+            $row $type [$($opaque)?] = Raw<$lock>
         })?)*
 
         /// Each lock of the catalogue: its name, and whether its type is free when it is zero, if it has a type here.
@@ -202,12 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_free_and_each_lock_of_four_bytes_has_a_type() {
+    fn zero_is_free_and_each_lock_but_larger_variants_has_a_type() {
         assert!(zero_is_free::<_, stanchion_mutex_t>());
         assert!(zero_is_free::<_, stanchion_counted_mutex_t>());
         for (name, is_free) in EACH {
-            let small = catalogue::mutex(name).bytes == 4 && *name != "stanchion";
-            assert_eq!(is_free.len(), usize::from(small), "{name}: the default is `stanchion_mutex_t`");
+            let facts = catalogue::mutex(name);
+            let typed = (facts.bytes == 4 || !facts.is_variant()) && *name != "stanchion";
+            assert_eq!(is_free.len(), usize::from(typed), "{name}: the default is `stanchion_mutex_t`");
             assert!(
                 is_free.iter().all(|is_free| is_free()),
                 "{name}: zero is not what its constructor makes"

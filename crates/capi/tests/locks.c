@@ -19,12 +19,7 @@ struct mutex {
     int strangers_unlock; /* what unlocking it gives while nobody holds it; -1: undefined */
 };
 
-#define EACH_MUTEX(X)                                                                                              \
-    X(mutex, 4) X(counted_mutex, 4) X(byte, 4) X(ticket, 4) X(qspin, 4) X(cna, 4) X(unfair_q, 4) X(ppc_simple, 4)   \
-    X(owner_qspin, 4) X(xen_pv, 4) X(pv_ticket, 4) X(pv_ticket_opportunistic, 4) X(pv_qspin, 4)                     \
-    X(pv_qspin_kick_at_unlock, 4) X(pv_qspin_eager, 4) X(pv_qspin_kick_ahead, 4) X(pv_qspin_wait_early, 4)          \
-    X(pv_qspin_wait_early_sampled, 4) X(pv_qspin_only_wait_early, 4) X(pv_qspin_pending, 4) X(pv_qspin_patched, 4)  \
-    X(pv_qspin_hash, 4) X(ppc_qspin, 4) X(twa, 4) X(reciprocating, 4) X(checked_mutex, 16)
+#define EACH_UNCHECKED(X) X(mutex, 4) X(counted_mutex, 4) STANCHION_EACH_FAMILY(X)
 
 #define DEFINE(name, bytes)                                                                                       \
     _Static_assert(sizeof(stanchion_##name##_t) == (bytes), "the size is part of the interface");                 \
@@ -35,12 +30,13 @@ struct mutex {
         return stanchion_##name##_timedlock(lock, at);                                                            \
     }                                                                                                             \
     static int name##_unlock(void *lock) { return stanchion_##name##_unlock(lock); }
-EACH_MUTEX(DEFINE)
+EACH_UNCHECKED(DEFINE)
+DEFINE(checked_mutex, 16)
 
-#define ROW(name, bytes)                                                                                          \
-    {#name, bytes, name##_lock, name##_trylock, name##_timedlock, name##_unlock, &name##_object,                  \
-     (bytes) == 16 ? EDEADLK : -1, (bytes) == 16 ? EPERM : -1},
-static const struct mutex MUTEXES[] = {EACH_MUTEX(ROW)};
+#define ROW(name, bytes, relock, strangers_unlock)                                                                \
+    {#name, bytes, name##_lock, name##_trylock, name##_timedlock, name##_unlock, &name##_object, relock, strangers_unlock},
+#define UNCHECKED(name, bytes) ROW(name, bytes, -1, -1)
+static const struct mutex MUTEXES[] = {EACH_UNCHECKED(UNCHECKED) ROW(checked_mutex, 16, EDEADLK, EPERM)};
 
 /* What one step does, what it must give, and how long it must take at least. */
 

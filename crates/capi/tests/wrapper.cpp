@@ -205,18 +205,8 @@ int main() {
     check_mutex<stanchion::mutex>();
     check_mutex<stanchion::checked_mutex>();
     check_mutex<stanchion::counted_mutex>();
-    check_mutex<stanchion::byte_mutex>();
-    check_mutex<stanchion::ticket_mutex>();
-    check_mutex<stanchion::qspin_mutex>();
-    check_mutex<stanchion::cna_mutex>();
-    check_mutex<stanchion::twa_mutex>();
-    check_mutex<stanchion::reciprocating_mutex>();
-    check_mutex<stanchion::unfair_q_mutex>();
-    check_mutex<stanchion::ppc_simple_mutex>();
-    check_mutex<stanchion::owner_qspin_mutex>();
-    check_mutex<stanchion::xen_pv_mutex>();
-    check_mutex<stanchion::pv_ticket_mutex>();
-    check_mutex<stanchion::pv_qspin_mutex>();
+#define CHECK(name, bytes) check_mutex<stanchion::name##_mutex>();
+    STANCHION_EACH_FAMILY(CHECK)
     check_checked();
     stanchion::shared_mutex shared;
     stanchion::percpu_shared_mutex percpu, percpu_of_a_class(tables);

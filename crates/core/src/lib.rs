@@ -9,54 +9,63 @@
 #![forbid(unsafe_code)]
 
 mod blocked;
-pub mod byte;
 pub mod catalogue;
-pub mod cna;
 pub mod events;
 pub mod heads;
 pub mod lock;
 pub mod nodes;
 pub mod order;
+pub mod percpu;
+pub mod platform;
+pub mod rw;
+pub mod spots;
+pub mod tail;
+pub mod transitions;
+pub mod tunables;
+
+pub use events::Event;
+pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
+pub use percpu_rw::{ReaderCell, ReaderClass};
+pub use platform::{Atomic, ConstAtomic, CpuId, Platform, Released};
+pub use rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
+pub use tunables::{BadSetting, Tunable, tuned};
+
+// locks: modules
+pub mod byte;
+pub mod cna;
+pub mod hmcs;
+pub mod malthusian;
 pub mod owner_queued;
 pub mod owner_yield;
-pub mod percpu;
 pub mod percpu_rw;
-pub mod platform;
 pub mod pv_qspin;
 pub mod pv_ticket;
 pub mod qrw;
 pub mod qspin;
 pub mod reciprocating;
-pub mod rw;
 pub mod rw_simple;
-pub mod spots;
 pub mod stanchion;
-pub mod tail;
 pub mod ticket;
-pub mod transitions;
-pub mod tunables;
 pub mod twa;
 pub mod unfair_q;
 pub mod xen_pv;
 
 pub use byte::ByteLock;
 pub use cna::CnaLock;
-pub use events::Event;
-pub use lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
+pub use hmcs::HmcsLock;
+pub use malthusian::MalthusianLock;
 pub use owner_queued::OwnerQueuedLock;
 pub use owner_yield::OwnerYieldLock;
-pub use percpu_rw::{PerCpuRwLock, ReaderCell, ReaderClass};
-pub use platform::{Atomic, ConstAtomic, CpuId, Platform, Released};
+pub use percpu_rw::PerCpuRwLock;
 pub use pv_qspin::PvQSpinLock;
 pub use pv_ticket::PvTicketLock;
 pub use qrw::QueuedRwLock;
 pub use qspin::QSpinLock;
 pub use reciprocating::ReciprocatingLock;
-pub use rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
 pub use rw_simple::CountRwLock;
 pub use stanchion::StanchionLock;
 pub use ticket::TicketLock;
-pub use tunables::{BadSetting, Tunable, tuned};
 pub use twa::TwaLock;
 pub use unfair_q::UnfairQueuedLock;
 pub use xen_pv::XenPvLock;
+// end of locks

@@ -85,7 +85,7 @@ fn is_waited_for(lock: &impl RawLock) -> bool {
 
 macro_rules! algorithms {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
-        c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
+        c $c:tt preload [$($holder:literal)?] $facts:tt)*) => {
         &[$($(algorithm::<$lock>($holder),)?)*]
     };
 }

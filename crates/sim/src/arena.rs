@@ -64,6 +64,11 @@ impl Arena {
         Placed { arena: Rc::clone(self), object }
     }
 
+    /// The next object begins at `at` or behind.
+    pub(crate) fn skip_to(&self, at: usize) {
+        self.used.set(self.used.get().max(at));
+    }
+
     /// Adds to the number of two bytes at `at`, in an object that was placed there and has an atomic of that size at this place.
     pub(crate) fn add(&self, at: usize, more: u16) {
         assert!(at.is_multiple_of(2) && at + 2 <= self.used.get(), "it is within an object");

@@ -1,5 +1,5 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
-use crate::arena::{Arena, Placed};
+use crate::arena::{Arena, LINE_BYTES, Placed};
 use crate::rw_locks::{self, Classes, RwKind};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Platform, RawLock, Tunable, catalogue, tuned};
@@ -50,6 +50,8 @@ pub(crate) struct LockKind {
     pub(crate) tunings: &'static [(Tunable, u32)],
     /// Makes one, on a line of its own.
     pub(crate) make: fn(&Rc<Arena>) -> Box<dyn AnyLock>,
+    /// How many lines it needs.
+    pub(crate) lines: usize,
 }
 
 /// A lock by its own name.
@@ -60,6 +62,7 @@ pub(crate) fn kind<L: RawLock>() -> LockKind {
         variant: false,
         tunings: &[],
         make: |arena| Box::new(arena.place(L::new())),
+        lines: size_of::<L>().div_ceil(LINE_BYTES),
     }
 }
 
@@ -100,6 +103,14 @@ pub(crate) enum AnyKind {
 }
 
 impl AnyKind {
+    /// How many lines it needs at most.
+    pub(crate) fn lines(&self) -> usize {
+        match self {
+            Self::Mutex(kind) => kind.lines + 1,
+            Self::Rw(_) => 2,
+        }
+    }
+
     /// What is set differently for it.
     pub(crate) fn tunings(&self) -> &'static [(Tunable, u32)] {
         match self {

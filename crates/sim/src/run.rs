@@ -204,7 +204,8 @@ fn run_kinds(named: &Named, spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outc
     };
     let made: Vec<_> = (0..lives.locks(spec.contexts)).map(kind_of).collect();
     let line_count = lives.lines(spec.contexts);
-    let bytes = SimDomain::bytes(spec.contexts, classes) + (made.len() * 2 + line_count + 8) * LINE_BYTES;
+    let lock_lines: usize = made.iter().map(|(kind, _)| kind.lines()).sum();
+    let bytes = SimDomain::bytes(spec.contexts, classes) + (lock_lines + line_count + 8) * LINE_BYTES;
     let arena = Arena::new(bytes);
     let common = Rc::new(Common::new(&arena, &made, line_count, spec.contexts));
     // The last counts: what the name of a lock says is said of it alone.

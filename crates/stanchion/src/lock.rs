@@ -10,7 +10,7 @@ use stanchion_core::catalogue;
 
 macro_rules! mutexes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
-        c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
+        c $c:tt preload $holder:tt $facts:tt)*) => {
         $(
             #[doc = concat!("`", $name, "`: ", $about, " For: ", $suits, ".")]
             pub type $alias<C = Silent> = Raw<$lock>;

@@ -18,9 +18,9 @@ use counts::{count, turn};
 use signal::{Target, install};
 use stanchion::diagnose::describe;
 use stanchion::events;
-use stanchion::lock::counted;
 use stanchion::lock_api::Mutex;
 use stanchion::native::{Counted, Native};
+use stanchion::stanchion_core::catalogue::{self, Facts, Programs, SecondByte, Tail, Waits};
 use stanchion::stanchion_core::{Event, RawLock};
 use stanchion::{Raw, lock_api};
 use std::sync::mpsc::channel;
@@ -37,98 +37,85 @@ const LEVELS: usize = 5;
 /// A lock under test: a mutex for each nesting level. The handler of level *n* adds one under mutex *n*.
 trait Scene: 'static {
     type Lock: RawLock<Platform = Native<Counted>>;
+    const FACTS: &Facts;
     /// Whether the second contender waits without a node, so that the victim must be the third.
-    const HAS_PENDING: bool;
-    /// Whether a waiter sleeps, and its lock's second byte tells where.
-    const SLEEPS: bool;
+    const HAS_PENDING: bool = matches!(Self::FACTS.stated.second_byte, SecondByte::Pends);
+    /// Whether its waiters sleep.
+    const SLEEPS: bool = matches!(Self::FACTS.waits, Waits::Sleep);
     /// How many threads a stress may have: two where waiters spin.
-    const STRESS_THREADS: u64;
+    const STRESS_THREADS: u64 = if Self::SLEEPS { 6 } else { 2 };
     fn mutexes() -> &'static [Mutex<Raw<Self::Lock>, u64>; LEVELS]
     where
         Raw<Self::Lock>: lock_api::RawMutex;
 }
 
+/// What is done with one lock.
+struct Row {
+    facts: &'static Facts,
+    nesting: fn(&[usize; LEVELS]),
+    first_slow_path: fn(),
+    storm: fn(),
+}
+
+impl Row {
+    /// Whether waiters need nodes, and the word's tail tells that somebody waits.
+    fn has_nodes(&self) -> bool {
+        let stated = &self.facts.stated;
+        matches!(stated.tail, Tail::Nodes | Tail::Waits) || stated.programs.contains(&Programs::OwnedQueue)
+    }
+}
+
 macro_rules! scenes {
-    ($($module:ident: $scene:ident, $lock:ty, $has_pending:literal, $sleeps:literal, $threads:literal;)*) => {$(
-        enum $scene {}
-        impl Scene for $scene {
-            type Lock = <$lock as Inner>::Lock;
-            const HAS_PENDING: bool = $has_pending;
-            const SLEEPS: bool = $sleeps;
-            const STRESS_THREADS: u64 = $threads;
-            fn mutexes() -> &'static [Mutex<$lock, u64>; LEVELS] {
-                static MUTEXES: [Mutex<$lock, u64>; LEVELS] = [const { Mutex::new(0) }; LEVELS];
-                &MUTEXES
-            }
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
+        mod scene {
+            use super::{Counted, Facts, LEVELS, Mutex, Native, Raw, Scene, catalogue};
+
+            $(pub(super) enum $alias {}
+            impl Scene for $alias {
+                type Lock = $lock;
+                const FACTS: &Facts = catalogue::mutex($name);
+                fn mutexes() -> &'static [Mutex<Raw<$lock>, u64>; LEVELS] {
+                    static MUTEXES: [Mutex<Raw<$lock>, u64>; LEVELS] = [const { Mutex::new(0) }; LEVELS];
+                    &MUTEXES
+                }
+            })*
         }
 
-        mod $module {
-            use super::*;
-
-            #[test]
-            fn five_levels_deep_released_from_the_inside() {
-                check_nesting::<$scene>(&[4, 3, 2, 1, 0]);
-            }
-
-            #[test]
-            fn five_levels_deep_released_from_the_outside() {
-                check_nesting::<$scene>(&[0, 1, 2, 3, 4]);
-            }
-
-            #[test]
-            fn first_slow_path_in_a_handler() {
-                check_first_slow_path::<$scene>();
-            }
-
-            #[test]
-            fn storm() {
-                check_storm::<$scene>();
-            }
-        }
-    )*};
+        const ROWS: &[Row] = &[$(Row {
+            facts: scene::$alias::FACTS,
+            nesting: check_nesting::<scene::$alias>,
+            first_slow_path: check_first_slow_path::<scene::$alias>,
+            storm: check_storm::<scene::$alias>,
+        }),*];
+    };
 }
 
-/// Scenes of locks without nodes: what [`check_nesting`] looks for does not exist there.
-macro_rules! storms {
-    ($($name:ident: $scene:ident, $lock:ty;)*) => {$(
-        enum $scene {}
-        impl Scene for $scene {
-            type Lock = <$lock as Inner>::Lock;
-            const HAS_PENDING: bool = false;
-            const SLEEPS: bool = true;
-            const STRESS_THREADS: u64 = 6;
-            fn mutexes() -> &'static [Mutex<$lock, u64>; LEVELS] {
-                static MUTEXES: [Mutex<$lock, u64>; LEVELS] = [const { Mutex::new(0) }; LEVELS];
-                &MUTEXES
-            }
-        }
+stanchion::stanchion_core::for_each_mutex! { Native<Counted>; scenes; }
 
-        #[test]
-        fn $name() {
-            check_storm::<$scene>();
-        }
-    )*};
+/// Does it with the locks of the catalogue that it is for, of the variants those only that programs can have as they are.
+fn check_each(is_for: impl Fn(&Row) -> bool, check: impl Fn(&Row)) {
+    let rows = ROWS.iter().filter(|row| !row.facts.is_variant() || row.facts.holder.is_some());
+    rows.filter(|row| is_for(row)).for_each(check);
 }
 
-storms! {
-    xen_pv_storm: XenPv, counted::XenPvLock;
-    pv_ticket_storm: PvTicket, counted::PvTicketLock;
+#[test]
+fn five_levels_deep_released_from_the_inside() {
+    check_each(Row::has_nodes, |row| (row.nesting)(&[4, 3, 2, 1, 0]));
 }
 
-trait Inner {
-    type Lock;
-}
-impl<L> Inner for Raw<L> {
-    type Lock = L;
+#[test]
+fn five_levels_deep_released_from_the_outside() {
+    check_each(Row::has_nodes, |row| (row.nesting)(&[0, 1, 2, 3, 4]));
 }
 
-scenes! {
-    qspin: QSpin, counted::QSpinLock, true, false, 2;
-    unfair_q: UnfairQueued, counted::UnfairQueuedLock, false, false, 2;
-    owner_qspin: OwnerQueued, counted::OwnerQueuedLock, false, false, 2;
-    default: Stanchion, counted::StanchionLock, false, true, 6;
-    pv_qspin: PvQSpin, counted::PvQSpinLock, false, true, 6;
-    pv_qspin_kick_at_unlock: PvKickAtUnlock, counted::PvQSpinKickAtUnlockLock, false, true, 6;
+#[test]
+fn first_slow_path_in_a_handler() {
+    check_each(Row::has_nodes, |row| (row.first_slow_path)());
+}
+
+#[test]
+fn storm() {
+    check_each(|_| true, |row| (row.storm)());
 }
 
 fn raw<R: lock_api::RawMutex>(mutex: &Mutex<R, u64>) -> &R {
@@ -165,7 +152,7 @@ where
 {
     for mutex in S::mutexes() {
         let word = raw(mutex).inner().word();
-        let waits = !S::Lock::NAME.contains("ticket") && word.tail != 0; // a next ticket says nothing
+        let waits = !matches!(S::FACTS.stated.tail, Tail::Tickets { .. }) && word.tail != 0;
         assert_eq!((waits, word.pending, word.locked), (false, 0, 0), "{}", report::<S>());
     }
     let in_use = describe(raw(&S::mutexes()[0]));
@@ -208,7 +195,7 @@ where
     let victim = told.recv().expect("the victim started");
     for (level, mutex) in S::mutexes().iter().enumerate().take(LEVELS - 1) {
         until("the victim in the queue", report::<S>, || raw(mutex).inner().word().tail != 0);
-        if S::SLEEPS {
+        if S::SLEEPS && S::FACTS.stated.fields.iter().any(|&(offset, _)| offset == 1) {
             // Interrupt it while it sleeps, not while it still polls.
             until("the victim asleep", report::<S>, || {
                 (1..=123).contains(&raw(mutex).inner().word().pending)
@@ -217,7 +204,7 @@ where
         assert_eq!(count(Event::LockNoNode), 0, "level {level} has a node");
         victim.interrupt(level + 1);
     }
-    if S::Lock::NAME == "stanchion" {
+    if S::FACTS.stated.tail == Tail::Waits {
         let last = raw(&S::mutexes()[LEVELS - 1]);
         until("the fifth level in the queue", report::<S>, || last.inner().word().tail != 0);
         assert_eq!(count(Event::LockNoNode), 0, "each wait has a node");
@@ -303,7 +290,7 @@ where
 /// A waiter in a handler that is woken for the sake of the wait that it interrupted sleeps again, and does not poll.
 #[test]
 fn a_nested_waiter_sleeps_again_after_a_kick_for_the_outer_one() {
-    type S = PvQSpin;
+    type S = scene::PvQSpinLock;
     if skipped() {
         return;
     }

@@ -6,6 +6,7 @@ use crate::built;
 use crate::capi::shared::{self, failed};
 use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};
 use core::fmt::Write as _;
+use stanchion_core::catalogue::MUTEXES;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{fs, io};
@@ -153,10 +154,29 @@ fn finish(text: &str) -> io::Result<String> {
             types += 1;
         }
     }
-    match types {
-        0 => Err(failed("the header has no type; the interface was not understood")),
-        _ => Ok(out),
+    if types == 0 {
+        return Err(failed("the header has no type; the interface was not understood"));
     }
+    Ok(out.replacen(FIRST_FUNCTION, &format!("\n{}{FIRST_FUNCTION}", each_family(&text)), 1))
+}
+
+/// Where the functions begin.
+const FIRST_FUNCTION: &str = "\n#ifdef __cplusplus\nextern \"C\" {";
+
+/// A macro that calls another with each lock of the catalogue that has a type of its own in `text`, and with the size of that.
+fn each_family(text: &str) -> String {
+    let mut out = String::from(
+        "/** `STANCHION_EACH_FAMILY(X)` is `X(name, bytes)` for each type of the family: `stanchion_name_t` has so many bytes. */\n\
+         #define STANCHION_EACH_FAMILY(X)",
+    );
+    for facts in MUTEXES {
+        let name = facts.name.replace('-', "_");
+        if text.contains(&format!("}} stanchion_{name}_t;")) {
+            let _ = write!(out, " \\\n    X({name}, {})", facts.bytes);
+        }
+    }
+    out.push('\n');
+    out
 }
 
 #[cfg(test)]
@@ -170,6 +190,12 @@ mod tests {
                       /**\n * Locks.\n *\n * Caller: `x` is.\n */\n";
         assert_eq!(finish(text).expect("a type"), wanted);
         assert!(finish("int f(void);\n").is_err());
+        let twa =
+            "typedef struct stanchion_twa_t {\n} stanchion_twa_t;\n\n#ifdef __cplusplus\nextern \"C\" {\n";
+        assert!(
+            finish(twa).expect("a type").contains("(X) \\\n    X(twa, 4)\n\n#ifdef"),
+            "each lock is listed"
+        );
     }
 
     #[test]

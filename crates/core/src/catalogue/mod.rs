@@ -5,14 +5,16 @@
 //! [`RWLOCKS`] have the same rows as data. A row is a literal of all fields of [`Facts`], so one that leaves something out does not
 //! compile.
 //!
-//! A new lock takes five places: its file, its row (`mutexes.rs` or `rwlocks.rs`), its word (`stated.rs`, and there a bound that needs an argument), its mutants
+//! A new lock takes five places: its file, its row (`mutexes.rs` or `rwlocks.rs`), its word (`stated.rs`; and in `bounds.rs` a bound that needs an argument), its mutants
 //! (`mutants/NAME.toml`), and its prose (`docs/locks.md`).
+mod bounds;
 mod mutexes;
 mod rwlocks;
 mod stated;
 
 use crate::tunables::Tunable;
-pub use stated::{AfterRelease, Asks, Awaits, InOrder, Overtaking, Programs, SecondByte, Stated, Tail};
+pub use bounds::Overtaking;
+pub use stated::{AfterRelease, Asks, Awaits, InOrder, Programs, SecondByte, Stated, Tail};
 
 /// What a waiter does that has polled for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,8 @@ pub struct Facts {
     pub name: &'static str,
     /// The name of its type in `stanchion::lock`.
     pub alias: &'static str,
+    /// Its type in this crate, as its row has it.
+    pub path: &'static str,
     /// What it is, in a sentence.
     pub about: &'static str,
     /// For whom it is.
@@ -206,11 +210,12 @@ const fn equal(one: &[u8], other: &[u8]) -> bool {
 /// From the rows to their facts.
 macro_rules! facts {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
-        $(has $readers:ident $ways:ident $again:ident)? $(c [$($c:ident)?] preload [$($holder:literal)?])? { $($fact:tt)* })*) => {
+        $(has $readers:ident $ways:ident $again:ident)? $(c $c:tt preload [$($holder:literal)?])? { $($fact:tt)* })*) => {
         pub(super) const FACTS: &[crate::catalogue::Facts] = &[$({
             let facts = crate::catalogue::Facts {
                 name: $name,
                 alias: stringify!($alias),
+                path: stringify!($lock),
                 about: $about,
                 suits: $suits,
                 upgrades: crate::catalogue::upgrades(concat!("" $(, stringify!($ways))?)),
@@ -284,7 +289,7 @@ mod tests {
             assert!(texts.iter().all(|text| !text.is_empty()), "{}", facts.name);
             assert!(!facts.stated.fields.is_empty() && !facts.stated.programs.is_empty(), "{}", facts.name);
             assert!(
-                matches!(facts.bytes, 4 | 8 | 12 | 16 | 20 | 24),
+                matches!(facts.bytes, 4 | 8 | 12 | 16 | 20 | 24 | 576),
                 "{}: {} bytes",
                 facts.name,
                 facts.bytes

@@ -24,7 +24,7 @@ macro_rules! for_each_mutex {
 #[macro_export]
 macro_rules! mutex_types {
     ([$($callback:tt)::+; $($argument:tt)*] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
-        c [$($c:ident)?] preload [$($holder:literal)?] $facts:tt)*) => {
+        c $c:tt preload $holder:tt $facts:tt)*) => {
         $($callback)::+! { [$($argument)*] $($row $alias [$lock] $name;)* }
     };
 }
@@ -32,13 +32,13 @@ macro_rules! mutex_types {
 /// The rows in full: `mutex_rows! { P; some::callback; its arguments }`.
 ///
 /// A row is: its name as an identifier, and as a type of `stanchion::lock`; the type; its name; what it *is*, and *for* whom; the type
-/// that it has in *C*, if it has one there; the bits of its word that say who holds it, if it can be *preload*ed; and its [`Facts`](crate::catalogue::Facts).
+/// that it has in *C*, if it has one there, with what that is made of unless it is an `u32`; the bits of its word that say who holds it, if it can be *preload*ed; and its [`Facts`](crate::catalogue::Facts).
 #[macro_export]
 macro_rules! mutex_rows {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
         $($callback)::+! { [$($argument)*]
 
-        stanchion StanchionLock [$crate::StanchionLock<$platform>] "stanchion"
+        stanchion StanchionLock [$crate::stanchion::StanchionLock<$platform>] "stanchion"
             is "Running threads take it; one waiter is awake, the others sleep."
             for "any number of threads on any number of CPUs"
             c [] preload [0xff] {
@@ -52,7 +52,7 @@ macro_rules! mutex_rows {
             stated: Stated::STANCHION,
         }
 
-        byte ByteLock [$crate::ByteLock<$platform>] "byte"
+        byte ByteLock [$crate::byte::ByteLock<$platform>] "byte"
             is "Whoever finds the byte free takes it; waiters spin."
             for "the unfair yardstick"
             c [stanchion_byte_t] preload [0xff] {
@@ -65,7 +65,7 @@ macro_rules! mutex_rows {
             stated: Stated::BYTE,
         }
 
-        ticket TicketLock [$crate::TicketLock<$platform>] "ticket"
+        ticket TicketLock [$crate::ticket::TicketLock<$platform>] "ticket"
             is "Tickets in order of arrival; all waiters spin on one line."
             for "the fair yardstick, lost when threads outnumber CPUs"
             c [stanchion_ticket_t] preload [] {
@@ -79,7 +79,7 @@ macro_rules! mutex_rows {
             stated: Stated::TICKET,
         }
 
-        twa TwaLock [$crate::TwaLock<$platform>] "twa"
+        twa TwaLock [$crate::twa::TwaLock<$platform>] "twa"
             is "Tickets in order of arrival; only the next in line polls the lock."
             for "as `ticket`, with more CPUs"
             c [stanchion_twa_t] preload [] {
@@ -93,7 +93,7 @@ macro_rules! mutex_rows {
             stated: Stated::TWA,
         }
 
-        qspin QSpinLock [$crate::QSpinLock<$platform>] "qspin"
+        qspin QSpinLock [$crate::qspin::QSpinLock<$platform>] "qspin"
             is "The waiters form a queue, and each spins on a line of its own."
             for "at most one thread a CPU, and none of them preempted"
             c [stanchion_qspin_t] preload [0xff] {
@@ -106,7 +106,7 @@ macro_rules! mutex_rows {
             stated: Stated::QSPIN,
         }
 
-        cna CnaLock [$crate::CnaLock<$platform>] "cna"
+        cna CnaLock [$crate::cna::CnaLock<$platform>] "cna"
             is "A queue of spinners that serves its own NUMA node first, for 1 ms."
             for "as `qspin`, on several NUMA nodes: waiters nearby first"
             c [stanchion_cna_t] preload [0xff] {
@@ -120,7 +120,22 @@ macro_rules! mutex_rows {
             stated: Stated::CNA,
         }
 
-        reciprocating ReciprocatingLock [$crate::ReciprocatingLock<$platform>] "reciprocating"
+        hmcs HmcsLock [$crate::hmcs::HmcsLock<$platform>] "hmcs"
+            is "A queue on each NUMA node, and a queue of the NUMA nodes."
+            for "as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock"
+            c [stanchion_hmcs_t: [u32; 144]] preload [] {
+            bytes: 576, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Spin, waiting: "as `qspin`", outnumbered: Collapses,
+            overtaken: "once its NUMA node has queued, for 64 acquisitions of each of the others, and once by who was past its check; until then, any number of times",
+            starves: false, bound: Overtaking::BY_NUMA_TURN,
+            holder_away: "all spin", next_away: "all spin",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("it has 576 bytes, and the word of a pthread mutex has 4"),
+            source: "Chabbi, Fagan and Mellor-Crummey, High performance locks for multi-level NUMA systems, PPoPP 2015, two levels",
+            stated: Stated::HMCS,
+        }
+
+        reciprocating ReciprocatingLock [$crate::reciprocating::ReciprocatingLock<$platform>] "reciprocating"
             is "Waiters arrive on a stack, and one stack after the other is served."
             for "as `qspin`: each hand-over is one store into the line of the next"
             c [stanchion_reciprocating_t] preload [] {
@@ -134,7 +149,22 @@ macro_rules! mutex_rows {
             stated: Stated::RECIPROCATING,
         }
 
-        unfair_q UnfairQueuedLock [$crate::UnfairQueuedLock<$platform>] "unfair-q"
+        malthusian MalthusianLock [$crate::malthusian::MalthusianLock<$platform>] "malthusian"
+            is "A queue that sets surplus waiters aside, to sleep for long."
+            for "more threads than CPUs, a lock that is always wanted: few threads take turns"
+            c [stanchion_malthusian_t: [u32; 2]] preload [] {
+            bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
+            waits: Sleep, waiting: "spin 256 polls, then sleep", outnumbered: Holds,
+            overtaken: "never in the queue; one that is set aside, for 1000 releases for each that was set aside before it", starves: false,
+            bound: Overtaking::ASIDE,
+            holder_away: "all sleep", next_away: "all sleep until it ran",
+            timed: ByTries, in_handlers: All, shares: None, variant_of: None,
+            not_preloaded: Some("it has 8 bytes, and the word of a pthread mutex has 4"),
+            source: "Dave Dice, Malthusian Locks, EuroSys 2017 (MCSCR-STP)",
+            stated: Stated::MALTHUSIAN,
+        }
+
+        unfair_q UnfairQueuedLock [$crate::unfair_q::UnfairQueuedLock<$platform>] "unfair-q"
             is "A queue of spinners who steal, those in front more often."
             for "more threads than CPUs, without sleeping; no bound on a wait"
             c [stanchion_unfair_q_t] preload [0xff] {
@@ -148,7 +178,7 @@ macro_rules! mutex_rows {
             stated: Stated::UNFAIR_Q,
         }
 
-        ppc_simple OwnerYieldLock [$crate::OwnerYieldLock<$platform>] "ppc-simple"
+        ppc_simple OwnerYieldLock [$crate::owner_yield::OwnerYieldLock<$platform>] "ppc-simple"
             is "The word names its owner, and waiters give it their time."
             for "the unfair yardstick where time can be given to the owner"
             c [stanchion_ppc_simple_t] preload [0xffff_ffff] {
@@ -161,7 +191,7 @@ macro_rules! mutex_rows {
             stated: Stated::PPC_SIMPLE,
         }
 
-        owner_qspin OwnerQueuedLock [$crate::OwnerQueuedLock<$platform>] "owner-qspin"
+        owner_qspin OwnerQueuedLock [$crate::owner_queued::OwnerQueuedLock<$platform>] "owner-qspin"
             is "A queue that gives its owner time; newcomers steal for a while."
             for "more threads than CPUs, where time can be given to the owner"
             c [stanchion_owner_qspin_t] preload [0xffff] {
@@ -176,7 +206,7 @@ macro_rules! mutex_rows {
             stated: Stated::OWNER_QSPIN,
         }
 
-        xen_pv XenPvLock [$crate::XenPvLock<$platform>] "xen-pv"
+        xen_pv XenPvLock [$crate::xen_pv::XenPvLock<$platform>] "xen-pv"
             is "Whoever finds the byte free takes it; waiters sleep after a while."
             for "more threads than CPUs; unfair, a full fence at each release"
             c [stanchion_xen_pv_t] preload [] {
@@ -190,7 +220,7 @@ macro_rules! mutex_rows {
             stated: Stated::XEN_PV,
         }
 
-        pv_ticket PvTicketLock [$crate::PvTicketLock<$platform, $crate::pv_ticket::Plain>] "pv-ticket"
+        pv_ticket PvTicketLock [$crate::pv_ticket::PvTicketLock<$platform, $crate::pv_ticket::Plain>] "pv-ticket"
             is "Tickets in order of arrival; waiters sleep after a while."
             for "more threads than CPUs; strictly first come, first served"
             c [stanchion_pv_ticket_t] preload [] {
@@ -204,7 +234,7 @@ macro_rules! mutex_rows {
             stated: Stated::PV_TICKET,
         }
 
-        pv_ticket_opportunistic PvTicketOpportunisticLock [$crate::PvTicketLock<$platform, $crate::pv_ticket::Opportunistic>] "pv-ticket-opportunistic"
+        pv_ticket_opportunistic PvTicketOpportunisticLock [$crate::pv_ticket::PvTicketLock<$platform, $crate::pv_ticket::Opportunistic>] "pv-ticket-opportunistic"
             is "As pv-ticket, and waiters near their turn hardly ever sleep."
             for "comparisons with `pv-ticket`"
             c [stanchion_pv_ticket_opportunistic_t] preload [] {
@@ -218,7 +248,7 @@ macro_rules! mutex_rows {
             stated: Stated::PV_TICKET_OPPORTUNISTIC,
         }
 
-        pv_qspin PvQSpinLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Merged>] "pv-qspin"
+        pv_qspin PvQSpinLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::Merged>] "pv-qspin"
             is "Newcomers steal, others queue and sleep: the form of Linux 4.15."
             for "more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`"
             c [stanchion_pv_qspin_t] preload [0xff] {
@@ -230,14 +260,14 @@ macro_rules! mutex_rows {
             stated: Stated::PV_QSPIN, ..ANNOUNCED
         }
 
-        pv_qspin_eager PvQSpinEagerLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::EagerKick>] "pv-qspin-eager"
+        pv_qspin_eager PvQSpinEagerLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::EagerKick>] "pv-qspin-eager"
             is "Whoever becomes head of the queue is woken at once (4.2-rc1)."
             for "comparisons: what was there before the 2015 series"
             c [stanchion_pv_qspin_eager_t] preload [] {
             source: "Waiman Long, locking/pvqspinlock: Implement simple paravirt support for the qspinlock, Linux 4.2-rc1, 2015", ..ANNOUNCED
         }
 
-        pv_qspin_kick_at_unlock PvQSpinKickAtUnlockLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::KickAtUnlock>] "pv-qspin-kick-at-unlock"
+        pv_qspin_kick_at_unlock PvQSpinKickAtUnlockLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::KickAtUnlock>] "pv-qspin-kick-at-unlock"
             is "Nobody steals; a release wakes the head of the queue if it sleeps."
             for "comparisons: patch 1 of the 2015 series"
             c [stanchion_pv_qspin_kick_at_unlock_t] preload [0xff] {
@@ -245,55 +275,55 @@ macro_rules! mutex_rows {
             source: "Waiman Long, locking/pvqspinlock: Only kick CPU at unlock time, Linux 75d2270280, 2015", ..ANNOUNCED
         }
 
-        pv_qspin_kick_ahead PvQSpinKickAheadLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::KickAhead>] "pv-qspin-kick-ahead"
+        pv_qspin_kick_ahead PvQSpinKickAheadLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::KickAhead>] "pv-qspin-kick-ahead"
             is "As kick-at-unlock, and a release wakes the next few sleepers, too."
             for "comparisons: patches 1 and 2 of the 2015 series"
             c [stanchion_pv_qspin_kick_ahead_t] preload [] {
             stated: Stated::PV_QSPIN_KICK_AHEAD, ..ANNOUNCED
         }
 
-        pv_qspin_wait_early PvQSpinWaitEarlyLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::WaitEarlyAtOnce>] "pv-qspin-wait-early"
+        pv_qspin_wait_early PvQSpinWaitEarlyLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::WaitEarlyAtOnce>] "pv-qspin-wait-early"
             is "As kick-ahead, and whoever queues behind a sleeper sleeps at once."
             for "comparisons: patches 1 to 3 of the 2015 series"
             c [stanchion_pv_qspin_wait_early_t] preload [] { ..ANNOUNCED }
 
-        pv_qspin_wait_early_sampled PvQSpinWaitEarlySampledLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::WaitEarlySampled>] "pv-qspin-wait-early-sampled"
+        pv_qspin_wait_early_sampled PvQSpinWaitEarlySampledLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::WaitEarlySampled>] "pv-qspin-wait-early-sampled"
             is "As kick-ahead; waiters look now and then if the one ahead sleeps."
             for "comparisons: `pv-qspin-wait-early` as it was merged"
             c [stanchion_pv_qspin_wait_early_sampled_t] preload [] {
             source: "Waiman Long, locking/pvqspinlock: Queue node adaptive spinning, Linux cd0272fa, 2015", ..ANNOUNCED
         }
 
-        pv_qspin_only_wait_early PvQSpinOnlyWaitEarlyLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::OnlyWaitEarly>] "pv-qspin-only-wait-early"
+        pv_qspin_only_wait_early PvQSpinOnlyWaitEarlyLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::OnlyWaitEarly>] "pv-qspin-only-wait-early"
             is "As kick-at-unlock; whoever queues behind a sleeper sleeps at once."
             for "comparisons: patches 1 and 3 of the 2015 series"
             c [stanchion_pv_qspin_only_wait_early_t] preload [] { ..ANNOUNCED }
 
-        pv_qspin_pending PvQSpinPendingLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::FirstPends>] "pv-qspin-pending"
+        pv_qspin_pending PvQSpinPendingLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::FirstPends>] "pv-qspin-pending"
             is "As kick-at-unlock, and the first waiter needs no place in the queue."
             for "comparisons: patches 1 and 5 of the 2015 series"
             c [stanchion_pv_qspin_pending_t] preload [] { stated: Stated::PV_QSPIN_PENDING, ..ANNOUNCED }
 
-        pv_qspin_patched PvQSpinPatchedLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Patched>] "pv-qspin-patched"
+        pv_qspin_patched PvQSpinPatchedLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::Patched>] "pv-qspin-patched"
             is "Kick at unlock, kick ahead, wait early and a pending waiter."
             for "comparisons: the 2015 series as a whole"
             c [stanchion_pv_qspin_patched_t] preload [] { stated: Stated::PV_QSPIN_PENDING, ..ANNOUNCED }
 
-        pv_qspin_hash PvQSpinHashLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Hashed>] "pv-qspin-hash"
+        pv_qspin_hash PvQSpinHashLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::Hashed>] "pv-qspin-hash"
             is "As kick-at-unlock; a release finds the sleeper in a hash table."
             for "comparisons: how a release finds a sleeper"
             c [stanchion_pv_qspin_hash_t] preload [] {
             source: "the table of Waiman Long's paravirtual qspinlock, Linux 4.2, 2015", stated: Stated::PV_QSPIN_HASH, ..ANNOUNCED
         }
 
-        pv_qspin_pointer PvQSpinPointerLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Pointed>] "pv-qspin-pointer"
+        pv_qspin_pointer PvQSpinPointerLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::Pointed>] "pv-qspin-pointer"
             is "As kick-at-unlock; the lock points at the sleeper, in 8 bytes."
             for "comparisons: how a release finds a sleeper"
             c [] preload [] {
             bytes: 8, not_preloaded: Some("it has 8 bytes, and the word of a pthread mutex has 4"), source: "this project", ..ANNOUNCED
         }
 
-        ppc_qspin PpcQSpinLock [$crate::PvQSpinLock<$platform, $crate::pv_qspin::Conferring>] "ppc-qspin"
+        ppc_qspin PpcQSpinLock [$crate::pv_qspin::PvQSpinLock<$platform, $crate::pv_qspin::Conferring>] "ppc-qspin"
             is "As kick-at-unlock, and waiters yield instead of sleeping."
             for "comparisons: queued locks on POWER from 2020 to 2022"
             c [stanchion_ppc_qspin_t] preload [] {
@@ -309,6 +339,7 @@ macro_rules! mutex_rows {
 const ANNOUNCED: Facts = Facts {
     name: "",
     alias: "",
+    path: "",
     about: "",
     suits: "",
     bytes: 4,

@@ -35,7 +35,7 @@ macro_rules! rwlock_rows {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
         $($callback)::+! { [$($argument)*]
 
-        rw_simple CountRwLock [$crate::CountRwLock<$platform>] "rw-simple"
+        rw_simple CountRwLock [$crate::rw_simple::CountRwLock<$platform>] "rw-simple"
             is "A count of readers and a writer's flag; writers first, all spin."
             for "the yardstick of reader-writer locks"
             has counted downgrades reads_once {
@@ -51,7 +51,7 @@ macro_rules! rwlock_rows {
             stated: Stated::RW_SIMPLE,
         }
 
-        qrw QueuedRwLock [$crate::QueuedRwLock<$platform>] "qrw"
+        qrw QueuedRwLock [$crate::qrw::QueuedRwLock<$platform>] "qrw"
             is "Readers count themselves, the others queue and sleep: the default."
             for "readers and writers, fair to both; waiters sleep"
             has counted upgrades reads_again {
@@ -82,7 +82,7 @@ macro_rules! rwlock_rows {
             stated: Stated::QRW_READERS_FIRST,
         }
 
-        qrw_spin QueuedSpinRwLock [$crate::QueuedRwLock<$platform, $crate::QSpinLock<$platform>, $crate::qrw::Strict>] "qrw-spin"
+        qrw_spin QueuedSpinRwLock [$crate::qrw::QueuedRwLock<$platform, $crate::qspin::QSpinLock<$platform>, $crate::qrw::Strict>] "qrw-spin"
             is "As qrw, strictly in order, as in the kernel; waiters spin."
             for "one thread a CPU, none preempted: the kernel's form"
             has counted upgrades reads_again {
@@ -97,7 +97,7 @@ macro_rules! rwlock_rows {
             stated: Stated::QRW_SPIN,
         }
 
-        percpu_rw PerCpuRwLock [$crate::PerCpuRwLock<$platform, $crate::QueuedRwLock<$platform>>] "percpu-rw"
+        percpu_rw PerCpuRwLock [$crate::percpu_rw::PerCpuRwLock<$platform, $crate::qrw::QueuedRwLock<$platform>>] "percpu-rw"
             is "A reader writes to a line of its own thread only."
             for "readers on many CPUs that hardly ever meet a writer"
             has celled downgrades reads_again {
@@ -112,7 +112,7 @@ macro_rules! rwlock_rows {
             stated: Stated::PERCPU_RW,
         }
 
-        percpu_rw_simple PerCpuSimpleRwLock [$crate::PerCpuRwLock<$platform, $crate::CountRwLock<$platform>>] "percpu-rw-simple"
+        percpu_rw_simple PerCpuSimpleRwLock [$crate::percpu_rw::PerCpuRwLock<$platform, $crate::rw_simple::CountRwLock<$platform>>] "percpu-rw-simple"
             is "As percpu-rw over rw-simple, the form that was announced."
             for "comparisons with `percpu-rw`"
             has celled downgrades reads_again {

@@ -1,44 +1,9 @@
-//! What locks state of themselves that tools check: who may go ahead of whom, and what their words are.
-//!
-//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that objects to thieves, a
-//! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
-//! acquisition that was past its look.
+//! What locks state of their words, which tools check.
 use crate::pv_qspin::NO_STEALING;
 use crate::stanchion::NO_BARGING;
-use core::fmt;
 
 /// A newcomer of the default lock looks so often at a free one that an heir asks for before it takes it: the heir has no CPU then.
 const FREE_LOOKS: u32 = 8;
-
-/// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
-/// ([`EXPLORES`](crate::Platform::EXPLORES)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overtaking {
-    /// The lock states no bound, for this reason.
-    Unbounded(&'static str),
-    /// Each so often.
-    AtMost(u32),
-    /// All together so often, and once more by each context each time that the waiter asks for the lock. Those do not count between
-    /// which the waiter has not looked at the lock's word: one that gets no turn can do nothing against being passed.
-    WhileItLooks {
-        /// How often it looks before it asks.
-        looks: u32,
-        /// How often it asks.
-        asks: u32,
-        /// How often it looks as the first in the queue, before it asks there, which it does once.
-        as_head: u32,
-    },
-}
-
-impl fmt::Display for Overtaking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unbounded(_) => f.write_str("any"),
-            Self::AtMost(times) => write!(f, "{times}"),
-            Self::WhileItLooks { looks, asks, .. } => write!(f, "{looks}+{asks}n"),
-        }
-    }
-}
 
 /// What the tail of a word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +160,8 @@ pub struct Stated {
     pub second_byte: SecondByte,
     /// What a release does to the lock once the next holder may be in.
     pub after_release: AfterRelease,
+    /// Whether it lets contexts with priority ([`is_priority`](crate::Platform::is_priority)) wait less.
+    pub heeds_priority: bool,
     /// Whether its releases look at the places of all contexts.
     pub looks_at_all: bool,
     /// Rows of its table that it never takes, for a lock that shares its table with others.
@@ -203,39 +170,6 @@ pub struct Stated {
     pub in_order: InOrder,
     /// What the model checker goes through.
     pub programs: &'static [Programs],
-}
-
-/// The head of `qrw` polls (3 looks) and loses a race (1), twice; then it asks, which is a look.
-const AS_HEAD: u32 = 2 * (3 + 1) + 1;
-
-/// Bounds that need more than a word.
-impl Overtaking {
-    /// Of a lock without a queue.
-    pub const NO_QUEUE: Self = Self::Unbounded("there is no queue: whoever finds it free takes it");
-    /// Of `percpu-rw`, whose gate keeps readers out.
-    pub const UNTIL_THE_GATE: Self = Self::Unbounded(
-        "readers pass a writer until it has the base lock and closes the gate; then nobody does",
-    );
-    /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
-    /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; and as the head in the end. A writer
-    /// looks less.
-    pub const PASSING_QRW: Self =
-        Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
-    /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
-    /// without bound.
-    pub const PASSING_READERS_FIRST: Self =
-        Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + AS_HEAD), asks: 2, as_head: AS_HEAD };
-    /// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
-    pub const PASSING_STRICT: Self = Self::WhileItLooks { looks: 2 + 1, asks: 1, as_head: 1 };
-    /// A waiter of `cna` is overtaken so often by each other context.
-    ///
-    /// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. And while the waiter stands in the secondary
-    /// queue. There a context that came later goes ahead of it if it runs on the NUMA node that is preferred. That lasts for the threshold,
-    /// which is 2 µs or twenty steps here: a head that sorts the queue later than that has it flushed when it leaves. For a
-    /// context to acquire ahead twice, it has to release, queue again (14 steps), become head and sort before the twenty steps are over,
-    /// which leaves no room for the context in front of it to do the same; so it is once by heads that sort in time, and once more by
-    /// the one that was made head by the last of those, finds the time to be over, and flushes when it leaves.
-    pub const BY_NUMA_NODE: Self = Self::AtMost(3);
 }
 
 /// Cells of nodes that more than one context stores to, by place: the links and the states.
@@ -254,6 +188,7 @@ const HELD: Stated = Stated {
     tail: Tail::Numbers,
     second_byte: SecondByte::Other,
     after_release: AfterRelease::Nothing,
+    heeds_priority: false,
     looks_at_all: false,
     unreachable: &[],
     in_order: InOrder::NOTHING,
@@ -284,6 +219,7 @@ impl Stated {
         ..HELD
     };
     pub(super) const CNA: Self = Self {
+        heeds_priority: true,
         in_order: InOrder::NOTHING.stores(WHOLE_NODES),
         programs: &[Programs::Queueing, Programs::OnNodes],
         ..Self::QSPIN
@@ -294,6 +230,22 @@ impl Stated {
         // States of nodes, and the holder's cell of the lock.
         in_order: InOrder::NOTHING.stores(&[1, 1_001, 1_009]),
         programs: &[Programs::Queueing],
+        ..HELD
+    };
+    pub(super) const MALTHUSIAN: Self = Self {
+        fields: &[(0, "tail"), (2, "next"), (4, "aside"), (6, "releases")],
+        tail: Tail::Nodes,
+        // All of the lock but the tail, and of nodes the states, and the links in both directions.
+        in_order: InOrder::NOTHING.stores(&[1, 2, 3, 1_000, 1_001, 1_006, 1_008, 1_009, 1_014]),
+        programs: &[Programs::Halting],
+        ..HELD
+    };
+    /// The order begins in the upper queue, whose tail names NUMA nodes.
+    pub(super) const HMCS: Self = Self {
+        fields: &[(0, "locked"), (1, "tail")],
+        // Links and states of the first two NUMA nodes' places, and of contexts.
+        in_order: InOrder::NOTHING.stores(&[3, 4, 6, 7, 1_000, 1_001, 1_008, 1_009]),
+        programs: &[Programs::Queueing, Programs::OnNodes],
         ..HELD
     };
     pub(super) const UNFAIR_Q: Self = Self {

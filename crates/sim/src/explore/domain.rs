@@ -2,8 +2,7 @@
 use super::cells::CellU32;
 use super::machine::Machine;
 use super::platform::Stepped;
-use super::{CONTEXTS, Ctx};
-use crate::arena::LINE_BYTES;
+use super::{CONTEXTS, Ctx, LOCK_BYTES};
 use core::cell::Cell;
 use core::mem::size_of_val;
 use core::ops::Range;
@@ -154,7 +153,7 @@ impl Domain<Stepped> for SteppedDomain {
     }
 
     fn spots(&self, address: usize) -> SpotRow<'_, Stepped> {
-        SpotRow::of(self.row_cells(address / LINE_BYTES % self.machine.rows))
+        SpotRow::of(self.row_cells(address / LOCK_BYTES % self.machine.rows))
     }
 
     fn heads(&self) -> HeadTable<'_, Stepped> {
@@ -162,7 +161,7 @@ impl Domain<Stepped> for SteppedDomain {
     }
 
     fn spread(&self, address: usize) -> usize {
-        if self.machine.collides { 0 } else { address / LINE_BYTES }
+        if self.machine.collides { 0 } else { address / LOCK_BYTES }
     }
 
     fn lease(&self) -> Option<NodeId> {

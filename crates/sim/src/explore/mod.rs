@@ -44,6 +44,7 @@ mod subjects;
 mod trace;
 mod watch;
 
+use crate::arena::LINE_BYTES;
 pub use campaign::{Tally, explore};
 pub use cells::{CellU8, CellU16, CellU32};
 pub use conduct::{conduct, wait_until};
@@ -58,6 +59,9 @@ pub use subjects::{Broken, Subject, busted, locks};
 
 /// How many contexts there can be at most.
 pub const CONTEXTS: usize = 8;
+
+/// The places of locks are so far from each other: room for the largest one.
+const LOCK_BYTES: usize = 16 * LINE_BYTES;
 
 /// The number of a context.
 type Ctx = usize;

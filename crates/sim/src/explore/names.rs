@@ -1,10 +1,9 @@
 //! Names for addresses and values of one run, in the field's words: `lock.tail`, `c2.0.next`, `spot 7`.
-use super::CONTEXTS;
 use super::cells::address_of;
 use super::domain::SteppedDomain;
 use super::platform::Stepped;
 use super::subjects::Subject;
-use crate::arena::LINE_BYTES;
+use super::{CONTEXTS, LOCK_BYTES};
 use stanchion_core::catalogue::Tail;
 use stanchion_core::nodes::{NodeId, WaitNode};
 use stanchion_core::percpu::PerCpu;
@@ -63,7 +62,7 @@ impl Names {
                     _ => Sort::Number,
                 };
                 cells.insert(
-                    base + lock * LINE_BYTES + offset,
+                    base + lock * LOCK_BYTES + offset,
                     (format!("{}.{field}", lock_name(lock)), sort),
                 );
             }
@@ -109,8 +108,8 @@ impl Names {
         if let Some(spot) = self.spot(address) {
             return format!("spot {spot}");
         }
-        match within(self.base, LINE_BYTES * 8) {
-            Some(offset) => format!("{}+{}", lock_name(offset / LINE_BYTES), offset % LINE_BYTES),
+        match within(self.base, LOCK_BYTES * 8) {
+            Some(offset) => format!("{}+{}", lock_name(offset / LOCK_BYTES), offset % LOCK_BYTES),
             None => format!("{address:#x}"),
         }
     }

@@ -1,5 +1,4 @@
 //! One schedule: contexts that acquire and release, from the first step to the last or to a failure.
-use super::Ctx;
 use super::chooser::Chooser;
 use super::domain::SteppedDomain;
 use super::engine::{self, arrive, with};
@@ -13,7 +12,8 @@ use super::script::{Item, Script};
 use super::subjects::{Explored, Subject};
 use super::trace::{What, render};
 use super::watch::{Locks, Watch};
-use crate::arena::{Arena, LINE_BYTES};
+use super::{Ctx, LOCK_BYTES};
+use crate::arena::Arena;
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
 use stanchion_core::Event;
@@ -79,7 +79,7 @@ impl Program for RwProgram {
 
 /// The locks of a run, and what is done with them.
 fn program(subject: &Subject, plan: &Plan, arena: &Rc<Arena>) -> (Locks, Rc<dyn Program>) {
-    let all = 0..plan.locks();
+    let all = (0..plan.locks()).inspect(|lock| arena.skip_to(lock * LOCK_BYTES));
     match subject.kind() {
         Explored::Mutex(kind) => {
             let locks: Rc<Vec<_>> = Rc::new(all.map(|_| (kind.make)(arena)).collect());
@@ -95,14 +95,14 @@ fn program(subject: &Subject, plan: &Plan, arena: &Rc<Arena>) -> (Locks, Rc<dyn 
 /// Runs one schedule.
 pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
     let count = plan.locks();
-    let arena = Arena::new(count * LINE_BYTES);
+    let arena = Arena::new(count * LOCK_BYTES);
     let base = arena.base();
     let (locks, program) = program(subject, plan, &arena);
     let halves = match subject.stated.tail {
         Tail::Tickets { halves } => halves,
         _ => &[],
     };
-    for half in (0..count).flat_map(|lock| halves.iter().map(move |at| lock * LINE_BYTES + at)) {
+    for half in (0..count).flat_map(|lock| halves.iter().map(move |at| lock * LOCK_BYTES + at)) {
         arena.add(half, plan.machine().ticket);
     }
     let domain = Rc::new(SteppedDomain::new(plan.machine()));

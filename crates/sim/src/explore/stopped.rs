@@ -9,8 +9,8 @@ use super::plan::Plan;
 use super::run::drive;
 use super::rw_subjects::SteppedRw;
 use super::subjects::{Explored, Subject, locks};
-use super::{CONTEXTS, Ctx, Failure};
-use crate::arena::{Arena, LINE_BYTES};
+use super::{CONTEXTS, Ctx, Failure, LOCK_BYTES};
+use crate::arena::Arena;
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
 use core::cell::Cell;
@@ -98,7 +98,7 @@ struct Order {
 
 /// Runs four contexts of `subject` in this order; `reads`: the stopped one reads.
 fn run(subject: &Subject, reads: bool, order: Order) -> Result<Came, Failure> {
-    let arena = Arena::new(LINE_BYTES);
+    let arena = Arena::new(LOCK_BYTES);
     let lock = Rc::new(match subject.kind() {
         Explored::Mutex(kind) => Used::Mutex((kind.make)(&arena)),
         Explored::Rw(kind) => Used::Rw((kind.make)(&arena), reads),

@@ -14,8 +14,7 @@ use super::fault::Fault;
 use super::plan::Plan;
 use super::sharing::{How, Passed, Sharing};
 use super::subjects::{Explored, Subject};
-use super::{CONTEXTS, Ctx};
-use crate::arena::LINE_BYTES;
+use super::{CONTEXTS, Ctx, LOCK_BYTES};
 use guard::{Guard, no_row};
 use lifetime::Lifetime;
 pub(super) use locks::Locks;
@@ -37,7 +36,7 @@ pub(super) struct Watch {
     guards: Vec<Guard>,
     /// The greatest overtaking by one context that is allowed.
     bound: Option<u32>,
-    /// Who must not wait behind others, if the lock has a bound.
+    /// Who must not wait behind others, if the lock heeds that.
     priority: Option<Ctx>,
     tail: Tail,
     second_byte: SecondByte,
@@ -70,9 +69,9 @@ impl Watch {
             Explored::Rw(kind) => (kind.most_readers, kind.line),
         };
         let counts_all = !matches!(subject.asks(), Some(Asks::Gate(_)));
+        let others = (plan.rounds.iter().filter(|&&rounds| rounds > 0).count() as u32).saturating_sub(1);
         let seen = match overtaking {
             Overtaking::WhileItLooks { looks, asks, as_head } => {
-                let others = plan.rounds.iter().filter(|&&rounds| rounds > 0).count() as u32 - 1;
                 Some(Passed { all: looks + asks * others, as_head: as_head + others })
             }
             _ => None,
@@ -93,8 +92,9 @@ impl Watch {
                 _ if does_not_tell => None,
                 Overtaking::Unbounded(_) | Overtaking::WhileItLooks { .. } => None,
                 Overtaking::AtMost(times) => Some(times),
+                Overtaking::ForEachOther(times) => Some(times * others),
             },
-            priority: plan.machine().priority.filter(|_| matches!(overtaking, Overtaking::AtMost(_))),
+            priority: plan.machine().priority.filter(|_| subject.stated.heeds_priority),
             tail: subject.stated.tail,
             second_byte: match subject.stated.second_byte {
                 SecondByte::AsksNewcomers { .. } if does_not_tell => SecondByte::Other,
@@ -176,11 +176,11 @@ impl Watch {
         before != self.nodeless[me]
     }
 
-    /// The lock in whose line `address` lies, and how far behind its start.
+    /// The lock in whose place `address` lies, and how far behind its start.
     #[inline]
     fn lock_at(&self, address: usize) -> Option<(usize, usize)> {
         let offset = address.wrapping_sub(self.base);
-        (offset / LINE_BYTES < self.guards.len()).then_some((offset / LINE_BYTES, offset % LINE_BYTES))
+        (offset / LOCK_BYTES < self.guards.len()).then_some((offset / LOCK_BYTES, offset % LOCK_BYTES))
     }
 
     /// `me`, so many handlers deep, has read `value` in a cell. What a handler sees is nothing to the waiter that it interrupted.

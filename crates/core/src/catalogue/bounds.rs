@@ -1,0 +1,80 @@
+//! Who may go ahead of whom: the bounds that locks state, which tools check.
+//!
+//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that objects to thieves, a
+//! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
+//! acquisition that was past its look.
+use core::fmt;
+
+/// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
+/// ([`EXPLORES`](crate::Platform::EXPLORES)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overtaking {
+    /// The lock states no bound, for this reason.
+    Unbounded(&'static str),
+    /// Each so often.
+    AtMost(u32),
+    /// Each so often for each other context that there is.
+    ForEachOther(u32),
+    /// All together so often, and once more by each context each time that the waiter asks for the lock. Those do not count between
+    /// which the waiter has not looked at the lock's word: one that gets no turn can do nothing against being passed.
+    WhileItLooks {
+        /// How often it looks before it asks.
+        looks: u32,
+        /// How often it asks.
+        asks: u32,
+        /// How often it looks as the first in the queue, before it asks there, which it does once.
+        as_head: u32,
+    },
+}
+
+impl fmt::Display for Overtaking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unbounded(_) => f.write_str("any"),
+            Self::AtMost(times) => write!(f, "{times}"),
+            Self::ForEachOther(times) => write!(f, "{times}n"),
+            Self::WhileItLooks { looks, asks, .. } => write!(f, "{looks}+{asks}n"),
+        }
+    }
+}
+
+/// The head of `qrw` polls (3 looks) and loses a race (1), twice; then it asks, which is a look.
+const AS_HEAD: u32 = 2 * (3 + 1) + 1;
+
+/// Bounds that need more than a word.
+impl Overtaking {
+    /// Of a lock without a queue.
+    pub const NO_QUEUE: Self = Self::Unbounded("there is no queue: whoever finds it free takes it");
+    /// Of `percpu-rw`, whose gate keeps readers out.
+    pub const UNTIL_THE_GATE: Self = Self::Unbounded(
+        "readers pass a writer until it has the base lock and closes the gate; then nobody does",
+    );
+    /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
+    /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; and as the head in the end. A writer
+    /// looks less.
+    pub const PASSING_QRW: Self =
+        Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
+    /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
+    /// without bound.
+    pub const PASSING_READERS_FIRST: Self =
+        Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + AS_HEAD), asks: 2, as_head: AS_HEAD };
+    /// In the kernel's form, nobody is a newcomer that polls, and the head asks at once.
+    pub const PASSING_STRICT: Self = Self::WhileItLooks { looks: 2 + 1, asks: 1, as_head: 1 };
+    /// A waiter of `cna` is overtaken so often by each other context.
+    ///
+    /// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. And while the waiter stands in the secondary
+    /// queue. There a context that came later goes ahead of it if it runs on the NUMA node that is preferred. That lasts for the threshold,
+    /// which is 2 µs or twenty steps here: a head that sorts the queue later than that has it flushed when it leaves. For a
+    /// context to acquire ahead twice, it has to release, queue again (14 steps), become head and sort before the twenty steps are over,
+    /// which leaves no room for the context in front of it to do the same; so it is once by heads that sort in time, and once more by
+    /// the one that was made head by the last of those, finds the time to be over, and flushes when it leaves.
+    pub const BY_NUMA_NODE: Self = Self::AtMost(3);
+    /// A NUMA node that queues for `hmcs` waits for those in front, each for one turn, which is two acquisitions here. A context of theirs has one of
+    /// them: the first is that of the context that had queued its node. And it may be past its look when the waiter's node queues.
+    pub const BY_NUMA_TURN: Self = Self::AtMost(2);
+    /// A waiter of `malthusian` waits for so many releases, of which every other one at most grants the same context.
+    ///
+    /// Here every second release while somebody is aside recalls the eldest, and each other one takes somebody out of the queue ahead of the
+    /// waiter: of as many as there are others, two releases each. The same again once it is aside itself, where the others may be older.
+    pub const ASIDE: Self = Self::ForEachOther(2);
+}
