@@ -175,8 +175,9 @@ impl<P: Platform> RawLock for MalthusianLock<P> {
 }
 
 impl<P: Platform> MalthusianLock<P> {
-    /// How often a waiter polls before it parks: some 10 µs.
-    const POLLS: u32 = if P::EXPLORES { 1 } else { 1 << 8 };
+    /// How often a waiter polls before it parks: for about as long as it takes to wake up, as in the paper. With fewer polls those who come while the
+    /// next holder wakes up park, too, and each acquisition is one wake-up from then on.
+    const POLLS: u32 = if P::EXPLORES { 1 } else { 1 << 13 };
     /// After so many releases, the eldest of those set aside gets the lock.
     const FAIR_ONE_IN: u16 = if P::EXPLORES { 2 } else { 1_000 };
 
