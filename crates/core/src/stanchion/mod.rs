@@ -14,7 +14,7 @@
 //! 3. **One heir, for a turn** (`waiter.rs`). Of those who queued, one at most is awake: the heir. A release wakes another one only if there is
 //!    none. Once the heir's turn has come, 0.2 ms after it was roused, nobody barges any more. On a hot lock it sleeps until then.
 //! 4. **Handing over the CPU** (`turn.rs`). If the heir's turn has come and it has no CPU, a context that is about to go on with the lock
-//!    sleeps in its place.
+//!    sleeps in its place. If nobody knows where the heir waits for a CPU, that context gives away its slice, half a turn later.
 //! 5. **Near and urgent first** (`turn.rs`). The heir is the most urgent waiter if there are such of real-time priority, else one at home on the
 //!    releaser's CPU or NUMA node, unless it came much later than the first.
 //!
