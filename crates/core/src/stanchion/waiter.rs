@@ -155,6 +155,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     }
 
     /// In order, who has taken over a place waits in it. As in I3, the next release sees the flag, or we see the lock free, and rouse who is next.
+    /// Where no barrier can be had, we stay until one of the two has happened, deadline or not: else our node may be left to nobody.
     fn step_back(&self) {
         let waiting = self.node.tag().with(State::Waiting);
         self.node.set(State::Waiting);
@@ -166,7 +167,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             if self.lock.claim(count) {
                 self.lock.release_owned();
             }
-            if has_passed || self.is_over() || self.node.tag() != waiting {
+            if has_passed || self.node.tag() != waiting {
                 return;
             }
             P::count(Event::PvNoBarrier);
