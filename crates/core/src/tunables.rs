@@ -33,7 +33,7 @@ macro_rules! tunables {
 }
 
 tunables! {
-    SpinNanos = "spin_ns": 20_000, "stanchion: for how long a context spins before it sleeps, at most, in nanoseconds";
+    SpinNanos = "spin_ns": 10_000, "stanchion: for how long a context spins before it sleeps, at most, in nanoseconds";
     PauseNanos = "pause_ns": 25, "stanchion: pause between two looks at a lock that one holder keeps, in nanoseconds";
     BackoffNanos = "backoff_ns": 3_200, "stanchion: to what pauses grow at a lock that changes hands, in nanoseconds";
     Overtakings = "overtakings": 8, "stanchion: a newcomer that was overtaken so often queues; a lock that is acquired so often between two looks is hot";

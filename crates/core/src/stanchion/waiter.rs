@@ -242,7 +242,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        let budget = if IN_ORDER || self.node.is_due(0) { full } else { vain.budget(full, count) };
+        let budget = if IN_ORDER { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
         while looks.spent() < budget {

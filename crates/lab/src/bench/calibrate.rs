@@ -59,7 +59,7 @@ impl Calibration {
     /// The steps that take as long as the profile says.
     pub(crate) fn steps(&self, profile: &Profile) -> Steps {
         let steps = |ns: u64| (ns as f64 / self.ns_per_step).round() as u64;
-        Steps { critical: steps(profile.critical_ns), think: steps(profile.think_ns) }
+        Steps { critical: steps(profile.critical_ns), think: steps(profile.think_ns), yields: profile.yields }
     }
 }
 
@@ -71,7 +71,8 @@ mod tests {
     fn steps_follow_the_calibration() {
         let calibration =
             Calibration { ns_per_step: 2.0, ticks_per_ns: 1.0, clock_read_ns: 1.0, clock_step_ns: 1.0 };
-        let profile = Profile { name: "p".into(), critical_ns: 50, think_ns: 201, cpu_limit: None };
+        let profile =
+            Profile { name: "p".into(), critical_ns: 50, think_ns: 201, yields: false, cpu_limit: None };
         let steps = calibration.steps(&profile);
         assert_eq!((steps.critical, steps.think), (25, 101));
     }

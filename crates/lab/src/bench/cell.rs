@@ -9,6 +9,9 @@ pub(crate) struct Profile {
     pub critical_ns: u64,
     /// Mean time between release and the next acquisition, in nanoseconds.
     pub think_ns: u64,
+    /// The holder gives up its slice in the middle of the section.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub yields: bool,
     /// CPUs whose time all threads together get; none is all there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit: Option<f64>,

@@ -91,7 +91,13 @@ impl Planner<'_> {
     }
 
     fn uncontended(&self) -> Group {
-        let nothing = Profile { name: "uncontended".into(), critical_ns: 0, think_ns: 0, cpu_limit: None };
+        let nothing = Profile {
+            name: "uncontended".into(),
+            critical_ns: 0,
+            think_ns: 0,
+            yields: false,
+            cpu_limit: None,
+        };
         let rounds = self.setting.uncontended_rounds;
         let mut names: Vec<&str> = self.locks.iter().map(|lock| lock.name.as_str()).collect();
         if !names.contains(&NO_LOCK) {

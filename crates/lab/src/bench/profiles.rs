@@ -8,6 +8,8 @@ pub(crate) struct Named {
     pub name: &'static str,
     pub critical_ns: u64,
     pub think_ns: u64,
+    /// The holder gives up its slice in the middle of the section.
+    pub yields: bool,
     pub about: &'static str,
 }
 
@@ -17,15 +19,36 @@ pub(crate) const NAMED: &[Named] = &[
         name: "empty",
         critical_ns: 0,
         think_ns: 0,
+        yields: false,
         about: "nothing but the lock: the most contention there is",
     },
-    Named { name: "short", critical_ns: 50, think_ns: 200, about: "a counter or a list head under a lock" },
-    Named { name: "medium", critical_ns: 200, think_ns: 1_000, about: "a map lookup under a lock" },
+    Named {
+        name: "short",
+        critical_ns: 50,
+        think_ns: 200,
+        yields: false,
+        about: "a counter or a list head under a lock",
+    },
+    Named {
+        name: "medium",
+        critical_ns: 200,
+        think_ns: 1_000,
+        yields: false,
+        about: "a map lookup under a lock",
+    },
     Named {
         name: "long",
         critical_ns: 2_000,
         think_ns: 2_000,
+        yields: false,
         about: "work that should not be under a lock, but is",
+    },
+    Named {
+        name: "yield",
+        critical_ns: 1_000,
+        think_ns: 2_000,
+        yields: true,
+        about: "the holder gives up its slice in the middle of the section; not among `all`",
     },
 ];
 
@@ -73,10 +96,11 @@ fn by_name(word: &str) -> Result<Vec<Profile>, String> {
         name: named.name.to_owned(),
         critical_ns: named.critical_ns,
         think_ns: named.think_ns,
+        yields: named.yields,
         cpu_limit: None,
     };
     if word == "all" {
-        return Ok(NAMED.iter().map(make).collect());
+        return Ok(NAMED.iter().filter(|named| !named.yields).map(make).collect());
     }
     NAMED.iter().find(|named| named.name == word).map(|named| vec![make(named)]).ok_or_else(|| {
         let near = nearest(word, names()).join(", ");
@@ -137,7 +161,7 @@ impl Custom {
         };
         let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
         let name = self.name.unwrap_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)));
-        Ok(Profile { name, critical_ns, think_ns, cpu_limit: None })
+        Ok(Profile { name, critical_ns, think_ns, yields: false, cpu_limit: None })
     }
 }
 
@@ -162,8 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn all_means_all_and_nothing_comes_twice() {
-        assert_eq!(parsed("all,short").expect("valid").len(), NAMED.len());
+    fn all_means_those_whose_holders_run_and_nothing_comes_twice() {
+        assert_eq!(parsed("all,short").expect("valid").len(), NAMED.len() - 1);
+        assert!(
+            parsed("yield").expect("valid")[0].yields
+                && parsed("all").expect("valid").iter().all(|one| !one.yields)
+        );
     }
 
     #[test]

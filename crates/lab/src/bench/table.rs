@@ -95,6 +95,7 @@ pub(crate) fn describe<C, U>(report: &Report<C, U>, profile: &Profile) -> String
         round_ns(profile.critical_ns as f64),
         round_ns(profile.think_ns as f64)
     );
+    let times = if profile.yields { times + "; the holder yields in between" } else { times };
     match report.overhead.iter().find(|overhead| overhead.profile == profile.name) {
         Some(overhead) => format!(
             "{times}\nwithout any lock an iteration takes {} ns, and {} ns in latency passes",

@@ -29,6 +29,7 @@ pub(crate) fn setting() -> Setting {
         name: name.into(),
         critical_ns,
         think_ns,
+        yields: false,
         cpu_limit: None,
     };
     Setting {

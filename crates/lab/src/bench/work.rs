@@ -61,9 +61,22 @@ impl Random {
 pub(crate) struct Steps {
     pub critical: u64,
     pub think: u64,
+    /// Whether the holder gives up its slice in the middle of the section.
+    pub yields: bool,
 }
 
 impl Steps {
+    /// Spends the time of a critical section.
+    #[inline]
+    pub(crate) fn section(self, state: u64) -> u64 {
+        if !self.yields {
+            return spend(state, self.critical);
+        }
+        let state = spend(state, self.critical / 2);
+        std::thread::yield_now();
+        spend(state, self.critical - self.critical / 2)
+    }
+
     /// Spends a think time uniform in [0.5, 1.5] of the mean, so that threads do not fall into step.
     #[inline]
     pub(crate) fn think(self, random: &mut Random, state: u64) -> u64 {

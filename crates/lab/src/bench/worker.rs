@@ -18,7 +18,7 @@ use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
 use super::window::{Course, MEASURING, STOPPED};
 use super::window::{alone, drain, gained, longest_wait, new_histogram, start_thread, waits};
-use super::work::{Random, Steps, spend};
+use super::work::{Random, Steps};
 use core::hint::black_box;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -50,11 +50,11 @@ struct Shared<C> {
 impl<C: Contender> Shared<C> {
     /// One acquisition with the critical section of the cell; returns when it was granted, in ticks.
     #[inline]
-    fn acquire<const TIMED: bool>(&self, critical: u64, state: &mut u64) -> u64 {
+    fn acquire<const TIMED: bool>(&self, steps: Steps, state: &mut u64) -> u64 {
         self.lock.with(|| {
             let granted = if TIMED { clock::ticks() } else { 0 };
             let before = self.counter.load(Relaxed);
-            *state = spend(*state, critical);
+            *state = steps.section(*state);
             self.counter.store(before + 1, Relaxed);
             granted
         })
@@ -66,7 +66,7 @@ impl<C: Contender> Shared<C> {
         let (mut acquisitions, mut state) = (0, random.next());
         self.course.meet();
         while self.course.phase() != STOPPED {
-            self.acquire::<false>(steps.critical, &mut state);
+            self.acquire::<false>(steps, &mut state);
             acquisitions += 1;
             slot.acquisitions.store(acquisitions, Relaxed);
             state = steps.think(&mut random, state);
@@ -84,7 +84,7 @@ impl<C: Contender> Shared<C> {
         loop {
             let asked = clock::ticks();
             slot.waiting_since.store(asked, Relaxed);
-            let granted = self.acquire::<true>(steps.critical, &mut state);
+            let granted = self.acquire::<true>(steps, &mut state);
             slot.waiting_since.store(0, Relaxed);
             acquisitions += 1;
             slot.acquisitions.store(acquisitions, Relaxed);

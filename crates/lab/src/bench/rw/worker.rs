@@ -11,7 +11,7 @@ use crate::bench::cell::{CellOutcome, Ending, Pass, Waits};
 use crate::bench::clock;
 use crate::bench::window::{Course, MEASURING, STOPPED};
 use crate::bench::window::{alone, drain, gained, longest_wait, new_histogram, start_thread, waits};
-use crate::bench::work::{Random, Steps, spend};
+use crate::bench::work::{Random, Steps};
 use core::hint::black_box;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -64,22 +64,22 @@ struct ThreadEnd {
 impl<C: RwContender> Shared<C> {
     /// One read: when it was granted, in ticks, and whether it saw a write half done.
     #[inline]
-    fn read<const TIMED: bool>(&self, critical: u64, state: &mut u64) -> (u64, bool) {
+    fn read<const TIMED: bool>(&self, steps: Steps, state: &mut u64) -> (u64, bool) {
         self.lock.read(|| {
             let granted = if TIMED { clock::ticks() } else { 0 };
             let before = self.pair[0].load(Relaxed);
-            *state = spend(*state, critical);
+            *state = steps.section(*state);
             (granted, self.pair[1].load(Relaxed) != before)
         })
     }
 
     /// One write; returns when it was granted, in ticks.
     #[inline]
-    fn write<const TIMED: bool>(&self, critical: u64, state: &mut u64) -> u64 {
+    fn write<const TIMED: bool>(&self, steps: Steps, state: &mut u64) -> u64 {
         self.lock.write(|| {
             let granted = if TIMED { clock::ticks() } else { 0 };
             self.pair[0].store(self.pair[0].load(Relaxed) + 1, Relaxed);
-            *state = spend(*state, critical);
+            *state = steps.section(*state);
             self.pair[1].store(self.pair[1].load(Relaxed) + 1, Relaxed);
             granted
         })
@@ -93,10 +93,10 @@ impl<C: RwContender> Shared<C> {
         while self.course.phase() != STOPPED {
             let side = part.draw();
             if side == READ {
-                let (_, torn) = self.read::<false>(part.steps.critical, &mut state);
+                let (_, torn) = self.read::<false>(part.steps, &mut state);
                 end.torn += u64::from(torn);
             } else {
-                self.write::<false>(part.steps.critical, &mut state);
+                self.write::<false>(part.steps, &mut state);
             }
             end.acquisitions[side] += 1;
             slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
@@ -117,11 +117,11 @@ impl<C: RwContender> Shared<C> {
             let asked = clock::ticks();
             slot.waiting_since[side].store(asked, Relaxed);
             let granted = if side == READ {
-                let (granted, torn) = self.read::<true>(part.steps.critical, &mut state);
+                let (granted, torn) = self.read::<true>(part.steps, &mut state);
                 end.torn += u64::from(torn);
                 granted
             } else {
-                self.write::<true>(part.steps.critical, &mut state)
+                self.write::<true>(part.steps, &mut state)
             };
             slot.waiting_since[side].store(0, Relaxed);
             end.acquisitions[side] += 1;
@@ -304,7 +304,7 @@ mod tests {
     fn draws_follow_the_share() {
         let mut part = Part {
             index: 0,
-            steps: Steps { critical: 0, think: 0 },
+            steps: Steps { critical: 0, think: 0, yields: false },
             random: Random::new(7, 0),
             reads_below: (1 << 32) / 10 * 9,
         };
