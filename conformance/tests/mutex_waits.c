@@ -1,7 +1,6 @@
 /* How threads wait for a mutex: asleep, with and without a deadline, and the most urgent first. */
 #define GROUP "mutex_waits"
-#include "../check.h"
-#include <sched.h>
+#include "../urgent.h"
 #include <sys/resource.h>
 
 static pthread_mutex_t M = PTHREAD_MUTEX_INITIALIZER;
@@ -70,41 +69,7 @@ TEST(a_deadline_among_busy_threads_suffices) {
     for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
 }
 
-static int order[6], served;
-static pid_t tids[6];
-static const int PRIORITIES[6] = {0, 10, 0, 30, 20, 40};
+static int lock_m(void) { return pthread_mutex_lock(&M); }
+static int unlock_m(void) { return pthread_mutex_unlock(&M); }
 
-static void *waits(void *number) {
-    size_t i = (size_t)number;
-    struct sched_param how = {.sched_priority = PRIORITIES[i]};
-    if (pthread_setschedparam(pthread_self(), PRIORITIES[i] > 0 ? SCHED_FIFO : SCHED_OTHER, &how) != 0) {
-        PUT(&tids[i], -1);
-        return NULL;
-    }
-    PUT(&tids[i], my_tid());
-    GIVES(pthread_mutex_lock(&M), 0);
-    order[served++] = PRIORITIES[i];
-    sleep_us(2000); /* the next one is to be woken by this one's release, not to find the lock free by chance */
-    GIVES(pthread_mutex_unlock(&M), 0);
-    return NULL;
-}
-
-/* POSIX: the scheduling policy determines who is next. */
-TEST(the_most_urgent_is_next) {
-    pthread_t threads[6];
-    GIVES(pthread_mutex_lock(&M), 0);
-    for (size_t i = 0; i < ROWS(threads); i++) {
-        threads[i] = START(waits, (void *)i);
-        AWAIT(READ(&tids[i]) != 0);
-        if (READ(&tids[i]) < 0) SKIP("real-time priorities are not permitted here");
-        AWAIT(sleeps(READ(&tids[i])));
-        sleep_us(2000);
-    }
-    GIVES(pthread_mutex_unlock(&M), 0);
-    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
-    /* Who was first in line before anybody urgent came may be awake, and first. */
-    int first = order[0] == 0;
-    for (int i = first + 1; i < 6; i++)
-        CHECK(order[i - 1] >= order[i], "priorities are served as %d %d %d %d %d %d", order[0], order[1], order[2], order[3],
-              order[4], order[5]);
-}
+TEST(the_most_urgent_is_next) { most_urgent_is_next(lock_m, unlock_m); }

@@ -1,7 +1,6 @@
 /* How threads wait for a reader-writer lock: asleep, without a trace once they have given up at a deadline, and the most urgent first. */
 #define GROUP "rwlock_waits"
-#include "../check.h"
-#include <sched.h>
+#include "../urgent.h"
 #include <sys/resource.h>
 
 static pthread_rwlock_t L;
@@ -90,25 +89,8 @@ TEST(a_writer_that_gave_up_keeps_nobody_out) {
     GIVES(pthread_rwlock_trywrlock(&L), 0);
 }
 
-/* Real-time priorities of writers in the order in which they come; 0 is none. */
-static const int PRIORITIES[6] = {0, 10, 0, 30, 20, 40};
-static int order[6], served;
-static pid_t tids[6];
-
-static void *writes(void *number) {
-    size_t i = (size_t)number;
-    struct sched_param how = {.sched_priority = PRIORITIES[i]};
-    if (pthread_setschedparam(pthread_self(), PRIORITIES[i] > 0 ? SCHED_FIFO : SCHED_OTHER, &how) != 0) {
-        PUT(&tids[i], -1);
-        return NULL;
-    }
-    PUT(&tids[i], my_tid());
-    GIVES(pthread_rwlock_wrlock(&L), 0);
-    order[served++] = PRIORITIES[i];
-    sleep_us(2000); /* the next one is to be woken by this one's release, not to find the lock free by chance */
-    GIVES(pthread_rwlock_unlock(&L), 0);
-    return NULL;
-}
+static int write_l(void) { return pthread_rwlock_wrlock(&L); }
+static int unlock_l(void) { return pthread_rwlock_unlock(&L); }
 
 static const struct kind {
     const char *name;
@@ -118,23 +100,7 @@ static const struct kind {
     {"prefer-writer-nonrecursive", PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP},
 };
 
-/* POSIX: threads of real-time classes get the lock in the order of their priorities, writers before readers among equals. */
 TEST_EACH(the_most_urgent_writer_is_next, KINDS) {
-    pthread_t threads[6];
     make_lock(KINDS[row].kind);
-    GIVES(pthread_rwlock_wrlock(&L), 0);
-    for (size_t i = 0; i < ROWS(threads); i++) {
-        threads[i] = START(writes, (void *)i);
-        AWAIT(READ(&tids[i]) != 0);
-        if (READ(&tids[i]) < 0) SKIP("real-time priorities are not permitted here");
-        AWAIT(sleeps(READ(&tids[i])));
-        sleep_us(2000);
-    }
-    GIVES(pthread_rwlock_unlock(&L), 0);
-    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
-    /* Who was first in line before anybody urgent came may be awake, and first. */
-    int first = order[0] == 0;
-    for (int i = first + 1; i < 6; i++)
-        CHECK(order[i - 1] >= order[i], "priorities are served as %d %d %d %d %d %d", order[0], order[1], order[2], order[3],
-              order[4], order[5]);
+    most_urgent_is_next(write_l, unlock_l);
 }

@@ -88,7 +88,7 @@ typedef struct stanchion_cond_t {
 
 /**
  * The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at most is awake, and that one may be
- * overtaken for 0.4 ms. Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
+ * overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
  * destroy it at once.
  *
  * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They

@@ -52,7 +52,7 @@ extern "C" fn in_child() {
     GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
     BROOM.forget(); // whoever held it does not exist
     // Objects forget who waited before they are used (W4).
-    stanchion::native::forget_other_threads::<stanchion::native::Watched>();
+    stanchion::native::forget_other_threads();
     cancel::forked();
     config::forked();
     stats::forked();

@@ -50,6 +50,19 @@ fn load(path: &CStr) -> (*mut c_void, Work) {
     (handle, unsafe { core::mem::transmute::<*mut c_void, Work>(work) })
 }
 
+/// A child is born, in which nothing is called that is gone.
+fn assert_forks() {
+    let mut status = 0;
+    // SAFETY: the child ends at once, and is waited for; the status has a place.
+    unsafe {
+        match libc::fork() {
+            0 => libc::_exit(0),
+            child => assert_eq!(libc::waitpid(child, &raw mut status, 0), child),
+        }
+    }
+    assert_eq!(status, 0, "how the child ended");
+}
+
 #[test]
 fn threads_outlive_a_plugin_whose_locks_they_used() {
     if sanitizer::skips("it does not know what is unloaded") {
@@ -87,6 +100,7 @@ fn threads_outlive_a_plugin_whose_locks_they_used() {
             // SAFETY: the handle is of `load`, and nobody is in the plugin or will call it by this address.
             assert_eq!(unsafe { libc::dlclose(handle) }, 0);
             assert!(!is_loaded(), "it is really gone");
+            assert_forks();
             unloaded.wait();
         }
     });

@@ -4,9 +4,9 @@ use super::slots;
 use super::watch::count as watch;
 use super::{Native, ROWS};
 use core::sync::atomic::{AtomicU64, Ordering};
-use stanchion_core::Event;
-use stanchion_core::heads::Heads;
+use stanchion_core::heads::{HEADS, HeadIndex, Heads};
 use stanchion_core::spots::Spots;
+use stanchion_core::{CpuId, Event};
 
 /// Whether a native platform counts lock events, and what it may do to a lock that it has released. Implemented by [`Silent`], [`Counted`],
 /// [`Departing`], [`CountedDeparting`] and [`Watched`] only.
@@ -58,7 +58,8 @@ pub(super) mod sealed {
 }
 
 macro_rules! kinds {
-    ($($kind:ident: counts $counts:literal with $count:ident, departs $departs:literal, watches $watches:literal;)*) => {$(
+    ($($kind:ident: counts $counts:literal with $count:ident, departs $departs:literal, watches $watches:literal;)*) => {
+        $(
         impl sealed::Sealed for $kind {
             const COUNTS: bool = $counts;
             const DEPARTS: bool = $departs;
@@ -81,7 +82,22 @@ macro_rules! kinds {
                 &HEADS
             }
         }
-    )*};
+    )*
+        /// The process is the child of a fork, and all its threads but this one are gone: so are those that slept where releasers look for them.
+        pub(super) fn forget_sleepers(mine: Option<CpuId>) {
+            $(forget::<$kind>(mine);)*
+        }
+    };
+}
+
+/// As [`forget_sleepers`], for locks of one platform.
+fn forget<C: Counting>(mine: Option<CpuId>) {
+    C::spots().iter().for_each(|spots| spots.row().forget_but(mine));
+    // An entry of the table does not show whose it is: if the fork came while its thread waited, in the handler of a signal, all stay.
+    if mine.is_none_or(|cpu| slots::slot(cpu).percpu::<C>().nesting() == 0) {
+        let entries = 1..=HEADS as u16;
+        entries.filter_map(HeadIndex::from_raw).for_each(|entry| C::heads().table().free(entry));
+    }
 }
 
 kinds! {

@@ -315,14 +315,10 @@ static AT_LOAD: extern "C" fn() = {
     at_load
 };
 
-/// For the only thread of a forked child, before there are others, if it sees to it that no lock is used before it has forgotten who waited: what
-/// the threads held that the child does not have (numbers, nodes, spots of locks of platform `Native<C>`) comes back.
-pub fn forget_other_threads<C: Counting>() {
-    slots::forget_others();
-    let mine = slots::number_if_any();
-    for row in C::spots() {
-        row.row().forget_but(mine);
-    }
+/// For the only thread of a forked child, before there are others, if a lock may be used before libc calls this library's handler: forgets what the threads
+/// had in use that the child does not have. Later calls in the same process do nothing.
+pub fn forget_other_threads() {
+    slots::forked();
 }
 
 /// Makes releases of paravirtual locks use a full fence instead of the asymmetric one from now on, for comparison.

@@ -19,11 +19,11 @@
 //!   child of a `fork` is that from the moment at which its only thread has put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`,
 //!   `vfork`) the process id is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
 //! - **N4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was cancelled there, and cells that say that it
-//!   reads (`readers.rs`, R2).
+//!   reads (`readers.rs`, R2). The child of a `fork` uses none of the queues in which threads of its parent stood, so it takes back the nodes.
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
-use super::{Native, Silent, nanos, readers, watch};
+use super::{Native, Silent, counters, nanos, readers, watch};
 use crate::deadline::Deadline;
 use core::cell::Cell;
 use core::ops::Range;
@@ -277,15 +277,23 @@ fn is_in_use(cpu: CpuId) -> bool {
     readers::is_reading(cpu) || slot(cpu).percpu.nesting() != 0
 }
 
-/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended. No writer waits
-/// for what any of them reads, though a cell may say so.
+/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended, once it has
+/// forgotten in which queues they stood (N4). No writer waits for what any of them reads, though a cell may say so.
 ///
 /// If the fork came while a number was handed out, in the handler of a signal, nobody knows which: nothing is taken back in this process.
 pub(super) fn forked() {
+    let mine = number_if_any();
+    // ord: SL13 alone: the process has one thread, or this was settled while it had one
+    let is_settled = PROCESS.load(Ordering::Relaxed) == process()
+        // ord: SL14 alone: as SL13
+        && mine.is_none_or(|cpu| owner(cpu).load(Ordering::Relaxed) == thread());
+    if is_settled {
+        return; // somebody's handler has called before, and there may be other threads by now
+    }
     let known = if MINE.get() == BUSY {
         0
     } else {
-        if let Some(cpu) = number_if_any() {
+        if let Some(cpu) = mine {
             // ord: SL10 alone: the process has one thread
             owner(cpu).store(thread(), Ordering::Relaxed);
         }
@@ -293,17 +301,17 @@ pub(super) fn forked() {
     };
     // ord: SL9 alone: as SL10, or, when the library is loaded, a number that is the same for all
     PROCESS.store(known, Ordering::Relaxed);
-    all_owners().for_each(|(cpu, _)| readers::forget_writers(cpu));
-}
-
-/// As [`forked`]; and frees what the threads have in use that the child does not have (N4), but for what they read.
-pub(super) fn forget_others() {
-    forked();
-    if MINE.get() == BUSY {
-        return;
+    let mut waited = false;
+    for (cpu, _) in all_owners() {
+        readers::forget_writers(cpu);
+        if mine != Some(cpu) && slot(cpu).percpu.nesting() != 0 {
+            slot(cpu).percpu.forget();
+            waited = true;
+        }
     }
-    for (cpu, _) in all_owners().filter(|&(cpu, _)| number_if_any() != Some(cpu)) {
-        slot(cpu).percpu.forget();
+    // Who sleeps where others look for him stands in a queue.
+    if waited {
+        counters::forget_sleepers(mine);
     }
 }
 

@@ -1,0 +1,52 @@
+/* Threads that wait for one lock get it in the order of their priorities: for tests of locks of several kinds. */
+#ifndef URGENT_H
+#define URGENT_H
+#include "check.h"
+#include <sched.h>
+
+/* Real-time priorities in the order in which the threads come; 0 is none. */
+static const int PRIORITIES[6] = {0, 10, 0, 30, 20, 40};
+static int order[6], served;
+static pid_t tids[6];
+static int (*get_it)(void), (*give_it_back)(void);
+
+static void *waits_with_priority(void *number) {
+    size_t i = (size_t)number;
+    struct sched_param how;
+    memset(&how, 0, sizeof how);
+    how.sched_priority = PRIORITIES[i];
+    if (pthread_setschedparam(pthread_self(), PRIORITIES[i] > 0 ? SCHED_FIFO : SCHED_OTHER, &how) != 0) {
+        PUT(&tids[i], -1);
+        return NULL;
+    }
+    PUT(&tids[i], my_tid());
+    GIVES(get_it(), 0);
+    order[served++] = PRIORITIES[i];
+    sleep_us(2000); /* the next one is to be woken by this one's release, not to find the lock free by chance */
+    GIVES(give_it_back(), 0);
+    return NULL;
+}
+
+/* POSIX: the scheduling policy determines who is next. `acquire` gets the lock alone. */
+static void most_urgent_is_next(int (*acquire)(void), int (*release)(void)) {
+    pthread_t threads[6];
+    get_it = acquire;
+    give_it_back = release;
+    GIVES(get_it(), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) {
+        threads[i] = START(waits_with_priority, (void *)i);
+        AWAIT(READ(&tids[i]) != 0);
+        if (READ(&tids[i]) < 0) SKIP("real-time priorities are not permitted here");
+        AWAIT(sleeps(READ(&tids[i])));
+        sleep_us(2000);
+    }
+    GIVES(give_it_back(), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+    /* Who was first in line before anybody urgent came may be awake, and first. */
+    int first = order[0] == 0;
+    for (int i = first + 1; i < 6; i++)
+        CHECK(order[i - 1] >= order[i], "priorities are served as %d %d %d %d %d %d", order[0], order[1], order[2], order[3],
+              order[4], order[5]);
+}
+
+#endif
