@@ -1,6 +1,6 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `stats=PATH` or `stats`, `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas.
+//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `verbose` (`verbose.rs`), `stats=PATH` or `stats`, `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas.
 //! Anything that is not understood leaves the whole process to libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, zero_is_free};
@@ -50,11 +50,18 @@ pub(crate) fn forked() {
 #[inline(never)]
 fn settle() -> Option<Choice> {
     let words = words();
-    let mut asked = Asked { choice: Some(Choice::DEFAULT), counts: None, records: None, has_rules: false };
+    let mut asked = Asked {
+        choice: Some(Choice::DEFAULT),
+        counts: None,
+        records: None,
+        has_rules: false,
+        is_verbose: false,
+    };
     let chosen = match asked.read(words) {
         Ok(()) => asked.choice.filter(|&choice| zero_is_free(choice)).map_or(LIBC, |choice| choice.0),
         Err(Refused { word, why }) => {
             complain(word, why);
+            asked.is_verbose = false; // that was all
             LIBC
         }
     };
@@ -62,6 +69,8 @@ fn settle() -> Option<Choice> {
         // ord: M64 alone: published by M5
         HAS_RULES.store(true, Ordering::Relaxed);
     }
+    // ord: M73 alone: published by M5
+    IS_VERBOSE.store(asked.is_verbose, Ordering::Relaxed);
     // ord: M5 pairs M4: whether there are rules comes before the choice; whoever loses takes the winner's answer, which is the same
     let first = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Release, Ordering::Relaxed).is_ok();
     if let Some(path) = asked.counts.filter(|_| first && chosen != LIBC)
@@ -89,6 +98,15 @@ static HAS_RULES: AtomicBool = AtomicBool::new(false);
 pub(crate) fn has_rules() -> bool {
     // ord: M65 alone: settled before the choice that led here (M4)
     HAS_RULES.load(Ordering::Relaxed)
+}
+
+/// Whether the words ask to be told what the library does.
+static IS_VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// See [`IS_VERBOSE`]. For after [`choice`].
+pub(crate) fn is_verbose() -> bool {
+    // ord: M74 alone: settled before the choice (M5)
+    IS_VERBOSE.load(Ordering::Relaxed)
 }
 
 /// The lock of this name.
@@ -126,6 +144,7 @@ struct Asked {
     records: Option<&'static [u8]>,
     /// Some mutexes have locks of their own.
     has_rules: bool,
+    is_verbose: bool,
 }
 
 impl Asked {
@@ -157,6 +176,7 @@ impl Asked {
         match (parts.next().unwrap_or(b""), parts.next()) {
             (b"", None) => {}
             (b"nopv", None) => tunables::set_paravirt(false),
+            (b"verbose", None) => self.is_verbose = true,
             (b"stats", path) => self.counts = Some(path.unwrap_or(b"")),
             (b"record", Some(path)) => self.records = Some(path),
             (b"lock", Some(b"libc")) => self.choice = None,

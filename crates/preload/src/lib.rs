@@ -18,7 +18,7 @@
 //! - `trace/`: when each thread took which lock, and for how long.
 //! - `fork.rs`: what the child of a `fork` forgets.
 //! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a
-//!   thread is, and where it has what. `descriptor.rs`: files. `say.rs`: what is said on standard error.
+//!   thread is, and where it has what. `descriptor.rs`: files. `say.rs`: what is said on standard error; `verbose.rs`: what is so on request.
 //!
 //! Invariants:
 //! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
@@ -54,4 +54,5 @@ mod trace;
 mod two;
 mod two_rw;
 mod uses;
+mod verbose;
 mod whose;

@@ -1,6 +1,6 @@
 //! What happens when the library is loaded, as far as it may not happen later: looking up libc's functions takes the loader's lock, and
 //! forgets `dlerror`; registering for `membarrier` is slow in a process with many threads. Whoever comes before finds things out by itself.
-use crate::{cancel, condition, config, fork, mutex, rwlock, spin};
+use crate::{cancel, condition, config, fork, mutex, rwlock, spin, verbose};
 
 // SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention; what is called
 // needs nothing that is set up later than that.
@@ -17,6 +17,7 @@ static AT_LOAD: extern "C" fn() = {
         let _ = config::choice();
         // Settles how locks are released, while the process has one thread.
         let _ = stanchion::native::facts();
+        verbose::tell();
     }
     at_load
 };

@@ -100,6 +100,10 @@ pub(crate) struct Choice(pub(crate) u8);
 impl Choice {
     pub(crate) const DEFAULT: Self = Self(0);
 
+    pub(crate) fn name(self) -> &'static [u8] {
+        self.algorithm().name.as_bytes()
+    }
+
     fn algorithm(self) -> &'static Algorithm {
         &ALGORITHMS[usize::from(self.0)]
     }

@@ -19,6 +19,20 @@ impl Line {
         self
     }
 
+    /// A number, in decimal.
+    pub(crate) fn number(&mut self, mut number: u32) -> &mut Self {
+        let mut digits = [0; 10];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return self.add(&digits[first..]);
+            }
+        }
+    }
+
     pub(crate) fn say(&mut self) {
         self.bytes[self.length] = b'\n';
         // SAFETY: the bytes are there. Nothing can be done if they cannot be written.

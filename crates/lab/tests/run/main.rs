@@ -6,3 +6,4 @@ mod preloaded;
 mod record;
 mod rules;
 mod stats;
+mod verbose;

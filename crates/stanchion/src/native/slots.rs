@@ -285,7 +285,7 @@ pub(super) fn forked() {
     let mine = number_if_any();
     // ord: SL13 alone: the process has one thread, or this was settled while it had one
     let is_settled = PROCESS.load(Ordering::Relaxed) == process()
-        // ord: SL14 alone: as SL13
+        // ord: SL14 alone: as SL13, nobody else changes it meanwhile
         && mine.is_none_or(|cpu| owner(cpu).load(Ordering::Relaxed) == thread());
     if is_settled {
         return; // somebody's handler has called before, and there may be other threads by now
