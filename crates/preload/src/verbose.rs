@@ -28,7 +28,9 @@ pub(crate) fn tell() {
     line.add(
         b"stanchion: left to libc: what is robust, priority-inheriting or -protecting, or process-shared",
     );
-    ONE_OF_EACH.iter().for_each(|name| tell_who_comes_first(&mut line, name));
+    for name in ONE_OF_EACH {
+        tell_who_comes_first(&mut line, name);
+    }
     line.add(if tunables::paravirt() { b"; waiters sleep" } else { b"; waiters spin (nopv)" });
     let facts = native::facts();
     line.add(match (facts.restartable_release, facts.asymmetric_release) {

@@ -92,11 +92,14 @@ macro_rules! kinds {
 
 /// As [`forget_sleepers`], for locks of one platform.
 fn forget<C: Counting>(mine: Option<CpuId>) {
-    C::spots().iter().for_each(|spots| spots.row().forget_but(mine));
+    for spots in C::spots() {
+        spots.row().forget_but(mine);
+    }
     // An entry of the table does not show whose it is: if the fork came while its thread waited, in the handler of a signal, all stay.
     if mine.is_none_or(|cpu| slots::slot(cpu).percpu::<C>().nesting() == 0) {
-        let entries = 1..=HEADS as u16;
-        entries.filter_map(HeadIndex::from_raw).for_each(|entry| C::heads().table().free(entry));
+        for entry in (1..=HEADS as u16).filter_map(HeadIndex::from_raw) {
+            C::heads().table().free(entry);
+        }
     }
 }
 
