@@ -89,6 +89,25 @@ fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
+/// The words of a lock's type, among which the modules are that its parts come from.
+fn words(facts: &Facts) -> impl Iterator<Item = &'static str> + use<> {
+    facts.path.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+/// The modules that have locks of the catalogue.
+pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
+    let is_module = |word: &&str| word.starts_with(|c: char| c.is_lowercase());
+    all().flat_map(words).filter(is_module).filter(|word| !matches!(*word, "crate" | "platform")).collect()
+}
+
+/// Those of one lock, whether it waits as it does or with paravirtual waiting off. `None`: the catalogue does not know it.
+pub(crate) fn modules_of(name: &str) -> Option<BTreeSet<String>> {
+    let name = name.strip_suffix("-nopv").unwrap_or(name);
+    let facts = all().find(|facts| facts.name == name)?;
+    let known = modules_with_locks();
+    Some(words(facts).filter(|word| known.contains(word)).map(str::to_owned).collect())
+}
+
 fn all() -> impl Iterator<Item = &'static Facts> {
     MUTEXES.iter().chain(RWLOCKS)
 }
@@ -234,6 +253,15 @@ mod tests {
             filled("<!-- locks: sources -->\n").is_err()
                 && filled("<!-- locks: x -->\n<!-- end of locks -->").is_err()
         );
+    }
+
+    #[test]
+    fn the_modules_of_a_lock_are_those_of_all_its_parts() {
+        let of =
+            |name: &str| modules_of(name).map(|modules| modules.into_iter().collect::<Vec<_>>().join(" "));
+        assert_eq!(of("qrw-spin").as_deref(), Some("qrw qspin"));
+        assert_eq!(of("pv-qspin-nopv").as_deref(), Some("pv_qspin"));
+        assert_eq!(of("qrw-byte"), None);
     }
 
     #[test]

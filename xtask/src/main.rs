@@ -24,6 +24,7 @@ mod witness;
 mod workspace;
 
 use clap::{Parser, Subcommand};
+use core::time::Duration;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -79,11 +80,17 @@ enum Task {
         #[arg(long)]
         show: bool,
     },
-    /// Break the locks in the ways of mutants/*.toml, one at a time, and see whether the detectors notice
+    /// Break the locks in the ways of mutants/*.toml that may have changed since they were noticed, and see whether the detectors notice
     Mutants {
         /// Try only these, separated by commas
         #[arg(long, value_name = "NAME", value_delimiter = ',')]
         only: Vec<String>,
+        /// Try all, whether or not they have changed
+        #[arg(long)]
+        all: bool,
+        /// Start none after so long; what time is left goes to some that have not changed
+        #[arg(long, value_name = "SECONDS")]
+        budget: Option<u64>,
         /// Only with this detector, explore or model
         #[arg(long, value_name = "NAME")]
         detector: Option<mutants::Detector>,
@@ -158,8 +165,9 @@ fn main() -> ExitCode {
         Task::Fastpath { show } => fastpath::run(&root, show),
         Task::Mutants { docs: true, check, .. } => mutants::table::run(&root, check),
         Task::Mutants { list: true, .. } => mutants::list(&root),
-        Task::Mutants { only, detector, jobs, .. } => {
-            mutants::run(&root, &mutants::Request { only, detector, jobs })
+        Task::Mutants { only, all, budget, detector, jobs, .. } => {
+            let budget = budget.map(Duration::from_secs);
+            mutants::run(&root, &mutants::Request { only, all, detector, jobs, budget })
         }
         Task::Conform(request) => conform::run(&root, &request),
         Task::Programs(request) => programs::run(&root, &request),

@@ -89,7 +89,7 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-fn manifests(root: &Path) -> io::Result<Vec<(String, String)>> {
+pub(crate) fn manifests(root: &Path) -> io::Result<Vec<(String, String)>> {
     let text = fs::read_to_string(root.join("Cargo.toml"))?;
     let parsed: toml::Table = text.parse().map_err(io::Error::other)?;
     let members = parsed.get("workspace").and_then(|w| w.get("members")).and_then(toml::Value::as_array);

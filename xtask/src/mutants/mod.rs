@@ -3,17 +3,24 @@
 //! A test shows that a lock works; the shelf shows that the test would tell if it did not. A mutant that survives a detector that
 //! it names fails the run, and so does one that is noticed in another way than it says: then one of the two is not understood.
 //!
-//! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`] prints docs/mutants.md.
+//! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`] prints docs/mutants.md. What
+//! the verdict on a mutant [depends](depends) on is a number, which the [`record`] keeps of each that was killed: it need not be tried
+//! again until the number is another.
+mod depends;
+mod record;
 mod scratch;
 mod shelf;
 pub(crate) mod table;
 
 use crate::names::nearest;
 use core::fmt;
+use core::time::Duration;
+use depends::{Digest, Sources};
+use record::Record;
 use scratch::{Ended, Scratch};
 pub(crate) use shelf::Detector;
 use shelf::{Check, Mutant};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -23,14 +30,23 @@ use std::{io, thread};
 /// More copies than that are more in each other's way than of use: each is built with all CPUs.
 const JOBS: usize = 2;
 
-/// What is asked for; all that there is, unless told otherwise.
+/// Mutants that are tried together within a budget: their locks are judged as they are first.
+const TOGETHER: usize = 6;
+/// The same without a budget: the record is written after so many.
+const MANY: usize = 64;
+
+/// What is asked for; those that may have changed since they were killed, unless told otherwise.
 pub(crate) struct Request {
     /// Only these mutants.
     pub(crate) only: Vec<String>,
+    /// All of them.
+    pub(crate) all: bool,
     /// Only with this detector.
     pub(crate) detector: Option<Detector>,
     /// How many at a time.
     pub(crate) jobs: Option<usize>,
+    /// Starts none after so long. What is left of the time goes to some that have not changed.
+    pub(crate) budget: Option<Duration>,
 }
 
 /// Prints names, locks, detectors.
@@ -41,39 +57,136 @@ pub(crate) fn list(root: &Path) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs mutants and prints what became of them.
+/// Runs mutants, prints what became of them, and takes down which were killed.
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     let started = Instant::now();
-    let mutants = select(shelf::read(root)?, &request.only)?;
-    let wanted = |check: &Check| request.detector.is_none_or(|detector| check.detector == detector);
-    let tasks: VecDeque<(Mutant, Vec<Check>)> = mutants
-        .into_iter()
-        .map(|mutant| (mutant.checks().into_iter().filter(wanted).collect(), mutant))
-        .map(|(checks, mutant)| (mutant, checks))
-        .collect();
+    let until = request.budget.map(|budget| started + budget);
+    let shelf = shelf::read(root)?;
+    let on_the_shelf: BTreeSet<String> = shelf.iter().map(|mutant| mutant.name.clone()).collect();
+    let mutants = select(shelf, &request.only)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = request.jobs.unwrap_or(JOBS).clamp(1, tasks.len().max(1));
+    let jobs = request.jobs.unwrap_or(JOBS).clamp(1, mutants.len().max(1));
     let copies = (0..jobs)
         .map(|index| Scratch::new(root, index, cpus.div_ceil(jobs)))
         .collect::<io::Result<Vec<_>>>()?;
 
-    println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
-    // First the locks as they are: a detector that fails them tells nothing.
-    let baseline = baseline(tasks.iter().flat_map(|(_, checks)| checks)).into();
-    let mut rows = work(&copies, baseline, |copy, check| {
+    // Of what is built, which may be older by now than what is at `root`.
+    let sources = Sources::read(copies[0].tree())?;
+    let mut record = Record::read(root)?;
+    record.keep(|name| on_the_shelf.contains(name));
+    let planned = plan(mutants, request, |mutant| {
+        let digest = sources.of(mutant);
+        (digest, record.is_current(&mutant.name, digest))
+    });
+    println!("{}", planned.said);
+
+    let wanted = |check: &Check| request.detector.is_none_or(|detector| check.detector == detector);
+    let mut left: VecDeque<Task> = planned.tasks.into();
+    let (mut rows, mut sound) = (Vec::new(), Vec::new());
+    if !left.is_empty() {
+        println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
+    }
+    while !left.is_empty() && (rows.is_empty() || until.is_none_or(|until| Instant::now() < until)) {
+        let together = if until.is_some() { TOGETHER } else { MANY };
+        let tasks: Vec<Task> = left.drain(..together.min(left.len())).collect();
+        let checks: Vec<Check> = tasks.iter().flat_map(|task| task.mutant.checks()).filter(wanted).collect();
+        // First the locks as they are: a detector that fails them tells nothing.
+        let as_they_are = judge_sound(&copies, &checks, &mut sound)?;
+        let fine = as_they_are.iter().all(Row::is_fine);
+        rows.extend(as_they_are);
+        if !fine {
+            println!("no more mutants were tried: a detector fails on the locks as they are");
+            break;
+        }
+        let digests: Vec<(String, Digest)> =
+            tasks.iter().map(|task| (task.mutant.name.clone(), task.digest)).collect();
+        let tried = work(&copies, tasks.into(), |copy, Task { mutant, .. }| {
+            let checks: Vec<Check> = mutant.checks().into_iter().filter(wanted).collect();
+            run_mutant(copy, &mutant, &checks)
+        })?;
+        for (name, digest) in digests.iter().filter(|_| request.detector.is_none()) {
+            let killed = tried.iter().filter(|row| row.mutant == *name).all(Row::is_fine);
+            record.note(name, *digest, killed);
+        }
+        rows.extend(tried);
+        record.write(root)?;
+    }
+    let changed = left.iter().filter(|task| !task.current).count();
+    if !left.is_empty() {
+        println!(
+            "left to `cargo xtask mutants --all`: {changed} that may have changed, {} others",
+            left.len() - changed
+        );
+    }
+    println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
+    Ok(if rows.iter().all(Row::is_fine) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A mutant to be tried.
+struct Task {
+    mutant: Mutant,
+    digest: Digest,
+    /// Whether it has not changed since it was killed.
+    current: bool,
+}
+
+/// What is to be tried, in this order, and what is said of that.
+struct Planned {
+    tasks: Vec<Task>,
+    said: String,
+}
+
+/// Chooses among mutants: whatever was named or asked for, otherwise what may have changed. Within a budget the others come after these,
+/// and the numbers decide on the order, so that another commit tries others first; each detector is among the first.
+fn plan(mutants: Vec<Mutant>, request: &Request, of: impl Fn(&Mutant) -> (Digest, bool)) -> Planned {
+    let mut tasks: Vec<Task> = mutants
+        .into_iter()
+        .map(|mutant| {
+            let (digest, current) = of(&mutant);
+            Task { mutant, digest, current }
+        })
+        .collect();
+    let (all, current) = (tasks.len(), tasks.iter().filter(|task| task.current).count());
+    let mut said = format!("mutants: {all}; {current} of them are what they were when they were killed");
+    if request.budget.is_some() {
+        let mut seed = Digest::new();
+        tasks.iter().for_each(|task| seed.add(&format!("{:x}", task.digest.0)));
+        tasks.sort_by_cached_key(|task| {
+            let mut key = seed;
+            key.add(&task.mutant.name);
+            (task.current, key)
+        });
+        for detector in [Detector::Explore, Detector::Model] {
+            let has = |task: &Task| task.mutant.checks().iter().any(|check| check.detector == detector);
+            if let Some(at) = tasks.iter().position(has) {
+                tasks[..=at].rotate_right(1);
+            }
+        }
+        said += ", and are tried after the others while there is time";
+    } else if !request.all && request.only.is_empty() {
+        tasks.retain(|task| !task.current);
+        said += ", and are not tried again (--all does)";
+    }
+    Planned { tasks, said }
+}
+
+/// Judges the locks as they are by these checks, but for those that were passed before.
+fn judge_sound(copies: &[Scratch], checks: &[Check], sound: &mut Vec<Check>) -> io::Result<Vec<Row>> {
+    let mut wanted = baseline(checks);
+    wanted.retain(|check| {
+        !sound.iter().any(|passed| {
+            (passed.detector, &passed.lock, &passed.shape) == (check.detector, &check.lock, &check.shape)
+                && passed.schedules >= check.schedules
+        })
+    });
+    sound.extend(wanted.iter().cloned());
+    work(copies, wanted.into(), |copy, check| {
         Ok(vec![judge(copy, "(none)", &check, |ended| match ended {
             Ended::Clean => Verdict::Sound,
             Ended::Noticed(kind, what) => Verdict::Failed(format!("{kind} {what}")),
             Ended::Crashed(what) => Verdict::Failed(what),
         })?])
-    })?;
-    if rows.iter().all(Row::is_fine) {
-        rows.extend(work(&copies, tasks, |copy, (mutant, checks)| run_mutant(copy, &mutant, &checks))?);
-    } else {
-        println!("no mutant was tried: a detector fails on the locks as they are");
-    }
-    println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
-    Ok(if rows.iter().all(Row::is_fine) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    })
 }
 
 fn select(mutants: Vec<Mutant>, only: &[String]) -> io::Result<Vec<Mutant>> {

@@ -56,6 +56,11 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// Where the copy is.
+    pub(super) fn tree(&self) -> &Path {
+        &self.tree
+    }
+
     /// Reads a file of the copy.
     pub(super) fn read(&self, file: &str) -> io::Result<String> {
         fs::read_to_string(self.tree.join(file))
@@ -79,10 +84,8 @@ impl Scratch {
             "--jobs",
         ]);
         command.arg(self.threads.to_string()).arg("--target-dir").arg(&self.target);
-        match detector {
-            Detector::Explore => command.args(["--package", "stanchion-sim", "--example", "explore_one"]),
-            Detector::Model => command.args(["--package", "stanchion-model"]),
-        };
+        command.args(["--package", detector.package()]);
+        command.args(detector.example().into_iter().flat_map(|example| ["--example", example]));
         let output = command.output()?;
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         Ok(if output.status.success() { Ok(()) } else { Err(said) })
@@ -161,7 +164,7 @@ fn read_verdict(detector: Detector, code: Option<i32>, out: &str, err: &str) -> 
 }
 
 /// Every file under `directory`; none if it does not exist.
-fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     if !directory.exists() {
         return Ok(found);

@@ -70,6 +70,24 @@ pub(crate) enum Detector {
     Model,
 }
 
+impl Detector {
+    /// The package that is built.
+    pub(crate) const fn package(self) -> &'static str {
+        match self {
+            Self::Explore => "stanchion-sim",
+            Self::Model => "stanchion-model",
+        }
+    }
+
+    /// The example of the package that is run, if it is not the package's program.
+    pub(crate) const fn example(self) -> Option<&'static str> {
+        match self {
+            Self::Explore => Some("explore_one"),
+            Self::Model => None,
+        }
+    }
+}
+
 impl fmt::Display for Detector {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {

@@ -1,0 +1,414 @@
+//! What the verdict on a mutant depends on, as one number: the entry, the lock, what the lock stands on, and the detectors.
+//!
+//! A number that is as it was when the mutant was killed says that it would be killed again: the explorer is deterministic, and the model
+//! checker goes through the same executions. So the number must change with all that a verdict can depend on, and where that is hard
+//! to tell it takes in more:
+//!
+//! - of a detector: each file of its package and of every package of this workspace below it, their manifests, the versions that
+//!   `Cargo.lock` has of the others, the profile, and the code of ours that starts it and reads what it says;
+//! - of the packages with the locks, in the same way, everything but the modules of other locks ([`Module`]). Such a module counts if the
+//!   lock's own, or one that counts, or shared code uses its name, whatever it stands for there, or one that the root of the package
+//!   has from it. With a lock that the catalogue does not know, every module counts;
+//! - of Rust code, its tokens without comments.
+//!
+//! Left out are the compiler, the tests and the data of simulated machines, none of which a verdict is made of.
+use super::shelf::{Detector, Mutant};
+use crate::locks;
+use proc_macro2::{TokenStream, TokenTree};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Files that name all locks, and so lead to none.
+const REGISTRIES: &[&str] = &["lib.rs", "catalogue.rs", "catalogue"];
+/// The code that starts a detector and reads what it says.
+const JUDGES: &[&str] = &["xtask/src/mutants/scratch.rs", "xtask/src/mutants/shelf.rs"];
+/// Tables of the workspace's manifest that decide how a detector is built.
+const DECIDE: &[&[&str]] =
+    &[&["workspace", "dependencies"], &["profile", "dev"], &["profile", "mutants"], &["patch"]];
+
+/// A number for bytes: FNV-1a with 128 bits. Nobody who wants two texts of one number is kept from it; chance is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Digest(pub(super) u128);
+
+impl Digest {
+    pub(super) const fn new() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    /// Takes in a text, and where it ends.
+    pub(super) fn add(&mut self, text: &str) {
+        for &byte in text.as_bytes().iter().chain(&[0xff]) {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+        }
+    }
+}
+
+/// A module with locks.
+#[derive(Default)]
+struct Module {
+    /// Its files and their tokens.
+    files: BTreeMap<String, String>,
+    /// The names that it uses.
+    uses: BTreeSet<String>,
+    /// Its name, and the names of its items that the root of the package has.
+    offers: BTreeSet<String>,
+}
+
+/// What the detectors are built from.
+pub(super) struct Sources {
+    /// What all mutants depend on that a detector has to notice.
+    detectors: BTreeMap<Detector, Digest>,
+    modules: BTreeMap<String, Module>,
+    /// The names that shared code uses.
+    shared: BTreeSet<String>,
+    judges: Digest,
+}
+
+impl Sources {
+    /// Reads the workspace, or a copy of it.
+    pub(super) fn read(root: &Path) -> io::Result<Self> {
+        let members = members(root)?;
+        let packages: Lock = parse(&root.join("Cargo.lock"))?;
+        let manifest: toml::Table = parse(&root.join("Cargo.toml"))?;
+        let mut sources = Self {
+            detectors: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            shared: BTreeSet::new(),
+            judges: Digest::new(),
+        };
+        for judge in JUDGES {
+            sources.judges.add(&tokens(&fs::read_to_string(root.join(judge))?).0);
+        }
+        for detector in [Detector::Explore, Detector::Model] {
+            let mut digest = Digest::new();
+            for path in DECIDE {
+                digest.add(&table_at(&manifest, path));
+            }
+            for package in packages.below(detector.package()) {
+                digest.add(&format!("{package:?}"));
+                if let Some(directory) = members.get(&package.name) {
+                    sources.read_package(root, directory, detector, &mut digest)?;
+                }
+            }
+            sources.detectors.insert(detector, digest);
+        }
+        Ok(sources)
+    }
+
+    fn read_package(
+        &mut self,
+        root: &Path,
+        directory: &Path,
+        detector: Detector,
+        digest: &mut Digest,
+    ) -> io::Result<()> {
+        let with_locks = locks::modules_with_locks();
+        let mut files = Vec::new();
+        for path in super::scratch::files(directory)? {
+            let within = path.strip_prefix(directory).map_err(io::Error::other)?;
+            let mut words = within.iter().map(|word| word.to_string_lossy().into_owned());
+            let (top, below) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let counts = match top.as_str() {
+                "src" | "Cargo.toml" | "build.rs" => true,
+                "examples" => detector.example().is_some_and(|example| below == format!("{example}.rs")),
+                _ => false,
+            };
+            if counts {
+                files.push((path, if top == "src" { below } else { String::new() }));
+            }
+        }
+        let module = |below: &str| below.strip_suffix(".rs").unwrap_or(below).to_owned();
+        let has_locks = files.iter().any(|(_, below)| with_locks.contains(module(below).as_str()));
+        let exported = tokens(&fs::read_to_string(directory.join("src/lib.rs")).unwrap_or_default()).1.used;
+        for (path, below) in files {
+            let name = path.strip_prefix(root).map_err(io::Error::other)?.to_string_lossy().into_owned();
+            let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            let (text, names) = if name.ends_with(".rs") { tokens(&text) } else { (text, Names::default()) };
+            let module = module(&below);
+            if with_locks.contains(module.as_str()) {
+                let of_module = self.modules.entry(module.clone()).or_default();
+                of_module.files.insert(name, text);
+                of_module.uses.extend(names.used);
+                of_module.offers.extend(names.declared.intersection(&exported).cloned());
+                of_module.offers.insert(module);
+            } else {
+                digest.add(&name);
+                digest.add(&text);
+                if has_locks && !REGISTRIES.contains(&below.as_str()) {
+                    self.shared.extend(names.used);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a mutant.
+    pub(super) fn of(&self, mutant: &Mutant) -> Digest {
+        let mut digest = self.judges;
+        digest.add(&format!("{mutant:?}"));
+        let checks = mutant.checks();
+        for (detector, of_detector) in &self.detectors {
+            if checks.iter().any(|check| check.detector == *detector) {
+                digest.add(&format!("{detector} {:x}", of_detector.0));
+            }
+        }
+        let own = checks.iter().map(|check| locks::modules_of(&check.lock)).collect::<Option<Vec<_>>>();
+        for module in self.reached(own.map(|own| own.into_iter().flatten().collect()), &mutant.file) {
+            for (name, text) in &self.modules[module].files {
+                digest.add(name);
+                digest.add(text);
+            }
+        }
+        digest
+    }
+
+    /// The modules that count for locks with these ones, and with a fault in that file; all, if the locks are not known.
+    fn reached(&self, own: Option<BTreeSet<String>>, file: &str) -> BTreeSet<&str> {
+        let Some(own) = own else { return self.modules.keys().map(String::as_str).collect() };
+        let mut reached = BTreeSet::new();
+        loop {
+            let before = reached.len();
+            for (name, module) in &self.modules {
+                let used = |uses: &BTreeSet<String>| !uses.is_disjoint(&module.offers);
+                if own.contains(name)
+                    || module.files.contains_key(file)
+                    || used(&self.shared)
+                    || reached.iter().any(|other: &&str| used(&self.modules[*other].uses))
+                {
+                    reached.insert(name.as_str());
+                }
+            }
+            if reached.len() == before {
+                return reached;
+            }
+        }
+    }
+}
+
+/// What `Cargo.lock` says.
+#[derive(Deserialize)]
+struct Lock {
+    package: Vec<Package>,
+}
+
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "all of it is printed into the number")]
+struct Package {
+    name: String,
+    version: String,
+    checksum: Option<String>,
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+impl Lock {
+    /// The package and all that it depends on, tests and examples included.
+    fn below(&self, name: &str) -> Vec<&Package> {
+        let (mut found, mut next) = (BTreeSet::new(), vec![name.to_owned()]);
+        while let Some(name) = next.pop() {
+            // `NAME VERSION` where there are several of a name.
+            let name = name.split(' ').next().unwrap_or_default().to_owned();
+            if found.contains(&name) {
+                continue;
+            }
+            for package in self.package.iter().filter(|package| package.name == name) {
+                next.extend(package.dependencies.iter().cloned());
+            }
+            found.insert(name);
+        }
+        self.package.iter().filter(|package| found.contains(&package.name)).collect()
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> io::Result<T> {
+    toml::from_str(&fs::read_to_string(path)?)
+        .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+}
+
+/// The directories of this workspace's packages, by name.
+fn members(root: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+    let mut members = BTreeMap::new();
+    for (path, text) in crate::workspace::manifests(root)? {
+        let manifest: toml::Table = text.parse().map_err(io::Error::other)?;
+        let name = manifest.get("package").and_then(|package| package.get("name")?.as_str());
+        if let (Some(name), Some(directory)) = (name, root.join(&path).parent()) {
+            members.insert(name.to_owned(), directory.to_owned());
+        }
+    }
+    Ok(members)
+}
+
+/// The table at that path, as text; nothing if there is none.
+fn table_at(manifest: &toml::Table, path: &[&str]) -> String {
+    let (first, rest) = path.split_first().expect("a path of one word at least");
+    let found = rest.iter().try_fold(manifest.get(*first), |table, word| table.map(|table| table.get(*word)));
+    found.flatten().map_or_else(String::new, |table| format!("{table:?}"))
+}
+
+/// Names in a file.
+#[derive(Default)]
+struct Names {
+    used: BTreeSet<String>,
+    declared: BTreeSet<String>,
+}
+
+/// The tokens of Rust code without comments, and its names. What is no Rust stays as it is, and has none.
+fn tokens(text: &str) -> (String, Names) {
+    let mut names = Names::default();
+    match text.parse::<TokenStream>() {
+        Ok(stream) => {
+            let mut out = String::new();
+            write_tokens(stream, true, &mut out, &mut names);
+            (out, names)
+        }
+        Err(_) => (text.to_owned(), names),
+    }
+}
+
+/// At the `outermost` level a name may be declared.
+fn write_tokens(stream: TokenStream, outermost: bool, out: &mut String, names: &mut Names) {
+    let level: Vec<TokenTree> = stream.into_iter().collect();
+    let is = |at: usize, mark: char| level.get(at).is_some_and(|token| crate::tokens::is_punct(token, mark));
+    let mut at = 0;
+    while let Some(token) = level.get(at) {
+        if is(at, '#') {
+            let group = at + 1 + usize::from(is(at + 1, '!'));
+            if level.get(group).is_some_and(is_doc) {
+                at = group + 1;
+                continue;
+            }
+        }
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    proc_macro2::Delimiter::Parenthesis => ("(", ")"),
+                    proc_macro2::Delimiter::Brace => ("{", "}"),
+                    proc_macro2::Delimiter::Bracket => ("[", "]"),
+                    proc_macro2::Delimiter::None => ("", ""),
+                };
+                out.push_str(open);
+                write_tokens(group.stream(), false, out, names);
+                out.push_str(close);
+            }
+            TokenTree::Ident(ident) => {
+                let name = ident.to_string();
+                if outermost && declares(&level[..at]) {
+                    names.declared.insert(name.clone());
+                }
+                out.push_str(&name);
+                names.used.insert(name);
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => out.push_str(&token.to_string()),
+        }
+        out.push(' ');
+        at += 1;
+    }
+}
+
+/// Whether `[...]` is a comment for the documentation.
+fn is_doc(token: &TokenTree) -> bool {
+    let TokenTree::Group(group) = token else { return false };
+    let mut within = group.stream().into_iter();
+    within.next().is_some_and(|first| crate::tokens::is_ident(&first, "doc"))
+        && within.next().is_some_and(|second| crate::tokens::is_punct(&second, '='))
+}
+
+/// Whether what follows is the name of an item that other modules can use.
+fn declares(before: &[TokenTree]) -> bool {
+    const DECLARE: &[&str] = &["struct", "enum", "union", "trait", "type", "const", "static", "fn"];
+    match before {
+        [.., name, mark] if crate::tokens::is_punct(mark, '!') => {
+            crate::tokens::is_ident(name, "macro_rules")
+        }
+        [.., word] => DECLARE.iter().any(|declare| crate::tokens::is_ident(word, declare)),
+        [] => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutants::shelf;
+
+    fn module(file: &str, text: &str) -> Module {
+        let (tokens, names) = tokens(text);
+        Module { files: [(file.to_owned(), tokens)].into(), uses: names.used, offers: names.declared }
+    }
+
+    fn small() -> Sources {
+        Sources {
+            detectors: [(Detector::Explore, Digest::new()), (Detector::Model, Digest::new())].into(),
+            modules: [
+                ("byte".to_owned(), module("byte.rs", "pub struct ByteLock;")),
+                ("rw".to_owned(), module("rw.rs", "use crate::ByteLock; pub struct Rw(ByteLock);")),
+                ("other".to_owned(), module("other.rs", "pub struct Other;")),
+            ]
+            .into(),
+            shared: BTreeSet::new(),
+            judges: Digest::new(),
+        }
+    }
+
+    #[test]
+    fn comments_do_not_count_and_code_does() {
+        let one = tokens("//! About.\n/// A type.\nstruct A { /* one */ b: u8 } // end").0;
+        assert_eq!(one, tokens("struct A { b: u8 }").0);
+        assert_ne!(one, tokens("struct A { b: u16 }").0);
+        assert_ne!(tokens("#[must_use] fn f() {}").0, tokens("fn f() {}").0);
+        assert_ne!(tokens("f(\"a\")").0, tokens("f(\"b\")").0);
+    }
+
+    #[test]
+    fn a_module_counts_for_whoever_names_what_it_has() {
+        let sources = small();
+        let reached = |own: &str, file: &str| sources.reached(Some([own.to_owned()].into()), file);
+        assert_eq!(reached("rw", "rw.rs"), ["byte", "rw"].into());
+        assert_eq!(reached("byte", "byte.rs"), ["byte"].into());
+        assert_eq!(reached("byte", "other.rs"), ["byte", "other"].into());
+        assert_eq!(sources.reached(None, "rw.rs").len(), 3, "a lock that is not known");
+        let leads = Sources { shared: ["Other".to_owned()].into(), ..small() };
+        assert_eq!(leads.reached(Some(["byte".to_owned()].into()), "byte.rs"), ["byte", "other"].into());
+    }
+
+    #[test]
+    fn the_number_changes_with_the_entry_the_lock_and_the_detector() {
+        let root = crate::workspace::root();
+        let shelf = shelf::read(&root).unwrap_or_else(|error| panic!("{error}"));
+        let sources = || Sources::read(&root).unwrap_or_else(|error| panic!("{error}"));
+        let mutant = shelf.iter().find(|mutant| mutant.locks == ["ticket"]).expect("one of the ticket lock");
+        let as_it_is = sources().of(mutant);
+        assert_eq!(as_it_is, sources().of(mutant), "twice the same");
+
+        let mut entry = mutant.clone();
+        entry.breaks.push('.');
+        assert_ne!(as_it_is, sources().of(&entry));
+
+        let change = |module: &str| {
+            let mut sources = sources();
+            let module = sources.modules.get_mut(module).expect("there is one");
+            module.files.values_mut().for_each(|text| text.push('x'));
+            sources.of(mutant)
+        };
+        assert_ne!(as_it_is, change("ticket"));
+        assert_eq!(as_it_is, change("xen_pv"), "a lock that has nothing to do with it");
+
+        let mut detector = sources();
+        detector.detectors.values_mut().for_each(|digest| digest.add("x"));
+        assert_ne!(as_it_is, detector.of(mutant));
+    }
+
+    #[test]
+    fn what_is_below_a_detector_is_known() {
+        let root = crate::workspace::root();
+        let packages: Lock = parse(&root.join("Cargo.lock")).expect("a lock file");
+        for detector in [Detector::Explore, Detector::Model] {
+            let names: Vec<&str> =
+                packages.below(detector.package()).iter().map(|package| package.name.as_str()).collect();
+            assert!(names.contains(&detector.package()) && names.contains(&"stanchion-core"), "{names:?}");
+            assert!(!names.contains(&"stanchion-lab"), "{names:?}");
+        }
+        assert!(!small().modules.is_empty() && Sources::read(&root).is_ok_and(|all| all.modules.len() > 10));
+    }
+}
