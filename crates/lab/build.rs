@@ -1,8 +1,11 @@
 //! Passes what the binary was built from to `provenance.rs`: compiler, commit, and whether the tree was dirty.
 //!
-//! Everything here may be missing (a source archive, no `git`): the answer is then `unknown`, never an error.
+//! Everything here may be missing (a source archive, no `git`): the answer is then `unknown`, never an error. So it is in a debug build.
 use std::path::Path;
 use std::process::Command;
+
+/// What the command is built from. It is clean when these are as the commit has them.
+const BUILT_FROM: &[&str] = &["Cargo.lock", "Cargo.toml", "crates", "machines", "published", "workloads"];
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -12,31 +15,41 @@ fn main() {
     let profile = std::env::var("PROFILE").unwrap_or_else(|_| "unknown".to_owned());
     println!("cargo::rustc-env=STANCHION_BUILD={profile}");
 
-    let (commit, dirty) = git(&root);
+    println!("cargo::rerun-if-changed=build.rs");
+    // A debug build is for tests, and every commit would build all of it again.
+    let (commit, dirty) = if profile == "release" { git(&root) } else { unknown() };
     println!("cargo::rustc-env=STANCHION_COMMIT={commit}");
     println!("cargo::rustc-env=STANCHION_DIRTY={dirty}");
+}
 
-    // Only paths that exist: Cargo would take a missing one for a reason to run this every time.
-    println!("cargo::rerun-if-changed=build.rs");
-    for path in ["crates", "Cargo.lock", ".git/HEAD", ".git/index", ".git/refs/heads"] {
-        let path = root.join(path);
-        if path.exists() {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
-    }
+fn unknown() -> (String, &'static str) {
+    ("unknown".to_owned(), "unknown")
 }
 
 /// The commit and `clean`, `dirty` or `unknown`, of the checkout whose root is this workspace.
+///
+/// It changes when `HEAD` or the branch that it names does, or what the command is built from. Cargo takes a path that does not exist for a
+/// reason to run this every time, so a branch that has no file of its own is awaited there and among the packed ones.
 fn git(root: &Path) -> (String, &'static str) {
-    let unknown = ("unknown".to_owned(), "unknown");
     let run = |args: &[&str]| output(Command::new("git").arg("-C").arg(root).args(args));
     // An unpacked archive inside somebody else's repository must not borrow that repository's commit.
     let top = run(&["rev-parse", "--show-toplevel"]).and_then(|top| Path::new(&top).canonicalize().ok());
     if top.is_none() || top != root.canonicalize().ok() {
-        return unknown;
+        return unknown();
     }
-    let Some(commit) = run(&["rev-parse", "--verify", "HEAD"]) else { return unknown };
-    let dirty = match run(&["status", "--porcelain"]) {
+    let place = |name: &str| run(&["rev-parse", "--git-path", name]).map(|path| root.join(path));
+    let branch = run(&["symbolic-ref", "--quiet", "HEAD"]);
+    let branch = branch.and_then(|branch| place(&branch)).filter(|path| path.exists());
+    let built_from = BUILT_FROM.iter().map(|name| root.join(name));
+    let branch =
+        branch.map_or_else(|| vec![place("packed-refs"), place("refs/heads")], |branch| vec![Some(branch)]);
+    for path in branch.into_iter().chain([place("HEAD")]).flatten().chain(built_from) {
+        if path.exists() {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    }
+    let Some(commit) = run(&["rev-parse", "--verify", "HEAD"]) else { return unknown() };
+    let dirty = match run(&[&["status", "--porcelain", "--"], BUILT_FROM].concat()) {
         Some(changes) if changes.is_empty() => "clean",
         Some(_) => "dirty",
         None => "unknown",

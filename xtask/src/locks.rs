@@ -94,6 +94,11 @@ fn words(facts: &Facts) -> impl Iterator<Item = &'static str> + use<> {
     facts.path.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
+/// The names of all locks of the catalogue.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|facts| facts.name)
+}
+
 /// The modules that have locks of the catalogue.
 pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
     let is_module = |word: &&str| word.starts_with(|c: char| c.is_lowercase());

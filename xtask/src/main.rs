@@ -1,6 +1,7 @@
 //! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
+mod attempt;
 mod built;
 mod capi;
 mod ci;
@@ -138,14 +139,28 @@ enum Task {
     },
     /// Install the C library below the target directory, and build and run programs in C and C++ with it
     Capi,
+    /// Run the tests of one lock in every world but the guest: under a minute, for whoever works on it
+    Try {
+        /// The lock
+        lock: String,
+        /// How many schedules to explore
+        #[arg(long, value_name = "N", default_value_t = attempt::SCHEDULES)]
+        schedules: u64,
+    },
     /// Run the jobs of CI in order and sum up
     Ci {
         /// Run only these jobs, separated by commas
         #[arg(long, value_name = "NAME", value_delimiter = ',')]
         only: Vec<String>,
+        /// Only what is known in a minute or two: format, lints, the rules, unit tests, generated files
+        #[arg(long, conflicts_with_all = ["nightly", "only"])]
+        quick: bool,
         /// Run the long jobs of the night as well
         #[arg(long)]
         nightly: bool,
+        /// Write docs/ci-times.md
+        #[arg(long, conflicts_with = "only")]
+        record: bool,
         /// List the jobs and what each shows
         #[arg(long)]
         list: bool,
@@ -179,11 +194,19 @@ fn main() -> ExitCode {
             capi::install(&root, &capi::Places { prefix, destdir: capi::destdir(destdir) })
         }
         Task::Capi => capi::check(&root),
+        Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules),
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)
         }
-        Task::Ci { only, nightly, .. } => Ok(ci::run(&root, &only, nightly)),
+        Task::Ci { only, quick, nightly, record, .. } => {
+            let speed = match (quick, nightly) {
+                (true, _) => ci::Speed::Quick,
+                (_, true) => ci::Speed::Night,
+                _ => ci::Speed::Landing,
+            };
+            Ok(ci::run(&root, &only, speed, record))
+        }
     };
     result.unwrap_or_else(|error| {
         eprintln!("cargo xtask: {error}");

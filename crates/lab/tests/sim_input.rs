@@ -1,8 +1,6 @@
 //! Bad input to `stanchion sim`, through the real program: one line, exit code 2, nothing simulated.
-use core::time::Duration;
 use std::fs;
 use std::process::{Command, Output};
-use std::time::Instant;
 
 fn stanchion(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
@@ -10,15 +8,12 @@ fn stanchion(arguments: &[&str]) -> Output {
 
 /// Runs with arguments that must be refused, and returns the one line.
 fn refused(arguments: &[&str]) -> String {
-    let start = Instant::now();
     let output = stanchion(&[&["sim"], arguments].concat());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
     assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
     assert!(error.starts_with("stanchion: "), "{arguments:?}: {error}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
-    // Nothing hangs, however absurd the input.
-    assert!(start.elapsed() < Duration::from_secs(30), "{arguments:?}");
     error
 }
 

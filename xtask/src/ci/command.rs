@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn what_it_leaves_running_is_not_waited_for() {
         let start = Instant::now();
-        let (_, last) = shell("sleep 20 & echo why");
-        assert!(start.elapsed() < Duration::from_secs(15), "it ends before what it left");
+        let (_, last) = shell("sleep 1000 & echo why");
+        assert!(start.elapsed() < Duration::from_secs(500), "it ends before what it left");
         assert_eq!(last, ["why"]);
     }
 }

@@ -10,10 +10,55 @@ pub(crate) struct Job {
     pub(crate) needs: Option<&'static [&'static str]>,
     /// Run in order; the job fails at the first that fails.
     pub(crate) steps: &'static [Step],
-    /// Runs with `--nightly` only: it takes long.
-    pub(crate) nightly: bool,
+    /// With which runs it comes.
+    pub(crate) when: When,
     /// Environment of every command.
     pub(crate) env: &'static [(&'static str, &'static str)],
+}
+
+/// The runs that a job is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Every run.
+    Always,
+    /// Only the quick one; the others have a job that does more.
+    QuickOnly,
+    /// Whatever lands, and at night.
+    Landing,
+    /// At night.
+    Night,
+}
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speed {
+    /// What can be known in a minute or two.
+    Quick,
+    /// What lands.
+    Landing,
+    /// Everything.
+    Night,
+}
+
+impl Speed {
+    /// For titles.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Landing => "what lands",
+            Self::Night => "the night",
+        }
+    }
+
+    /// Whether a job is part of it.
+    pub(crate) fn has(self, job: &Job) -> bool {
+        match job.when {
+            When::Always => true,
+            When::QuickOnly => self == Self::Quick,
+            When::Landing => self != Self::Quick,
+            When::Night => self == Self::Night,
+        }
+    }
 }
 
 /// One step of a job.
@@ -37,7 +82,7 @@ pub(super) const SANITIZER: &[(&str, &str)] = &[
 
 /// A command of the laboratory.
 macro_rules! lab {
-    ($($word:literal),*) => { $crate::ci::job::Step::Run(&["cargo", "run", "--release", "-p", "stanchion-lab", "--", $($word),*]) };
+    ($($word:literal),*) => { $crate::ci::job::Step::Run(&["cargo", "run", "--profile", "ci", "-p", "stanchion-lab", "--", $($word),*]) };
 }
 
 /// The same, built for the sanitizer of [`SANITIZER`].
@@ -57,8 +102,10 @@ macro_rules! bench_smoke {
     };
 }
 
-pub(super) const PLAIN: Job = Job { name: "", shows: "", needs: None, steps: &[], nightly: false, env: &[] };
-pub(super) const LONG: Job = Job { nightly: true, ..PLAIN };
+pub(super) const PLAIN: Job =
+    Job { name: "", shows: "", needs: None, steps: &[], when: When::Landing, env: &[] };
+pub(super) const QUICK: Job = Job { when: When::Always, ..PLAIN };
+pub(super) const LONG: Job = Job { when: When::Night, ..PLAIN };
 
 pub(super) use bench_smoke;
 pub(super) use lab;

@@ -1,19 +1,26 @@
-//! The jobs of `cargo xtask ci`, as data.
+//! The jobs of `cargo xtask ci` but for those of the night, as data.
 use super::job::Step::{Msrv, Run, SaysNoStd};
-use super::job::{Job, NIGHTLY, PLAIN, SANITIZER, bench_smoke, lab, lab_under_sanitizer};
+use super::job::{Job, NIGHTLY, PLAIN, QUICK, SANITIZER, When, lab};
 
-/// What every change runs, in this order.
+/// What every change runs, in this order, or a part of it when it has to be quick.
 pub(super) const JOBS: &[Job] = &[
     Job {
         name: "fmt",
         shows: "the code is formatted",
         steps: &[Run(&["cargo", "fmt", "--all", "--check"])],
-        ..PLAIN
+        ..QUICK
     },
     Job {
         name: "clippy",
         shows: "no lint of the workspace fires",
         steps: &[Run(&["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])],
+        ..QUICK
+    },
+    Job {
+        name: "unit",
+        shows: "the tests within the code pass, and what is generated is current",
+        steps: &[Run(&["cargo", "test", "--workspace", "--lib", "--bins"])],
+        when: When::QuickOnly,
         ..PLAIN
     },
     Job {
@@ -36,7 +43,7 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "drop-in",
-        shows: "parking_lot's own tests, and those of a crate that uses it, pass with the drop-ins as they do without",
+        shows: "the drop-ins' tests pass, and parking_lot's own with the drop-in as they do without",
         steps: &[
             Run(&[
                 "cargo",
@@ -54,7 +61,7 @@ pub(super) const JOBS: &[Job] = &[
                 "--features",
                 "arc_lock,serde,owning_ref,deadlock_detection,send_guard",
             ]),
-            Run(&["cargo", "xtask", "dependents", "--only", "parking_lot-0.12,parking_lot-0.13,r2d2"]),
+            Run(&["cargo", "xtask", "dependents", "--only", "parking_lot-0.12"]),
         ],
         env: &[("CARGO_TARGET_DIR", "target")],
         ..PLAIN
@@ -83,7 +90,7 @@ pub(super) const JOBS: &[Job] = &[
         name: "header",
         shows: "stanchion.h is what the C interface says",
         steps: &[Run(&["cargo", "xtask", "header", "--check"])],
-        ..PLAIN
+        ..QUICK
     },
     Job {
         name: "capi",
@@ -95,7 +102,7 @@ pub(super) const JOBS: &[Job] = &[
         name: "tidy",
         shows: "the rules of the tree hold",
         steps: &[Run(&["cargo", "xtask", "tidy"])],
-        ..PLAIN
+        ..QUICK
     },
     Job {
         name: "fastpath",
@@ -106,7 +113,7 @@ pub(super) const JOBS: &[Job] = &[
     Job { name: "msrv", shows: "the oldest promised toolchain is enough", steps: &[Msrv], ..PLAIN },
     Job {
         name: "tsan",
-        shows: "the thread sanitizer sees no race in the native locks",
+        shows: "the thread sanitizer sees no race in the native locks, and sees one in a lock without orderings",
         needs: NIGHTLY,
         steps: &[Run(&[
             "cargo",
@@ -131,40 +138,11 @@ pub(super) const JOBS: &[Job] = &[
         ..PLAIN
     },
     Job {
-        name: "tsan-torture",
-        shows: "the thread sanitizer catches a lock without orderings, and no sound one",
-        needs: NIGHTLY,
-        steps: &[
-            lab_under_sanitizer!["torture", "--seconds", "2", "--seed", "1"],
-            lab_under_sanitizer![
-                "torture",
-                "--lock",
-                "reference-tas,reference-rw",
-                "--seconds",
-                "2",
-                "--seed",
-                "1"
-            ],
-            lab_under_sanitizer![
-                "torture",
-                "--lock",
-                "busted-relaxed",
-                "--expect-failure",
-                "--seconds",
-                "2",
-                "--seed",
-                "1"
-            ],
-        ],
-        env: SANITIZER,
-        ..PLAIN
-    },
-    Job {
         name: "torture",
         shows: "the locks exclude under torture, with more threads than CPUs and without",
         steps: &[
-            lab!["torture", "--seconds", "2", "--seed", "1"],
-            lab!["torture", "--writers", "2", "--seconds", "2", "--seed", "2"],
+            lab!["torture", "--seconds", "1", "--seed", "1"],
+            lab!["torture", "--writers", "2", "--seconds", "1", "--seed", "2"],
             lab![
                 "torture",
                 "--lock",
@@ -197,14 +175,27 @@ pub(super) const JOBS: &[Job] = &[
         name: "torture-busted",
         shows: "torture catches every lock that is broken on purpose",
         steps: &[
-            lab!["torture", "--lock", "busted", "--expect-failure", "--seconds", "3", "--seed", "1"],
+            lab![
+                "torture",
+                "--lock",
+                "busted",
+                "--expect-failure",
+                "--tries",
+                "6",
+                "--seconds",
+                "1",
+                "--seed",
+                "1"
+            ],
             lab![
                 "torture",
                 "--lock",
                 "busted-percpu-rw",
                 "--expect-failure",
+                "--tries",
+                "6",
                 "--seconds",
-                "10",
+                "4",
                 "--seed",
                 "1",
                 "--without",
@@ -214,35 +205,10 @@ pub(super) const JOBS: &[Job] = &[
         ..PLAIN
     },
     Job {
-        name: "bench-smoke",
-        shows: "the benchmark runs and writes its reports",
-        steps: &[bench_smoke!["--out", "target/bench-smoke"]],
-        ..PLAIN
-    },
-    Job {
-        name: "bench-rw-smoke",
-        shows: "the benchmark of reader-writer locks runs and writes its reports",
-        steps: &[
-            bench_smoke!["rw", "--reads", "90", "--out", "target/bench-rw-smoke"],
-            bench_smoke![
-                "rw",
-                "--lock",
-                "all,variants",
-                "--readers",
-                "3",
-                "--writers",
-                "1",
-                "--json",
-                "target/bench-rw-smoke/dedicated.json"
-            ],
-        ],
-        ..PLAIN
-    },
-    Job {
         name: "explore",
-        shows: "no lock fails in 300 000 schedules, and every broken one is caught",
+        shows: "no lock fails in 100 000 schedules, and every broken one is caught",
         steps: &[
-            lab!["explore", "--schedules", "300000", "--seed", "1"],
+            lab!["explore", "--schedules", "100000", "--seed", "1"],
             lab!["explore", "--lock", "busted", "--expect-failure", "--seed", "1"],
         ],
         ..PLAIN
@@ -250,20 +216,20 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "model",
         shows: "no execution of the model's small programs breaks a lock",
-        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "6"])],
+        steps: &[Run(&["cargo", "run", "--profile", "ci", "-p", "stanchion-model", "--", "--seconds", "3"])],
         ..PLAIN
     },
     Job {
         name: "mutants",
-        shows: "every fault on the shelf is noticed by each detector that it names",
-        steps: &[Run(&["cargo", "xtask", "mutants"])],
+        shows: "faults of the locks that may have changed since they were noticed are noticed still, as many as there is time for",
+        steps: &[Run(&["cargo", "xtask", "mutants", "--budget", "150"])],
         ..PLAIN
     },
     Job {
         name: "conform",
         shows: "libc and the interposer pass the POSIX tests, and each broken library is caught by those named for it",
         steps: &[
-            Run(&["cargo", "xtask", "conform", "--self-test"]),
+            Run(&["cargo", "xtask", "conform", "--self-test", "--jobs", "4"]),
             Run(&["cargo", "xtask", "conform", "--preload", "libc", "--preload", "ours"]),
         ],
         ..PLAIN
@@ -276,13 +242,13 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "programs",
-        shows: "real programs run right under libc's own locks and under the interposer's default",
-        steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,stanchion"])],
+        shows: "real programs run right under the interposer's default lock",
+        steps: &[Run(&["cargo", "xtask", "programs", "--check", "--locks", "stanchion"])],
         ..PLAIN
     },
     Job {
         name: "guest",
-        shows: "the guest boots and ends in all ways, its locks pass the conformance set and 10 s of torture with 4 vCPUs on 2 CPUs, and broken ones are caught",
+        shows: "the guest boots and ends in all ways, its locks pass the conformance set and torture with 4 vCPUs on 2 CPUs, and broken ones are caught",
         needs: Some(&["qemu-system-x86_64", "--version"]),
         steps: &[
             Run(&["cargo", "xtask", "guest", "--lint", "--check"]),
@@ -297,8 +263,8 @@ pub(super) const JOBS: &[Job] = &[
                 "--seed",
                 "1"
             ],
-            lab!["guest", "--workload", "torture", "--seconds", "10", "--seed", "1"],
-            lab!["guest", "--workload", "torture", "--lock", "variants", "--seconds", "2", "--seed", "2"],
+            lab!["guest", "--workload", "torture", "--seconds", "3", "--seed", "1"],
+            lab!["guest", "--workload", "torture", "--lock", "variants", "--seconds", "1", "--seed", "2"],
             lab![
                 "guest",
                 "--workload",
@@ -316,8 +282,8 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "determinism",
-        shows: "a release build simulates what a debug build does, to the last bit",
-        steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],
+        shows: "an optimised build simulates what a debug build does, to the last bit",
+        steps: &[Run(&["cargo", "test", "--profile", "ci", "-p", "stanchion-sim", "--test", "determinism"])],
         ..PLAIN
     },
     Job {

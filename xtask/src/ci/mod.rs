@@ -5,9 +5,11 @@ mod jobs;
 mod msrv;
 mod night;
 mod summary;
+mod times;
 
 use crate::names::nearest;
-use job::{Job, Step};
+pub(crate) use job::Speed;
+use job::{Job, Step, When};
 use msrv::Plan;
 use std::fs;
 use std::path::Path;
@@ -23,13 +25,19 @@ fn all() -> impl Iterator<Item = &'static Job> {
 /// Prints the jobs and what each shows.
 pub(crate) fn list() {
     for job in all() {
-        println!("{:<15} {}{}", job.name, job.shows, if job.nightly { " (nightly)" } else { "" });
+        let when = match job.when {
+            When::Always => " (also quick)",
+            When::QuickOnly => " (only quick)",
+            When::Landing => "",
+            When::Night => " (nightly)",
+        };
+        println!("{:<15} {}{when}", job.name, job.shows);
     }
 }
 
-/// Runs the jobs named in `only`; when it is empty, all of them, those of the night only if `nightly`.
-pub(crate) fn run(root: &Path, only: &[String], nightly: bool) -> ExitCode {
-    let jobs = match select(only, nightly) {
+/// Runs the jobs named in `only`; when it is empty, those of `speed`. Writes down how long they took if `record`.
+pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> ExitCode {
+    let jobs = match select(only, speed) {
         Ok(jobs) => jobs,
         Err(message) => {
             eprintln!("{message}");
@@ -46,11 +54,15 @@ pub(crate) fn run(root: &Path, only: &[String], nightly: bool) -> ExitCode {
         ended.push(Ended { name: job.name, outcome, took });
     }
     print!("\n{}", summary::render(&ended));
+    if record && let Err(error) = times::record(root, speed, &ended) {
+        eprintln!("{}: {error}", times::PATH);
+        return ExitCode::from(2);
+    }
     if summary::passes(&ended) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The jobs of these names, in the order of the table.
-fn select(only: &[String], nightly: bool) -> Result<Vec<&'static Job>, String> {
+fn select(only: &[String], speed: Speed) -> Result<Vec<&'static Job>, String> {
     for name in only {
         if !all().any(|job| job.name == name) {
             let near = nearest(name, all().map(|job| job.name)).join(", ");
@@ -58,7 +70,7 @@ fn select(only: &[String], nightly: bool) -> Result<Vec<&'static Job>, String> {
         }
     }
     let wanted = |job: &&Job| match only {
-        [] => nightly || !job.nightly,
+        [] => speed.has(job),
         only => only.iter().any(|name| name == job.name),
     };
     Ok(all().filter(wanted).collect())
@@ -173,15 +185,17 @@ mod tests {
 
     fn names(only: &[&str]) -> Result<Vec<&'static str>, String> {
         let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-        select(&only, false).map(|jobs| jobs.iter().map(|job| job.name).collect())
+        select(&only, Speed::Landing).map(|jobs| jobs.iter().map(|job| job.name).collect())
     }
 
     #[test]
     fn all_jobs_run_unless_some_are_named() {
-        let by_day = jobs::JOBS.len();
-        assert_eq!(names(&[]).expect("all").len(), by_day);
-        assert!(by_day < all().count() && names(&["explore-nightly"]).is_ok());
-        assert!(jobs::JOBS.iter().all(|job| !job.nightly) && night::JOBS.iter().all(|job| job.nightly));
+        let count = |speed: Speed| select(&[], speed).map_or(0, |jobs| jobs.len());
+        assert_eq!(names(&[]).expect("all").len(), count(Speed::Landing));
+        assert!(count(Speed::Quick) < count(Speed::Landing) && count(Speed::Landing) < count(Speed::Night));
+        assert!(names(&["explore-nightly", "unit"]).is_ok());
+        let of_the_night = |job: &Job| job.when == When::Night;
+        assert!(!jobs::JOBS.iter().any(of_the_night) && night::JOBS.iter().all(of_the_night));
         assert_eq!(names(&["tidy", "fmt"]).expect("two"), ["fmt", "tidy"]);
     }
 

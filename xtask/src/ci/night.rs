@@ -1,9 +1,78 @@
 //! The long jobs, which `cargo xtask ci --nightly` runs after the others, as data.
 use super::job::Step::Run;
-use super::job::{Job, LONG, NIGHTLY, lab};
+use super::job::{Job, LONG, NIGHTLY, SANITIZER, bench_smoke, lab, lab_under_sanitizer};
 
 /// What is worth hours now and then, in this order.
 pub(super) const JOBS: &[Job] = &[
+    Job {
+        name: "tsan-torture",
+        shows: "the thread sanitizer catches a lock without orderings, and no sound one",
+        needs: NIGHTLY,
+        steps: &[
+            lab_under_sanitizer!["torture", "--seconds", "2", "--seed", "1"],
+            lab_under_sanitizer![
+                "torture",
+                "--lock",
+                "reference-tas,reference-rw",
+                "--seconds",
+                "2",
+                "--seed",
+                "1"
+            ],
+            lab_under_sanitizer![
+                "torture",
+                "--lock",
+                "busted-relaxed",
+                "--expect-failure",
+                "--seconds",
+                "2",
+                "--seed",
+                "1"
+            ],
+        ],
+        env: SANITIZER,
+        ..LONG
+    },
+    Job {
+        name: "bench-smoke",
+        shows: "the benchmark runs and writes its reports",
+        steps: &[bench_smoke!["--out", "target/bench-smoke"]],
+        ..LONG
+    },
+    Job {
+        name: "bench-rw-smoke",
+        shows: "the benchmark of reader-writer locks runs and writes its reports",
+        steps: &[
+            bench_smoke!["rw", "--reads", "90", "--out", "target/bench-rw-smoke"],
+            bench_smoke![
+                "rw",
+                "--lock",
+                "all,variants",
+                "--readers",
+                "3",
+                "--writers",
+                "1",
+                "--json",
+                "target/bench-rw-smoke/dedicated.json"
+            ],
+        ],
+        ..LONG
+    },
+    Job {
+        name: "torture-night",
+        shows: "the locks exclude under torture of ten seconds each",
+        steps: &[
+            lab!["torture", "--seconds", "10", "--seed", "11"],
+            lab!["torture", "--writers", "2", "--seconds", "10", "--seed", "12"],
+        ],
+        ..LONG
+    },
+    Job {
+        name: "mutants-night",
+        shows: "every fault on the shelf is noticed by each detector that it names",
+        steps: &[Run(&["cargo", "xtask", "mutants", "--all"])],
+        ..LONG
+    },
     Job {
         name: "explore-nightly",
         shows: "no lock fails in five million schedules",
@@ -16,7 +85,8 @@ pub(super) const JOBS: &[Job] = &[
         steps: &[Run(&[
             "cargo",
             "run",
-            "--release",
+            "--profile",
+            "ci",
             "-p",
             "stanchion-model",
             "--",
@@ -28,10 +98,10 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "programs-nightly",
-        shows: "the checks of real programs notice broken locks, and locks that only spin run them right",
+        shows: "the checks of real programs notice broken locks, and libc's locks and ours that only spin run them right",
         steps: &[
             Run(&["cargo", "xtask", "programs", "--self-test"]),
-            Run(&["cargo", "xtask", "programs", "--check", "--locks", "unfair-q,qspin"]),
+            Run(&["cargo", "xtask", "programs", "--check", "--locks", "libc,unfair-q,qspin"]),
         ],
         ..LONG
     },
@@ -133,10 +203,11 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "guest-nightly",
-        shows: "64 vCPUs on 2 CPUs pass torture",
+        shows: "the locks pass torture of ten seconds each in the guest, and 64 vCPUs on 2 CPUs do",
         needs: Some(&["qemu-system-x86_64", "--version"]),
         steps: &[
             Run(&["cargo", "xtask", "guest"]),
+            lab!["guest", "--workload", "torture", "--seconds", "10", "--seed", "1"],
             lab![
                 "guest",
                 "--workload",

@@ -57,7 +57,9 @@ pub(crate) fn render(ended: &[Ended]) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     let passed = ended.len() - failed - skipped;
-    let _ = writeln!(out, "ci: {passed} ok, {failed} failed, {skipped} skipped");
+    let took: Duration = ended.iter().map(|job| job.took).sum();
+    let _ =
+        writeln!(out, "ci: {passed} ok, {failed} failed, {skipped} skipped in {:.0} s", took.as_secs_f64());
     out
 }
 
@@ -97,7 +99,7 @@ fmt             ok           1.3 s
 test            FAILED       1.3 s  cargo test --workspace
 tidy            FAILED       1.3 s  cargo xtask tidy
 tsan            skipped      1.3 s  no nightly
-ci: 1 ok, 2 failed, 1 skipped
+ci: 1 ok, 2 failed, 1 skipped in 5 s
 ";
         assert_eq!(render(&all), expected);
         assert!(!passes(&all));

@@ -6,6 +6,7 @@
 //! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`] prints docs/mutants.md. What
 //! the verdict on a mutant [depends](depends) on is a number, which the [`record`] keeps of each that was killed: it need not be tried
 //! again until the number is another.
+mod code;
 mod depends;
 mod record;
 mod scratch;
@@ -150,7 +151,9 @@ fn plan(mutants: Vec<Mutant>, request: &Request, of: impl Fn(&Mutant) -> (Digest
     let mut said = format!("mutants: {all}; {current} of them are what they were when they were killed");
     if request.budget.is_some() {
         let mut seed = Digest::new();
-        tasks.iter().for_each(|task| seed.add(&format!("{:x}", task.digest.0)));
+        for task in &tasks {
+            seed.add(&format!("{:x}", task.digest.0));
+        }
         tasks.sort_by_cached_key(|task| {
             let mut key = seed;
             key.add(&task.mutant.name);

@@ -73,6 +73,10 @@ pub(crate) struct Args {
     #[arg(long)]
     expect_failure: bool,
 
+    /// With --expect-failure: torture a lock that survives again, with the next seed and for twice as long, until it has been so many times
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "expect_failure", value_parser = clap::value_parser!(u32).range(1..=12))]
+    tries: u32,
+
     /// Write the results here
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -104,6 +108,8 @@ pub(crate) struct Plan {
     /// The readers of a lock that they share.
     sharing_readers: usize,
     pub(crate) expect_failure: bool,
+    /// How often a lock that survives although it is expected to fail is tortured in all.
+    pub(crate) tries: u32,
     pub(crate) json: Option<(PathBuf, std::fs::File)>,
     /// What could not be had, to be said before the start.
     pub(crate) remarks: Vec<String>,
@@ -172,6 +178,7 @@ impl Args {
             orders,
             sharing_readers,
             expect_failure: self.expect_failure,
+            tries: self.tries,
             json,
             remarks,
         }))
@@ -322,6 +329,7 @@ mod tests {
                 orders: seed,
                 sharing_readers: 4,
                 expect_failure: false,
+                tries: 1,
                 json: None,
                 remarks: vec![],
             }

@@ -34,6 +34,7 @@ use crate::output::{FAILED, REFUSED, say};
 use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
+use orders::Orders;
 use outcome::Outcome;
 use registry::{Detector, Origin};
 use std::process::ExitCode;
@@ -74,6 +75,21 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Tortures a lock; again, with other seeds and for longer, if it survives and there are tries left. What needs threads that run at the same
+/// moment may take its time on a machine that is busy.
+fn until_caught(mut orders: Orders, tries: u32, conduct: impl Fn(Orders) -> Outcome) -> Outcome {
+    let mut outcome = conduct(orders.clone());
+    for _ in 1..tries {
+        if outcome.failed() || crate::interrupt::requested() {
+            break;
+        }
+        orders.seed = orders.seed.wrapping_add(1);
+        orders.seconds *= 2.0;
+        outcome = conduct(orders.clone());
+    }
+    outcome
+}
+
 fn torture(mut plan: Plan) -> ExitCode {
     crate::interrupt::install();
     announce(&plan);
@@ -85,7 +101,8 @@ fn torture(mut plan: Plan) -> ExitCode {
             break;
         }
         bar.set_message(format!("{} ({} of {})", row.name, number + 1, plan.rows.len()));
-        let mut outcome = conduct::conduct(row, plan.orders_for(row), &bar);
+        let mut outcome =
+            until_caught(plan.orders_for(row), plan.tries, |orders| conduct::conduct(row, orders, &bar));
         if plan.orders.extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }
@@ -135,4 +152,42 @@ fn progress_bar() -> indicatif::ProgressBar {
         .expect("the template is well-formed")
         .progress_chars("=> ");
     indicatif::ProgressBar::new(1).with_style(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcome::Failure;
+    use std::cell::RefCell;
+
+    #[test]
+    fn a_survivor_is_tortured_again_for_longer_until_it_fails() {
+        let run = |tries: u32, fails_at: u64| {
+            let seen = RefCell::new(Vec::new());
+            let orders = Orders {
+                lock: "byte".to_owned(),
+                seconds: 1.0,
+                writers: 1,
+                readers: 0,
+                seed: 7,
+                stat_interval: 1.0,
+                stall_seconds: 1.0,
+                long_hold_ms: 1,
+                stutter: 1.0,
+                extras: orders::Extras::NONE,
+            };
+            let outcome = until_caught(orders, tries, |orders| {
+                seen.borrow_mut().push((orders.seed, orders.seconds.round() as u64));
+                let mut outcome = Outcome::new(orders);
+                if outcome.orders.seed == fails_at {
+                    outcome.failures.push(Failure::NotStarted);
+                }
+                outcome
+            });
+            (outcome.failed(), seen.into_inner())
+        };
+        assert_eq!(run(5, 9), (true, vec![(7, 1), (8, 2), (9, 4)]));
+        assert_eq!(run(2, 9), (false, vec![(7, 1), (8, 2)]));
+        assert_eq!(run(1, 7), (true, vec![(7, 1)]));
+    }
 }

@@ -75,7 +75,6 @@ mod tests {
     use super::*;
     use core::sync::atomic::AtomicBool;
     use core::time::Duration;
-    use std::time::Instant;
 
     fn parker() -> Parker {
         Parker { state: AtomicU32::new(RUNNING), over: AtomicU32::new(0) }
@@ -85,9 +84,8 @@ mod tests {
     fn an_early_kick_is_kept_for_the_next_halt() {
         let parker = parker();
         parker.kick();
-        let began = Instant::now();
+        // Without the kick it would never return.
         parker.halt_while(|| true, None);
-        assert!(began.elapsed() < Duration::from_secs(5), "the halt found the kick");
         assert_eq!(parker.state.load(Ordering::Relaxed), RUNNING, "and consumed it");
     }
 
