@@ -1,6 +1,6 @@
 //! The jobs of `cargo xtask ci` but for those of the night, as data.
 use super::job::Step::{Msrv, Run, SaysNoStd};
-use super::job::{Job, NIGHTLY, PLAIN, QUICK, SANITIZER, When, lab};
+use super::job::{Job, NIGHTLY, PLAIN, QUICK, SANITIZER, When, lab, lab_under_sanitizer};
 
 /// What every change runs, in this order, or a part of it when it has to be quick.
 pub(super) const JOBS: &[Job] = &[
@@ -113,7 +113,7 @@ pub(super) const JOBS: &[Job] = &[
     Job { name: "msrv", shows: "the oldest promised toolchain is enough", steps: &[Msrv], ..PLAIN },
     Job {
         name: "tsan",
-        shows: "the thread sanitizer sees no race in the native locks, and sees one in a lock without orderings",
+        shows: "the thread sanitizer sees no race in the native locks",
         needs: NIGHTLY,
         steps: &[Run(&[
             "cargo",
@@ -134,6 +134,36 @@ pub(super) const JOBS: &[Job] = &[
             "--skip",
             "counted::",
         ])],
+        env: SANITIZER,
+        ..PLAIN
+    },
+    Job {
+        name: "tsan-torture",
+        shows: "the thread sanitizer catches a lock without orderings, and not the default locks",
+        needs: NIGHTLY,
+        steps: &[
+            lab_under_sanitizer![
+                "torture",
+                "--lock",
+                "stanchion,qrw,percpu-rw",
+                "--seconds",
+                "2",
+                "--seed",
+                "1"
+            ],
+            lab_under_sanitizer![
+                "torture",
+                "--lock",
+                "busted-relaxed",
+                "--expect-failure",
+                "--tries",
+                "6",
+                "--seconds",
+                "1",
+                "--seed",
+                "1"
+            ],
+        ],
         env: SANITIZER,
         ..PLAIN
     },

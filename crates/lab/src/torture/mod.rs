@@ -157,8 +157,8 @@ fn progress_bar() -> indicatif::ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cell::RefCell;
     use outcome::Failure;
-    use std::cell::RefCell;
 
     #[test]
     fn a_survivor_is_tortured_again_for_longer_until_it_fails() {

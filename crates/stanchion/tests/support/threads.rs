@@ -7,6 +7,10 @@ use stanchion::native::{Counting, Native};
 use stanchion_suite::{Case, Context, Load, Sort, Waiting, World};
 use std::sync::{Mutex, PoisonError};
 
+/// One case runs at a time, whatever the harness does: two of locks that only spin would have twice as many threads as two CPUs, and every
+/// hand-over would take a time slice. With more threads than CPUs, torture runs them.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Threads, with lock events counted or not.
 pub(crate) struct Threads<C>(PhantomData<C>);
 
@@ -31,9 +35,6 @@ impl<C: Counting> World for Threads<C> {
         if case.sort == Sort::ReaderWriter {
             fenced::fence_if_sanitized();
         }
-        // One case at a time, whatever the harness does: two of locks that only spin would have twice as many threads as two CPUs, and every
-        // hand-over would take a time slice. With more threads than CPUs, torture runs them.
-        static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         check(load(case.waiting));
     }
