@@ -4,7 +4,7 @@ use super::machine::Machine;
 use super::platform::Stepped;
 use super::{CONTEXTS, Ctx, LOCK_BYTES};
 use core::cell::Cell;
-use core::mem::size_of_val;
+use core::mem::{size_of, size_of_val};
 use core::ops::Range;
 use stanchion_core::heads::{Head, HeadTable};
 use stanchion_core::nodes::{NodeId, State, WaitNode, lease_own};
@@ -24,6 +24,8 @@ pub struct SteppedDomain {
     waits: [[WaitNode<Stepped>; NESTING_LEVELS]; CONTEXTS],
     /// Who has slept with each of them last: one that was given up may be another context's by now.
     sleepers: [[Cell<Option<Ctx>>; NESTING_LEVELS]; CONTEXTS],
+    /// Who has leased each of them last, or taken it over.
+    waiters: [[Cell<Option<Ctx>>; NESTING_LEVELS]; CONTEXTS],
     /// All rows, one after the other.
     spots: Vec<CellU32>,
     heads: Vec<Head<Stepped>>,
@@ -57,6 +59,7 @@ impl SteppedDomain {
             nobody: PerCpu::new(),
             waits: core::array::from_fn(|_| core::array::from_fn(|_| WaitNode::new())),
             sleepers: Default::default(),
+            waiters: Default::default(),
             spots: (0..rows).flat_map(|_| row()).map(CellU32::new).collect(),
             heads: (0..heads).map(|_| Head::new()).collect(),
             readers: Cells {
@@ -98,9 +101,24 @@ impl SteppedDomain {
         &self.waits[place]
     }
 
-    fn sleeper(&self, node: NodeId) -> Option<&Cell<Option<Ctx>>> {
+    /// The entry of `node` in a table of all nodes of waits.
+    fn entry<'a, T>(&self, table: &'a [[T; NESTING_LEVELS]; CONTEXTS], node: NodeId) -> Option<&'a T> {
         let place = place(self.machine.first_number, node.context()?)?;
-        Some(&self.sleepers[place][node.level()])
+        Some(&table[place][node.level()])
+    }
+
+    fn sleeper(&self, node: NodeId) -> Option<&Cell<Option<Ctx>>> {
+        self.entry(&self.sleepers, node)
+    }
+
+    /// `me` waits with `node` from now on.
+    pub(super) fn waits_with(&self, node: NodeId, me: Ctx) {
+        self.entry(&self.waiters, node).expect("a node that was leased").set(Some(me));
+    }
+
+    /// Who waits with `node`, or was the last to do so.
+    pub(super) fn waiter_with(&self, node: NodeId) -> Option<Ctx> {
+        self.entry(&self.waiters, node)?.get()
     }
 
     /// `me` is about to sleep with `node`.
@@ -111,6 +129,23 @@ impl SteppedDomain {
     /// Who has slept with `node` last.
     pub(super) fn sleeper_with(&self, node: NodeId) -> Option<Ctx> {
         self.sleeper(node)?.get()
+    }
+
+    /// The node of a wait whose state stands at `address`.
+    pub(super) fn node_at(&self, address: usize) -> Option<NodeId> {
+        let place = address.wrapping_sub(self.waits.as_ptr().addr()) / size_of::<WaitNode<Stepped>>();
+        let node = self.waits.as_flattened().get(place)?;
+        let cpu = CpuId::new(self.machine.first_number + (place / NESTING_LEVELS) as u16)?;
+        if core::ptr::from_ref(node.cell()).addr() == address {
+            NodeId::of(cpu, place % NESTING_LEVELS)
+        } else {
+            None
+        }
+    }
+
+    /// Whether somebody was roused who is not done with its wait.
+    pub(super) fn is_roused(&self) -> bool {
+        self.waits.iter().flatten().any(|node| node.state() == State::Roused)
     }
 
     /// Whoever had the number at `place` is done: what it has not given back. Its nodes may be others' to give back, as long as not `all` are done.

@@ -113,12 +113,15 @@ pub(super) enum Coin {
     Patience,
     Thief,
     Timed,
+    Haste,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
 const LONG_ONE_IN: u64 = 3;
 /// How many rounds they have then.
 const LONG_ROUNDS: u32 = 48;
+/// Where contexts give up, the heavy barrier fails, and nobody may halt, once in so many schedules each.
+const HARD_ONE_IN: u64 = 4;
 
 impl Plan {
     /// The outline of schedule `seed`.
@@ -164,13 +167,17 @@ impl Plan {
         }
     }
 
-    /// Those that few locks can have come from a stream of their own, so that the schedules of the others do not depend on them.
+    /// Those that few locks can have come from a stream of their own, so that the schedules of the others do not depend on them. Who gives up
+    /// meets more often what makes that difficult.
     fn draw_faults(random: &mut Random, seed: u64) -> Faults {
-        let of_few = |fault: &Fault| *fault == Fault::Timed;
+        let all = Fault::ALL.into_iter().filter(|&fault| fault != Fault::Timed);
+        let all = all.filter(|fault| random.once_in(fault.rarity())).collect::<Faults>();
         let mut own = Random::new(seed, 3);
-        let few = Fault::ALL.into_iter().filter(of_few).filter(|fault| own.once_in(fault.rarity()));
-        let all = Fault::ALL.into_iter().filter(|fault| !of_few(fault) && random.once_in(fault.rarity()));
-        all.chain(few.collect::<Faults>().iter()).collect()
+        if !own.once_in(Fault::Timed.rarity()) {
+            return all;
+        }
+        let hard = [Fault::NoBarrier, Fault::NoHalts].into_iter().filter(|_| own.once_in(HARD_ONE_IN));
+        hard.fold(all.with(Fault::Timed), Faults::with)
     }
 
     /// No contexts, no faults.
@@ -205,7 +212,8 @@ impl Plan {
     /// before, but not on what others did meanwhile, so that a shorter schedule gets the same answers.
     #[inline]
     pub(super) fn coin(&self, coin: Coin, who: Ctx, times: u32, below: u64) -> u64 {
-        mix(self.seed ^ (coin as u64) << 56 ^ (who as u64) << 48 ^ u64::from(times)) % below
+        // Of the seeds as they are, neighbours would draw the same numbers in another order.
+        mix(mix(self.seed) ^ (coin as u64) << 56 ^ (who as u64) << 48 ^ u64::from(times)) % below
     }
 
     /// Whether contexts that have many rounds hold reader-writer locks alone each time: those that take turns with readers wait behind the
@@ -216,7 +224,7 @@ impl Plan {
 
     /// Whether some waiters are of real-time priority.
     pub(super) fn has_urgent(&self) -> bool {
-        self.coin(Coin::Urgent, 0, 0, 2) == 0
+        self.coin(Coin::Urgent, 0, 0, 3) == 0
     }
 
     /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of handlers.

@@ -21,10 +21,9 @@ pub(super) const STEP_NANOS: u64 = 100;
 #[derive(Debug)]
 pub struct Stepped;
 
-/// The step at which the run's clock shows `until`.
+/// The step at which a wait ends that is to end when the run's clock shows `until`.
 fn step_of(until: u64) -> u64 {
-    let clock = with(|engine| engine.domain.machine().clock);
-    until.saturating_sub(clock).div_ceil(STEP_NANOS)
+    with(|engine| engine.end_of(until.saturating_sub(engine.domain.machine().clock).div_ceil(STEP_NANOS)))
 }
 
 /// This world has one class.
@@ -53,7 +52,7 @@ impl Platform for Stepped {
     }
 
     fn remaining(until: &u64) -> u64 {
-        until.saturating_sub(Self::now())
+        step_of(*until).saturating_sub(with(|engine| engine.steps)).saturating_mul(STEP_NANOS)
     }
 
     fn release_then_look(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {

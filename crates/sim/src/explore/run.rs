@@ -29,8 +29,8 @@ const STEP_LIMIT: u64 = 50_000;
 /// forty turns to rouse an heir, and begins again whenever one of three has gone back to sleep meanwhile: 562 at most in 300 000 schedules.
 const LONGEST_RELEASE: u64 = 1_000;
 
-/// Who gives up does so within so many steps.
-const LONGEST_PATIENCE: u64 = 96;
+/// Who gives up does so within so many steps: as many as a few contexts take until one of them has queued, slept and been roused. Mostly sooner.
+const LONGEST_PATIENCE: u64 = 768;
 
 /// How a schedule is run.
 #[derive(Clone, Copy, Default)]
@@ -230,14 +230,23 @@ impl Scenario {
 
     /// Waits for the lock, now and then not for long. Who gives up comes again at once or later. Whether it has the lock.
     fn acquire(&self, lock: usize) -> bool {
+        busily(lock, || self.acquire_or_give_up(lock))
+    }
+
+    fn acquire_or_give_up(&self, lock: usize) -> bool {
         let is_timed = self.plan.faults.has(Fault::Timed);
         while is_timed && with(|engine| engine.coin(Coin::Patience, 3)) > 0 {
             say(What::AcquireTimed, lock);
             let steps = with(|engine| {
-                let most = LONGEST_PATIENCE >> engine.coin(Coin::Patience, 3);
+                let most = LONGEST_PATIENCE >> engine.coin(Coin::Patience, 6);
                 engine.coin(Coin::Patience, most)
             });
-            if self.locks[lock].acquire_within(steps * STEP_NANOS) {
+            let me = with(|engine| engine.current);
+            watch(|watch| watch.is_limited(lock, me, true));
+            let acquired = self.locks[lock].acquire_within(steps * STEP_NANOS);
+            watch(|watch| watch.is_limited(lock, me, false));
+            with(|engine| engine.is_at_risk(me, false));
+            if acquired {
                 return true;
             }
             gives_up(lock);
@@ -253,7 +262,7 @@ impl Scenario {
     fn release(&self, lock: usize) {
         let turns = || with(|engine| engine.turns[engine.current]);
         let before = turns();
-        freely(|| self.locks[lock].release());
+        busily(lock, || freely(|| self.locks[lock].release()));
         let took = turns() - before;
         if took > LONGEST_RELEASE && !self.plan.faults.has(Fault::Interrupts) {
             with(|engine| {
@@ -275,9 +284,9 @@ impl Scenario {
 
     fn try_once(&self, lock: usize) {
         say(What::Try, lock);
-        if freely(|| self.locks[lock].try_acquire()) {
+        if busily(lock, || freely(|| self.locks[lock].try_acquire())) {
             section(lock);
-            freely(|| self.locks[lock].release());
+            busily(lock, || freely(|| self.locks[lock].release()));
         } else {
             say(What::TryFails, lock);
         }
@@ -293,6 +302,25 @@ fn section(lock: usize) {
         say(What::Leave, lock);
     }
     leave(lock);
+}
+
+/// The current context is in the middle of what others may spoil.
+pub(super) fn at_risk<R>(does: impl FnOnce() -> R) -> R {
+    let me = with(|engine| engine.current);
+    with(|engine| engine.is_at_risk(me, true));
+    let done = does();
+    with(|engine| engine.is_at_risk(me, false));
+    done
+}
+
+/// The current context is at a lock, and others may rely on it.
+fn busily<R>(lock: usize, does: impl FnOnce() -> R) -> R {
+    let me = with(|engine| engine.current);
+    watch(|watch| watch.is_busy(lock, me, true));
+    let done = does();
+    watch(|watch| watch.is_busy(lock, me, false));
+    with(engine::Engine::check_sleepers);
+    done
 }
 
 /// The current context tries or releases, and does not wait.

@@ -3,7 +3,7 @@ use super::engine::{arrive, await_reader, has_read, with};
 use super::failure::Failure;
 use super::fault::Fault;
 use super::plan::{Coin, Plan};
-use super::run::{self, ends_use, released};
+use super::run::{self, at_risk, ends_use, released};
 use super::rw_limits::Limits;
 use super::rw_subjects::{RwKind, SteppedRw, Upgrades};
 use super::sharing::{How, Sharing, Wants};
@@ -83,7 +83,7 @@ impl RwProgram {
         watch(index, |sharing| sharing.attempts(me));
         let tried = !again && self.tries() && {
             say(What::Try, index);
-            lock.try_acquire_read()
+            at_risk(|| lock.try_acquire_read())
         };
         let how = match () {
             () if again || with(|engine| engine.is_priority()) => How::Free,

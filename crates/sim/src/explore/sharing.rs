@@ -72,7 +72,7 @@ pub(super) struct Sharing {
     begun: u64,
     /// Who waits, which acquisition that is, and what for.
     waits: [Option<(u64, Wants)>; CONTEXTS],
-    /// Who has slept since it began to wait, so it queues.
+    /// Who has queued since it began to wait, or has slept, so it queues.
     slept: Set,
     /// For each reader, who queued to read when it was counted last, or began if it queued itself, and how many acquisitions had begun by then.
     behind: [(Set, u64); CONTEXTS],
@@ -125,6 +125,11 @@ impl Sharing {
 
     /// `me` sleeps.
     pub(super) fn sleeps(&mut self, me: Ctx) {
+        self.slept |= bit(me);
+    }
+
+    /// `me` stands in the queue.
+    pub(super) fn queues(&mut self, me: Ctx) {
         self.slept |= bit(me);
     }
 

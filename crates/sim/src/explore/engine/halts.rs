@@ -13,6 +13,8 @@ use super::{Engine, Status};
 
 /// Late kicks are up to so many steps late.
 const LATEST_KICK: u64 = 64;
+/// A limited wait that ends at the last moment ends within so many steps after it was to be ended by somebody else.
+const LAST_MOMENT: u64 = 32;
 
 impl Engine {
     /// The current context has made the comparison of a halt. How many of its halts were over by then.
@@ -66,6 +68,7 @@ impl Engine {
     pub(super) fn send_kick(&mut self, target: Option<Ctx>) {
         self.flush(); // what a kicker stored before is visible to whom it wakes
         let Some(target) = target else { return };
+        self.hasten(target);
         self.tell(What::Kick, target, 0, 0);
         let late = self.plan.faults.has(Fault::LateKicks) && self.coin(Coin::KickDelay, 2) == 0;
         if late {
@@ -74,6 +77,26 @@ impl Engine {
         } else {
             self.arrive_kick(target);
         }
+    }
+
+    /// Somebody is about to end the wait of `ctx`. If that waits for a limited time, the time may be over just now.
+    pub(super) fn hasten(&mut self, ctx: Ctx) {
+        let (until, times) = (self.limits[ctx], 2 * self.halts[ctx]);
+        let within = LAST_MOMENT >> self.plan.coin(Coin::Haste, ctx, times, 8);
+        let end = self.steps + self.plan.coin(Coin::Haste, ctx, times + 1, within.max(1));
+        if within > 1 && end < until && until != u64::MAX {
+            self.hastened[ctx] = (until, end);
+            if self.timers[ctx] == until {
+                self.timers[ctx] = end;
+            }
+        }
+    }
+
+    /// At which step a limited wait of the current context ends that was to end at step `until`.
+    pub(in crate::explore) fn end_of(&mut self, until: u64) -> u64 {
+        let (was, is) = self.hastened[self.current];
+        self.limits[self.current] = until;
+        if was == until { is } else { until }
     }
 
     pub(super) fn arrive_kick(&mut self, ctx: Ctx) {

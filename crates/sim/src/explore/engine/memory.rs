@@ -8,6 +8,8 @@ use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
 use stanchion_core::CpuId;
+use stanchion_core::nodes::{NodeId, State};
+use stanchion_core::percpu::Domain;
 
 /// The heavy barrier fails once in so many times.
 const BARRIER_FAILS_ONE_IN: u64 = 3;
@@ -31,6 +33,7 @@ impl Engine {
     fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u64) {
         let (address, before) = (address_of(cell), cell.get());
         self.check_existence(ctx, address, false);
+        let node = self.domain.node_at(address).map(|node| (node, self.domain.wait_node(node).state()));
         cell.set(value);
         if before != value {
             for poller in 0..CONTEXTS {
@@ -38,6 +41,9 @@ impl Engine {
                     self.set_ready(poller);
                 }
             }
+        }
+        if let Some((node, before)) = node {
+            self.node_changed(ctx, node, before);
         }
         let numbers = &self.numbers;
         let owner = |cpu: CpuId| numbers.owner(cpu);
@@ -49,6 +55,42 @@ impl Engine {
             && self.failure.is_none()
         {
             self.failure = Some(failure);
+        }
+    }
+
+    /// The state of the node of a wait was `before`, and `ctx` has changed it: as [`stanchion_core::nodes`] says, and nobody but its waiter
+    /// while it waits.
+    fn node_changed(&mut self, ctx: Ctx, node: NodeId, before: State) {
+        use State::{Abandoned, Free, Leased, Roused, Waiting};
+        let after = self.domain.wait_node(node).state();
+        let waiter = self.domain.waiter_with(node).filter(|_| before != Free).unwrap_or(ctx);
+        match (before, after) {
+            (Free, Leased) => self.domain.waits_with(node, ctx),
+            (Leased, Waiting | Roused | Free) | (Abandoned, Leased) => {}
+            (Waiting, Roused) => {
+                if waiter != ctx {
+                    self.hasten(waiter);
+                }
+            }
+            (Roused, Waiting) | (Waiting | Roused, Free) if waiter == ctx => {}
+            (Waiting | Roused, Abandoned) if waiter == ctx => {
+                if let Some(watch) = &mut self.watch {
+                    watch.is_leaving(ctx);
+                }
+                self.is_at_risk(ctx, true);
+            }
+            // Awake: the one that gave up may have been the heir.
+            (Abandoned, Roused) => {
+                self.domain.waits_with(node, ctx);
+                if let Some(watch) = &mut self.watch {
+                    watch.takes_over(ctx);
+                }
+            }
+            _ if before == after => {}
+            _ => {
+                let what = format!("c{ctx} made a node {after:?} that was {before:?}, and c{waiter}'s");
+                self.fail(Kind::Transition, what);
+            }
         }
     }
 

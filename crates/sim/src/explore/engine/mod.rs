@@ -101,6 +101,12 @@ pub(super) struct Engine {
     late_kicks: Vec<(u64, Ctx)>,
     /// The step at which a halted context wakes up by itself; the greatest number: never.
     timers: [u64; CONTEXTS],
+    /// At which step each context's limited wait is to end, as it asked last.
+    limits: [u64; CONTEXTS],
+    /// Steps at which limited waits were to end, and at which they end: time may pass at any moment.
+    hastened: [(u64, u64); CONTEXTS],
+    /// Who is in the middle of what others may spoil: who gives up, or tries without waiting.
+    at_risk: Set,
     away: Set,
     back_at: [u64; CONTEXTS],
     next_absence: u64,
@@ -168,6 +174,9 @@ impl Engine {
             buffers: Buffers::default(),
             late_kicks: Vec::new(),
             timers: [u64::MAX; CONTEXTS],
+            limits: [u64::MAX; CONTEXTS],
+            hastened: [(u64::MAX, u64::MAX); CONTEXTS],
+            at_risk: 0,
             away: 0,
             back_at: [0; CONTEXTS],
             next_absence: 0,
@@ -198,11 +207,12 @@ impl Engine {
         for ctx in (0..contexts).filter(|&ctx| plan.rounds[ctx] > 0) {
             self.set_ready(ctx);
         }
-        (self.kicked, self.roused, self.interrupted, self.away) = (0, 0, 0, 0);
+        (self.kicked, self.roused, self.interrupted, self.away, self.at_risk) = (0, 0, 0, 0, 0);
         (self.level, self.coins, self.halts) = ([0; CONTEXTS], [0; CONTEXTS], [0; CONTEXTS]);
         self.buffers.clear();
         self.late_kicks.clear();
         self.timers = [u64::MAX; CONTEXTS];
+        (self.limits, self.hastened) = ([u64::MAX; CONTEXTS], [(u64::MAX, u64::MAX); CONTEXTS]);
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };
@@ -242,6 +252,11 @@ impl Engine {
     pub(super) fn urgency(&mut self) -> u8 {
         let drawn = self.coin(Coin::Urgent, 8).saturating_sub(5) as u8;
         if self.plan.has_urgent() { drawn } else { 0 }
+    }
+
+    /// `ctx` is in the middle of what others may spoil, or is not any more.
+    pub(super) fn is_at_risk(&mut self, ctx: Ctx, at_risk: bool) {
+        self.at_risk = if at_risk { self.at_risk | bit(ctx) } else { self.at_risk & !bit(ctx) };
     }
 
     /// `ctx` cannot go on, for the reason that its new status tells.

@@ -195,7 +195,10 @@ pub(in super::super) fn halt_while(until: Option<u64>, matches: impl FnOnce() ->
         with(|engine| engine.at_halt = true);
         turn(false); // between the comparison and the halt
         while let Some(me) = with(|engine| engine.falls_asleep(halts)) {
-            with(|engine| engine.timers[me] = until.unwrap_or(u64::MAX));
+            with(|engine| {
+                engine.timers[me] = until.unwrap_or(u64::MAX);
+                engine.check_sleepers();
+            });
             sleep(me);
             if with(|engine| engine.coin(Coin::SleepsOn, 2)) == 0 {
                 break; // an interrupt may end a halt

@@ -12,6 +12,8 @@ use super::{Engine, Status};
 const SPURIOUS_ONE_IN: u64 = 16;
 /// Right before the comparison of a halt, and between that and the halt, a context is interrupted once in so many times.
 const INTERRUPTED_HALTS_ONE_IN: u64 = 4;
+/// Who is at risk is put aside once in so many steps.
+const AT_RISK_AWAY_ONE_IN: u64 = 8;
 /// Nobody is starved for the sake of others that acquire nothing in so many steps: they may be waiting for it.
 const FRUITLESS: u64 = 256;
 
@@ -154,6 +156,9 @@ impl Engine {
         if self.steps >= self.next_absence {
             self.maybe_absent();
         }
+        if self.at_risk & bit(self.current) != 0 && self.random.once_in(AT_RISK_AWAY_ONE_IN) {
+            self.is_absent(self.current);
+        }
     }
 
     /// Interrupts a context. Where handlers nest, it is mostly one that waits, and as deep as can be: otherwise hardly any
@@ -185,10 +190,17 @@ impl Engine {
             || (faults.has(Fault::NextAway) && watch.first_in_queue() == Some(me))
             || faults.has(Fault::AnyAway);
         if hit && self.absences_left > 0 {
-            self.absences_left -= 1;
-            self.away |= bit(me);
-            self.back_at[me] = self.steps + self.plan.absence;
             self.next_absence = self.steps + self.plan.absence_every;
+            self.is_absent(me);
+        }
+    }
+
+    /// Puts a context aside for long, if that may happen once more.
+    fn is_absent(&mut self, ctx: Ctx) {
+        if self.absences_left > 0 {
+            self.absences_left -= 1;
+            self.away |= bit(ctx);
+            self.back_at[ctx] = self.steps + self.plan.absence;
         }
     }
 
@@ -257,6 +269,29 @@ impl Engine {
             );
         }
         false
+    }
+
+    /// A lock that is free must not be waited for by those only that sleep: nobody is about to wake them, and a newcomer need not come. Those do not
+    /// count that sleep for a moment, or are roused.
+    pub(in super::super) fn check_sleepers(&mut self) {
+        let under_way = self.buffers.filled() != 0 || !self.late_kicks.is_empty();
+        if under_way || self.failure.is_some() || !self.may_halt || self.domain.is_roused() {
+            return;
+        }
+        let is_limit = |ctx: Ctx| {
+            let limit = self.limits[ctx];
+            let (was, is) = self.hastened[ctx];
+            [u64::MAX, limit, if was == limit { is } else { limit }].contains(&self.timers[ctx])
+        };
+        let sleeps =
+            |ctx: &Ctx| self.status[*ctx] == Status::Halted && self.level[*ctx] == 0 && is_limit(*ctx);
+        let asleep: Set = (0..self.plan.contexts()).filter(sleeps).map(bit).sum();
+        if let Some((lock, ctx)) = self.watch.as_ref().and_then(|watch| watch.slept_at(asleep)) {
+            let what = format!(
+                "c{ctx} sleeps, lock {lock} is free, and nobody is about to wake it (a lost wake-up)"
+            );
+            self.fail(Kind::Stuck, what);
+        }
     }
 
     /// Asks the director of a test, if there is one. Whether somebody goes on.

@@ -1,4 +1,5 @@
 //! What is known of one lock of a run.
+use super::super::chooser::Set;
 use super::super::failure::{Failure, Kind};
 use super::super::sharing::{How, Sharing, Wants};
 use super::super::{CONTEXTS, Ctx};
@@ -20,6 +21,14 @@ pub(super) struct Guard {
     pub(super) holder: Option<Ctx>,
     /// Whether the holder has neither queued nor tried.
     pub(super) came_by_itself: bool,
+    /// Whether the holder passes whoever waits: it tried, or had no node to queue with.
+    pub(super) may_pass: bool,
+    /// Who waits for a limited time.
+    pub(super) limited: Set,
+    /// Who is acquiring it, trying or releasing.
+    pub(super) busy: Set,
+    /// Who of those is about to give up, and waits no more unless it says so.
+    pub(super) gone: Set,
     /// Whether the holder's section is over, so that its next visible write is the release.
     pub(super) leaving: bool,
     /// Who queued and has not acquired yet, in order.
@@ -54,6 +63,10 @@ impl Guard {
             inside: None,
             holder: None,
             came_by_itself: false,
+            may_pass: false,
+            limited: 0,
+            busy: 0,
+            gone: 0,
             leaving: false,
             queue: Vec::with_capacity(CONTEXTS),
             overtaken: [[0; CONTEXTS]; CONTEXTS],
@@ -181,26 +194,32 @@ impl Guard {
 }
 
 impl Line {
+    /// Whether the word `now` is as it was at first, but for `late` marks.
+    pub(super) fn is_fresh(&self, now: Word, late: u8) -> bool {
+        Word { pending: now.pending & !late, ..now } == self.fresh
+    }
+
     /// Who is the first in the queue.
     pub(super) fn holder(&self) -> Option<Ctx> {
         self.holder
     }
 
-    /// The word has changed, by `me`.
-    pub(super) fn looked_at(&mut self, now: Word, table: Table, me: Ctx) -> Result<(), Failure> {
+    /// The word has changed, by `me`. Whether that stands in the queue now.
+    pub(super) fn looked_at(&mut self, now: Word, table: Table, me: Ctx) -> Result<bool, Failure> {
         let before = core::mem::replace(&mut self.last, now);
         if before == now {
-            return Ok(());
+            return Ok(false);
         }
         if table.row(before, now).is_none() {
             return Err(no_row("the queue's word", before, now));
         }
+        let queues = before.tail != now.tail && self.holder != Some(me);
         match (before.locked, now.locked) {
             (0, 1..) => self.holder = Some(me),
             (1.., 0) => self.holder = None,
             _ => {}
         }
-        Ok(())
+        Ok(queues)
     }
 }
 

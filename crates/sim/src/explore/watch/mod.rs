@@ -7,6 +7,7 @@
 mod guard;
 mod lifetime;
 mod locks;
+mod waits;
 
 use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
@@ -40,8 +41,10 @@ pub(super) struct Watch {
     priority: Option<Ctx>,
     tail: Tail,
     second_byte: SecondByte,
-    /// Contexts give up: a mark that came late stays.
-    gives_up: bool,
+    /// Marks of the second byte that may stay where nobody waits.
+    late_marks: u8,
+    /// The same in the queue of a reader-writer lock.
+    late_in_line: u8,
     asks: Option<Asks>,
     /// Who tries or releases at this moment.
     free: Set,
@@ -76,9 +79,8 @@ impl Watch {
             }
             _ => None,
         };
-        // Who has taken over a node has queued, but the word does not say so; and a node whose number has gone to another context names that.
-        let does_not_tell = plan.faults.has(Fault::Timed)
-            || (subject.stated.tail == Tail::Waits && plan.faults.has(Fault::NoNumber));
+        // A node whose number has gone to another context names that.
+        let does_not_tell = subject.stated.tail == Tail::Waits && plan.faults.has(Fault::NoNumber);
         let readers_pass = subject.asks() == Some(Asks::MarkForReaders);
         let sharing = Sharing::new(most, counts_all, seen).letting_readers_pass(readers_pass);
         let guard = |lock| Guard::new(locks.word(lock), locks.line(lock), sharing.clone());
@@ -100,7 +102,13 @@ impl Watch {
                 SecondByte::AsksNewcomers { .. } if does_not_tell => SecondByte::Other,
                 says => says,
             },
-            gives_up: plan.faults.has(Fault::Timed),
+            late_marks: match subject.stated.second_byte {
+                // Who gives up may come too late to tell a release of it. That it asks for the lock, it has to take back.
+                SecondByte::AsksNewcomers { bit, .. } if plan.faults.has(Fault::Timed) => !bit,
+                _ => 0,
+            },
+            // The first bit makes a release rouse somebody: who gives up and cannot have the barrier may set it too late.
+            late_in_line: u8::from(plan.faults.has(Fault::NoBarrier) && plan.faults.has(Fault::Tries)),
             free: 0,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
@@ -218,7 +226,7 @@ impl Watch {
 
     fn look(&mut self, lock: usize, me: Ctx, owner: impl Fn(CpuId) -> Option<Ctx>) -> Result<(), Failure> {
         let guard = &mut self.guards[lock];
-        if guard.leaving && guard.holder == Some(me) {
+        if guard.leaving && guard.holder == Some(me) && self.tail != Tail::Waits {
             guard.holder = None;
         }
         let after = self.locks.word(lock);
@@ -265,8 +273,11 @@ impl Watch {
         }
         let (now, table) = (self.locks.line(lock), self.line_table);
         if let Some((line, now)) = self.guards[lock].line.as_mut().zip(now) {
-            line.looked_at(now, table, me)?;
+            let queues = line.looked_at(now, table, me)?;
             let head = line.holder();
+            if queues {
+                self.guards[lock].sharing.queues(me);
+            }
             self.guards[lock].sharing.is_head(head);
         }
         let after = self.locks.word(lock);
@@ -297,11 +308,27 @@ impl Watch {
         let level = level_of(lock);
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        // Tries, and releases that take the lock once more for a moment, pass whoever waits for the default lock.
+        // Tries, and those that take the lock for a moment to rouse somebody, pass whoever waits for the default lock.
         let is_free = self.tail == Tail::Waits && self.free & bit(me) != 0;
-        let ahead_of = if nodeless || is_free { 0 } else { position.unwrap_or(guard.queue.len()) };
+        guard.came_by_itself = !nodeless && !is_free && position.is_none();
+        guard.may_pass = nodeless || is_free;
+        if self.tail == Tail::Waits {
+            return Ok(()); // what it passes is counted when it enters
+        }
+        self.passes(lock, me)?;
+        self.guards[lock].heeds(me, u32::MAX)
+    }
+
+    /// `me` has acquired a lock: ahead of those that queued before it did.
+    fn passes(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
+        let guard = &mut self.guards[lock];
+        let position = guard.queue.iter().position(|&queued| queued == me);
+        let ahead_of = if guard.may_pass { 0 } else { position.unwrap_or(guard.queue.len()) };
         for at in 0..ahead_of {
             let waiter = guard.queue[at];
+            if guard.gone & bit(waiter) != 0 {
+                continue;
+            }
             let times = &mut guard.overtaken[waiter][me];
             *times += 1;
             self.worst = self.worst.max(*times);
@@ -314,11 +341,7 @@ impl Watch {
         if let Some(position) = position {
             guard.queue.remove(position);
         }
-        guard.came_by_itself = !nodeless && !is_free && position.is_none();
-        match self.second_byte {
-            SecondByte::AsksNewcomers { .. } => Ok(()), // when it enters
-            _ => guard.heeds(me, u32::MAX),
-        }
+        Ok(())
     }
 
     /// `me` tries or releases from now on, or does so no more. Whether it did before.
@@ -326,11 +349,6 @@ impl Watch {
         let before = self.free & bit(me) != 0;
         self.free = if free { self.free | bit(me) } else { self.free & !bit(me) };
         before
-    }
-
-    /// `me` does not wait any more.
-    pub(super) fn gives_up(&mut self, lock: usize, me: Ctx) {
-        self.guards[lock].queue.retain(|&waiter| waiter != me);
     }
 
     /// `me` enters its section.
@@ -341,7 +359,10 @@ impl Watch {
         }
         self.guards[lock].inside = Some(me);
         if self.guards[lock].holder != Some(me) {
-            return self.acquired(lock, me);
+            self.acquired(lock, me)?;
+        }
+        if self.tail == Tail::Waits {
+            self.passes(lock, me)?;
         }
         match self.second_byte {
             SecondByte::AsksNewcomers { looks, .. } if self.guards[lock].came_by_itself => {
@@ -355,11 +376,12 @@ impl Watch {
     pub(super) fn leftover(&self) -> Option<String> {
         self.guards.iter().enumerate().find_map(|(index, guard)| {
             let word = self.locks.word(index);
-            let no_queue =
-                self.gives_up && word.tail == guard.fresh.tail || matches!(self.tail, Tail::Tickets { .. });
-            let lock = (word, word.locked == 0 && (no_queue || word == guard.fresh), "");
+            let marks = (word.pending ^ guard.fresh.pending) & !self.late_marks;
+            let is_fresh = marks == 0 && word.tail == guard.fresh.tail;
+            let counts_on = matches!(self.tail, Tail::Tickets { .. });
+            let lock = (word, word.locked == 0 && (is_fresh || counts_on), "");
             let line = self.locks.line(index).zip(guard.line.as_ref());
-            let line = line.map(|(now, line)| (now, now == line.fresh, "queue's "));
+            let line = line.map(|(now, line)| (now, line.is_fresh(now, self.late_in_line), "queue's "));
             let (Word { tail, pending, locked }, _, of) =
                 [Some(lock), line].into_iter().flatten().find(|seen| !seen.1)?;
             Some(format!("nobody uses lock {index}, and its {of}word is ({tail},{pending},{locked})"))

@@ -1,0 +1,59 @@
+//! Who waits for a limited time, who gives up, and who sleeps at a lock that is free.
+use super::super::Ctx;
+use super::super::chooser::{Set, bit};
+use super::Watch;
+use super::guard::Guard;
+use stanchion_core::catalogue::Tail;
+
+impl Watch {
+    /// `me` waits for a limited time from now on, or does so no more.
+    pub(in super::super) fn is_limited(&mut self, lock: usize, me: Ctx, limited: bool) {
+        let guard = &mut self.guards[lock];
+        guard.gone &= !bit(me);
+        guard.limited = if limited { guard.limited | bit(me) } else { guard.limited & !bit(me) };
+    }
+
+    /// `me` does not wait any more.
+    pub(in super::super) fn gives_up(&mut self, lock: usize, me: Ctx) {
+        self.guards[lock].queue.retain(|&waiter| waiter != me);
+    }
+
+    /// `me` waits in the place of somebody that has given up: behind whoever queues, for the lock that it came for last.
+    pub(in super::super) fn takes_over(&mut self, me: Ctx) {
+        if let Some(guard) = self.came_for(me) {
+            guard.gone &= !bit(me);
+            if !guard.queue.contains(&me) {
+                guard.queues(me);
+            }
+        }
+    }
+
+    /// `me` is about to give up one of its limited waits: what it has written may show in a handler only.
+    pub(in super::super) fn is_leaving(&mut self, me: Ctx) {
+        for guard in self.guards.iter_mut().filter(|guard| guard.limited & bit(me) != 0) {
+            guard.gone |= bit(me);
+        }
+    }
+
+    /// The lock that `me` waits for with a limit.
+    fn came_for(&mut self, me: Ctx) -> Option<&mut Guard> {
+        self.guards.iter_mut().rev().find(|guard| guard.limited & bit(me) != 0)
+    }
+
+    /// `me` acquires, tries or releases from now on, or does so no more.
+    pub(in super::super) fn is_busy(&mut self, lock: usize, me: Ctx, busy: bool) {
+        let guard = &mut self.guards[lock];
+        guard.busy = if busy { guard.busy | bit(me) } else { guard.busy & !bit(me) };
+    }
+
+    /// A lock whose waits lease nodes, that nobody holds, and at which nobody is about to do anything but `asleep`, one of whom waits for it.
+    pub(in super::super) fn slept_at(&self, asleep: Set) -> Option<(usize, Ctx)> {
+        if self.tail != Tail::Waits {
+            return None;
+        }
+        let is_left = |guard: &Guard| guard.last.locked == 0 && guard.busy != 0 && guard.busy & !asleep == 0;
+        let waiter = |guard: &Guard| guard.queue.iter().copied().find(|&waiter| asleep & bit(waiter) != 0);
+        let left = |(lock, guard): (usize, &Guard)| Some((lock, waiter(guard).filter(|_| is_left(guard))?));
+        self.guards.iter().enumerate().find_map(left)
+    }
+}
