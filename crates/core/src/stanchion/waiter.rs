@@ -242,7 +242,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        let budget = if IN_ORDER { full } else { vain.budget(full, count) };
+        // Once our turn has come, whoever rouses us has this time to find the flag *wake* cleared, and to release.
+        let budget = if IN_ORDER || self.node.is_due(0) { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
         while looks.spent() < budget {
