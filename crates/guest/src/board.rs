@@ -1,6 +1,6 @@
 //! Who is doing what, for reports of stalls, and what everybody has achieved.
 //!
-//! A *seat* is one context: a vCPU's task, or its interrupt handler at some depth. Only the context itself writes to its seat. A *station* is
+//! A *slot* is one context: a vCPU's task, or its interrupt handler at some depth. Only the context itself writes to its slot. A *station* is
 //! a lock under test together with what it protects.
 use crate::cells::Count;
 use crate::histogram::LiveHistogram;
@@ -38,7 +38,7 @@ impl Activity {
 /// One context.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Seat {
+pub(crate) struct Slot {
     /// Station and activity.
     doing: Count,
     /// Since when.
@@ -59,7 +59,7 @@ pub(crate) struct Seat {
     pub(crate) idle: Count,
 }
 
-impl Seat {
+impl Slot {
     fn new(stations: usize) -> Self {
         let counts = || (0..stations).map(|_| Count::default()).collect();
         Self {
@@ -106,9 +106,9 @@ impl Seat {
     }
 }
 
-/// All seats, and what was last seen to move.
+/// All slots, and what was last seen to move.
 pub(crate) struct Board {
-    seats: Box<[Seat]>,
+    slots: Box<[Slot]>,
     /// Contexts of one vCPU.
     levels: usize,
     stations: Box<[Watched]>,
@@ -125,21 +125,21 @@ struct Watched {
 }
 
 impl Board {
-    /// Seats for `vcpus` vCPUs with `levels` contexts each, at so many stations. Nobody may get a wanted lock for `stall` nanoseconds
+    /// Slots for `vcpus` vCPUs with `levels` contexts each, at so many stations. Nobody may get a wanted lock for `stall` nanoseconds
     /// before that is a stall.
     pub(crate) fn new(vcpus: u16, levels: usize, stations: usize, stall: u64) -> Self {
         Self {
-            seats: (0..usize::from(vcpus) * levels).map(|_| Seat::new(stations)).collect(),
+            slots: (0..usize::from(vcpus) * levels).map(|_| Slot::new(stations)).collect(),
             levels,
             stations: (0..stations).map(|_| Watched::default()).collect(),
             stall,
         }
     }
 
-    /// The seat of a vCPU's task (depth 0) or handler.
+    /// The slot of a vCPU's task (depth 0) or handler.
     #[inline]
-    pub(crate) fn seat(&self, vcpu: u16, depth: usize) -> &Seat {
-        &self.seats[self.number(vcpu, depth)]
+    pub(crate) fn slot(&self, vcpu: u16, depth: usize) -> &Slot {
+        &self.slots[self.number(vcpu, depth)]
     }
 
     /// Its number.
@@ -148,26 +148,26 @@ impl Board {
         usize::from(vcpu) * self.levels + depth
     }
 
-    /// The seats of each vCPU, its task's first.
-    pub(crate) fn vcpus(&self) -> impl Iterator<Item = &[Seat]> {
-        self.seats.chunks(self.levels)
+    /// The slots of each vCPU, its task's first.
+    pub(crate) fn vcpus(&self) -> impl Iterator<Item = &[Slot]> {
+        self.slots.chunks(self.levels)
     }
 
-    /// All seats.
-    pub(crate) fn seats(&self) -> &[Seat] {
-        &self.seats
+    /// All slots.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
     }
 
     /// How often a station was acquired to write.
     pub(crate) fn writes_at(&self, station: usize) -> u64 {
-        self.seats.iter().map(|seat| seat.wrote[station].get()).sum()
+        self.slots.iter().map(|slot| slot.wrote[station].get()).sum()
     }
 
     /// A station that somebody has wanted for too long while nobody got it. Cheap enough for some times a second.
     pub(crate) fn stalled(&self, now: u64) -> Option<usize> {
         let long_ago = |then: u64| now.saturating_sub(then) > self.stall;
         for (station, watched) in self.stations.iter().enumerate() {
-            let read: u64 = self.seats.iter().map(|seat| seat.read[station].get()).sum();
+            let read: u64 = self.slots.iter().map(|slot| slot.read[station].get()).sum();
             let acquired = self.writes_at(station) + read;
             if acquired != watched.acquired.get() || watched.at.get() == 0 {
                 watched.acquired.set(acquired);
@@ -175,8 +175,8 @@ impl Board {
             }
         }
         // The deepest context of a vCPU first: the ones that it has interrupted wait for it.
-        self.seats.iter().rev().find_map(|seat| {
-            let (activity, station, since) = seat.doing();
+        self.slots.iter().rev().find_map(|slot| {
+            let (activity, station, since) = slot.doing();
             let stuck = matches!(activity, Activity::Waits | Activity::Releases) && long_ago(since);
             (stuck && long_ago(self.stations[station].at.get())).then_some(station)
         })
@@ -200,8 +200,8 @@ impl Display for Stall<'_> {
         let Self { board, station, word, now } = self;
         let Word { tail, pending, locked } = word;
         write!(f, "nobody gets lock {station} (tail {tail:#06x}, pending {pending}, locked {locked})")?;
-        for (number, seat) in board.seats.iter().enumerate() {
-            let (activity, place, since) = seat.doing();
+        for (number, slot) in board.slots.iter().enumerate() {
+            let (activity, place, since) = slot.doing();
             if activity == Activity::Elsewhere {
                 continue;
             }
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn a_wanted_lock_that_nobody_gets_is_stalled() {
         let board = Board::new(2, 2, 3, 1_000);
-        board.seat(0, 0).does(Activity::Waits, 2, 10);
-        board.seat(1, 1).does(Activity::Holds, 1, 10);
+        board.slot(0, 0).does(Activity::Waits, 2, 10);
+        board.slot(1, 1).does(Activity::Holds, 1, 10);
         assert_eq!(board.stalled(20), None, "not long enough");
         assert_eq!(board.stalled(1_015), None, "not long enough since the first look");
         assert_eq!(board.stalled(1_030), Some(2));
@@ -242,19 +242,19 @@ mod tests {
     #[test]
     fn a_lock_that_others_get_is_not() {
         let board = Board::new(2, 1, 1, 1_000);
-        board.seat(0, 0).does(Activity::Waits, 0, 10);
+        board.slot(0, 0).does(Activity::Waits, 0, 10);
         for now in (20..50_000).step_by(500) {
             assert_eq!(board.stalled(now), None);
-            board.seat(1, 0).count(0, now % 1_000 == 20);
+            board.slot(1, 0).count(0, now % 1_000 == 20);
         }
         assert_eq!(board.writes_at(0), 50);
-        assert_eq!((board.seat(1, 0).wrote(), board.seat(1, 0).read()), (50, 50));
+        assert_eq!((board.slot(1, 0).wrote(), board.slot(1, 0).read()), (50, 50));
     }
 
     #[test]
     fn a_holder_may_take_its_time() {
         let board = Board::new(1, 1, 1, 1_000);
-        board.seat(0, 0).does(Activity::Holds, 0, 10);
+        board.slot(0, 0).does(Activity::Holds, 0, 10);
         assert_eq!((board.stalled(20), board.stalled(1_000_000)), (None, None));
     }
 }

@@ -18,7 +18,7 @@ use super::compute::{self, Pace};
 use super::queue::Queue;
 use super::report::{self, Tale};
 use super::stress::{Line, guarded, watched};
-use crate::board::{Activity, Board, Seat};
+use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::order::Order;
@@ -81,27 +81,27 @@ impl<M: Machine, S: Subject> Build<M, S> {
 
     /// Runs `f` under a lock, and tells what it returned and when it began and ended to wait.
     #[inline]
-    fn locked<R>(&self, seat: &Seat, station: usize, lock: &S, f: impl FnOnce() -> R) -> (R, u64) {
+    fn locked<R>(&self, slot: &Slot, station: usize, lock: &S, f: impl FnOnce() -> R) -> (R, u64) {
         let began = M::now();
-        seat.does(Activity::Waits, station, began);
+        slot.does(Activity::Waits, station, began);
         lock.acquire(Side::Writes);
         let got = M::now();
-        seat.does(Activity::Holds, station, got);
+        slot.does(Activity::Holds, station, got);
         let result = f();
         lock.release(Side::Writes);
-        seat.does(Activity::Elsewhere, station, got);
-        seat.count(station, true);
-        report::waited(seat, got - began, self.order.slow_above);
+        slot.does(Activity::Elsewhere, station, got);
+        slot.count(station, true);
+        report::waited(slot, got - began, self.order.slow_above);
         (result, got)
     }
 
     /// A task that is ready: the caller's own, or else somebody else's.
-    fn find(&self, seat: &Seat, vcpu: usize, now: u64) -> bool {
+    fn find(&self, slot: &Slot, vcpu: usize, now: u64) -> bool {
         let count = self.queues.len();
         (0..count).map(|turn| (vcpu + turn) % count).any(|from| {
             let queue = &self.queues[from];
             queue.first() <= now
-                && self.locked(seat, self.hot.len() + from, &queue.lock, || queue.take(now)).0
+                && self.locked(slot, self.hot.len() + from, &queue.lock, || queue.take(now)).0
         })
     }
 
@@ -117,7 +117,7 @@ impl<M: Machine, S: Subject> Build<M, S> {
     }
 
     /// Runs a task until it blocks; for how long it does.
-    fn turn(&self, seat: &Seat, dice: &mut Rng) -> u64 {
+    fn turn(&self, slot: &Slot, dice: &mut Rng) -> u64 {
         let build = &self.order.build;
         let until_blocks = match build.blocks_after {
             0 => u64::MAX,
@@ -138,10 +138,10 @@ impl<M: Machine, S: Subject> Build<M, S> {
                     line.0.add(1);
                 }
                 self.pace.work(build.critical);
-                seat.breaches.add(u64::from(hot.lines[0].0.get() != before));
+                slot.breaches.add(u64::from(hot.lines[0].0.get() != before));
                 hot.lines[0].0.set(before + 1);
             };
-            let ((), got) = self.locked(seat, station, &hot.lock, section);
+            let ((), got) = self.locked(slot, station, &hot.lock, section);
             worked += burst + build.critical;
             if got >= self.limit {
                 break;
@@ -164,24 +164,24 @@ impl<M: Machine, S: Subject> Chore for Build<M, S> {
     }
 
     fn part(&'static self, vcpu: u16, watch: &'static Watch) {
-        let seat = self.board.seat(vcpu, 0);
+        let slot = self.board.slot(vcpu, 0);
         let mut dice = compute::dice(self.order.seed, u64::from(vcpu));
         let own = &self.queues[usize::from(vcpu)];
         watched::<M>(self.order.tick, watch);
         let mut now = M::now();
         while !self.over(now) {
-            if self.find(seat, usize::from(vcpu), now) {
-                let slow = seat.slow.get();
+            if self.find(slot, usize::from(vcpu), now) {
+                let slow = slot.slow.get();
                 let began = M::now();
-                let blocks_for = self.turn(seat, &mut dice);
+                let blocks_for = self.turn(slot, &mut dice);
                 let ended = M::now();
-                seat.worked.add((ended - began).saturating_sub(seat.slow.get() - slow));
+                slot.worked.add((ended - began).saturating_sub(slot.slow.get() - slow));
                 let station = self.hot.len() + usize::from(vcpu);
-                self.locked(seat, station, &own.lock, || own.put(ended + blocks_for));
+                self.locked(slot, station, &own.lock, || own.put(ended + blocks_for));
             } else {
                 let first = self.queues.iter().map(Queue::first).min().unwrap_or(now);
                 M::halt_until(first.min(now + NAP));
-                seat.idle.add(M::now() - now);
+                slot.idle.add(M::now() - now);
             }
             now = M::now();
         }
@@ -197,7 +197,7 @@ impl<M: Machine, S: Subject> Chore for Build<M, S> {
         let count = |station: usize| self.hot[station].lines[0].0.get();
         let sections: u64 = (0..self.hot.len()).map(|station| self.board.writes_at(station)).sum();
         let counted: u64 = (0..self.hot.len()).map(count).sum();
-        let breaches = report::total(&self.board, |seat: &Seat| -> &Count { &seat.breaches });
+        let breaches = report::total(&self.board, |slot: &Slot| -> &Count { &slot.breaches });
         let extra = Vec::from([("job", self.order.build.job.into()), ("rate", self.pace.rate().into())]);
         let finished = over && sections >= self.order.build.job;
         Tale { operations: sections, finished, failures: guarded(over, counted, sections, breaches), extra }

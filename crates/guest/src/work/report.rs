@@ -1,5 +1,5 @@
 //! The records that every workload ends with: one for each vCPU, the wake latencies, and the result.
-use crate::board::{Board, Seat};
+use crate::board::{Board, Slot};
 use crate::cells::Count;
 use crate::histogram::Histogram;
 use crate::machine::{Machine, Meter};
@@ -20,25 +20,25 @@ pub(crate) struct Tale {
     pub(crate) extra: Vec<Field<'static>>,
 }
 
-fn sum(seats: &[Seat], count: impl Fn(&Seat) -> u64) -> u64 {
-    seats.iter().map(count).sum()
+fn sum(slots: &[Slot], count: impl Fn(&Slot) -> u64) -> u64 {
+    slots.iter().map(count).sum()
 }
 
-fn acquired(seat: &Seat) -> u64 {
-    seat.wrote() + seat.read()
+fn acquired(slot: &Slot) -> u64 {
+    slot.wrote() + slot.read()
 }
 
 /// One record for each vCPU, and the wake latencies of all.
 pub(crate) fn vcpus<M: Machine>(board: &Board, meters: &[Meter]) {
     let mut wake = Histogram::default();
-    for ((vcpu, seats), meter) in (0..).zip(board.vcpus()).zip(meters) {
+    for ((vcpu, slots), meter) in (0..).zip(board.vcpus()).zip(meters) {
         wake.merge(&meter.wake);
         let fields = [
             ("vcpu", Value::Number(vcpu)),
-            ("acquisitions", sum(seats, acquired).into()),
-            ("work_ns", sum(seats, |seat| seat.worked.get()).into()),
-            ("slow_ns", sum(seats, |seat| seat.slow.get()).into()),
-            ("idle_ns", sum(seats, |seat| seat.idle.get()).into()),
+            ("acquisitions", sum(slots, acquired).into()),
+            ("work_ns", sum(slots, |slot| slot.worked.get()).into()),
+            ("slow_ns", sum(slots, |slot| slot.slow.get()).into()),
+            ("idle_ns", sum(slots, |slot| slot.idle.get()).into()),
             ("halts", meter.halts.into()),
             ("halted_ns", meter.halted_ns.into()),
             ("kicks_sent", meter.kicks_sent.into()),
@@ -59,10 +59,10 @@ pub(crate) fn vcpus<M: Machine>(board: &Board, meters: &[Meter]) {
 /// The result.
 pub(crate) fn result<M: Machine>(workload: &str, lock: &str, board: &Board, elapsed: u64, tale: &Tale) {
     let mut waits = Histogram::default();
-    for seat in board.seats() {
-        waits.merge(&seat.waits.read());
+    for slot in board.slots() {
+        waits.merge(&slot.waits.read());
     }
-    let shares = || board.vcpus().map(|seats| acquired(&seats[0]));
+    let shares = || board.vcpus().map(|slots| acquired(&slots[0]));
     let fairness = [("min", shares().min().unwrap_or(0).into()), ("max", shares().max().unwrap_or(0).into())];
     let mut fields: Vec<Field<'_>> = Vec::from([
         ("workload", Value::Text(&workload)),
@@ -82,14 +82,14 @@ pub(crate) fn result<M: Machine>(workload: &str, lock: &str, board: &Board, elap
 
 /// How long an acquisition took.
 #[inline]
-pub(crate) fn waited(seat: &Seat, nanos: u64, slow_above: u64) {
-    seat.waits.record(nanos);
+pub(crate) fn waited(slot: &Slot, nanos: u64, slow_above: u64) {
+    slot.waits.record(nanos);
     if nanos > slow_above {
-        seat.slow.add(nanos);
+        slot.slow.add(nanos);
     }
 }
 
-/// The sum of a count over all seats.
-pub(crate) fn total(board: &Board, count: impl Fn(&Seat) -> &Count) -> u64 {
-    board.seats().iter().map(|seat| count(seat).get()).sum()
+/// The sum of a count over all slots.
+pub(crate) fn total(board: &Board, count: impl Fn(&Slot) -> &Count) -> u64 {
+    board.slots().iter().map(|slot| count(slot).get()).sum()
 }

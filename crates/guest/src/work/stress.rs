@@ -5,7 +5,7 @@
 use super::chore::{Chore, Watch};
 use super::compute::{self, Pace};
 use super::report::{self, Tale};
-use crate::board::{Activity, Board, Seat};
+use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::order::{Order, Workload};
@@ -59,7 +59,7 @@ impl<M: Machine, S: Subject> Chore for Stress<M, S> {
 
     fn part(&'static self, vcpu: u16, watch: &'static Watch) {
         let order = &self.order;
-        let seat = self.board.seat(vcpu, 0);
+        let slot = self.board.slot(vcpu, 0);
         let mut dice = compute::dice(order.seed, u64::from(vcpu));
         watched::<M>(order.tick, watch);
         let end = self.started + order.duration;
@@ -68,23 +68,23 @@ impl<M: Machine, S: Subject> Chore for Stress<M, S> {
             self.pace.work(compute::about(&mut dice, order.outside, 50));
             let side = if dice.u64(0..100) < self.readers_percent { Side::Reads } else { Side::Writes };
             let began = M::now();
-            seat.worked.add(began - ended);
-            seat.does(Activity::Waits, 0, began);
+            slot.worked.add(began - ended);
+            slot.does(Activity::Waits, 0, began);
             self.lock.acquire(side);
             let got = M::now();
-            seat.does(Activity::Holds, 0, got);
+            slot.does(Activity::Holds, 0, got);
             let before = self.counter.0.get();
             self.pace.work(order.inside);
-            seat.breaches.add(u64::from(self.counter.0.get() != before));
+            slot.breaches.add(u64::from(self.counter.0.get() != before));
             if side == Side::Writes {
                 self.counter.0.set(before + 1);
             }
             self.lock.release(side);
             ended = M::now();
-            seat.does(Activity::Elsewhere, 0, ended);
-            seat.count(0, side == Side::Writes);
-            seat.worked.add(ended - got);
-            report::waited(seat, got - began, order.slow_above);
+            slot.does(Activity::Elsewhere, 0, ended);
+            slot.count(0, side == Side::Writes);
+            slot.worked.add(ended - got);
+            report::waited(slot, got - began, order.slow_above);
         }
         M::set_tick(0, None);
     }
@@ -94,11 +94,11 @@ impl<M: Machine, S: Subject> Chore for Stress<M, S> {
     }
 
     fn tale(&self, over: bool) -> Tale {
-        let seats = || self.board.seats().iter();
-        let wrote: u64 = seats().map(Seat::wrote).sum();
-        let read: u64 = seats().map(Seat::read).sum();
+        let slots = || self.board.slots().iter();
+        let wrote: u64 = slots().map(Slot::wrote).sum();
+        let read: u64 = slots().map(Slot::read).sum();
         let failures =
-            guarded(over, self.counter.0.get(), wrote, report::total(&self.board, |seat| &seat.breaches));
+            guarded(over, self.counter.0.get(), wrote, report::total(&self.board, |slot| &slot.breaches));
         let extra =
             Vec::from([("reads", read.into()), ("writes", wrote.into()), ("rate", self.pace.rate().into())]);
         Tale { operations: wrote + read, finished: over, failures, extra }

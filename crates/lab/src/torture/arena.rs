@@ -1,21 +1,21 @@
 //! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it likes.
 use super::orders::Orders;
-use super::seat::{HANDLER_LEVELS, STATIONS, Seat};
+use super::slot::{HANDLER_LEVELS, STATIONS, Slot};
 use super::station::Station;
 use super::tally::Tally;
 use super::tortured::Tortured;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 
-/// The locks, the workers' seats and the switches.
+/// The locks, the workers' slots and the switches.
 pub(crate) struct Arena<L> {
     pub(crate) orders: Orders,
     /// The lock itself, the nested ones, and one per handler level.
     pub(crate) stations: [Station<L>; STATIONS],
     /// The writers, then the readers.
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) slots: Vec<Slot>,
     /// The tormentor takes the handlers' locks too and books what it sees here.
-    pub(crate) tormentor: Seat,
+    pub(crate) tormentor: Slot,
     pub(crate) switches: Switches,
     /// Acquisitions made while holding another lock.
     pub(crate) nested: AtomicU64,
@@ -36,28 +36,28 @@ pub(crate) struct Switches {
 impl<L: Tortured> Arena<L> {
     /// Sets the run up for `orders`, with every lock free.
     pub(crate) fn leak(orders: Orders) -> &'static Self {
-        let seats = (0..orders.writers + orders.readers).map(|_| Seat::default()).collect();
+        let slots = (0..orders.writers + orders.readers).map(|_| Slot::default()).collect();
         Box::leak(Box::new(Self {
             orders,
             stations: core::array::from_fn(|station| Station::new(L::new(station))),
-            seats,
-            tormentor: Seat::default(),
+            slots,
+            tormentor: Slot::default(),
             switches: Switches::default(),
             nested: AtomicU64::new(0),
         }))
     }
 
-    /// Whether the worker in `seat` writes.
-    pub(crate) fn writes(&self, seat: usize) -> bool {
-        seat < self.orders.writers
+    /// Whether the worker in `slot` writes.
+    pub(crate) fn writes(&self, slot: usize) -> bool {
+        slot < self.orders.writers
     }
 
     /// "writer 3" or "reader 0".
-    pub(crate) fn worker_name(&self, seat: usize) -> String {
-        if self.writes(seat) {
-            format!("writer {seat}")
+    pub(crate) fn worker_name(&self, slot: usize) -> String {
+        if self.writes(slot) {
+            format!("writer {slot}")
         } else {
-            format!("reader {}", seat - self.orders.writers)
+            format!("reader {}", slot - self.orders.writers)
         }
     }
 
@@ -70,26 +70,26 @@ impl<L: Tortured> Arena<L> {
     }
 
     /// The number under which a context enters sections: unique per thread and handler depth.
-    pub(crate) fn context(seat: usize, depth: usize) -> u64 {
-        (seat * (HANDLER_LEVELS + 1) + depth) as u64
+    pub(crate) fn context(slot: usize, depth: usize) -> u64 {
+        (slot * (HANDLER_LEVELS + 1) + depth) as u64
     }
 
     /// The sums of the writers. What others wrote is in the total.
     pub(crate) fn writes_tally(&self) -> Tally {
-        let (writers, readers) = self.seats.split_at(self.orders.writers);
-        Self::tally(writers, readers, Seat::written)
+        let (writers, readers) = self.slots.split_at(self.orders.writers);
+        Self::tally(writers, readers, Slot::written)
     }
 
     /// The sums of the readers. What others read is in the total.
     pub(crate) fn reads_tally(&self) -> Tally {
-        let (writers, readers) = self.seats.split_at(self.orders.writers);
-        Self::tally(readers, writers, Seat::read)
+        let (writers, readers) = self.slots.split_at(self.orders.writers);
+        Self::tally(readers, writers, Slot::read)
     }
 
-    fn tally(seats: &[Seat], others: &[Seat], acquired: fn(&Seat) -> u64) -> Tally {
-        let mut tally = Tally::of(seats.iter().map(|seat| {
-            let seen = seat.breaches();
-            (acquired(seat), seen.exclusion + seen.torn)
+    fn tally(slots: &[Slot], others: &[Slot], acquired: fn(&Slot) -> u64) -> Tally {
+        let mut tally = Tally::of(slots.iter().map(|slot| {
+            let seen = slot.breaches();
+            (acquired(slot), seen.exclusion + seen.torn)
         }));
         tally.total += others.iter().map(acquired).sum::<u64>();
         tally
@@ -97,6 +97,6 @@ impl<L: Tortured> Arena<L> {
 
     /// How often `station` was acquired to write there, by whomever: what its counter has to show.
     pub(crate) fn writes_at(&self, station: usize) -> u64 {
-        self.seats.iter().chain([&self.tormentor]).map(|seat| seat.written_at(station)).sum()
+        self.slots.iter().chain([&self.tormentor]).map(|slot| slot.written_at(station)).sum()
     }
 }

@@ -8,7 +8,7 @@
 //!   waits for later stations only.
 //!
 //! Anything else, above all what its thread writes or is about to write, would make a thread wait for itself.
-use super::seat::{HANDLER_LEVELS, STATIONS};
+use super::slot::{HANDLER_LEVELS, STATIONS};
 use super::tortured::Side;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 

@@ -14,7 +14,7 @@ use super::arena::Arena;
 use super::claims::Claimed;
 use super::delay::busy;
 use super::rng::Rng;
-use super::seat::{Activity, HANDLER_LEVELS, Reach, TASK_STATIONS, handler_station};
+use super::slot::{Activity, HANDLER_LEVELS, Reach, TASK_STATIONS, handler_station};
 use super::tortured::{Side, Tortured};
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -25,7 +25,7 @@ use std::io;
 /// What the handler of a thread has to know. Lives on that thread's stack for as long as it can be signalled.
 struct Hook<'a> {
     torment: &'a dyn Torment,
-    seat: usize,
+    slot: usize,
     /// How many handlers are on this thread's stack.
     depth: AtomicUsize,
     seed: u64,
@@ -35,8 +35,8 @@ struct Hook<'a> {
 
 /// What a handler does, whatever the type of the lock.
 trait Torment {
-    fn strike(&self, seat: usize, depth: usize, rng: &mut Rng);
-    fn refuse(&self, seat: usize);
+    fn strike(&self, slot: usize, depth: usize, rng: &mut Rng);
+    fn refuse(&self, slot: usize);
 }
 
 thread_local! {
@@ -79,7 +79,7 @@ pub(crate) fn with_hook<L: Tortured>(
 ) {
     let hook = Hook {
         torment: arena,
-        seat: number,
+        slot: number,
         depth: AtomicUsize::new(0),
         seed: arena.orders.seed ^ generation.rotate_left(40),
         runs: Cell::new(0),
@@ -88,9 +88,9 @@ pub(crate) fn with_hook<L: Tortured>(
     compiler_fence(core::sync::atomic::Ordering::SeqCst);
     // SAFETY: takes nothing and always succeeds.
     let pthread = unsafe { libc::pthread_self() };
-    arena.seats[number].thread().open(pthread, rustix::thread::gettid().as_raw_nonzero().get());
+    arena.slots[number].thread().open(pthread, rustix::thread::gettid().as_raw_nonzero().get());
     // Also if `body` panics, as a lock's own assertions may make it.
-    let _farewell = Farewell(arena.seats[number].thread());
+    let _farewell = Farewell(arena.slots[number].thread());
     body();
 }
 
@@ -110,7 +110,7 @@ impl Drop for Farewell<'_> {
 ///
 /// # Safety
 ///
-/// `pthread` must be a thread of this process that was not joined yet: see [`super::seat::Reach::with`].
+/// `pthread` must be a thread of this process that was not joined yet: see [`super::slot::Reach::with`].
 pub(crate) unsafe fn send(pthread: u64, signal: c_int) {
     // SAFETY: the caller guarantees the thread. An error (the signal queue is full) means one signal less.
     unsafe { libc::pthread_kill(pthread, signal) };
@@ -139,10 +139,10 @@ fn interrupt(hook: &Hook<'_>) {
     if depth <= HANDLER_LEVELS {
         let run = hook.runs.get() + 1;
         hook.runs.set(run);
-        let mut rng = Rng::new(hook.seed, (hook.seat as u64) << 40 | run << 3 | depth as u64);
-        hook.torment.strike(hook.seat, depth, &mut rng);
+        let mut rng = Rng::new(hook.seed, (hook.slot as u64) << 40 | run << 3 | depth as u64);
+        hook.torment.strike(hook.slot, depth, &mut rng);
     } else {
-        hook.torment.refuse(hook.seat);
+        hook.torment.refuse(hook.slot);
     }
     hook.depth.store(depth - 1, Relaxed);
 }
@@ -182,51 +182,51 @@ fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand 
 
 impl<L: Tortured> Torment for Arena<L> {
     fn strike(&self, number: usize, depth: usize, rng: &mut Rng) {
-        let seat = &self.seats[number];
-        let Errand { station, writes, again, claimed } = errand::<L>(seat.claims.below(depth), depth, rng);
+        let slot = &self.slots[number];
+        let Errand { station, writes, again, claimed } = errand::<L>(slot.claims.below(depth), depth, rng);
         let side = if writes { Side::Writes } else { Side::Reads };
         let place = &self.stations[station];
         let context = Self::context(number, depth);
-        seat.handler_runs.fetch_add(1, Relaxed);
-        seat.handler_deepest.fetch_max(depth as u64, Relaxed);
+        slot.handler_runs.fetch_add(1, Relaxed);
+        slot.handler_deepest.fetch_max(depth as u64, Relaxed);
 
-        seat.handler_does(depth, Activity::Waiting, station);
-        let doing = seat.doing();
+        slot.handler_does(depth, Activity::Waiting, station);
+        let doing = slot.doing();
         if depth == HANDLER_LEVELS && (0..depth).all(|below| doing.at(below).0 == Activity::Waiting) {
-            seat.handler_fifth.fetch_add(1, Relaxed);
+            slot.handler_fifth.fetch_add(1, Relaxed);
         }
         if L::SKILLS.shares {
-            seat.claims.about_to(depth, station, side);
+            slot.claims.about_to(depth, station, side);
         }
         let guard = if again { place.lock.acquire_again() } else { place.lock.acquire(side) };
         if L::SKILLS.shares {
-            seat.claims.holds(depth, station, side);
+            slot.claims.holds(depth, station, side);
         }
-        seat.handler_does(depth, Activity::Holding, station);
+        slot.handler_does(depth, Activity::Holding, station);
         let mut seen = if writes { place.enter_write(context) } else { place.enter_read().0 };
-        seat.handler_count(station, writes);
+        slot.handler_count(station, writes);
         if claimed {
-            seat.sharing.handler_again.fetch_add(1, Relaxed);
+            slot.sharing.handler_again.fetch_add(1, Relaxed);
         }
         // Mostly as short as can be; sometimes long enough for the next signal to arrive inside.
         if rng.one_in(4) {
             busy(Duration::from_micros(rng.between(1, 50)));
         }
         seen += if writes { place.leave_write(context) } else { place.leave_read() };
-        seat.handler_charge(seen);
-        seat.handler_does(depth, Activity::Releasing, station);
+        slot.handler_charge(seen);
+        slot.handler_does(depth, Activity::Releasing, station);
         if L::SKILLS.shares {
-            seat.claims.about_to(depth, station, side);
+            slot.claims.about_to(depth, station, side);
         }
         // SAFETY: `guard` is what an acquisition of this very lock returned above, in this context.
         unsafe { place.lock.release(guard) };
         if L::SKILLS.shares {
-            seat.claims.gone(depth, station);
+            slot.claims.gone(depth, station);
         }
-        seat.handler_does(depth, Activity::Vacant, 0);
+        slot.handler_does(depth, Activity::Vacant, 0);
     }
 
     fn refuse(&self, number: usize) {
-        self.seats[number].handler_refused.fetch_add(1, Relaxed);
+        self.slots[number].handler_refused.fetch_add(1, Relaxed);
     }
 }

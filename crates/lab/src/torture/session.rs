@@ -7,9 +7,9 @@ use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
 use super::orders::Orders;
 use super::rng::Rng;
-use super::seat::{Breaches, Doing, STATIONS, Seat, station_name};
 use super::sharing::Shared;
 use super::shuffle::Shuffle;
+use super::slot::{Breaches, Doing, STATIONS, Slot, station_name};
 use super::tally::jain;
 use super::tormentor;
 use super::tortured::Tortured;
@@ -20,7 +20,7 @@ use core::time::Duration;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// How often the supervisor looks after the workers: a seat that was left is empty for up to this long.
+/// How often the supervisor looks after the workers: a slot that was left is empty for up to this long.
 const TICK: Duration = Duration::from_millis(1);
 /// From this much standstill on, nothing is done to a worker that might get it going again.
 const HANDS_OFF: Duration = Duration::from_millis(100);
@@ -82,7 +82,7 @@ impl<L: Tortured> Session<L> {
             .then(|| Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error)));
         let arena = Arena::<L>::leak(orders);
         let orders = &arena.orders;
-        let watched = arena.seats.len() + usize::from(extras.signals);
+        let watched = arena.slots.len() + usize::from(extras.signals);
         let stall = Duration::from_secs_f64(orders.stall_seconds);
         let mut session = Self {
             arena,
@@ -99,8 +99,8 @@ impl<L: Tortured> Session<L> {
             next_shuffle: Duration::ZERO,
             resume: Duration::ZERO,
         };
-        for number in 0..arena.seats.len() {
-            let thread = session.seat_one(number);
+        for number in 0..arena.slots.len() {
+            let thread = session.slot_one(number);
             session.threads.push(Some(thread));
         }
         if extras.signals {
@@ -109,11 +109,11 @@ impl<L: Tortured> Session<L> {
         session
     }
 
-    /// Puts a new thread into seat `number`.
-    fn seat_one(&mut self, number: usize) -> JoinHandle<()> {
+    /// Puts a new thread into slot `number`.
+    fn slot_one(&mut self, number: usize) -> JoinHandle<()> {
         let (arena, generation) = (self.arena, self.done.threads);
         self.done.threads += 1;
-        arena.seats[number].left.store(false, Relaxed);
+        arena.slots[number].left.store(false, Relaxed);
         spawn(arena.worker_name(number), move || worker::work(arena, number, generation))
     }
 
@@ -140,17 +140,17 @@ impl<L: Tortured> Session<L> {
         self.sums(self.start.elapsed(), true)
     }
 
-    /// Joins those who left, and fills their seats again while the run lasts.
+    /// Joins those who left, and fills their slots again while the run lasts.
     fn usher(&mut self) {
         for number in 0..self.threads.len() {
             // A thread that panicked did not get to say that it leaves.
             let gone = self.threads[number]
                 .as_ref()
-                .is_some_and(|thread| self.arena.seats[number].left.load(Relaxed) || thread.is_finished());
+                .is_some_and(|thread| self.arena.slots[number].left.load(Relaxed) || thread.is_finished());
             if gone && let Some(thread) = self.threads[number].take() {
                 self.done.panicked += u64::from(thread.join().is_err());
                 if !self.arena.stopping() {
-                    self.threads[number] = Some(self.seat_one(number));
+                    self.threads[number] = Some(self.slot_one(number));
                 }
             }
         }
@@ -165,10 +165,10 @@ impl<L: Tortured> Session<L> {
     fn judge(&mut self, now: Duration) -> bool {
         let watched = self.watched();
         let samples: Vec<Sample> =
-            watched.iter().map(|seat| Sample { progress: seat.progress(), doing: seat.doing() }).collect();
+            watched.iter().map(|slot| Sample { progress: slot.progress(), doing: slot.doing() }).collect();
         let verdict = self.watchdog.judge(now, &samples);
-        for (number, seat) in self.arena.seats.iter().enumerate() {
-            seat.spared.store(self.watchdog.idle(number) >= HANDS_OFF, Relaxed);
+        for (number, slot) in self.arena.slots.iter().enumerate() {
+            slot.spared.store(self.watchdog.idle(number) >= HANDS_OFF, Relaxed);
         }
         self.arena.switches.hush.store(self.watchdog.idle_all() >= HANDS_OFF, Relaxed);
         match verdict {
@@ -185,14 +185,14 @@ impl<L: Tortured> Session<L> {
         }
     }
 
-    /// The seats that the watchdog samples: the workers', then the tormentor's if there is one.
-    fn watched(&self) -> Vec<&'static Seat> {
+    /// The slots that the watchdog samples: the workers', then the tormentor's if there is one.
+    fn watched(&self) -> Vec<&'static Slot> {
         let arena = self.arena;
-        arena.seats.iter().chain(arena.orders.extras.signals.then_some(&arena.tormentor)).collect()
+        arena.slots.iter().chain(arena.orders.extras.signals.then_some(&arena.tormentor)).collect()
     }
 
     fn name(&self, watched: usize) -> String {
-        if watched < self.arena.seats.len() {
+        if watched < self.arena.slots.len() {
             self.arena.worker_name(watched)
         } else {
             "tormentor".to_owned()
@@ -214,11 +214,11 @@ impl<L: Tortured> Session<L> {
             .map(|station| (station_name(station), self.arena.stations[station].lock.describe()))
             .collect();
         let workers =
-            samples.iter().zip(self.watched()).enumerate().map(|(number, (sample, seat))| StalledWorker {
+            samples.iter().zip(self.watched()).enumerate().map(|(number, (sample, slot))| StalledWorker {
                 name: self.name(number),
                 doing: sample.doing.to_string(),
                 seconds: self.watchdog.idle(number).as_secs_f64(),
-                acquired: seat.progress(),
+                acquired: slot.progress(),
             });
         Stall {
             seconds: since.as_secs_f64(),
@@ -253,9 +253,9 @@ impl<L: Tortured> Session<L> {
             return;
         }
         self.next_shuffle = now + Duration::from_millis(self.rng.between(SHUFFLE_MS.0, SHUFFLE_MS.1));
-        for seat in &self.arena.seats {
+        for slot in &self.arena.slots {
             if self.rng.one_in(2) {
-                self.done.moves += u64::from(shuffle.one(seat, &mut self.rng));
+                self.done.moves += u64::from(shuffle.one(slot, &mut self.rng));
             }
         }
     }
@@ -271,9 +271,9 @@ impl<L: Tortured> Session<L> {
     /// What it all came to. Only when every thread was `joined` can the protected counters be compared.
     fn sums(&self, now: Duration, joined: bool) -> Finished {
         let arena = self.arena;
-        let seats = || arena.seats.iter();
+        let slots = || arena.slots.iter();
         let mut breaches = Breaches::default();
-        seats().chain([&arena.tormentor]).for_each(|seat| breaches += seat.breaches());
+        slots().chain([&arena.tormentor]).for_each(|slot| breaches += slot.breaches());
         let mut miscounted = Vec::new();
         if joined {
             for station in 0..STATIONS {
@@ -283,10 +283,10 @@ impl<L: Tortured> Session<L> {
                 }
             }
         }
-        let shares: Vec<u64> = arena.seats[..arena.orders.writers].iter().map(Seat::acquired).collect();
-        let sum = |of: fn(&Seat) -> u64| seats().map(of).sum::<u64>();
+        let shares: Vec<u64> = arena.slots[..arena.orders.writers].iter().map(Slot::acquired).collect();
+        let sum = |of: fn(&Slot) -> u64| slots().map(of).sum::<u64>();
         let mut shared = Shared::default();
-        seats().for_each(|seat| shared += &seat.sharing);
+        slots().for_each(|slot| shared += &slot.sharing);
         Finished {
             elapsed: now.as_secs_f64(),
             writes: arena.writes_tally(),
@@ -295,14 +295,14 @@ impl<L: Tortured> Session<L> {
             exclusion: breaches.exclusion,
             torn: breaches.torn,
             miscounted,
-            handler_runs: sum(|seat| seat.handler_runs.load(Relaxed)),
-            handler_acquired: sum(Seat::handler_acquired),
-            handler_deepest: seats().map(|seat| seat.handler_deepest.load(Relaxed)).max().unwrap_or(0),
-            handler_fifth: sum(|seat| seat.handler_fifth.load(Relaxed)),
-            handler_refused: sum(|seat| seat.handler_refused.load(Relaxed)),
+            handler_runs: sum(|slot| slot.handler_runs.load(Relaxed)),
+            handler_acquired: sum(Slot::handler_acquired),
+            handler_deepest: slots().map(|slot| slot.handler_deepest.load(Relaxed)).max().unwrap_or(0),
+            handler_fifth: sum(|slot| slot.handler_fifth.load(Relaxed)),
+            handler_refused: sum(|slot| slot.handler_refused.load(Relaxed)),
             nested: arena.nested.load(Relaxed),
-            tries: sum(|seat| seat.tries.load(Relaxed)),
-            tries_won: sum(|seat| seat.tries_won.load(Relaxed)),
+            tries: sum(|slot| slot.tries.load(Relaxed)),
+            tries_won: sum(|slot| slot.tries_won.load(Relaxed)),
             shared: L::SKILLS.shares.then_some(shared),
             ..self.done.clone()
         }

@@ -1,9 +1,9 @@
-//! What readers did beyond reading: counted by each seat, summed up at the end.
+//! What readers did beyond reading: counted by each slot, summed up at the end.
 use core::ops::AddAssign;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use serde::{Deserialize, Serialize};
 
-/// One seat's counts, all but the last the worker's alone.
+/// One slot's counts, all but the last the worker's alone.
 #[derive(Default)]
 pub(crate) struct Sharing {
     pub(crate) together: AtomicU64,
@@ -15,7 +15,7 @@ pub(crate) struct Sharing {
     pub(crate) handler_again: AtomicU64,
 }
 
-/// The sums over all seats of a reader-writer lock.
+/// The sums over all slots of a reader-writer lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shared {
     /// How often a worker found another thread's reader inside.
@@ -36,14 +36,14 @@ pub(crate) fn one_more(count: &AtomicU64) {
 }
 
 impl AddAssign<&Sharing> for Shared {
-    fn add_assign(&mut self, seat: &Sharing) {
-        let handler_again = seat.handler_again.load(Relaxed);
-        self.together += seat.together.load(Relaxed);
-        self.again += seat.again.load(Relaxed) + handler_again;
+    fn add_assign(&mut self, slot: &Sharing) {
+        let handler_again = slot.handler_again.load(Relaxed);
+        self.together += slot.together.load(Relaxed);
+        self.again += slot.again.load(Relaxed) + handler_again;
         self.handler_again += handler_again;
-        self.any_order += seat.any_order.load(Relaxed);
-        self.downgrades += seat.downgrades.load(Relaxed);
-        self.upgrades += seat.upgrades.load(Relaxed);
+        self.any_order += slot.any_order.load(Relaxed);
+        self.downgrades += slot.downgrades.load(Relaxed);
+        self.upgrades += slot.upgrades.load(Relaxed);
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_those_of_all_seats() {
+    fn sums_are_those_of_all_slots() {
         let (first, second) = (Sharing::default(), Sharing::default());
         one_more(&first.together);
         one_more(&second.together);

@@ -1,6 +1,6 @@
 //! Moves workers between CPUs while they wait and hold, as the kernel's `torture_shuffle` does.
 use super::rng::Rng;
-use super::seat::Seat;
+use super::slot::Slot;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs this process may use.
@@ -19,8 +19,8 @@ impl Shuffle {
         Ok(Self { allowed, cpus })
     }
 
-    /// Binds the worker in `seat` to one random CPU, or to all but one, or sets it free. True if it moved.
-    pub(crate) fn one(&self, seat: &Seat, rng: &mut Rng) -> bool {
+    /// Binds the worker in `slot` to one random CPU, or to all but one, or sets it free. True if it moved.
+    pub(crate) fn one(&self, slot: &Slot, rng: &mut Rng) -> bool {
         let chosen = self.cpus[rng.below(self.cpus.len() as u64) as usize];
         let mut set = CpuSet::new();
         match rng.below(3) {
@@ -32,7 +32,7 @@ impl Shuffle {
             _ => set = self.allowed,
         }
         // While `with` runs the thread cannot leave, so its number cannot have gone to a stranger.
-        let moved = seat
+        let moved = slot
             .thread()
             .with(|_, tid| Pid::from_raw(tid).is_some_and(|tid| sched_setaffinity(Some(tid), &set).is_ok()));
         moved.unwrap_or(false)
@@ -44,19 +44,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_moved_and_an_empty_seat_is_not() {
+    fn a_thread_is_moved_and_an_empty_slot_is_not() {
         let shuffle = Shuffle::probe().expect("this process may bind its own threads");
-        let (seat, mut rng) = (Seat::default(), Rng::new(1, 1));
-        assert!(!shuffle.one(&seat, &mut rng), "nobody is there to move");
+        let (slot, mut rng) = (Slot::default(), Rng::new(1, 1));
+        assert!(!shuffle.one(&slot, &mut rng), "nobody is there to move");
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                seat.thread().open(1, rustix::thread::gettid().as_raw_nonzero().get());
+                slot.thread().open(1, rustix::thread::gettid().as_raw_nonzero().get());
                 for _ in 0..20 {
-                    assert!(shuffle.one(&seat, &mut rng));
+                    assert!(shuffle.one(&slot, &mut rng));
                     let now = sched_getaffinity(None).unwrap();
                     assert!(now.count() >= 1 && now.count() <= shuffle.allowed.count());
                 }
-                seat.thread().close();
+                slot.thread().close();
             });
         });
     }

@@ -3,7 +3,7 @@
     unsafe_code,
     reason = "the protected words are plain memory on purpose; only the lock under torture guards them"
 )]
-use super::seat::Breaches;
+use super::slot::Breaches;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

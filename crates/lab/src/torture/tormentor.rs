@@ -8,7 +8,7 @@
 use super::arena::Arena;
 use super::handler;
 use super::rng::Rng;
-use super::seat::{Activity, HANDLER_LEVELS, Seat, handler_station};
+use super::slot::{Activity, HANDLER_LEVELS, Slot, handler_station};
 use super::tortured::{Side, Tortured};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -47,7 +47,7 @@ fn strike<L: Tortured>(arena: &'static Arena<L>, rng: &mut Rng) {
     let siege = rng.one_in(SIEGE_ONE_IN);
     let mut victim = pick(arena, rng);
     // A siege is worth the most where the worker itself is already queued.
-    for _ in 0..arena.seats.len() {
+    for _ in 0..arena.slots.len() {
         if !siege || victim.doing().at(0).0 == Activity::Waiting {
             break;
         }
@@ -66,11 +66,11 @@ fn strike<L: Tortured>(arena: &'static Arena<L>, rng: &mut Rng) {
     }
 }
 
-fn pick<L: Tortured>(arena: &'static Arena<L>, rng: &mut Rng) -> &'static Seat {
-    &arena.seats[rng.below(arena.seats.len() as u64) as usize]
+fn pick<L: Tortured>(arena: &'static Arena<L>, rng: &mut Rng) -> &'static Slot {
+    &arena.slots[rng.below(arena.slots.len() as u64) as usize]
 }
 
-fn signal(victim: &Seat, rng: &mut Rng) {
+fn signal(victim: &Slot, rng: &mut Rng) {
     let signal = handler::signals()[rng.below(2) as usize];
     // SAFETY: inside `with` the thread exists and waits for us before it leaves.
     victim.thread().with(|pthread, _| unsafe { handler::send(pthread, signal) });
@@ -80,7 +80,7 @@ fn signal(victim: &Seat, rng: &mut Rng) {
 /// on top, and lets go again in reverse order.
 fn besiege<L: Tortured>(
     arena: &'static Arena<L>,
-    victim: &Seat,
+    victim: &Slot,
     level: usize,
     deepest: usize,
     rng: &mut Rng,
@@ -95,19 +95,19 @@ fn besiege<L: Tortured>(
         }
         return;
     }
-    let (seat, station) = (&arena.tormentor, handler_station(level));
+    let (slot, station) = (&arena.tormentor, handler_station(level));
     let place = &arena.stations[station];
     // Beyond every worker's numbers.
-    let context = Arena::<L>::context(arena.seats.len(), level);
-    seat.does(Activity::Waiting, station);
+    let context = Arena::<L>::context(arena.slots.len(), level);
+    slot.does(Activity::Waiting, station);
     let guard = place.lock.acquire(Side::Writes);
-    seat.does(Activity::Holding, station);
+    slot.does(Activity::Holding, station);
     let mut seen = place.enter_write(context);
-    seat.handler_count(station, true);
+    slot.handler_count(station, true);
     besiege(arena, victim, level + 1, deepest, rng);
     seen += place.leave_write(context);
-    seat.charge(seen);
-    seat.does(Activity::Releasing, station);
+    slot.charge(seen);
+    slot.does(Activity::Releasing, station);
     // SAFETY: `guard` is what `acquire` of this very lock returned above, in this context.
     unsafe { place.lock.release(guard) };
 }

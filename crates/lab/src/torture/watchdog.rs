@@ -2,7 +2,7 @@
 //!
 //! The watchdog is a function of what was sampled and when, nothing else: it reads no clock and touches no thread,
 //! so that the tests below can put any history in front of it.
-use super::seat::{Activity, Doing};
+use super::slot::{Activity, Doing};
 use core::time::Duration;
 
 /// How many stall times a single waiter waits before it counts as starved…
@@ -12,7 +12,7 @@ pub(crate) const STARVED_AFTER_STALLS: u32 = 5;
 /// every thread in the queue and a wait takes minutes.
 pub(crate) const STARVED_AFTER_ROUNDS: u64 = 100;
 
-/// What was sampled of one seat.
+/// What was sampled of one slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     /// Acquisitions so far; only whether it changed matters.
@@ -26,7 +26,7 @@ pub(crate) enum Verdict {
     Healthy,
     /// Nobody has got anything for this long, although somebody holds or wants a lock.
     Stalled(Duration),
-    /// This seat has waited for this long while others were served. Said once per wait.
+    /// This slot has waited for this long while others were served. Said once per wait.
     Starved(usize, Duration),
 }
 
@@ -48,20 +48,20 @@ struct Track {
 }
 
 impl Watchdog {
-    /// A watchdog over `seats` workers, which have made no progress yet at time zero.
-    pub(crate) fn new(seats: usize, stall: Duration, long_hold: Duration) -> Self {
-        let tracks = vec![Track { progress: 0, since: Duration::ZERO, served: 0, reported: false }; seats];
+    /// A watchdog over `slots` workers, which have made no progress yet at time zero.
+    pub(crate) fn new(slots: usize, stall: Duration, long_hold: Duration) -> Self {
+        let tracks = vec![Track { progress: 0, since: Duration::ZERO, served: 0, reported: false }; slots];
         Self { stall, long_hold, tracks, last: Duration::ZERO }
     }
 
-    /// How long `seat` has made no progress, as of the last judgement.
-    pub(crate) fn idle(&self, seat: usize) -> Duration {
-        self.last.saturating_sub(self.tracks[seat].since)
+    /// How long `slot` has made no progress, as of the last judgement.
+    pub(crate) fn idle(&self, slot: usize) -> Duration {
+        self.last.saturating_sub(self.tracks[slot].since)
     }
 
     /// How long nobody at all has made progress, as of the last judgement.
     pub(crate) fn idle_all(&self) -> Duration {
-        (0..self.tracks.len()).map(|seat| self.idle(seat)).min().unwrap_or_default()
+        (0..self.tracks.len()).map(|slot| self.idle(slot)).min().unwrap_or_default()
     }
 
     /// Judges what was sampled at `now` (time since the start).
@@ -107,13 +107,13 @@ impl Watchdog {
     fn starved(&mut self, samples: &[Sample], served: u64) -> Verdict {
         let rounds = STARVED_AFTER_ROUNDS * samples.len() as u64;
         let limit = self.limit(samples) * STARVED_AFTER_STALLS;
-        for (seat, sample) in samples.iter().enumerate() {
-            let idle = self.idle(seat);
+        for (slot, sample) in samples.iter().enumerate() {
+            let idle = self.idle(slot);
             let waits = sample.doing.innermost().0 == Activity::Waiting;
-            let track = &mut self.tracks[seat];
+            let track = &mut self.tracks[slot];
             if waits && idle >= limit && served - track.served >= rounds && !track.reported {
                 track.reported = true;
-                return Verdict::Starved(seat, idle);
+                return Verdict::Starved(slot, idle);
             }
         }
         Verdict::Healthy
@@ -206,7 +206,7 @@ mod tests {
     fn a_long_wait_while_few_are_served_is_a_slow_lock_not_an_unfair_one() {
         // One hand-over a second among 128 threads: the last in the queue waits for two minutes, in turn.
         let crowd =
-            |step: u32| (0..128).map(|seat| sample(u64::from(step / 10 > seat), Activity::Waiting)).collect();
+            |step: u32| (0..128).map(|slot| sample(u64::from(step / 10 > slot), Activity::Waiting)).collect();
         assert_eq!(watch(1270, LONG, crowd), None);
     }
 

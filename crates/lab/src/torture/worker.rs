@@ -4,8 +4,8 @@ use super::arena::Arena;
 use super::delay::Hold;
 use super::handler;
 use super::rng::Rng;
-use super::seat::{Activity, Breaches, Seat, TASK_STATIONS};
 use super::sharing::one_more;
+use super::slot::{Activity, Breaches, Slot, TASK_STATIONS};
 use super::tortured::{Side, Tortured};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -20,7 +20,7 @@ const NEST_ONE_IN: u64 = 8;
 /// One round in this many leaves the first lock out and starts at a nested one, which would otherwise never be
 /// contended: whoever holds the first has the others to itself.
 const START_NESTED_ONE_IN: u64 = 16;
-/// Of the seats, every other pair changes sides in one round in this many…
+/// Of the slots, every other pair changes sides in one round in this many…
 const OTHER_SIDE_ONE_IN: u64 = 8;
 /// …and at one nested lock in this many draws its side anew.
 const NESTED_SIDE_ONE_IN: u64 = 4;
@@ -35,25 +35,25 @@ const COMPANY_ONE_IN: u64 = 256;
 const COMPANY: Duration = Duration::from_micros(100);
 /// One round in this many (locktorture's 2^-20) is preceded by a sleep.
 const SLEEP_ONE_IN: u64 = 1 << 20;
-/// How many rounds a thread of a seat that churns lives for at least…
+/// How many rounds a thread of a slot that churns lives for at least…
 const LIFE_LEAST: u64 = 200;
 /// …and how often that is doubled at most: drawn evenly, so that threads come and go under slow locks as well as under
 /// fast ones, which do a hundred times as many rounds in the same time.
 const LIFE_DOUBLINGS: u64 = 7;
 
-/// The body of one OS thread: sits in seat number `number` as its `generation`-th occupant until the run ends or its
+/// The body of one OS thread: sits in slot number `number` as its `generation`-th occupant until the run ends or its
 /// life does.
 pub(crate) fn work<L: Tortured>(arena: &'static Arena<L>, number: usize, generation: u64) {
-    let seat = &arena.seats[number];
+    let slot = &arena.slots[number];
     if arena.orders.extras.nice {
         // Said before the start if it is not allowed; then the workers run as they are.
         let _ = rustix::process::setpriority_process(None, 19);
     }
     let rng = Rng::new(arena.orders.seed, (number as u64) << 32 | generation);
-    seat.does(Activity::Thinking, 0);
-    handler::with_hook(arena, number, generation, || Worker { arena, number, seat, rng }.run());
-    seat.does(Activity::Vacant, 0);
-    seat.left.store(true, Relaxed);
+    slot.does(Activity::Thinking, 0);
+    handler::with_hook(arena, number, generation, || Worker { arena, number, slot, rng }.run());
+    slot.does(Activity::Vacant, 0);
+    slot.left.store(true, Relaxed);
 }
 
 /// A station that the worker has.
@@ -65,25 +65,25 @@ struct Section<G> {
 struct Worker<L: Tortured> {
     arena: &'static Arena<L>,
     number: usize,
-    seat: &'static Seat,
+    slot: &'static Slot,
     rng: Rng,
 }
 
 impl<L: Tortured> Worker<L> {
     fn run(mut self) {
         let extras = self.arena.orders.extras;
-        // Every other seat churns; the rest keep their first thread, so that old and new slots compete.
+        // Every other slot churns; the rest keep their first thread, so that old and new slots compete.
         let churns = extras.churn && self.number % 2 == 1;
         let mut rounds = if churns { LIFE_LEAST << self.rng.between(0, LIFE_DOUBLINGS) } else { u64::MAX };
         while rounds > 0 && !self.arena.stopping() {
             rounds -= 1;
             if self.rng.one_in(SLEEP_ONE_IN) {
-                self.seat.does(Activity::Sleeping, 0);
+                self.slot.does(Activity::Sleeping, 0);
                 std::thread::sleep(Duration::from_micros(self.rng.between(1000, 4000)));
             }
             let (first, last) = self.draw_chain();
             self.chain(first, last);
-            self.seat.does(Activity::Thinking, 0);
+            self.slot.does(Activity::Thinking, 0);
             self.stutter();
         }
     }
@@ -134,7 +134,7 @@ impl<L: Tortured> Worker<L> {
             for turn in (1..order.len()).rev() {
                 order.swap(turn, self.rng.below(turn as u64 + 1) as usize);
             }
-            one_more(&self.seat.sharing.any_order);
+            one_more(&self.slot.sharing.any_order);
         }
         for &station in &*order {
             if let Some(section) = held[station].take() {
@@ -146,13 +146,13 @@ impl<L: Tortured> Worker<L> {
     /// Acquires, and looks around inside.
     fn enter(&mut self, station: usize, side: Side) -> Section<L::Guard> {
         if L::SKILLS.shares {
-            self.seat.claims.about_to(0, station, side);
+            self.slot.claims.about_to(0, station, side);
         }
         let guard = self.acquire(station, side);
         if L::SKILLS.shares {
-            self.seat.claims.holds(0, station, side);
+            self.slot.claims.holds(0, station, side);
         }
-        self.seat.does(Activity::Holding, station);
+        self.slot.does(Activity::Holding, station);
         self.begin(station, side);
         Section { guard, side }
     }
@@ -166,53 +166,53 @@ impl<L: Tortured> Worker<L> {
         } else {
             let (mut seen, others) = place.enter_read();
             match (others, L::SKILLS.shares) {
-                (true, true) => one_more(&self.seat.sharing.together),
+                (true, true) => one_more(&self.slot.sharing.together),
                 (others, _) => seen.exclusion += u64::from(others),
             }
             seen
         };
-        self.seat.charge(seen);
-        self.seat.count(station, writes);
+        self.slot.charge(seen);
+        self.slot.count(station, writes);
     }
 
     /// The section ends.
     fn end(&self, station: usize, side: Side) {
         let place = &self.arena.stations[station];
-        self.seat.charge(match side {
+        self.slot.charge(match side {
             Side::Writes => place.leave_write(Arena::<L>::context(self.number, 0)),
             Side::Reads | Side::Upgrades => place.leave_read(),
         });
     }
 
     fn leave(&mut self, station: usize, section: Section<L::Guard>) {
-        self.seat.does(Activity::Holding, station);
+        self.slot.does(Activity::Holding, station);
         self.end(station, section.side);
-        self.seat.does(Activity::Releasing, station);
+        self.slot.does(Activity::Releasing, station);
         if L::SKILLS.shares {
-            self.seat.claims.about_to(0, station, section.side);
+            self.slot.claims.about_to(0, station, section.side);
         }
         // SAFETY: the guard is what an acquisition of this very lock returned in this context, or what became of that, and
         // it has not been given back since: the section is ours and gone after this.
         unsafe { self.arena.stations[station].lock.release(section.guard) };
         if L::SKILLS.shares {
-            self.seat.claims.gone(0, station);
+            self.slot.claims.gone(0, station);
         }
     }
 
     fn acquire(&mut self, station: usize, side: Side) -> L::Guard {
         let lock = &self.arena.stations[station].lock;
         if self.arena.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
-            self.seat.does(Activity::Trying, station);
+            self.slot.does(Activity::Trying, station);
             for _ in 0..self.rng.between(1, TRIES_MOST) {
-                self.seat.tries.store(self.seat.tries.load(Relaxed) + 1, Relaxed);
+                self.slot.tries.store(self.slot.tries.load(Relaxed) + 1, Relaxed);
                 if let Some(guard) = lock.try_acquire(side) {
-                    self.seat.tries_won.store(self.seat.tries_won.load(Relaxed) + 1, Relaxed);
+                    self.slot.tries_won.store(self.slot.tries_won.load(Relaxed) + 1, Relaxed);
                     return guard;
                 }
                 core::hint::spin_loop();
             }
         }
-        self.seat.does(Activity::Waiting, station);
+        self.slot.does(Activity::Waiting, station);
         lock.acquire(side)
     }
 
@@ -242,7 +242,7 @@ impl<L: Tortured> Worker<L> {
         };
         let hold = Hold::draw(&mut self.rng, side as u64);
         if hold.long.is_some() {
-            self.seat.does(Activity::HoldingLong, station);
+            self.slot.does(Activity::HoldingLong, station);
         }
         hold.perform(self.arena.long_hold());
     }
@@ -251,13 +251,13 @@ impl<L: Tortured> Worker<L> {
     fn read_on(&mut self, station: usize) {
         let place = &self.arena.stations[station];
         if L::SKILLS.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
-            self.seat.does(Activity::Waiting, station);
+            self.slot.does(Activity::Waiting, station);
             let guard = place.lock.acquire_again();
-            self.seat.does(Activity::Holding, station);
+            self.slot.does(Activity::Holding, station);
             let (mut seen, _) = place.enter_read();
             seen += place.leave_read();
-            self.seat.charge(seen);
-            one_more(&self.seat.sharing.again);
+            self.slot.charge(seen);
+            one_more(&self.slot.sharing.again);
             // SAFETY: `guard` is what `acquire_again` of this very lock returned above, in this context.
             unsafe { place.lock.release(guard) };
         }
@@ -267,7 +267,7 @@ impl<L: Tortured> Worker<L> {
                 std::thread::yield_now();
             }
             if place.readers() > 1 {
-                one_more(&self.seat.sharing.together);
+                one_more(&self.slot.sharing.together);
             }
         }
     }
@@ -279,10 +279,10 @@ impl<L: Tortured> Worker<L> {
         let before = place.counted();
         // SAFETY: the guard is the writer's of this very lock, in this context, and has not been given back.
         let guard = unsafe { place.lock.downgrade(section.guard) };
-        self.seat.claims.holds(0, station, Side::Reads);
+        self.slot.claims.holds(0, station, Side::Reads);
         self.begin(station, Side::Reads);
         self.expect_unwritten(station, before);
-        one_more(&self.seat.sharing.downgrades);
+        one_more(&self.slot.sharing.downgrades);
         Section { guard, side: Side::Reads }
     }
 
@@ -291,26 +291,26 @@ impl<L: Tortured> Worker<L> {
         let place = &self.arena.stations[station];
         let before = place.counted();
         self.end(station, Side::Upgrades);
-        self.seat.does(Activity::Waiting, station);
+        self.slot.does(Activity::Waiting, station);
         // SAFETY: the guard is the upgradable holder's of this very lock, in this context, and has not been given back.
         let guard = unsafe { place.lock.upgrade(section.guard) };
-        self.seat.does(Activity::Holding, station);
+        self.slot.does(Activity::Holding, station);
         self.expect_unwritten(station, before);
         self.begin(station, Side::Writes);
-        one_more(&self.seat.sharing.upgrades);
+        one_more(&self.slot.sharing.upgrades);
         Section { guard, side: Side::Writes }
     }
 
     /// The counter of a station that we hold is still `before`.
     fn expect_unwritten(&self, station: usize, before: u64) {
         let written = self.arena.stations[station].counted() != before;
-        self.seat.charge(Breaches { exclusion: u64::from(written), torn: 0 });
+        self.slot.charge(Breaches { exclusion: u64::from(written), torn: 0 });
     }
 
     /// Waits here, without any lock, while the stutter holds everybody back.
     fn stutter(&self) {
         while self.arena.switches.pause.load(Relaxed) && !self.arena.stopping() {
-            self.seat.does(Activity::Paused, 0);
+            self.slot.does(Activity::Paused, 0);
             std::thread::sleep(Duration::from_millis(1));
         }
     }

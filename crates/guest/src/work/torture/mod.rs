@@ -17,7 +17,7 @@ mod station;
 use super::chore::{Chore, Watch};
 use super::compute::{self, one_in};
 use super::report::{self, Tale};
-use crate::board::{Activity, Board, Seat};
+use crate::board::{Activity, Board, Slot};
 use crate::cells::Gate;
 use crate::machine::Machine;
 use crate::order::Order;
@@ -86,7 +86,7 @@ pub(crate) struct Torture<M, S> {
 
 /// Where and who a context is.
 struct Context<'a> {
-    seat: &'a Seat,
+    slot: &'a Slot,
     /// Its number.
     number: u64,
     dice: Rng,
@@ -118,7 +118,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
     fn context(&self, vcpu: u16, depth: usize, run: u64) -> Context<'_> {
         let number = self.board.number(vcpu, depth) as u64;
         Context {
-            seat: self.board.seat(vcpu, depth),
+            slot: self.board.slot(vcpu, depth),
             number,
             dice: compute::dice(self.order.seed, run << 32 | number),
         }
@@ -184,45 +184,45 @@ impl<M: Machine, S: Subject> Torture<M, S> {
     ) {
         let place = &self.stations[station];
         let began = M::now();
-        context.seat.does(Activity::Waits, station, began);
+        context.slot.does(Activity::Waits, station, began);
         if !tries(context, place, side) {
             place.lock.acquire(side);
         }
         let got = M::now();
-        context.seat.does(Activity::Holds, station, got);
-        report::waited(context.seat, got - began, self.order.slow_above);
+        context.slot.does(Activity::Holds, station, got);
+        report::waited(context.slot, got - began, self.order.slow_above);
         let writes = side == Side::Writes;
-        context.seat.breaches.add(if writes {
+        context.slot.breaches.add(if writes {
             place.enter_write(context.number)
         } else {
             place.enter_read()
         });
-        context.seat.count(station, writes);
+        context.slot.count(station, writes);
         inside(context);
-        context.seat.breaches.add(if writes {
+        context.slot.breaches.add(if writes {
             place.leave_write(context.number)
         } else {
             place.leave_read()
         });
-        context.seat.does(Activity::Releases, station, M::now());
+        context.slot.does(Activity::Releases, station, M::now());
         place.lock.release(side);
-        context.seat.does(Activity::Elsewhere, station, 0);
+        context.slot.does(Activity::Elsewhere, station, 0);
     }
 
     /// Reads what this vCPU may read already.
     fn read_again(&self, context: &mut Context<'_>, station: usize) {
         let place = &self.stations[station];
-        context.seat.does(Activity::Waits, station, M::now());
+        context.slot.does(Activity::Waits, station, M::now());
         if M::is_priority() {
             place.lock.acquire(Side::Reads);
         } else {
             place.lock.acquire_again();
         }
-        context.seat.does(Activity::Holds, station, M::now());
-        context.seat.breaches.add(place.enter_read() + place.leave_read());
-        context.seat.count(station, false);
+        context.slot.does(Activity::Holds, station, M::now());
+        context.slot.breaches.add(place.enter_read() + place.leave_read());
+        context.slot.count(station, false);
         place.lock.release(Side::Reads);
-        context.seat.does(Activity::Elsewhere, station, 0);
+        context.slot.does(Activity::Elsewhere, station, 0);
     }
 
     /// Stays in the innermost section for a while: mostly not at all, sometimes a little, very rarely for an age, with locktorture's
@@ -312,23 +312,23 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
 
     /// locktorture's lines.
     fn chat(&self, lock: &str) {
-        let fail = report::total(&self.board, |seat| &seat.breaches);
-        let say = |side: &str, acquired: fn(&Seat) -> u64| {
-            let total: u64 = self.board.seats().iter().map(acquired).sum();
-            let tasks = || self.board.vcpus().map(|seats| acquired(&seats[0]));
+        let fail = report::total(&self.board, |slot| &slot.breaches);
+        let say = |side: &str, acquired: fn(&Slot) -> u64| {
+            let total: u64 = self.board.slots().iter().map(acquired).sum();
+            let tasks = || self.board.vcpus().map(|slots| acquired(&slots[0]));
             let (max, min) = (tasks().max().unwrap_or(0), tasks().min().unwrap_or(0));
             let line = stat_line(side, total, max, min, fail);
             record::emit::<M>("stat", &[("lock", Value::Text(&lock)), ("line", Value::Text(&line))]);
         };
-        say("Writes", Seat::wrote);
+        say("Writes", Slot::wrote);
         if S::SKILLS.shares {
-            say("Reads ", Seat::read);
+            say("Reads ", Slot::read);
         }
     }
 
     fn tale(&self, over: bool) -> Tale {
         let mut failures = Vec::new();
-        let breaches = report::total(&self.board, |seat| &seat.breaches);
+        let breaches = report::total(&self.board, |slot| &slot.breaches);
         if breaches > 0 {
             failures.push(("exclusion", format!("{breaches} times somebody was inside who must not be")));
         }
@@ -340,11 +340,11 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
                 failures.push(("lost-update", detail));
             }
         }
-        let sum = |seats: &[Seat]| seats.iter().map(|seat| seat.wrote() + seat.read()).sum::<u64>();
-        let in_handlers = self.board.vcpus().map(|seats| sum(&seats[1..])).sum::<u64>();
+        let sum = |slots: &[Slot]| slots.iter().map(|slot| slot.wrote() + slot.read()).sum::<u64>();
+        let in_handlers = self.board.vcpus().map(|slots| sum(&slots[1..])).sum::<u64>();
         let deepest = self.interrupted.iter().map(|state| state.deepest.get()).max().unwrap_or(0);
         let extra = Vec::from([("in_handlers", in_handlers.into()), ("deepest", deepest.into())]);
-        Tale { operations: sum(self.board.seats()), finished: over, failures, extra }
+        Tale { operations: sum(self.board.slots()), finished: over, failures, extra }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One worker as the others see it: what it is doing, what it has done, and how to reach its thread.
 //!
-//! A seat outlives the OS threads that sit in it, one after the other. Everything here is written by the thread in the
-//! seat (and by signal handlers on that thread) and read by the watchdog, hence atomics; all are `Relaxed`, because
+//! A slot outlives the OS threads that sit in it, one after the other. Everything here is written by the thread in the
+//! slot (and by signal handlers on that thread) and read by the watchdog, hence atomics; all are `Relaxed`, because
 //! nothing may be ordered by torture's own bookkeeping: an ordering borrowed from it would hide the very ordering
 //! that the lock under torture forgot, from the weak machine and from ThreadSanitizer alike.
 use super::claims::Claims;
@@ -36,7 +36,7 @@ pub(crate) fn station_name(station: usize) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Activity {
-    /// No thread is in the seat.
+    /// No thread is in the slot.
     Vacant = 0,
     /// Between acquisitions.
     Thinking,
@@ -123,7 +123,7 @@ impl fmt::Display for Doing {
             }
             let place = station_name(station);
             match activity {
-                Activity::Vacant => write!(f, "no thread in the seat")?,
+                Activity::Vacant => write!(f, "no thread in the slot")?,
                 Activity::Thinking => write!(f, "thinking")?,
                 Activity::Sleeping => write!(f, "sleeping between acquisitions")?,
                 Activity::Paused => write!(f, "paused by the stutter")?,
@@ -141,7 +141,7 @@ impl fmt::Display for Doing {
 /// One worker's place. Two cache lines apart from its neighbours, so that bookkeeping causes no contention.
 #[derive(Default)]
 #[repr(align(128))]
-pub(crate) struct Seat {
+pub(crate) struct Slot {
     doing: AtomicU64,
     /// Acquisitions to write per station. Those of the worker's stations are only written by the worker itself, those of
     /// the handlers' by read-modify-write, because a handler may interrupt a handler.
@@ -152,7 +152,7 @@ pub(crate) struct Seat {
     /// What the contexts of the thread hold and want, if it is a lock that readers share.
     pub(crate) claims: Claims,
     pub(crate) sharing: Sharing,
-    /// Both kinds of violation, counted by the worker itself: see [`Seat::charge`].
+    /// Both kinds of violation, counted by the worker itself: see [`Slot::charge`].
     exclusion: AtomicU64,
     torn: AtomicU64,
     /// Violations that a handler saw.
@@ -191,7 +191,7 @@ impl core::ops::AddAssign for Breaches {
     }
 }
 
-impl Seat {
+impl Slot {
     /// The worker itself says what it does. No handler is running on this thread while it does so.
     pub(crate) fn does(&self, activity: Activity, station: usize) {
         self.doing.store(Doing::default().with(0, activity, station).0, Relaxed);
@@ -202,7 +202,7 @@ impl Seat {
         self.doing.store(self.doing().with(depth, activity, station).0, Relaxed);
     }
 
-    /// What the thread in this seat does at the moment.
+    /// What the thread in this slot does at the moment.
     pub(crate) fn doing(&self) -> Doing {
         Doing(self.doing.load(Relaxed))
     }
@@ -261,7 +261,7 @@ impl Seat {
         written + self.handler_read.load(Relaxed)
     }
 
-    /// Every acquisition on this seat's threads: what the watchdog calls progress.
+    /// Every acquisition on this slot's threads: what the watchdog calls progress.
     pub(crate) fn progress(&self) -> u64 {
         self.acquired() + self.handler_acquired()
     }
@@ -274,7 +274,7 @@ impl Seat {
         }
     }
 
-    /// The thread of this seat, for those who send it signals or move it.
+    /// The thread of this slot, for those who send it signals or move it.
     pub(crate) fn thread(&self) -> &Reach {
         &self.thread
     }
@@ -355,22 +355,22 @@ mod tests {
 
     #[test]
     fn progress_counts_handlers_and_the_line_does_not() {
-        let seat = Seat::default();
-        seat.count(0, true);
-        seat.count(2, true);
-        seat.count(1, false);
-        seat.handler_count(handler_station(1), true);
-        seat.handler_count(0, false);
-        assert_eq!((seat.written(), seat.read(), seat.acquired()), (2, 1, 3));
-        assert_eq!((seat.handler_acquired(), seat.progress()), (2, 5));
+        let slot = Slot::default();
+        slot.count(0, true);
+        slot.count(2, true);
+        slot.count(1, false);
+        slot.handler_count(handler_station(1), true);
+        slot.handler_count(0, false);
+        assert_eq!((slot.written(), slot.read(), slot.acquired()), (2, 1, 3));
+        assert_eq!((slot.handler_acquired(), slot.progress()), (2, 5));
         assert_eq!(
-            (seat.written_at(0), seat.written_at(1)),
+            (slot.written_at(0), slot.written_at(1)),
             (1, 0),
             "the counter of a station is its writers'"
         );
-        seat.charge(Breaches { exclusion: 2, torn: 0 });
-        seat.handler_charge(Breaches { exclusion: 0, torn: 1 });
-        assert_eq!(seat.breaches(), Breaches { exclusion: 2, torn: 1 });
+        slot.charge(Breaches { exclusion: 2, torn: 0 });
+        slot.handler_charge(Breaches { exclusion: 0, torn: 1 });
+        assert_eq!(slot.breaches(), Breaches { exclusion: 2, torn: 1 });
     }
 
     #[test]
