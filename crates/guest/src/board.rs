@@ -1,6 +1,6 @@
 //! Who is doing what, for reports of stalls, and what everybody has achieved.
 //!
-//! A *slot* is one context: a vCPU's task, or its interrupt handler at some depth. Only the context itself writes to its slot. A *station* is
+//! A *slot* is one context: a vCPU's task, or its interrupt handler at some depth. Only the context itself writes to its slot. A *test lock* is
 //! a lock under test together with what it protects.
 use crate::cells::Count;
 use crate::histogram::LiveHistogram;
@@ -8,11 +8,11 @@ use alloc::boxed::Box;
 use core::fmt::{self, Display, Formatter};
 use stanchion_core::transitions::Word;
 
-/// What a context does at a station.
+/// What a context does with a test lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Activity {
-    /// It is not at any station.
+    /// It is at no test lock.
     Elsewhere,
     /// It waits for the lock.
     Waits,
@@ -39,13 +39,13 @@ impl Activity {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    /// Station and activity.
+    /// Test lock and activity.
     doing: Count,
     /// Since when.
     since: Count,
-    /// Acquisitions to write, by station.
+    /// Acquisitions to write, by test lock.
     wrote: Box<[Count]>,
-    /// Acquisitions to read, by station.
+    /// Acquisitions to read, by test lock.
     read: Box<[Count]>,
     /// What it saw that no lock may let happen.
     pub(crate) breaches: Count,
@@ -60,8 +60,8 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    fn new(stations: usize) -> Self {
-        let counts = || (0..stations).map(|_| Count::default()).collect();
+    fn new(test_locks: usize) -> Self {
+        let counts = || (0..test_locks).map(|_| Count::default()).collect();
         Self {
             doing: Count::default(),
             since: Count::default(),
@@ -77,9 +77,9 @@ impl Slot {
 
     /// Says what the context does from `now` on.
     #[inline]
-    pub(crate) fn does(&self, activity: Activity, station: usize, now: u64) {
+    pub(crate) fn does(&self, activity: Activity, test_lock: usize, now: u64) {
         self.since.set(now);
-        self.doing.set((station as u64) << 8 | activity as u64);
+        self.doing.set((test_lock as u64) << 8 | activity as u64);
     }
 
     /// What it does, where, and since when; the three may come from different moments.
@@ -90,17 +90,17 @@ impl Slot {
 
     /// Counts an acquisition.
     #[inline]
-    pub(crate) fn count(&self, station: usize, writes: bool) {
+    pub(crate) fn count(&self, test_lock: usize, writes: bool) {
         let counts = if writes { &self.wrote } else { &self.read };
-        counts[station].add(1);
+        counts[test_lock].add(1);
     }
 
-    /// Its acquisitions to write at all stations.
+    /// Its acquisitions to write at all test locks.
     pub(crate) fn wrote(&self) -> u64 {
         self.wrote.iter().map(Count::get).sum()
     }
 
-    /// Its acquisitions to read at all stations.
+    /// Its acquisitions to read at all test locks.
     pub(crate) fn read(&self) -> u64 {
         self.read.iter().map(Count::get).sum()
     }
@@ -111,11 +111,11 @@ pub(crate) struct Board {
     slots: Box<[Slot]>,
     /// Contexts of one vCPU.
     levels: usize,
-    stations: Box<[Watched]>,
+    test_locks: Box<[Watched]>,
     stall: u64,
 }
 
-/// What the watch remembers of a station. Whoever looks writes it, several at a time at worst, which only makes them patient.
+/// What the watch remembers of a test lock. Whoever looks writes it, several at a time at worst, which only makes them patient.
 #[derive(Debug, Default)]
 struct Watched {
     /// How often it was acquired.
@@ -125,13 +125,13 @@ struct Watched {
 }
 
 impl Board {
-    /// Slots for `vcpus` vCPUs with `levels` contexts each, at so many stations. Nobody may get a wanted lock for `stall` nanoseconds
+    /// Slots for `vcpus` vCPUs with `levels` contexts each, at so many test locks. Nobody may get a wanted lock for `stall` nanoseconds
     /// before that is a stall.
-    pub(crate) fn new(vcpus: u16, levels: usize, stations: usize, stall: u64) -> Self {
+    pub(crate) fn new(vcpus: u16, levels: usize, test_locks: usize, stall: u64) -> Self {
         Self {
-            slots: (0..usize::from(vcpus) * levels).map(|_| Slot::new(stations)).collect(),
+            slots: (0..usize::from(vcpus) * levels).map(|_| Slot::new(test_locks)).collect(),
             levels,
-            stations: (0..stations).map(|_| Watched::default()).collect(),
+            test_locks: (0..test_locks).map(|_| Watched::default()).collect(),
             stall,
         }
     }
@@ -158,17 +158,17 @@ impl Board {
         &self.slots
     }
 
-    /// How often a station was acquired to write.
-    pub(crate) fn writes_at(&self, station: usize) -> u64 {
-        self.slots.iter().map(|slot| slot.wrote[station].get()).sum()
+    /// How often a test lock was acquired to write.
+    pub(crate) fn writes_at(&self, test_lock: usize) -> u64 {
+        self.slots.iter().map(|slot| slot.wrote[test_lock].get()).sum()
     }
 
-    /// A station that somebody has wanted for too long while nobody got it. Cheap enough for some times a second.
+    /// A test lock that somebody has wanted for too long while nobody got it. Cheap enough for some times a second.
     pub(crate) fn stalled(&self, now: u64) -> Option<usize> {
         let long_ago = |then: u64| now.saturating_sub(then) > self.stall;
-        for (station, watched) in self.stations.iter().enumerate() {
-            let read: u64 = self.slots.iter().map(|slot| slot.read[station].get()).sum();
-            let acquired = self.writes_at(station) + read;
+        for (test_lock, watched) in self.test_locks.iter().enumerate() {
+            let read: u64 = self.slots.iter().map(|slot| slot.read[test_lock].get()).sum();
+            let acquired = self.writes_at(test_lock) + read;
             if acquired != watched.acquired.get() || watched.at.get() == 0 {
                 watched.acquired.set(acquired);
                 watched.at.set(now);
@@ -176,19 +176,19 @@ impl Board {
         }
         // The deepest context of a vCPU first: the ones that it has interrupted wait for it.
         self.slots.iter().rev().find_map(|slot| {
-            let (activity, station, since) = slot.doing();
+            let (activity, test_lock, since) = slot.doing();
             let stuck = matches!(activity, Activity::Waits | Activity::Releases) && long_ago(since);
-            (stuck && long_ago(self.stations[station].at.get())).then_some(station)
+            (stuck && long_ago(self.test_locks[test_lock].at.get())).then_some(test_lock)
         })
     }
 }
 
-/// A stall in words: the lock, and everybody who is at some station.
+/// A stall in words: the lock, and everybody who is at a test lock.
 pub(crate) struct Stall<'a> {
     /// Where everybody is.
     pub(crate) board: &'a Board,
-    /// The station that stands still.
-    pub(crate) station: usize,
+    /// The test lock that stands still.
+    pub(crate) test_lock: usize,
     /// Its lock's word.
     pub(crate) word: Word,
     /// The present.
@@ -197,9 +197,9 @@ pub(crate) struct Stall<'a> {
 
 impl Display for Stall<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { board, station, word, now } = self;
+        let Self { board, test_lock, word, now } = self;
         let Word { tail, pending, locked } = word;
-        write!(f, "nobody gets lock {station} (tail {tail:#06x}, pending {pending}, locked {locked})")?;
+        write!(f, "nobody gets lock {test_lock} (tail {tail:#06x}, pending {pending}, locked {locked})")?;
         for (number, slot) in board.slots.iter().enumerate() {
             let (activity, place, since) = slot.doing();
             if activity == Activity::Elsewhere {
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(board.stalled(1_015), None, "not long enough since the first look");
         assert_eq!(board.stalled(1_030), Some(2));
         let word = Word { tail: 4, pending: 0, locked: 1 };
-        let said = Stall { board: &board, station: 2, word, now: 7_000_010 }.to_string();
+        let said = Stall { board: &board, test_lock: 2, word, now: 7_000_010 }.to_string();
         assert_eq!(
             said,
             "nobody gets lock 2 (tail 0x0004, pending 0, locked 1); vCPU 0 waits at 2 since 7 ms; vCPU 1 in interrupt 1 holds the lock at 1 \

@@ -81,16 +81,16 @@ impl<M: Machine, S: Subject> Build<M, S> {
 
     /// Runs `f` under a lock, and tells what it returned and when it began and ended to wait.
     #[inline]
-    fn locked<R>(&self, slot: &Slot, station: usize, lock: &S, f: impl FnOnce() -> R) -> (R, u64) {
+    fn locked<R>(&self, slot: &Slot, test_lock: usize, lock: &S, f: impl FnOnce() -> R) -> (R, u64) {
         let began = M::now();
-        slot.does(Activity::Waits, station, began);
+        slot.does(Activity::Waits, test_lock, began);
         lock.acquire(Side::Writes);
         let got = M::now();
-        slot.does(Activity::Holds, station, got);
+        slot.does(Activity::Holds, test_lock, got);
         let result = f();
         lock.release(Side::Writes);
-        slot.does(Activity::Elsewhere, station, got);
-        slot.count(station, true);
+        slot.does(Activity::Elsewhere, test_lock, got);
+        slot.count(test_lock, true);
         report::waited(slot, got - began, self.order.slow_above);
         (result, got)
     }
@@ -130,8 +130,8 @@ impl<M: Machine, S: Subject> Build<M, S> {
             }
             let burst = compute::about(dice, build.burst, build.varies_percent);
             self.pace.work(burst);
-            let station = self.draw(dice);
-            let hot = &self.hot[station];
+            let test_lock = self.draw(dice);
+            let hot = &self.hot[test_lock];
             let section = || {
                 let before = hot.lines[0].0.get();
                 for line in &hot.lines[1..] {
@@ -141,7 +141,7 @@ impl<M: Machine, S: Subject> Build<M, S> {
                 slot.breaches.add(u64::from(hot.lines[0].0.get() != before));
                 hot.lines[0].0.set(before + 1);
             };
-            let ((), got) = self.locked(slot, station, &hot.lock, section);
+            let ((), got) = self.locked(slot, test_lock, &hot.lock, section);
             worked += burst + build.critical;
             if got >= self.limit {
                 break;
@@ -156,10 +156,10 @@ impl<M: Machine, S: Subject> Chore for Build<M, S> {
         &self.board
     }
 
-    fn word(&self, station: usize) -> Word {
-        match self.hot.get(station) {
+    fn word(&self, test_lock: usize) -> Word {
+        match self.hot.get(test_lock) {
             Some(hot) => hot.lock.word(),
-            None => self.queues[station - self.hot.len()].lock.word(),
+            None => self.queues[test_lock - self.hot.len()].lock.word(),
         }
     }
 
@@ -176,8 +176,8 @@ impl<M: Machine, S: Subject> Chore for Build<M, S> {
                 let blocks_for = self.turn(slot, &mut dice);
                 let ended = M::now();
                 slot.worked.add((ended - began).saturating_sub(slot.slow.get() - slow));
-                let station = self.hot.len() + usize::from(vcpu);
-                self.locked(slot, station, &own.lock, || own.put(ended + blocks_for));
+                let test_lock = self.hot.len() + usize::from(vcpu);
+                self.locked(slot, test_lock, &own.lock, || own.put(ended + blocks_for));
             } else {
                 let first = self.queues.iter().map(Queue::first).min().unwrap_or(now);
                 M::halt_until(first.min(now + NAP));
@@ -194,8 +194,8 @@ impl<M: Machine, S: Subject> Chore for Build<M, S> {
     }
 
     fn tale(&self, over: bool) -> Tale {
-        let count = |station: usize| self.hot[station].lines[0].0.get();
-        let sections: u64 = (0..self.hot.len()).map(|station| self.board.writes_at(station)).sum();
+        let count = |test_lock: usize| self.hot[test_lock].lines[0].0.get();
+        let sections: u64 = (0..self.hot.len()).map(|test_lock| self.board.writes_at(test_lock)).sum();
         let counted: u64 = (0..self.hot.len()).map(count).sum();
         let breaches = report::total(&self.board, |slot: &Slot| -> &Count { &slot.breaches });
         let extra = Vec::from([("job", self.order.build.job.into()), ("rate", self.pace.rate().into())]);

@@ -23,8 +23,8 @@ pub(crate) trait Chore: Sync + 'static {
     /// Who does what.
     fn board(&self) -> &Board;
 
-    /// The word of the lock of a station.
-    fn word(&self, station: usize) -> Word;
+    /// The word of a test lock.
+    fn word(&self, test_lock: usize) -> Word;
 
     /// The part of the calling vCPU.
     fn part(&'static self, vcpu: u16, watch: &'static Watch);
@@ -118,9 +118,9 @@ impl<M: Machine, C: Chore> Underway<M, C> {
             self.chore.chat(&self.lock);
         }
         // One of those that see it says so, which may take it longer than until the next one looks.
-        if let Some(station) = self.chore.board().stalled(now).filter(|_| self.given_up.claim(0, 1)) {
-            let word = self.chore.word(station);
-            record::failure::<M>("stall", &Stall { board: self.chore.board(), station, word, now });
+        if let Some(test_lock) = self.chore.board().stalled(now).filter(|_| self.given_up.claim(0, 1)) {
+            let word = self.chore.word(test_lock);
+            record::failure::<M>("stall", &Stall { board: self.chore.board(), test_lock, word, now });
             self.report(false);
             record::emit::<M>("end", &[("ok", false.into())]);
             M::abandon();

@@ -53,7 +53,7 @@ impl<M: Machine, S: Subject> Chore for Stress<M, S> {
         &self.board
     }
 
-    fn word(&self, _station: usize) -> Word {
+    fn word(&self, _test_lock: usize) -> Word {
         self.lock.word()
     }
 

@@ -1,8 +1,8 @@
 //! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it likes.
 use super::orders::Orders;
-use super::slot::{HANDLER_LEVELS, STATIONS, Slot};
-use super::station::Station;
+use super::slot::{HANDLER_LEVELS, Slot, TEST_LOCKS};
 use super::tally::Tally;
+use super::test_lock::TestLock;
 use super::tortured::Tortured;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
@@ -11,7 +11,7 @@ use core::time::Duration;
 pub(crate) struct Arena<L> {
     pub(crate) orders: Orders,
     /// The lock itself, the nested ones, and one per handler level.
-    pub(crate) stations: [Station<L>; STATIONS],
+    pub(crate) test_locks: [TestLock<L>; TEST_LOCKS],
     /// The writers, then the readers.
     pub(crate) slots: Vec<Slot>,
     /// The tormentor takes the handlers' locks too and books what it sees here.
@@ -39,7 +39,7 @@ impl<L: Tortured> Arena<L> {
         let slots = (0..orders.writers + orders.readers).map(|_| Slot::default()).collect();
         Box::leak(Box::new(Self {
             orders,
-            stations: core::array::from_fn(|station| Station::new(L::new(station))),
+            test_locks: core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock))),
             slots,
             tormentor: Slot::default(),
             switches: Switches::default(),
@@ -95,8 +95,8 @@ impl<L: Tortured> Arena<L> {
         tally
     }
 
-    /// How often `station` was acquired to write there, by whomever: what its counter has to show.
-    pub(crate) fn writes_at(&self, station: usize) -> u64 {
-        self.slots.iter().chain([&self.tormentor]).map(|slot| slot.written_at(station)).sum()
+    /// How often `test_lock` was acquired to write there, by whomever: what its counter has to show.
+    pub(crate) fn writes_at(&self, test_lock: usize) -> u64 {
+        self.slots.iter().chain([&self.tormentor]).map(|slot| slot.written_at(test_lock)).sum()
     }
 }

@@ -1,14 +1,14 @@
 //! What the contexts stacked on one thread hold and want, so that a handler never waits for its own thread.
 //!
-//! Stations are taken in ascending order. A handler may take what comes after everything that its thread holds or wants; or read
+//! Test locks are taken in ascending order. A handler may take what comes after everything that its thread holds or wants; or read
 //! once more what its thread
 //!
 //! - **holds** for reading, which needs no waiting if the lock says so ([`Skills::reads_again`](super::tortured::Skills)); or
 //! - is **about to** take or give back for reading, if nothing after it is claimed: it waits for a writer who is in, and who
-//!   waits for later stations only.
+//!   waits for later test locks only.
 //!
 //! Anything else, above all what its thread writes or is about to write, would make a thread wait for itself.
-use super::slot::{HANDLER_LEVELS, STATIONS};
+use super::slot::{HANDLER_LEVELS, TEST_LOCKS};
 use super::tortured::Side;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
@@ -16,9 +16,9 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compile
 #[derive(Default)]
 pub(crate) struct Claims([AtomicU32; HANDLER_LEVELS + 1]);
 
-const _: () = assert!(STATIONS <= 8, "a byte has a bit for each station");
+const _: () = assert!(TEST_LOCKS <= 8, "a byte has a bit for each test_lock");
 
-/// The claims of several contexts, one bit a station.
+/// The claims of several contexts, one bit a test lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claimed {
     /// Held for reading, and not about to be given back.
@@ -39,21 +39,21 @@ impl Claimed {
         u32::from_le_bytes([self.reads, self.changes, self.others, 0])
     }
 
-    fn without(self, station: usize) -> Self {
-        let keep = !(1 << station);
+    fn without(self, test_lock: usize) -> Self {
+        let keep = !(1 << test_lock);
         Self { reads: self.reads & keep, changes: self.changes & keep, others: self.others & keep }
     }
 
-    /// The first station that comes after everything claimed.
+    /// The first test lock that comes after everything claimed.
     pub(crate) fn first_free(self) -> usize {
         u8::BITS as usize - (self.reads | self.changes | self.others).leading_zeros() as usize
     }
 
-    /// The stations that may be read again.
+    /// The test locks that may be read again.
     pub(crate) fn readable_again(self) -> impl Iterator<Item = usize> {
-        (0..STATIONS).filter(move |&station| {
-            let has = |set: u8| set >> station & 1 != 0;
-            let last = station + 1 == self.first_free();
+        (0..TEST_LOCKS).filter(move |&test_lock| {
+            let has = |set: u8| set >> test_lock & 1 != 0;
+            let last = test_lock + 1 == self.first_free();
             !has(self.others) && (has(self.reads) || has(self.changes) && last)
         })
     }
@@ -68,10 +68,10 @@ impl Claims {
         compiler_fence(SeqCst);
     }
 
-    /// The context at `depth` is about to take `station`, or to give it back, or to change how it has it.
-    pub(crate) fn about_to(&self, depth: usize, station: usize, side: Side) {
+    /// The context at `depth` is about to take `test_lock`, or to give it back, or to change how it has it.
+    pub(crate) fn about_to(&self, depth: usize, test_lock: usize, side: Side) {
         self.change(depth, |claimed| {
-            let (rest, bit) = (claimed.without(station), 1 << station);
+            let (rest, bit) = (claimed.without(test_lock), 1 << test_lock);
             match side {
                 Side::Reads => Claimed { changes: rest.changes | bit, ..rest },
                 Side::Writes | Side::Upgrades => Claimed { others: rest.others | bit, ..rest },
@@ -80,9 +80,9 @@ impl Claims {
     }
 
     /// It has it now.
-    pub(crate) fn holds(&self, depth: usize, station: usize, side: Side) {
+    pub(crate) fn holds(&self, depth: usize, test_lock: usize, side: Side) {
         self.change(depth, |claimed| {
-            let (rest, bit) = (claimed.without(station), 1 << station);
+            let (rest, bit) = (claimed.without(test_lock), 1 << test_lock);
             match side {
                 Side::Reads => Claimed { reads: rest.reads | bit, ..rest },
                 Side::Writes | Side::Upgrades => Claimed { others: rest.others | bit, ..rest },
@@ -91,8 +91,8 @@ impl Claims {
     }
 
     /// It does not have it any more.
-    pub(crate) fn gone(&self, depth: usize, station: usize) {
-        self.change(depth, |claimed| claimed.without(station));
+    pub(crate) fn gone(&self, depth: usize, test_lock: usize) {
+        self.change(depth, |claimed| claimed.without(test_lock));
     }
 
     /// What the contexts that a handler at `depth` interrupted claim.
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_station_that_one_context_reads_and_another_wants_to_write_is_left_alone() {
+    fn a_lock_that_one_context_reads_and_another_wants_to_write_is_left_alone() {
         let claims = Claims::default();
         claims.holds(0, 2, Side::Reads);
         claims.about_to(1, 2, Side::Writes);

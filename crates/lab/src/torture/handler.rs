@@ -14,7 +14,7 @@ use super::arena::Arena;
 use super::claims::Claimed;
 use super::delay::busy;
 use super::rng::Rng;
-use super::slot::{Activity, HANDLER_LEVELS, Reach, TASK_STATIONS, handler_station};
+use super::slot::{Activity, HANDLER_LEVELS, Reach, TASK_LOCKS, handler_lock};
 use super::tortured::{Side, Tortured};
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -149,17 +149,17 @@ fn interrupt(hook: &Hook<'_>) {
 
 /// What one run of a handler takes.
 struct Errand {
-    station: usize,
+    test_lock: usize,
     writes: bool,
     /// As a reader that must not wait behind writers.
     again: bool,
-    /// The station is one that the thread reads, or is about to read.
+    /// The test lock is one that the thread reads, or is about to read.
     claimed: bool,
 }
 
 /// What a handler at `depth` takes whose thread claims `claimed`. Under a mutex that is decided by the depth.
 fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand {
-    let own = Errand { station: handler_station(depth), writes: true, again: false, claimed: false };
+    let own = Errand { test_lock: handler_lock(depth), writes: true, again: false, claimed: false };
     if !L::SKILLS.shares {
         return own;
     }
@@ -167,14 +167,14 @@ fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand 
     let again = || claimed.readable_again().filter(|_| L::SKILLS.reads_again);
     match rng.below(4) {
         0 if L::SKILLS.handlers_write => own,
-        1 if free < TASK_STATIONS => {
-            let station = rng.between(free as u64, TASK_STATIONS as u64 - 1) as usize;
-            Errand { station, writes: false, again: rng.one_in(2), claimed: false }
+        1 if free < TASK_LOCKS => {
+            let test_lock = rng.between(free as u64, TASK_LOCKS as u64 - 1) as usize;
+            Errand { test_lock, writes: false, again: rng.one_in(2), claimed: false }
         }
         2 | 3 if again().next().is_some() => {
             let chosen = again().nth(rng.below(again().count() as u64) as usize);
-            let station = chosen.unwrap_or(own.station);
-            Errand { station, writes: false, again: true, claimed: true }
+            let test_lock = chosen.unwrap_or(own.test_lock);
+            Errand { test_lock, writes: false, again: true, claimed: true }
         }
         _ => Errand { writes: false, again: rng.one_in(2), ..own },
     }
@@ -183,28 +183,28 @@ fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand 
 impl<L: Tortured> Torment for Arena<L> {
     fn strike(&self, number: usize, depth: usize, rng: &mut Rng) {
         let slot = &self.slots[number];
-        let Errand { station, writes, again, claimed } = errand::<L>(slot.claims.below(depth), depth, rng);
+        let Errand { test_lock, writes, again, claimed } = errand::<L>(slot.claims.below(depth), depth, rng);
         let side = if writes { Side::Writes } else { Side::Reads };
-        let place = &self.stations[station];
+        let place = &self.test_locks[test_lock];
         let context = Self::context(number, depth);
         slot.handler_runs.fetch_add(1, Relaxed);
         slot.handler_deepest.fetch_max(depth as u64, Relaxed);
 
-        slot.handler_does(depth, Activity::Waiting, station);
+        slot.handler_does(depth, Activity::Waiting, test_lock);
         let doing = slot.doing();
         if depth == HANDLER_LEVELS && (0..depth).all(|below| doing.at(below).0 == Activity::Waiting) {
             slot.handler_fifth.fetch_add(1, Relaxed);
         }
         if L::SKILLS.shares {
-            slot.claims.about_to(depth, station, side);
+            slot.claims.about_to(depth, test_lock, side);
         }
         let guard = if again { place.lock.acquire_again() } else { place.lock.acquire(side) };
         if L::SKILLS.shares {
-            slot.claims.holds(depth, station, side);
+            slot.claims.holds(depth, test_lock, side);
         }
-        slot.handler_does(depth, Activity::Holding, station);
+        slot.handler_does(depth, Activity::Holding, test_lock);
         let mut seen = if writes { place.enter_write(context) } else { place.enter_read().0 };
-        slot.handler_count(station, writes);
+        slot.handler_count(test_lock, writes);
         if claimed {
             slot.sharing.handler_again.fetch_add(1, Relaxed);
         }
@@ -214,14 +214,14 @@ impl<L: Tortured> Torment for Arena<L> {
         }
         seen += if writes { place.leave_write(context) } else { place.leave_read() };
         slot.handler_charge(seen);
-        slot.handler_does(depth, Activity::Releasing, station);
+        slot.handler_does(depth, Activity::Releasing, test_lock);
         if L::SKILLS.shares {
-            slot.claims.about_to(depth, station, side);
+            slot.claims.about_to(depth, test_lock, side);
         }
         // SAFETY: `guard` is what an acquisition of this very lock returned above, in this context.
         unsafe { place.lock.release(guard) };
         if L::SKILLS.shares {
-            slot.claims.gone(depth, station);
+            slot.claims.gone(depth, test_lock);
         }
         slot.handler_does(depth, Activity::Vacant, 0);
     }

@@ -2,7 +2,7 @@
 //!
 //! The parent ([`conduct`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]), moves and
-//! pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in [`station`], what is
+//! pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in [`test_lock`], what is
 //! tortured in [`registry`], what is broken on purpose in [`busted`].
 mod arena;
 mod args;
@@ -23,8 +23,8 @@ mod session;
 mod sharing;
 mod shuffle;
 mod slot;
-mod station;
 mod tally;
+mod test_lock;
 mod tormentor;
 mod tortured;
 mod watchdog;

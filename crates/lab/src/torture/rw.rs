@@ -73,7 +73,7 @@ impl<O: OfRow> Tortured for Rw<O> {
     type Guard = Side;
     const SKILLS: Skills = skills(O::FACTS, O::UPGRADES.is_some());
 
-    fn new(_station: usize) -> Self {
+    fn new(_test_lock: usize) -> Self {
         Self(O::Lock::new())
     }
 
@@ -134,7 +134,7 @@ fn describe(name: &str, word: core_locks::transitions::Word) -> String {
     format!("{name} ({} readers,{},{}){nodes}", word.tail, word.pending, word.locked)
 }
 
-/// The per-CPU lock in classes of a user's own: neighbouring stations belong to different ones.
+/// The per-CPU lock in classes of a user's own: neighbouring test locks belong to different ones.
 pub(crate) struct Classed {
     lock: core_locks::PerCpuRwLock<Native>,
     class: &'static Class,
@@ -144,9 +144,9 @@ impl Tortured for Classed {
     type Guard = Side;
     const SKILLS: Skills = skills(catalogue::rwlock("percpu-rw"), false);
 
-    fn new(station: usize) -> Self {
+    fn new(test_lock: usize) -> Self {
         static CLASSES: [Class; 2] = [const { Class::new() }; 2];
-        let class = &CLASSES[station % CLASSES.len()];
+        let class = &CLASSES[test_lock % CLASSES.len()];
         Self { lock: core_locks::PerCpuRwLock::new_in(&class), class }
     }
 
@@ -200,7 +200,7 @@ impl Tortured for ParkingLot {
     type Guard = (Side, ParkingGuard);
     const SKILLS: Skills = Skills { upgrades: true, ..DOWNGRADES };
 
-    fn new(_station: usize) -> Self {
+    fn new(_test_lock: usize) -> Self {
         Self(parking_lot::RawRwLock::INIT)
     }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_stations_are_of_different_classes() {
+    fn neighbouring_test_locks_are_of_different_classes() {
         let locks: [Classed; 3] = core::array::from_fn(Classed::new);
         assert!(
             core::ptr::eq(locks[0].class, locks[2].class) && !core::ptr::eq(locks[0].class, locks[1].class)

@@ -9,7 +9,7 @@ use super::orders::Orders;
 use super::rng::Rng;
 use super::sharing::Shared;
 use super::shuffle::Shuffle;
-use super::slot::{Breaches, Doing, STATIONS, Slot, station_name};
+use super::slot::{Breaches, Doing, Slot, TEST_LOCKS, lock_name};
 use super::tally::jain;
 use super::tormentor;
 use super::tortured::Tortured;
@@ -201,17 +201,17 @@ impl<L: Tortured> Session<L> {
 
     /// Everything there is to say about a lock that stands still.
     fn stall(&self, since: Duration, samples: &[Sample]) -> Stall {
-        let involved = |station: usize| {
+        let involved = |test_lock: usize| {
             let concerns = |doing: Doing| {
                 (0..=doing.depth())
                     .map(|depth| doing.at(depth))
-                    .any(|(activity, at)| activity.involves_lock() && at == station)
+                    .any(|(activity, at)| activity.involves_lock() && at == test_lock)
             };
             samples.iter().any(|sample| concerns(sample.doing))
         };
-        let locks = (0..STATIONS)
-            .filter(|&station| involved(station))
-            .map(|station| (station_name(station), self.arena.stations[station].lock.describe()))
+        let locks = (0..TEST_LOCKS)
+            .filter(|&test_lock| involved(test_lock))
+            .map(|test_lock| (lock_name(test_lock), self.arena.test_locks[test_lock].lock.describe()))
             .collect();
         let workers =
             samples.iter().zip(self.watched()).enumerate().map(|(number, (sample, slot))| StalledWorker {
@@ -276,10 +276,10 @@ impl<L: Tortured> Session<L> {
         slots().chain([&arena.tormentor]).for_each(|slot| breaches += slot.breaches());
         let mut miscounted = Vec::new();
         if joined {
-            for station in 0..STATIONS {
-                let (counted, acquired) = (arena.stations[station].counted(), arena.writes_at(station));
+            for test_lock in 0..TEST_LOCKS {
+                let (counted, acquired) = (arena.test_locks[test_lock].counted(), arena.writes_at(test_lock));
                 if counted != acquired {
-                    miscounted.push((station_name(station), counted, acquired));
+                    miscounted.push((lock_name(test_lock), counted, acquired));
                 }
             }
         }

@@ -10,25 +10,25 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// How many locks of the tortured type the workers themselves take, in ascending order.
-pub(crate) const TASK_STATIONS: usize = 4;
+pub(crate) const TASK_LOCKS: usize = 4;
 /// How deep signal handlers may nest and still take a lock: with the interrupted worker itself waiting, the last
 /// one is the fifth context that queues on one thread, one more than the queued locks have nodes for.
 pub(crate) const HANDLER_LEVELS: usize = 4;
-/// All stations: the workers' first, then one per handler level.
-pub(crate) const STATIONS: usize = TASK_STATIONS + HANDLER_LEVELS;
+/// All test locks: the workers' first, then one per handler level.
+pub(crate) const TEST_LOCKS: usize = TASK_LOCKS + HANDLER_LEVELS;
 
-/// The station of a handler that runs at nesting depth `depth` (1 is the outermost).
-pub(crate) fn handler_station(depth: usize) -> usize {
+/// The test lock of a handler that runs at nesting depth `depth` (1 is the outermost).
+pub(crate) fn handler_lock(depth: usize) -> usize {
     debug_assert!((1..=HANDLER_LEVELS).contains(&depth));
-    TASK_STATIONS + depth - 1
+    TASK_LOCKS + depth - 1
 }
 
-/// What station number `station` is called in reports.
-pub(crate) fn station_name(station: usize) -> String {
-    match station {
+/// What test lock number `test_lock` is called in reports.
+pub(crate) fn lock_name(test_lock: usize) -> String {
+    match test_lock {
         0 => "the lock".to_owned(),
-        _ if station < TASK_STATIONS => format!("nested lock {station}"),
-        _ => format!("handler lock {}", station - TASK_STATIONS + 1),
+        _ if test_lock < TASK_LOCKS => format!("nested lock {test_lock}"),
+        _ => format!("handler lock {}", test_lock - TASK_LOCKS + 1),
     }
 }
 
@@ -80,19 +80,19 @@ impl Activity {
 pub(crate) struct Doing(u64);
 
 impl Doing {
-    /// Byte for one context: activity above, station below.
-    fn byte(activity: Activity, station: usize) -> u64 {
-        (activity as u64) << 4 | station as u64
+    /// Byte for one context: activity above, test lock below.
+    fn byte(activity: Activity, test_lock: usize) -> u64 {
+        (activity as u64) << 4 | test_lock as u64
     }
 
-    /// The same word with the context at `depth` doing `activity` at `station`.
+    /// The same word with the context at `depth` doing `activity` at `test_lock`.
     #[must_use]
-    pub(crate) fn with(self, depth: usize, activity: Activity, station: usize) -> Self {
-        debug_assert!(depth <= HANDLER_LEVELS && station < STATIONS);
-        Self(self.0 & !(0xff << (8 * depth)) | Self::byte(activity, station) << (8 * depth))
+    pub(crate) fn with(self, depth: usize, activity: Activity, test_lock: usize) -> Self {
+        debug_assert!(depth <= HANDLER_LEVELS && test_lock < TEST_LOCKS);
+        Self(self.0 & !(0xff << (8 * depth)) | Self::byte(activity, test_lock) << (8 * depth))
     }
 
-    /// The context at `depth`: what it does, and at which station.
+    /// The context at `depth`: what it does, and at which test lock.
     pub(crate) fn at(self, depth: usize) -> (Activity, usize) {
         let byte = self.0 >> (8 * depth) & 0xff;
         (Activity::ALL[(byte >> 4) as usize % Activity::ALL.len()], (byte & 0xf) as usize)
@@ -117,11 +117,11 @@ impl Doing {
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for depth in 0..=self.depth() {
-            let (activity, station) = self.at(depth);
+            let (activity, test_lock) = self.at(depth);
             if depth > 0 {
                 write!(f, "; interrupted, in handler depth {depth}: ")?;
             }
-            let place = station_name(station);
+            let place = lock_name(test_lock);
             match activity {
                 Activity::Vacant => write!(f, "no thread in the slot")?,
                 Activity::Thinking => write!(f, "thinking")?,
@@ -143,9 +143,9 @@ impl fmt::Display for Doing {
 #[repr(align(128))]
 pub(crate) struct Slot {
     doing: AtomicU64,
-    /// Acquisitions to write per station. Those of the worker's stations are only written by the worker itself, those of
+    /// Acquisitions to write per test lock. Those of the worker's test locks are only written by the worker itself, those of
     /// the handlers' by read-modify-write, because a handler may interrupt a handler.
-    written: [AtomicU64; STATIONS],
+    written: [AtomicU64; TEST_LOCKS],
     /// Acquisitions to read: the worker's, and those in handlers.
     read: AtomicU64,
     handler_read: AtomicU64,
@@ -193,13 +193,13 @@ impl core::ops::AddAssign for Breaches {
 
 impl Slot {
     /// The worker itself says what it does. No handler is running on this thread while it does so.
-    pub(crate) fn does(&self, activity: Activity, station: usize) {
-        self.doing.store(Doing::default().with(0, activity, station).0, Relaxed);
+    pub(crate) fn does(&self, activity: Activity, test_lock: usize) {
+        self.doing.store(Doing::default().with(0, activity, test_lock).0, Relaxed);
     }
 
     /// A handler says what it does. What it interrupted is suspended, so load and store need not be one step.
-    pub(crate) fn handler_does(&self, depth: usize, activity: Activity, station: usize) {
-        self.doing.store(self.doing().with(depth, activity, station).0, Relaxed);
+    pub(crate) fn handler_does(&self, depth: usize, activity: Activity, test_lock: usize) {
+        self.doing.store(self.doing().with(depth, activity, test_lock).0, Relaxed);
     }
 
     /// What the thread in this slot does at the moment.
@@ -208,15 +208,15 @@ impl Slot {
     }
 
     /// Counts an acquisition by the worker, who is going to write or not.
-    pub(crate) fn count(&self, station: usize, writes: bool) {
-        debug_assert!(station < TASK_STATIONS);
-        one_more(if writes { &self.written[station] } else { &self.read });
+    pub(crate) fn count(&self, test_lock: usize, writes: bool) {
+        debug_assert!(test_lock < TASK_LOCKS);
+        one_more(if writes { &self.written[test_lock] } else { &self.read });
     }
 
-    /// Counts an acquisition by a handler. They write at their own stations only.
-    pub(crate) fn handler_count(&self, station: usize, writes: bool) {
-        debug_assert!(!writes || (TASK_STATIONS..STATIONS).contains(&station));
-        (if writes { &self.written[station] } else { &self.handler_read }).fetch_add(1, Relaxed);
+    /// Counts an acquisition by a handler. They write at their own test locks only.
+    pub(crate) fn handler_count(&self, test_lock: usize, writes: bool) {
+        debug_assert!(!writes || (TASK_LOCKS..TEST_LOCKS).contains(&test_lock));
+        (if writes { &self.written[test_lock] } else { &self.handler_read }).fetch_add(1, Relaxed);
     }
 
     /// Books what the worker saw.
@@ -235,14 +235,14 @@ impl Slot {
         }
     }
 
-    /// Acquisitions to write at one station.
-    pub(crate) fn written_at(&self, station: usize) -> u64 {
-        self.written[station].load(Relaxed)
+    /// Acquisitions to write at one test lock.
+    pub(crate) fn written_at(&self, test_lock: usize) -> u64 {
+        self.written[test_lock].load(Relaxed)
     }
 
     /// Acquisitions to write by the worker, without its handlers'.
     pub(crate) fn written(&self) -> u64 {
-        (0..TASK_STATIONS).map(|station| self.written_at(station)).sum()
+        (0..TASK_LOCKS).map(|test_lock| self.written_at(test_lock)).sum()
     }
 
     /// Acquisitions to read by the worker, without its handlers'.
@@ -257,7 +257,7 @@ impl Slot {
 
     /// Acquisitions by handlers.
     pub(crate) fn handler_acquired(&self) -> u64 {
-        let written: u64 = (TASK_STATIONS..STATIONS).map(|station| self.written_at(station)).sum();
+        let written: u64 = (TASK_LOCKS..TEST_LOCKS).map(|test_lock| self.written_at(test_lock)).sum();
         written + self.handler_read.load(Relaxed)
     }
 
@@ -347,8 +347,8 @@ mod tests {
     #[test]
     fn every_activity_survives_the_word() {
         for activity in Activity::ALL {
-            for station in 0..STATIONS {
-                assert_eq!(Doing::default().with(0, activity, station).at(0), (activity, station));
+            for test_lock in 0..TEST_LOCKS {
+                assert_eq!(Doing::default().with(0, activity, test_lock).at(0), (activity, test_lock));
             }
         }
     }
@@ -359,14 +359,14 @@ mod tests {
         slot.count(0, true);
         slot.count(2, true);
         slot.count(1, false);
-        slot.handler_count(handler_station(1), true);
+        slot.handler_count(handler_lock(1), true);
         slot.handler_count(0, false);
         assert_eq!((slot.written(), slot.read(), slot.acquired()), (2, 1, 3));
         assert_eq!((slot.handler_acquired(), slot.progress()), (2, 5));
         assert_eq!(
             (slot.written_at(0), slot.written_at(1)),
             (1, 0),
-            "the counter of a station is its writers'"
+            "the counter of a test_lock is its writers'"
         );
         slot.charge(Breaches { exclusion: 2, torn: 0 });
         slot.handler_charge(Breaches { exclusion: 0, torn: 1 });

@@ -8,7 +8,7 @@
 use super::arena::Arena;
 use super::handler;
 use super::rng::Rng;
-use super::slot::{Activity, HANDLER_LEVELS, Slot, handler_station};
+use super::slot::{Activity, HANDLER_LEVELS, Slot, handler_lock};
 use super::tortured::{Side, Tortured};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -95,19 +95,19 @@ fn besiege<L: Tortured>(
         }
         return;
     }
-    let (slot, station) = (&arena.tormentor, handler_station(level));
-    let place = &arena.stations[station];
+    let (slot, test_lock) = (&arena.tormentor, handler_lock(level));
+    let place = &arena.test_locks[test_lock];
     // Beyond every worker's numbers.
     let context = Arena::<L>::context(arena.slots.len(), level);
-    slot.does(Activity::Waiting, station);
+    slot.does(Activity::Waiting, test_lock);
     let guard = place.lock.acquire(Side::Writes);
-    slot.does(Activity::Holding, station);
+    slot.does(Activity::Holding, test_lock);
     let mut seen = place.enter_write(context);
-    slot.handler_count(station, true);
+    slot.handler_count(test_lock, true);
     besiege(arena, victim, level + 1, deepest, rng);
     seen += place.leave_write(context);
     slot.charge(seen);
-    slot.does(Activity::Releasing, station);
+    slot.does(Activity::Releasing, test_lock);
     // SAFETY: `guard` is what `acquire` of this very lock returned above, in this context.
     unsafe { place.lock.release(guard) };
 }

@@ -50,8 +50,8 @@ pub(crate) trait Tortured: Send + Sync + 'static {
     /// What it can do; workers and handlers keep to it.
     const SKILLS: Skills;
 
-    /// A free lock for station number `station`.
-    fn new(station: usize) -> Self;
+    /// A free lock for test lock number `test_lock`.
+    fn new(test_lock: usize) -> Self;
 
     /// Waits until the calling context has it.
     fn acquire(&self, side: Side) -> Self::Guard;
@@ -106,7 +106,7 @@ impl<L: TorturedMutex> Tortured for L {
     type Guard = <L as RawMutex>::Guard;
     const SKILLS: Skills = Skills::MUTEX;
 
-    fn new(_station: usize) -> Self {
+    fn new(_test_lock: usize) -> Self {
         Self::INIT
     }
 

@@ -5,7 +5,7 @@ use super::delay::Hold;
 use super::handler;
 use super::rng::Rng;
 use super::sharing::one_more;
-use super::slot::{Activity, Breaches, Slot, TASK_STATIONS};
+use super::slot::{Activity, Breaches, Slot, TASK_LOCKS};
 use super::tortured::{Side, Tortured};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -56,7 +56,7 @@ pub(crate) fn work<L: Tortured>(arena: &'static Arena<L>, number: usize, generat
     slot.left.store(true, Relaxed);
 }
 
-/// A station that the worker has.
+/// A test lock that the worker has.
 struct Section<G> {
     guard: G,
     side: Side,
@@ -88,12 +88,12 @@ impl<L: Tortured> Worker<L> {
         }
     }
 
-    /// Which stations this round takes: `first..=last`, in ascending order, so that workers never deadlock.
+    /// Which test locks this round takes: `first..=last`, in ascending order, so that workers never deadlock.
     fn draw_chain(&mut self) -> (usize, usize) {
         if !self.arena.orders.extras.nested {
             return (0, 0);
         }
-        let deepest = TASK_STATIONS as u64 - 1;
+        let deepest = TASK_LOCKS as u64 - 1;
         let first = if self.rng.one_in(START_NESTED_ONE_IN) { self.rng.between(1, deepest) } else { 0 };
         let last = if self.rng.one_in(NEST_ONE_IN) { self.rng.between(first, deepest) } else { first };
         (first as usize, last as usize)
@@ -111,23 +111,23 @@ impl<L: Tortured> Worker<L> {
         if writes { Side::Writes } else { Side::Reads }
     }
 
-    /// Takes the stations `first..=last`, stays, and gives them back: the last one first, but readers in any order.
+    /// Takes the test locks `first..=last`, stays, and gives them back: the last one first, but readers in any order.
     fn chain(&mut self, first: usize, last: usize) {
-        let mut held = [const { None }; TASK_STATIONS];
-        let mut order: [usize; TASK_STATIONS] =
-            core::array::from_fn(|turn| (last + TASK_STATIONS - turn) % TASK_STATIONS);
+        let mut held = [const { None }; TASK_LOCKS];
+        let mut order: [usize; TASK_LOCKS] =
+            core::array::from_fn(|turn| (last + TASK_LOCKS - turn) % TASK_LOCKS);
         let order = &mut order[..=last - first];
         let mut side = self.draw_side();
         let mut only_reads = true;
-        for (station, place) in held.iter_mut().enumerate().take(last + 1).skip(first) {
-            if station > first {
+        for (test_lock, place) in held.iter_mut().enumerate().take(last + 1).skip(first) {
+            if test_lock > first {
                 self.arena.nested.fetch_add(1, Relaxed);
                 if L::SKILLS.shares && self.rng.one_in(NESTED_SIDE_ONE_IN) {
                     side = self.draw_side();
                 }
             }
             only_reads &= side == Side::Reads;
-            *place = Some(self.enter(station, side));
+            *place = Some(self.enter(test_lock, side));
         }
         self.stay(last, &mut held[last]);
         if L::SKILLS.shares && only_reads && order.len() > 1 {
@@ -136,30 +136,30 @@ impl<L: Tortured> Worker<L> {
             }
             one_more(&self.slot.sharing.any_order);
         }
-        for &station in &*order {
-            if let Some(section) = held[station].take() {
-                self.leave(station, section);
+        for &test_lock in &*order {
+            if let Some(section) = held[test_lock].take() {
+                self.leave(test_lock, section);
             }
         }
     }
 
     /// Acquires, and looks around inside.
-    fn enter(&mut self, station: usize, side: Side) -> Section<L::Guard> {
+    fn enter(&mut self, test_lock: usize, side: Side) -> Section<L::Guard> {
         if L::SKILLS.shares {
-            self.slot.claims.about_to(0, station, side);
+            self.slot.claims.about_to(0, test_lock, side);
         }
-        let guard = self.acquire(station, side);
+        let guard = self.acquire(test_lock, side);
         if L::SKILLS.shares {
-            self.slot.claims.holds(0, station, side);
+            self.slot.claims.holds(0, test_lock, side);
         }
-        self.slot.does(Activity::Holding, station);
-        self.begin(station, side);
+        self.slot.does(Activity::Holding, test_lock);
+        self.begin(test_lock, side);
         Section { guard, side }
     }
 
     /// The section begins: what is there to see is booked.
-    fn begin(&self, station: usize, side: Side) {
-        let place = &self.arena.stations[station];
+    fn begin(&self, test_lock: usize, side: Side) {
+        let place = &self.arena.test_locks[test_lock];
         let writes = side == Side::Writes;
         let seen = if writes {
             place.enter_write(Arena::<L>::context(self.number, 0))
@@ -172,37 +172,37 @@ impl<L: Tortured> Worker<L> {
             seen
         };
         self.slot.charge(seen);
-        self.slot.count(station, writes);
+        self.slot.count(test_lock, writes);
     }
 
     /// The section ends.
-    fn end(&self, station: usize, side: Side) {
-        let place = &self.arena.stations[station];
+    fn end(&self, test_lock: usize, side: Side) {
+        let place = &self.arena.test_locks[test_lock];
         self.slot.charge(match side {
             Side::Writes => place.leave_write(Arena::<L>::context(self.number, 0)),
             Side::Reads | Side::Upgrades => place.leave_read(),
         });
     }
 
-    fn leave(&mut self, station: usize, section: Section<L::Guard>) {
-        self.slot.does(Activity::Holding, station);
-        self.end(station, section.side);
-        self.slot.does(Activity::Releasing, station);
+    fn leave(&mut self, test_lock: usize, section: Section<L::Guard>) {
+        self.slot.does(Activity::Holding, test_lock);
+        self.end(test_lock, section.side);
+        self.slot.does(Activity::Releasing, test_lock);
         if L::SKILLS.shares {
-            self.slot.claims.about_to(0, station, section.side);
+            self.slot.claims.about_to(0, test_lock, section.side);
         }
         // SAFETY: the guard is what an acquisition of this very lock returned in this context, or what became of that, and
         // it has not been given back since: the section is ours and gone after this.
-        unsafe { self.arena.stations[station].lock.release(section.guard) };
+        unsafe { self.arena.test_locks[test_lock].lock.release(section.guard) };
         if L::SKILLS.shares {
-            self.slot.claims.gone(0, station);
+            self.slot.claims.gone(0, test_lock);
         }
     }
 
-    fn acquire(&mut self, station: usize, side: Side) -> L::Guard {
-        let lock = &self.arena.stations[station].lock;
+    fn acquire(&mut self, test_lock: usize, side: Side) -> L::Guard {
+        let lock = &self.arena.test_locks[test_lock].lock;
         if self.arena.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
-            self.slot.does(Activity::Trying, station);
+            self.slot.does(Activity::Trying, test_lock);
             for _ in 0..self.rng.between(1, TRIES_MOST) {
                 self.slot.tries.store(self.slot.tries.load(Relaxed) + 1, Relaxed);
                 if let Some(guard) = lock.try_acquire(side) {
@@ -212,29 +212,29 @@ impl<L: Tortured> Worker<L> {
                 core::hint::spin_loop();
             }
         }
-        self.slot.does(Activity::Waiting, station);
+        self.slot.does(Activity::Waiting, test_lock);
         lock.acquire(side)
     }
 
     /// Stays in the innermost section for a while.
-    fn stay(&mut self, station: usize, section: &mut Option<Section<L::Guard>>) {
-        self.hold(station);
+    fn stay(&mut self, test_lock: usize, section: &mut Option<Section<L::Guard>>) {
+        self.hold(test_lock);
         if !L::SKILLS.shares {
             return;
         }
         match section.as_ref().map(|section| section.side) {
-            Some(Side::Reads) => self.read_on(station),
+            Some(Side::Reads) => self.read_on(test_lock),
             Some(Side::Writes) if L::SKILLS.downgrades && self.rng.one_in(DOWNGRADE_ONE_IN) => {
-                *section = section.take().map(|section| self.downgrade(station, section));
+                *section = section.take().map(|section| self.downgrade(test_lock, section));
             }
             Some(Side::Upgrades) if self.rng.one_in(2) => {
-                *section = section.take().map(|section| self.upgrade(station, section));
+                *section = section.take().map(|section| self.upgrade(test_lock, section));
             }
             _ => {}
         }
     }
 
-    fn hold(&mut self, station: usize) {
+    fn hold(&mut self, test_lock: usize) {
         let side = if self.arena.writes(self.number) {
             self.arena.orders.writers
         } else {
@@ -242,18 +242,18 @@ impl<L: Tortured> Worker<L> {
         };
         let hold = Hold::draw(&mut self.rng, side as u64);
         if hold.long.is_some() {
-            self.slot.does(Activity::HoldingLong, station);
+            self.slot.does(Activity::HoldingLong, test_lock);
         }
         hold.perform(self.arena.long_hold());
     }
 
     /// Reads once more, and meets other readers.
-    fn read_on(&mut self, station: usize) {
-        let place = &self.arena.stations[station];
+    fn read_on(&mut self, test_lock: usize) {
+        let place = &self.arena.test_locks[test_lock];
         if L::SKILLS.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
-            self.slot.does(Activity::Waiting, station);
+            self.slot.does(Activity::Waiting, test_lock);
             let guard = place.lock.acquire_again();
-            self.slot.does(Activity::Holding, station);
+            self.slot.does(Activity::Holding, test_lock);
             let (mut seen, _) = place.enter_read();
             seen += place.leave_read();
             self.slot.charge(seen);
@@ -273,37 +273,37 @@ impl<L: Tortured> Worker<L> {
     }
 
     /// The writer goes on as a reader: nobody else writes in between.
-    fn downgrade(&mut self, station: usize, section: Section<L::Guard>) -> Section<L::Guard> {
-        let place = &self.arena.stations[station];
-        self.end(station, Side::Writes);
+    fn downgrade(&mut self, test_lock: usize, section: Section<L::Guard>) -> Section<L::Guard> {
+        let place = &self.arena.test_locks[test_lock];
+        self.end(test_lock, Side::Writes);
         let before = place.counted();
         // SAFETY: the guard is the writer's of this very lock, in this context, and has not been given back.
         let guard = unsafe { place.lock.downgrade(section.guard) };
-        self.slot.claims.holds(0, station, Side::Reads);
-        self.begin(station, Side::Reads);
-        self.expect_unwritten(station, before);
+        self.slot.claims.holds(0, test_lock, Side::Reads);
+        self.begin(test_lock, Side::Reads);
+        self.expect_unwritten(test_lock, before);
         one_more(&self.slot.sharing.downgrades);
         Section { guard, side: Side::Reads }
     }
 
     /// The upgradable holder becomes the writer: nobody else writes in between.
-    fn upgrade(&mut self, station: usize, section: Section<L::Guard>) -> Section<L::Guard> {
-        let place = &self.arena.stations[station];
+    fn upgrade(&mut self, test_lock: usize, section: Section<L::Guard>) -> Section<L::Guard> {
+        let place = &self.arena.test_locks[test_lock];
         let before = place.counted();
-        self.end(station, Side::Upgrades);
-        self.slot.does(Activity::Waiting, station);
+        self.end(test_lock, Side::Upgrades);
+        self.slot.does(Activity::Waiting, test_lock);
         // SAFETY: the guard is the upgradable holder's of this very lock, in this context, and has not been given back.
         let guard = unsafe { place.lock.upgrade(section.guard) };
-        self.slot.does(Activity::Holding, station);
-        self.expect_unwritten(station, before);
-        self.begin(station, Side::Writes);
+        self.slot.does(Activity::Holding, test_lock);
+        self.expect_unwritten(test_lock, before);
+        self.begin(test_lock, Side::Writes);
         one_more(&self.slot.sharing.upgrades);
         Section { guard, side: Side::Writes }
     }
 
-    /// The counter of a station that we hold is still `before`.
-    fn expect_unwritten(&self, station: usize, before: u64) {
-        let written = self.arena.stations[station].counted() != before;
+    /// The counter of a test lock that we hold is still `before`.
+    fn expect_unwritten(&self, test_lock: usize, before: u64) {
+        let written = self.arena.test_locks[test_lock].counted() != before;
         self.slot.charge(Breaches { exclusion: u64::from(written), torn: 0 });
     }
 

@@ -1,5 +1,5 @@
 //! What torture does in the timer interrupt: takes locks, with further interrupts let in.
-use super::{Context, DEPTHS, TASKS, Torture, Watch, busy, shared_station};
+use super::{Context, DEPTHS, TASKS, Torture, Watch, busy, shared_lock};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::subject::{Side, Subject};
@@ -58,7 +58,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         let side = if reads { Side::Reads } else { Side::Writes };
         let lingers = context.dice.u64(0..LONG_ONE_IN) == 0;
         M::with_interrupts_on(|| {
-            self.section(&mut context, shared_station(vcpu, depth), side, |_| {
+            self.section(&mut context, shared_lock(vcpu, depth), side, |_| {
                 if lingers {
                     busy::<M>(M::now() + self.tick);
                 }
@@ -67,7 +67,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         // One depth only: a handler in this handler would wait for it.
         if depth == 1 {
             if context.dice.bool() {
-                self.section(&mut context, shared_station(vcpu, 0), side, |_| {});
+                self.section(&mut context, shared_lock(vcpu, 0), side, |_| {});
             }
             if S::SKILLS.reads_again && context.dice.bool() {
                 // The last one in the order of tasks: whoever has it waits for no other, as the task may have it that we have interrupted.

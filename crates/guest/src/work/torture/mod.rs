@@ -1,6 +1,6 @@
 //! `torture`: the kernel's locktorture, in tasks and in timer interrupts, for a given time.
 //!
-//! The locks under test stand at *stations*. All tasks take the first two, sometimes one inside of the other, with rare long holds, frequent
+//! The locks under test are the *test locks*. All tasks take the first two, sometimes one inside of the other, with rare long holds, frequent
 //! short ones, and tries. Four vCPUs at a time share four more: one that tasks take with interrupts off, and handlers too, and three that belong to
 //! handlers: one to each depth, taken with interrupts on, so that a tick that comes meanwhile is a handler in a handler and queues with the next
 //! node. Under a reader-writer lock, tasks write with interrupts off, and handlers read what the task that they have interrupted may read already.
@@ -12,7 +12,7 @@
 //! in each spell, has ticks that take no locks and look whether somebody is stuck, as handlers that are stuck themselves cannot. At the end of a spell everybody meets; a vCPU that sleeps at a lock which nobody has any more does not
 //! come, and is found out.
 mod handler;
-mod station;
+mod test_lock;
 
 use super::chore::{Chore, Watch};
 use super::compute::{self, one_in};
@@ -32,15 +32,15 @@ use core::marker::PhantomData;
 use fastrand::Rng;
 use handler::Interrupted;
 use stanchion_core::transitions::Word;
-use station::Station;
+use test_lock::TestLock;
 
-/// The stations that tasks take in ascending order.
+/// The test locks that tasks take in ascending order.
 const TASKS: usize = 2;
 /// How many vCPUs share the others.
 const GROUP: u16 = 4;
 /// How deep handlers nest; deeper ones only look after the others.
 const DEPTHS: usize = 3;
-/// The stations of a group: the one that tasks take with interrupts off, and the handlers' by depth.
+/// The test locks of a group: the one that tasks take with interrupts off, and the handlers' by depth.
 const SHARED: usize = 1 + DEPTHS;
 /// The contexts of a vCPU: its task, and its handlers by depth.
 const LEVELS: usize = 1 + DEPTHS;
@@ -56,7 +56,7 @@ const SHORT_HOLD: u64 = 2_000;
 
 /// One round in this many is with interrupts off.
 const MASKED_ONE_IN: u64 = 16;
-/// One round in this many starts at the second station, and one takes both.
+/// One round in this many starts at the second test lock, and one takes both.
 const START_SECOND_ONE_IN: u64 = 16;
 const BOTH_ONE_IN: u64 = 8;
 /// One acquisition in this many starts with tries, so many at most.
@@ -71,7 +71,7 @@ const NAP_ONE_IN: u64 = 1 << 14;
 pub(crate) struct Torture<M, S> {
     order: Order,
     board: Board,
-    stations: Box<[Station<S>]>,
+    test_locks: Box<[TestLock<S>]>,
     /// Period of the timer interrupt.
     tick: u64,
     /// Where the handlers of each vCPU are.
@@ -98,10 +98,10 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         let crowd = u64::from(vcpus.div_ceil(GROUP));
         // A meeting takes long where many vCPUs have to come round.
         let spell = (order.duration / 10 * crowd.div_ceil(4)).clamp(SPELL.0, SPELL.1 * crowd);
-        let stations = TASKS + usize::from(vcpus.div_ceil(GROUP)) * SHARED;
+        let test_locks = TASKS + usize::from(vcpus.div_ceil(GROUP)) * SHARED;
         Self {
-            board: Board::new(vcpus, LEVELS, stations, order.stall * crowd.div_ceil(4)),
-            stations: (0..stations).map(|_| Station::new()).collect(),
+            board: Board::new(vcpus, LEVELS, test_locks, order.stall * crowd.div_ceil(4)),
+            test_locks: (0..test_locks).map(|_| TestLock::new()).collect(),
             tick: order.tick * crowd,
             interrupted: (0..vcpus).map(|_| Interrupted::default()).collect(),
             started: M::now(),
@@ -144,7 +144,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         let side = self.draw_side(&mut task.dice);
         if one_in(&mut task.dice, MASKED_ONE_IN) {
             return M::with_interrupts_off(|| {
-                self.section(task, shared_station(vcpu, 0), side, |task| self.hold(task, true));
+                self.section(task, shared_lock(vcpu, 0), side, |task| self.hold(task, true));
             });
         }
         let second = one_in(&mut task.dice, START_SECOND_ONE_IN);
@@ -178,18 +178,18 @@ impl<M: Machine, S: Subject> Torture<M, S> {
     fn section(
         &self,
         context: &mut Context<'_>,
-        station: usize,
+        test_lock: usize,
         side: Side,
         inside: impl FnOnce(&mut Context<'_>),
     ) {
-        let place = &self.stations[station];
+        let place = &self.test_locks[test_lock];
         let began = M::now();
-        context.slot.does(Activity::Waits, station, began);
+        context.slot.does(Activity::Waits, test_lock, began);
         if !tries(context, place, side) {
             place.lock.acquire(side);
         }
         let got = M::now();
-        context.slot.does(Activity::Holds, station, got);
+        context.slot.does(Activity::Holds, test_lock, got);
         report::waited(context.slot, got - began, self.order.slow_above);
         let writes = side == Side::Writes;
         context.slot.breaches.add(if writes {
@@ -197,32 +197,32 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         } else {
             place.enter_read()
         });
-        context.slot.count(station, writes);
+        context.slot.count(test_lock, writes);
         inside(context);
         context.slot.breaches.add(if writes {
             place.leave_write(context.number)
         } else {
             place.leave_read()
         });
-        context.slot.does(Activity::Releases, station, M::now());
+        context.slot.does(Activity::Releases, test_lock, M::now());
         place.lock.release(side);
-        context.slot.does(Activity::Elsewhere, station, 0);
+        context.slot.does(Activity::Elsewhere, test_lock, 0);
     }
 
     /// Reads what this vCPU may read already.
-    fn read_again(&self, context: &mut Context<'_>, station: usize) {
-        let place = &self.stations[station];
-        context.slot.does(Activity::Waits, station, M::now());
+    fn read_again(&self, context: &mut Context<'_>, test_lock: usize) {
+        let place = &self.test_locks[test_lock];
+        context.slot.does(Activity::Waits, test_lock, M::now());
         if M::is_priority() {
             place.lock.acquire(Side::Reads);
         } else {
             place.lock.acquire_again();
         }
-        context.slot.does(Activity::Holds, station, M::now());
+        context.slot.does(Activity::Holds, test_lock, M::now());
         context.slot.breaches.add(place.enter_read() + place.leave_read());
-        context.slot.count(station, false);
+        context.slot.count(test_lock, false);
         place.lock.release(Side::Reads);
-        context.slot.does(Activity::Elsewhere, station, 0);
+        context.slot.does(Activity::Elsewhere, test_lock, 0);
     }
 
     /// Stays in the innermost section for a while: mostly not at all, sometimes a little, very rarely for an age, with locktorture's
@@ -262,13 +262,13 @@ impl<M: Machine, S: Subject> Torture<M, S> {
 }
 
 /// Sometimes tries first; whether that has got the lock.
-fn tries<S: Subject>(context: &mut Context<'_>, place: &Station<S>, side: Side) -> bool {
+fn tries<S: Subject>(context: &mut Context<'_>, place: &TestLock<S>, side: Side) -> bool {
     one_in(&mut context.dice, TRY_ONE_IN)
         && (0..context.dice.u64(1..=TRIES_MOST)).any(|_| place.lock.try_acquire(side))
 }
 
-/// What the group of `vcpu` shares: 0 is the station that tasks take with interrupts off, the others are the handlers' by depth.
-fn shared_station(vcpu: u16, depth: usize) -> usize {
+/// What the group of `vcpu` shares: 0 is the test lock that tasks take with interrupts off, the others are the handlers' by depth.
+fn shared_lock(vcpu: u16, depth: usize) -> usize {
     TASKS + usize::from(vcpu / GROUP) * SHARED + depth
 }
 
@@ -284,8 +284,8 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
         &self.board
     }
 
-    fn word(&self, station: usize) -> Word {
-        self.stations[station].lock.word()
+    fn word(&self, test_lock: usize) -> Word {
+        self.test_locks[test_lock].lock.word()
     }
 
     fn part(&'static self, vcpu: u16, watch: &'static Watch) {
@@ -332,8 +332,8 @@ impl<M: Machine, S: Subject> Chore for Torture<M, S> {
         if breaches > 0 {
             failures.push(("exclusion", format!("{breaches} times somebody was inside who must not be")));
         }
-        for (number, station) in self.stations.iter().enumerate().filter(|_| over) {
-            let (counted, wrote) = (station.counted(), self.board.writes_at(number));
+        for (number, test_lock) in self.test_locks.iter().enumerate().filter(|_| over) {
+            let (counted, wrote) = (test_lock.counted(), self.board.writes_at(number));
             if counted != wrote {
                 let detail =
                     format!("{wrote} sections at lock {number} have raised its counter to {counted}");

@@ -11,7 +11,7 @@ use lock_api::{GuardSend, RawMutex};
 pub(crate) struct CheckThenSet(AtomicU32);
 
 // SAFETY: none is offered: two waiters may both acquire. It is private to torture, which treats the data behind it as
-// racing (see `station.rs`).
+// racing (see `test_lock.rs`).
 unsafe impl RawMutex for CheckThenSet {
     const INIT: Self = Self(AtomicU32::new(0));
     type Guard = GuardSend;

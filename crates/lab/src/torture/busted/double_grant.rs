@@ -17,7 +17,7 @@ pub(crate) struct DoubleGrant {
 const RARELY: u32 = 1024;
 
 // SAFETY: none is offered: two waiters may both be granted. It is private to torture, which treats the data behind it
-// as racing (see `station.rs`).
+// as racing (see `test_lock.rs`).
 unsafe impl RawMutex for DoubleGrant {
     const INIT: Self = Self { next: AtomicU32::new(0), serving: AtomicU32::new(0) };
     type Guard = GuardSend;

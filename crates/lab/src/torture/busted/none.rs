@@ -8,7 +8,7 @@ use lock_api::{GuardSend, RawMutex};
 pub(crate) struct NoExclusion;
 
 // SAFETY: none is offered: mutual exclusion, which the trait promises, is exactly what this lock does not provide. It
-// is private to torture, which treats the data behind it as racing (see `station.rs`).
+// is private to torture, which treats the data behind it as racing (see `test_lock.rs`).
 unsafe impl RawMutex for NoExclusion {
     const INIT: Self = Self;
     type Guard = GuardSend;

@@ -20,7 +20,7 @@ macro_rules! test_and_set {
     ($name:ident, $acquire:ident, $release:ident) => {
         // SAFETY: exactly one swap at a time turns `false` into `true`, so holders exclude each other. `Sound` also
         // orders them, as the trait asks; `AllRelaxed` does not, on purpose, and is private to torture, which treats
-        // the data behind it as racing (see `station.rs`).
+        // the data behind it as racing (see `test_lock.rs`).
         unsafe impl RawMutex for $name {
             const INIT: Self = Self(AtomicBool::new(false));
             type Guard = GuardSend;

@@ -97,7 +97,7 @@ impl<const FLAW: u8> Tortured for RwCount<FLAW> {
     type Guard = Side;
     const SKILLS: Skills = Skills::READERS;
 
-    fn new(_station: usize) -> Self {
+    fn new(_test_lock: usize) -> Self {
         Self { count: AtomicU32::new(0), rarely: AtomicU32::new(0) }
     }
 

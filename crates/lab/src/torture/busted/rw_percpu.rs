@@ -102,7 +102,7 @@ impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
     type Guard = Side;
     const SKILLS: Skills = Skills { handlers_write: false, ..Skills::READERS };
 
-    fn new(_station: usize) -> Self {
+    fn new(_test_lock: usize) -> Self {
         let cells = (0..CELLS).map(|_| CachePadded::new(AtomicBool::new(false))).collect();
         Self {
             writes: CachePadded::default(),

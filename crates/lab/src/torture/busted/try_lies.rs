@@ -16,7 +16,7 @@ pub(crate) struct TryLies {
 const RARELY: u32 = 64;
 
 // SAFETY: none is offered: `try_lock` may acquire a held lock. It is private to torture, which treats the data behind
-// it as racing (see `station.rs`).
+// it as racing (see `test_lock.rs`).
 unsafe impl RawMutex for TryLies {
     const INIT: Self = Self { held: AtomicBool::new(false), refusals: AtomicU32::new(0) };
     type Guard = GuardSend;

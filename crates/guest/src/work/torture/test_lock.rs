@@ -8,7 +8,7 @@ const WORDS: usize = 7;
 
 /// One lock, its flags and its protected words. All of them are written in two steps, so that two holders at once spoil them.
 #[repr(align(128))]
-pub(super) struct Station<S> {
+pub(super) struct TestLock<S> {
     pub(super) lock: S,
     /// The flags are not on the lock's cache line: checking them should not change the lock's traffic.
     flags: Flags,
@@ -32,15 +32,15 @@ fn word(count: u64, index: usize) -> u64 {
     if index == 0 { count } else { count.rotate_left(9 * index as u32) ^ (0x5d_u64 << (8 * index)) }
 }
 
-impl<S: Subject> Station<S> {
-    /// A station around a free lock.
+impl<S: Subject> TestLock<S> {
+    /// A test lock around a free lock.
     pub(super) fn new() -> Self {
         let words = array::from_fn(|index| Count::new(word(0, index)));
         Self { lock: S::new(), flags: Flags::default(), words: Words(words) }
     }
 }
 
-impl<S> Station<S> {
+impl<S> TestLock<S> {
     fn torn(&self) -> u64 {
         let count = self.counted();
         u64::from((1..WORDS).any(|index| self.words.0[index].get() != word(count, index)))
@@ -95,39 +95,43 @@ impl<S> Station<S> {
 mod tests {
     use super::*;
 
-    fn station() -> Station<()> {
+    fn test_lock() -> TestLock<()> {
         let words = array::from_fn(|index| Count::new(word(0, index)));
-        Station { lock: (), flags: Flags::default(), words: Words(words) }
+        TestLock { lock: (), flags: Flags::default(), words: Words(words) }
     }
 
     #[test]
     fn writers_one_after_the_other_are_clean_and_counted() {
-        let station = station();
+        let test_lock = test_lock();
         for context in 0..5 {
-            assert_eq!((station.enter_write(context), station.leave_write(context)), (0, 0));
+            assert_eq!((test_lock.enter_write(context), test_lock.leave_write(context)), (0, 0));
         }
-        assert_eq!((station.enter_read(), station.enter_read()), (0, 0), "readers do not mind each other");
-        assert_eq!((station.leave_read(), station.leave_read()), (0, 0));
-        assert_eq!(station.counted(), 5);
-        assert_eq!((station.enter_write(0), station.leave_write(0)), (0, 0));
+        assert_eq!(
+            (test_lock.enter_read(), test_lock.enter_read()),
+            (0, 0),
+            "readers do not mind each other"
+        );
+        assert_eq!((test_lock.leave_read(), test_lock.leave_read()), (0, 0));
+        assert_eq!(test_lock.counted(), 5);
+        assert_eq!((test_lock.enter_write(0), test_lock.leave_write(0)), (0, 0));
     }
 
     #[test]
     fn a_second_writer_inside_is_seen_by_both() {
-        let station = station();
-        assert_eq!(station.enter_write(0), 0);
-        assert_eq!(station.enter_write(1), 2, "flag up, words half written");
-        assert_eq!(station.leave_write(1), 0);
-        assert_eq!(station.leave_write(0), 1, "somebody came and went");
+        let test_lock = test_lock();
+        assert_eq!(test_lock.enter_write(0), 0);
+        assert_eq!(test_lock.enter_write(1), 2, "flag up, words half written");
+        assert_eq!(test_lock.leave_write(1), 0);
+        assert_eq!(test_lock.leave_write(0), 1, "somebody came and went");
     }
 
     #[test]
     fn a_reader_sees_a_writer_and_a_writer_a_reader() {
-        let first = station();
+        let first = test_lock();
         assert_eq!(first.enter_write(0), 0);
         assert_eq!(first.enter_read(), 2);
         assert_eq!(first.leave_write(0), 1, "the reader is still in");
-        let second = station();
+        let second = test_lock();
         assert_eq!(second.enter_read(), 0);
         assert_eq!(second.enter_write(0), 1);
         assert_eq!(second.leave_read(), 1, "the writer is still in");

@@ -16,7 +16,7 @@ const WORDS: usize = 7;
 /// memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half written, and
 /// ThreadSanitizer reports the race on any machine.
 #[repr(align(128))]
-pub(crate) struct Station<L> {
+pub(crate) struct TestLock<L> {
     pub(crate) lock: L,
     /// The flags are not on the lock's cache line: checking them should not change the lock's traffic.
     flags: Flags,
@@ -47,8 +47,8 @@ fn word(count: u64, index: usize) -> u64 {
     if index == 0 { count } else { count.rotate_left(9 * index as u32) ^ (0x5d_u64 << (8 * index)) }
 }
 
-impl<L> Station<L> {
-    /// A station around a free lock.
+impl<L> TestLock<L> {
+    /// A test lock around a free lock.
     pub(crate) fn new(lock: L) -> Self {
         let words = core::array::from_fn(|index| word(0, index));
         Self { lock, flags: Flags::default(), words: Words(UnsafeCell::new(words)) }
@@ -131,24 +131,28 @@ mod tests {
 
     #[test]
     fn writers_one_after_the_other_are_clean_and_counted() {
-        let station = Station::new(());
+        let test_lock = TestLock::new(());
         for context in 0..5 {
-            assert_eq!(station.enter_write(context), CLEAN);
-            assert_eq!(station.leave_write(context), CLEAN);
+            assert_eq!(test_lock.enter_write(context), CLEAN);
+            assert_eq!(test_lock.leave_write(context), CLEAN);
         }
-        assert_eq!(station.enter_read(), (CLEAN, false));
-        assert_eq!(station.leave_read(), CLEAN);
-        assert_eq!(station.counted(), 5);
+        assert_eq!(test_lock.enter_read(), (CLEAN, false));
+        assert_eq!(test_lock.leave_read(), CLEAN);
+        assert_eq!(test_lock.counted(), 5);
     }
 
     #[test]
     fn a_second_writer_inside_is_seen_by_both() {
-        let station = Station::new(());
-        assert_eq!(station.enter_write(0), CLEAN);
-        assert_eq!(station.enter_write(1), Breaches { exclusion: 1, torn: 1 }, "flag up, words half written");
-        assert_eq!(station.leave_write(1), CLEAN);
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_write(0), CLEAN);
         assert_eq!(
-            station.leave_write(0),
+            test_lock.enter_write(1),
+            Breaches { exclusion: 1, torn: 1 },
+            "flag up, words half written"
+        );
+        assert_eq!(test_lock.leave_write(1), CLEAN);
+        assert_eq!(
+            test_lock.leave_write(0),
             Breaches { exclusion: 1, torn: 0 },
             "came and went while 0 was in"
         );
@@ -156,24 +160,24 @@ mod tests {
 
     #[test]
     fn a_reader_sees_a_writer_and_a_writer_a_reader() {
-        let station = Station::new(());
-        assert_eq!(station.enter_write(0), CLEAN);
-        assert_eq!(station.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
-        assert_eq!(station.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
-        let station = Station::new(());
-        assert_eq!(station.enter_read(), (CLEAN, false));
-        assert_eq!(station.enter_write(0), Breaches { exclusion: 1, torn: 0 });
-        assert_eq!(station.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_write(0), CLEAN);
+        assert_eq!(test_lock.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
+        assert_eq!(test_lock.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_read(), (CLEAN, false));
+        assert_eq!(test_lock.enter_write(0), Breaches { exclusion: 1, torn: 0 });
+        assert_eq!(test_lock.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
     }
 
     #[test]
     fn readers_see_each_other_and_mind_not() {
-        let station = Station::new(());
-        assert_eq!(station.enter_read(), (CLEAN, false));
-        assert_eq!(station.enter_read(), (CLEAN, true));
-        assert_eq!(station.readers(), 2);
-        assert_eq!((station.leave_read(), station.leave_read()), (CLEAN, CLEAN));
-        assert_eq!((station.enter_write(0), station.leave_write(0)), (CLEAN, CLEAN));
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_read(), (CLEAN, false));
+        assert_eq!(test_lock.enter_read(), (CLEAN, true));
+        assert_eq!(test_lock.readers(), 2);
+        assert_eq!((test_lock.leave_read(), test_lock.leave_read()), (CLEAN, CLEAN));
+        assert_eq!((test_lock.enter_write(0), test_lock.leave_write(0)), (CLEAN, CLEAN));
     }
 
     #[test]
