@@ -156,9 +156,9 @@ mod tests {
         let mut running =
             start(&words, &env, &dir, &dir.join("out"), &dir.join("err")).expect("a shell starts");
         let (ended, _) = running.wait(limit).expect("it is waited for");
-        let said = fs::read_to_string(dir.join("out")).expect("its output");
+        let printed = fs::read_to_string(dir.join("out")).expect("its output");
         fs::remove_dir_all(&dir).expect("tidying up");
-        (ended, said)
+        (ended, printed)
     }
 
     #[test]

@@ -231,9 +231,9 @@ mod tests {
         assert_eq!(board.stalled(1_015), None, "not long enough since the first look");
         assert_eq!(board.stalled(1_030), Some(2));
         let word = Word { tail: 4, pending: 0, locked: 1 };
-        let said = Stall { board: &board, test_lock: 2, word, now: 7_000_010 }.to_string();
+        let message = Stall { board: &board, test_lock: 2, word, now: 7_000_010 }.to_string();
         assert_eq!(
-            said,
+            message,
             "nobody gets lock 2 (tail 0x0004, pending 0, locked 1); vCPU 0 waits at 2 since 7 ms; vCPU 1 in interrupt 1 holds the lock at 1 \
              since 7 ms"
         );

@@ -149,8 +149,8 @@ impl Order {
         if let Some(word) = pairs().find_map(Result::err) {
             return Err(format!("'{word}' on the command line is no name=value"));
         }
-        let said = |wanted: &str| pairs().flatten().rfind(|(name, _)| *name == wanted);
-        let workload = match said("workload") {
+        let given = |wanted: &str| pairs().flatten().rfind(|(name, _)| *name == wanted);
+        let workload = match given("workload") {
             None => Workload::Boot,
             Some((_, given)) => {
                 WORKLOADS.iter().find(|(name, _)| *name == given).map(|(_, workload)| *workload).ok_or_else(
@@ -158,7 +158,7 @@ impl Order {
                 )?
             }
         };
-        let preset = said("preset").map_or("kernbench-j16", |(_, preset)| preset);
+        let preset = given("preset").map_or("kernbench-j16", |(_, preset)| preset);
         let build = BuildOrder::preset(preset)
             .ok_or_else(|| format!("preset={preset}: is none of kernbench-j16 kernbench-j3"))?;
         let tortures = workload == Workload::Torture;

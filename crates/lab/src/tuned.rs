@@ -10,7 +10,7 @@ type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
 /// Lock and settings, as a name says them; the error is one line. Whether there is such a lock is for the caller to say, and first.
 pub(crate) fn read(name: &str) -> Result<Tuned<'_>, String> {
     let (lock, settings) = stanchion_core::tuned(name);
-    let settings = settings.collect::<Result<_, _>>().map_err(|bad| said(lock, bad))?;
+    let settings = settings.collect::<Result<_, _>>().map_err(|bad| message(lock, bad))?;
     Ok((lock, settings))
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn wrap(text: &mut String, begin: String, words: &str) {
     let _ = writeln!(text, "{line}");
 }
 
-fn said(lock: &str, bad: BadSetting) -> String {
+fn message(lock: &str, bad: BadSetting) -> String {
     let own = || Tunable::ALL.iter().filter(|tunable| tunable.is_of(lock)).map(|tunable| tunable.name());
     match bad {
         BadSetting::Unknown(_) | BadSetting::NotOf(_) if own().next().is_none() => {

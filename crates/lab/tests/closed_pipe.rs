@@ -29,9 +29,9 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
         "explore --lock qspin --replay 1",
     ] {
         let output = unread(words);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.signal(), Some(PIPE), "{words}: {}: {said}", output.status);
-        assert_eq!(said, "", "{words}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(PIPE), "{words}: {}: {printed}", output.status);
+        assert_eq!(printed, "", "{words}");
     }
 }
 
@@ -39,8 +39,8 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
 fn a_command_that_prints_at_its_end_keeps_its_exit_code() {
     for words in ["--help", "--version", "help torture", "bench --list", "sim --list", "run --list"] {
         let output = unread(words);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{words}: {}: {said}", output.status);
-        assert_eq!(said, "", "{words}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}: {printed}", output.status);
+        assert_eq!(printed, "", "{words}");
     }
 }

@@ -38,17 +38,17 @@ pub(crate) fn check(
 }
 
 fn judge(output: &Output) -> Result<(), String> {
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     if output.status.signal() != Some(SIGABRT) {
         return Err(format!("{}, expected an abort", output.status));
     }
     if !output.stdout.is_empty() {
         return Err(format!("it printed {:?}", String::from_utf8_lossy(&output.stdout)));
     }
-    if said.lines().count() == 1 && said.starts_with("stanchion: ") {
+    if printed.lines().count() == 1 && printed.starts_with("stanchion: ") {
         Ok(())
     } else {
-        Err(format!("it said {said:?}"))
+        Err(format!("it printed {printed:?}"))
     }
 }
 

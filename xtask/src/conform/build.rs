@@ -90,12 +90,12 @@ fn build(sources: &Path, source: &Path, path: &Path, mut command: Command) -> io
             "the compiler `{program}` does not run ({error}); install gcc and g++, or set CC and CXX"
         ))
     })?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     if output.status.success() {
-        eprint!("{said}");
+        eprint!("{printed}");
         return Ok(());
     }
-    Err(io::Error::other(format!("{} does not compile:\n{}", source.display(), said.trim_end())))
+    Err(io::Error::other(format!("{} does not compile:\n{}", source.display(), printed.trim_end())))
 }
 
 /// Whether the source, or any header, is younger than what was built from it.

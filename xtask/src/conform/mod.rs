@@ -178,8 +178,8 @@ fn preloadable(library: &Path) -> io::Result<PathBuf> {
 fn must_load(program: &Path, column: &Column) -> io::Result<()> {
     let output =
         column.setting.command(program).arg("--list").stderr(std::process::Stdio::piped()).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    match said.lines().find(|line| line.contains("cannot be preloaded")) {
+    let output = String::from_utf8_lossy(&output.stderr);
+    match output.lines().find(|line| line.contains("cannot be preloaded")) {
         None => Ok(()),
         Some(line) => Err(io::Error::other(format!("{} was not loaded: {line}", column.name))),
     }
@@ -234,21 +234,21 @@ fn run_cases(
     jobs: usize,
     note: &(dyn Fn(usize, &Verdict) -> io::Result<()> + Sync),
 ) -> io::Result<Vec<Verdict>> {
-    let said = build::directory(root).join("said");
-    fs::create_dir_all(&said)?;
+    let output = build::directory(root).join("output");
+    fs::create_dir_all(&output)?;
     let queue = Mutex::new(cases.iter().enumerate());
     let verdicts = Mutex::new(vec![Verdict::Ok; cases.len()]);
     let work = || -> io::Result<()> {
         // Nobody else may have the file, neither another worker nor another run of this command.
-        let said = said.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
+        let output = output.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((index, case)) = next else { break };
-            let verdict = repeated(case, column, repeat, &said)?;
+            let verdict = repeated(case, column, repeat, &output)?;
             note(index, &verdict)?;
             verdicts.lock().unwrap_or_else(PoisonError::into_inner)[index] = verdict;
         }
-        fs::remove_file(said)
+        fs::remove_file(output)
             .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
     };
     thread::scope(|scope| {
@@ -261,10 +261,10 @@ fn run_cases(
 }
 
 /// Runs one test until it fails, or so many times.
-fn repeated(case: &Case, column: &Column, repeat: u32, said: &Path) -> io::Result<Verdict> {
+fn repeated(case: &Case, column: &Column, repeat: u32, output: &Path) -> io::Result<Verdict> {
     let mut verdict = Verdict::Ok;
     for round in 1..=repeat.max(1) {
-        verdict = runner::run(&case.program, &case.test, &column.setting, said)?;
+        verdict = runner::run(&case.program, &case.test, &column.setting, output)?;
         let place = |what: &str| {
             if repeat > 1 { format!("in run {round} of {repeat}: {what}") } else { what.to_owned() }
         };

@@ -85,10 +85,10 @@ impl Setting {
     }
 }
 
-/// Runs the test once. What it says goes to the file `said`, so that a process that it leaves behind keeps no pipe open.
-pub(super) fn run(program: &Path, test: &str, setting: &Setting, said: &Path) -> io::Result<Verdict> {
+/// Runs the test once. What it says goes to the file `output`, so that a process that it leaves behind keeps no pipe open.
+pub(super) fn run(program: &Path, test: &str, setting: &Setting, output: &Path) -> io::Result<Verdict> {
     let mut command = setting.command(program);
-    command.arg(test).stderr(File::create(said)?);
+    command.arg(test).stderr(File::create(output)?);
     let mut child = command.spawn()?;
     let group = Pid::from_child(&child);
     let start = Instant::now();
@@ -111,15 +111,15 @@ pub(super) fn run(program: &Path, test: &str, setting: &Setting, said: &Path) ->
     if status.is_none() {
         child.wait()?;
     }
-    let said = fs::read(said)?;
-    Ok(judge(status, &String::from_utf8_lossy(&said)))
+    let output = fs::read(output)?;
+    Ok(judge(status, &String::from_utf8_lossy(&output)))
 }
 
 /// The verdict of an end and of what was said on stderr before.
-fn judge(status: Option<ExitStatus>, said: &str) -> Verdict {
-    let line = |prefix: &str| said.lines().find_map(|line| line.strip_prefix(prefix));
+fn judge(status: Option<ExitStatus>, output: &str) -> Verdict {
+    let line = |prefix: &str| output.lines().find_map(|line| line.strip_prefix(prefix));
     let complaint = || {
-        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         line("FAIL ").unwrap_or(last).to_owned()
     };
     let Some(status) = status else { return Verdict::Hang(complaint()) };
@@ -127,7 +127,7 @@ fn judge(status: Option<ExitStatus>, said: &str) -> Verdict {
         return Verdict::Signal(signal, complaint());
     }
     match status.code() {
-        Some(0) if said.lines().any(|line| line == "PASS") => Verdict::Ok,
+        Some(0) if output.lines().any(|line| line == "PASS") => Verdict::Ok,
         Some(0) => Verdict::Fail(format!("it ended with 0 before the test was over: {}", complaint())),
         Some(77) => Verdict::Skip(line("SKIP ").unwrap_or_default().to_owned()),
         Some(1) if line("FAIL ").is_some() => Verdict::Fail(complaint()),
@@ -179,7 +179,7 @@ mod tests {
         let mut mode = fs::metadata(&script).expect("it is there").permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
         fs::set_permissions(&script, mode).expect("it is ours");
-        let verdict = run(&script, "any", &setting, &directory.join("said")).expect("it runs");
+        let verdict = run(&script, "any", &setting, &directory.join("output")).expect("it runs");
         assert_eq!(verdict, Verdict::Hang("waits".into()));
         fs::remove_dir_all(&directory).expect("it is ours");
     }

@@ -14,8 +14,8 @@ pub(super) fn fetch(dir: &Path, (name, version): (&str, &str)) -> io::Result<Pat
     let output =
         Command::new("cargo").args(["metadata", "--format-version", "1"]).current_dir(dir).output()?;
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|_| {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        io::Error::other(format!("{name} {version} cannot be fetched: {}", said.trim()))
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        io::Error::other(format!("{name} {version} cannot be fetched: {}", printed.trim()))
     })?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let found = packages
@@ -67,8 +67,8 @@ pub(super) fn settle(copy: &Path, words: &[&str]) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(io::Error::other(format!("{}: {}", copy.display(), said.trim())))
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(io::Error::other(format!("{}: {}", copy.display(), printed.trim())))
 }
 
 fn edit(path: &Path, change: impl Fn(&str) -> String) -> io::Result<()> {

@@ -169,7 +169,7 @@ pub(super) fn run(image: &Path, qemu: &str, only: Option<&str>) -> io::Result<Ex
         let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
         println!("{:<20} {verdict} in {:.2} s", check.name, run.took.as_secs_f64());
         if let Some(trouble) = trouble {
-            println!("{trouble}; it said:\n{}", run.said);
+            println!("{trouble}; it printed:\n{}", run.printed);
             failed += 1;
         }
     }
@@ -195,8 +195,8 @@ impl Check {
 mod tests {
     use super::*;
 
-    fn run(status: Option<i32>, said: &str) -> Run {
-        Run { status, said: said.to_owned(), took: Duration::ZERO }
+    fn run(status: Option<i32>, printed: &str) -> Run {
+        Run { status, printed: printed.to_owned(), took: Duration::ZERO }
     }
 
     #[test]

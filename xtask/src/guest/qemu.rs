@@ -27,7 +27,7 @@ pub(super) struct Run {
     /// QEMU's exit status; `None` if it had to be killed.
     pub(super) status: Option<i32>,
     /// All that came in by the serial port, and QEMU's complaints.
-    pub(super) said: String,
+    pub(super) printed: String,
     pub(super) took: Duration,
 }
 
@@ -39,7 +39,7 @@ impl Run {
 
     /// Whether this text occurs.
     pub(super) fn says(&self, text: &str) -> bool {
-        self.said.contains(text)
+        self.printed.contains(text)
     }
 }
 
@@ -63,7 +63,7 @@ impl Machine<'_> {
             Ended::Signalled(_) | Ended::TimedOut => None,
             Ended::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
         };
-        let said = [fs::read(log)?, fs::read(complaints)?].concat();
-        Ok(Run { status, said: String::from_utf8_lossy(&said).into_owned(), took })
+        let printed = [fs::read(log)?, fs::read(complaints)?].concat();
+        Ok(Run { status, printed: String::from_utf8_lossy(&printed).into_owned(), took })
     }
 }

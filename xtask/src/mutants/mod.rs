@@ -275,7 +275,7 @@ fn judge(
     let start = Instant::now();
     let verdict = match copy.build(check.detector)? {
         Ok(()) => meaning(copy.run(check)?),
-        Err(said) => Verdict::Failed(format!("it does not build:\n{said}")),
+        Err(printed) => Verdict::Failed(format!("it does not build:\n{printed}")),
     };
     let (lock, detector) = (check.lock.clone(), check.detector);
     Ok(Row { mutant: mutant.to_owned(), lock, detector, verdict, seconds: start.elapsed().as_secs_f64() })

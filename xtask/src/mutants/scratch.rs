@@ -87,8 +87,8 @@ impl Scratch {
         command.args(["--package", detector.package()]);
         command.args(detector.example().into_iter().flat_map(|example| ["--example", example]));
         let output = command.output()?;
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Ok(if output.status.success() { Ok(()) } else { Err(said) })
+        let printed = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Ok(if output.status.success() { Ok(()) } else { Err(printed) })
     }
 
     /// Runs a detector that was built.

@@ -157,7 +157,7 @@ fn machine() -> String {
 
 fn said_by(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
-    let said =
+    let printed =
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
-    if said.is_empty() { "unknown".to_owned() } else { said }
+    if printed.is_empty() { "unknown".to_owned() } else { printed }
 }

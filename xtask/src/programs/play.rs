@@ -203,7 +203,7 @@ impl Play<'_> {
         if under_lock {
             self.peak_kib.set(self.peak_kib.get().max(running.peak_kib()));
         }
-        let said = if step.keep.is_some() { String::new() } else { read(&out) };
+        let printed = if step.keep.is_some() { String::new() } else { read(&out) };
         let complaints = read(&err);
         let who = words[0].rsplit('/').next().unwrap_or_default();
         let judged = match ended {
@@ -213,20 +213,20 @@ impl Play<'_> {
             }
             Ended::Exited(0) => {
                 no_complaint(&complaints)?;
-                let text = format!("{said}\n{complaints}");
+                let text = format!("{printed}\n{complaints}");
                 self.look(step, &text)
                     .map_err(|what| Stop::Judged(Verdict::Wrong(format!("{who}: {what}"))))?;
                 return self.rate(step, &text, took).map_err(|what| Stop::Judged(Verdict::Wrong(what)));
             }
             // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
             Ended::Exited(1) if complaints.contains("WRONG: ") || who == "cmp" => {
-                let line = last_line(&format!("{said}\n{complaints}"));
+                let line = last_line(&format!("{printed}\n{complaints}"));
                 Verdict::Wrong(line.trim_start_matches("WRONG: ").to_owned())
             }
             ended => Verdict::Died(format!(
                 "{who} {}: {}",
                 tell(ended),
-                last_line(&format!("{said}\n{complaints}"))
+                last_line(&format!("{printed}\n{complaints}"))
             )),
         };
         Err(Stop::Judged(judged))

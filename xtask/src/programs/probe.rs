@@ -11,11 +11,11 @@ pub(super) fn lock(lock: &Lock) -> io::Result<()> {
         .args(["-cF", library, "/proc/self/maps"])
         .envs(lock.env.iter().cloned())
         .output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() && said.is_empty() {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() && printed.is_empty() {
         return Ok(());
     }
-    let why = said.lines().next().unwrap_or("it is not mapped into a program that preloads it").to_owned();
+    let why = printed.lines().next().unwrap_or("it is not mapped into a program that preloads it").to_owned();
     Err(io::Error::other(format!("{library} does not do for `{}`: {why}", lock.name)))
 }
 
@@ -26,9 +26,9 @@ pub(super) fn program(command: &str, lock: &Lock) -> io::Result<()> {
         return Err(io::Error::other(format!("{command} is not on the path")));
     };
     let output = Command::new("ldd").arg(path).envs(lock.env.iter().cloned()).output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     // A complaint names the library too, and goes the same way.
-    if said.lines().any(|line| line.contains(library.as_str()) && !line.starts_with("ERROR")) {
+    if printed.lines().any(|line| line.contains(library.as_str()) && !line.starts_with("ERROR")) {
         return Ok(());
     }
     Err(io::Error::other(format!(
@@ -56,8 +56,8 @@ mod tests {
     fn dynamic_programs_take_a_library_and_others_do_not() {
         // libc itself is a library that can be preloaded.
         let output = Command::new("ldd").arg("/bin/sh").output().expect("ldd is here");
-        let said = String::from_utf8(output.stdout).expect("paths are text");
-        let libc = said.split_whitespace().find(|word| word.starts_with('/') && word.contains("libc."));
+        let printed = String::from_utf8(output.stdout).expect("paths are text");
+        let libc = printed.split_whitespace().find(|word| word.starts_with('/') && word.contains("libc."));
         let lock = preloaded("x", Path::new(libc.expect("a shell takes libc")), false);
         assert!(program("grep", &lock).is_ok());
         let error = program("/proc/self/environ", &lock).expect_err("that is no program").to_string();

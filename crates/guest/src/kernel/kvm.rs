@@ -42,9 +42,9 @@ pub(super) fn hypervisor() -> Option<[u8; 12]> {
     if cpuid(1, 0).ecx >> 31 == 0 {
         return None;
     }
-    let said = cpuid(SIGNATURE_LEAF, 0);
+    let registers = cpuid(SIGNATURE_LEAF, 0);
     let mut name = [0; 12];
-    for (piece, register) in name.chunks_exact_mut(4).zip([said.ebx, said.ecx, said.edx]) {
+    for (piece, register) in name.chunks_exact_mut(4).zip([registers.ebx, registers.ecx, registers.edx]) {
         piece.copy_from_slice(&register.to_le_bytes());
     }
     Some(name)

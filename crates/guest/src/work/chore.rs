@@ -65,7 +65,7 @@ struct Underway<M: Machine, C: Chore> {
     /// The platform's counters when it began.
     before: Vec<Meter>,
     started: u64,
-    said: Count,
+    last_report: Count,
     /// 1 once somebody has ended the run.
     given_up: Count,
     machine: PhantomData<fn() -> M>,
@@ -98,7 +98,7 @@ pub(crate) fn carry_out<M: Machine, C: Chore>(
         chore,
         before: (0..M::vcpus()).map(M::meter).collect(),
         started,
-        said: Count::new(started),
+        last_report: Count::new(started),
         given_up: Count::new(0),
         machine: PhantomData,
     }));
@@ -110,8 +110,8 @@ pub(crate) fn carry_out<M: Machine, C: Chore>(
 
 impl<M: Machine, C: Chore> Underway<M, C> {
     fn glance(&self, now: u64) {
-        if now.saturating_sub(self.said.get()) >= PROGRESS {
-            self.said.set(now);
+        if now.saturating_sub(self.last_report.get()) >= PROGRESS {
+            self.last_report.set(now);
             let (done, of) = self.chore.progress(now);
             let fields = [("done", done.into()), ("of", of.into()), ("what", Value::Text(&self.lock))];
             record::emit::<M>("progress", &fields);

@@ -99,8 +99,8 @@ fn collect(child: &mut Child, deadline: Instant) -> Result<Output, CellError> {
 
 fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let said = text.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:"));
-    match (status.signal(), said) {
+    let printed = text.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:"));
+    match (status.signal(), printed) {
         (Some(signal), _) => format!("killed by signal {signal}"),
         (None, Some(line)) => line.to_owned(),
         (None, None) => status.to_string(),

@@ -50,7 +50,7 @@ impl<R> Exports<R> {
         let mut paths: Vec<(PathBuf, Writer<R>)> = Vec::new();
         let writers = [("json", formats.json), ("csv", formats.csv), ("html", formats.html)];
         if let Some(dir) = wanted.dir {
-            fs::create_dir_all(dir).map_err(|error| said(dir, "cannot create the directory", &error))?;
+            fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
             let file = |ending: &str| dir.join(format!("{}.{ending}", formats.stem));
             paths.extend(writers.map(|(ending, writer)| (file(ending), writer)));
         }
@@ -88,7 +88,7 @@ impl<R> Exports<R> {
             });
             if let Err(error) = probe {
                 exports.abandon();
-                return Err(said(&path, "cannot write", &error));
+                return Err(message(&path, "cannot write", &error));
             }
             exports.targets.push(Target { path, writer, fresh });
         }
@@ -101,7 +101,7 @@ impl<R> Exports<R> {
             let neighbour = neighbour(&target.path);
             fs::write(&neighbour, (target.writer)(report))
                 .and_then(|()| fs::rename(&neighbour, &target.path))
-                .map_err(|error| said(&target.path, "cannot write", &error))?;
+                .map_err(|error| message(&target.path, "cannot write", &error))?;
             target.fresh = false;
         }
         Ok(())
@@ -127,7 +127,7 @@ fn neighbour(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn said(path: &Path, what: &str, error: &io::Error) -> String {
+fn message(path: &Path, what: &str, error: &io::Error) -> String {
     format!("{what} {}: {error}", path.display())
 }
 

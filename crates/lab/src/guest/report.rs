@@ -151,18 +151,18 @@ impl Run {
         let sound = matches!(state, State::Finished | State::Unfinished);
         let log = if sound { Vec::new() } else { session.transcript.log().map(str::to_owned).collect() };
         let caught = session.transcript.has_caught();
-        let said = session.transcript;
+        let transcript = session.transcript;
         Self {
             lock: lock.to_owned(),
             round,
             state,
             caught,
-            boot: said.boot,
-            work: said.work,
-            vcpus: said.vcpus,
-            wake: said.wake,
-            tests: said.tests,
-            stats: said.stats,
+            boot: transcript.boot,
+            work: transcript.work,
+            vcpus: transcript.vcpus,
+            wake: transcript.wake,
+            tests: transcript.tests,
+            stats: transcript.stats,
             given: session.given,
             qemu_cpu_s: session.cpu.as_secs_f64(),
             qemu_wall_s: session.wall.as_secs_f64(),
@@ -193,8 +193,8 @@ impl Run {
 
 /// What a guest that is content has not done.
 fn lacks(setting: &Setting, session: &Session) -> Option<String> {
-    let said = &session.transcript;
-    let boot = said.boot.as_ref()?;
+    let transcript = &session.transcript;
+    let boot = transcript.boot.as_ref()?;
     if boot.vcpus != setting.vcpus {
         return Some(format!("{} of {} vCPUs came up", boot.vcpus, setting.vcpus));
     }
@@ -202,9 +202,9 @@ fn lacks(setting: &Setting, session: &Session) -> Option<String> {
         return Some(format!("it found {} of {} nodes", boot.nodes, setting.nodes));
     }
     match setting.workload {
-        Workload::Conform => said.tests.is_empty().then(|| "it ran no test".to_owned()),
+        Workload::Conform => transcript.tests.is_empty().then(|| "it ran no test".to_owned()),
         Workload::Boot => None,
-        _ => said.work.is_none().then(|| "it has no result".to_owned()),
+        _ => transcript.work.is_none().then(|| "it has no result".to_owned()),
     }
 }
 

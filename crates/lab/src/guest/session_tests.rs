@@ -91,13 +91,13 @@ fn an_emulator_that_dies_is_quoted() {
         100.0,
         usize::MAX,
     );
-    let said = reason(&session);
+    let printed = reason(&session);
     assert!(
-        said.contains("did not come up") && said.contains("exit code 1: qemu: no such machine"),
-        "{said}"
+        printed.contains("did not come up") && printed.contains("exit code 1: qemu: no such machine"),
+        "{printed}"
     );
-    let said = reason(&run(&format!("{SOUND}; kill -9 $$"), 100.0, usize::MAX));
-    assert!(said.contains("died without a word") && said.contains("signal 9"), "{said}");
+    let printed = reason(&run(&format!("{SOUND}; kill -9 $$"), 100.0, usize::MAX));
+    assert!(printed.contains("died without a word") && printed.contains("signal 9"), "{printed}");
 }
 
 #[test]

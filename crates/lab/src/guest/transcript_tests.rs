@@ -51,7 +51,7 @@ fn no_bad_end_passes_for_a_good_one() {
     let own = |lines: &[&str]| reason(&transcript(lines), Ending::Own);
     assert!(own(&[]).contains("did not come up: exit code 0"));
     assert!(own(&[BOOT, "last words"]).contains("died without a word"));
-    assert_eq!(own(&[BOOT, OVER]), "the guest said that all is well, but exit code 0");
+    assert_eq!(own(&[BOOT, OVER]), "the guest printed that all is well, but exit code 0");
     assert!(own(&[BOOT, BOOT, OVER]).contains("booted twice"));
     assert!(own(&[BOOT, r#"{"record":"end","ok":false}"#]).contains("not why"));
     assert!(own(&[BOOT, "{\"record\":", OVER]).contains("cannot be read"));
@@ -75,8 +75,8 @@ fn torn_and_endless_records_are_named() {
     let mut transcript = Transcript::default();
     transcript.take(&Line { text: "{\"record\":\"e".to_owned(), cut: false, torn: true });
     transcript.take(&Line { text: format!("{{{}", "x".repeat(9000)), cut: true, torn: false });
-    let said = reason(&transcript, Ending::Own);
-    assert!(said.contains("only a part of a record") && said.ends_with("(and 1 more)"), "{said}");
+    let printed = reason(&transcript, Ending::Own);
+    assert!(printed.contains("only a part of a record") && printed.ends_with("(and 1 more)"), "{printed}");
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn a_flood_of_records_is_not_kept() {
     let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(transcript.is_over() && transcript.tests.len() < RECORDS_MOST);
     assert!(transcript.failures.len() == FAILURES_MOST && transcript.stats.len() == STATS_MOST);
-    let said = reason(&transcript, Ending::Own);
-    assert!(said.contains("cannot be read") && said.ends_with("more)"), "{said}");
+    let printed = reason(&transcript, Ending::Own);
+    assert!(printed.contains("cannot be read") && printed.ends_with("more)"), "{printed}");
 }
 
 #[test]

@@ -33,14 +33,16 @@ pub(crate) fn find(places: &Places) -> Result<PathBuf, String> {
         })?,
     };
     let whence = named.map(|(whence, _)| format!("{whence} ")).unwrap_or_default();
-    let said = |reason: &str| format!("{whence}{}: {reason}", path.display());
-    let whole = path.canonicalize().map_err(|error| said(&error.to_string()))?;
+    let message = |reason: &str| format!("{whence}{}: {reason}", path.display());
+    let whole = path.canonicalize().map_err(|error| message(&error.to_string()))?;
     if !whole.is_file() {
-        return Err(said("is no file; give the library itself"));
+        return Err(message("is no file; give the library itself"));
     }
-    elf::image(&whole).map_err(|reason| said(&reason))?;
+    elf::image(&whole).map_err(|reason| message(&reason))?;
     if whole.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
-        return Err(said("LD_PRELOAD cannot hold a path with a blank or a colon; put the library elsewhere"));
+        return Err(message(
+            "LD_PRELOAD cannot hold a path with a blank or a colon; put the library elsewhere",
+        ));
     }
     Ok(whole)
 }

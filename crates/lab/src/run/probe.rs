@@ -24,9 +24,9 @@ pub(crate) fn probe(environment: &Environment) -> Result<(), String> {
     command.arg(WORD).stdin(Stdio::null());
     environment.apply(&mut command);
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().map(str::trim).find(|line| !line.is_empty());
-    match said {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let printed = printed.lines().map(str::trim).find(|line| !line.is_empty());
+    match printed {
         Some(line) => {
             Err(format!("the library does not do as asked: {}", line.trim_start_matches("stanchion: ")))
         }

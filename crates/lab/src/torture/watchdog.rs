@@ -196,10 +196,10 @@ mod tests {
         assert_eq!((step, verdict), (151, Verdict::Starved(1, STALL * STARVED_AFTER_STALLS)));
 
         let mut dog = Watchdog::new(2, STALL, LONG);
-        let said = (1..=1000)
+        let reports = (1..=1000)
             .filter(|&step| dog.judge(Duration::from_millis(100) * step, &samples(step)) != Verdict::Healthy)
             .count();
-        assert_eq!(said, 1);
+        assert_eq!(reports, 1);
     }
 
     #[test]

@@ -63,8 +63,8 @@ impl Fake {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        Said::of(&self.command(arguments).output().expect("the program starts"))
+    pub(crate) fn run(&self, arguments: &[&str]) -> Printed {
+        Printed::of(&self.command(arguments).output().expect("the program starts"))
     }
 }
 
@@ -77,13 +77,13 @@ pub(crate) fn stanchion(arguments: &[&str]) -> Command {
 
 /// What the command has printed.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Printed {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-impl Said {
+impl Printed {
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }

@@ -4,11 +4,11 @@ use std::fs;
 
 fn refused(arguments: &[&str]) -> String {
     let fake = Fake::new("touch \"$(dirname \"$0\")/started\"");
-    let said = fake.run(arguments);
-    assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{arguments:?}: {said:?}");
-    assert_eq!(said.err.lines().count(), 1, "{arguments:?}: {said:?}");
+    let printed = fake.run(arguments);
+    assert_eq!((printed.code, printed.out.as_str()), (Some(2), ""), "{arguments:?}: {printed:?}");
+    assert_eq!(printed.err.lines().count(), 1, "{arguments:?}: {printed:?}");
     assert!(!fake.path("started").exists(), "{arguments:?}");
-    said.err
+    printed.err
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn bad_input_is_refused_in_one_line() {
         (&["--set", "seed=3"], "use --seed"),
         (&["--log", "/nowhere/log"], "--log /nowhere/log"),
     ] {
-        let said = refused(arguments);
-        assert!(said.contains(part), "{arguments:?}: {said}");
+        let printed = refused(arguments);
+        assert!(printed.contains(part), "{arguments:?}: {printed}");
     }
 }
 
@@ -47,17 +47,19 @@ fn a_missing_emulator_or_image_is_told_with_what_to_do() {
     let fake = Fake::new("");
     let image = fake.path("image");
     let output = stanchion(&["--image"]).arg(&image).env("PATH", "/nowhere").output().expect("starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said.contains("qemu-system-x86") && said.contains("apt-get install") && said.lines().count() == 1,
-        "{said}"
+        printed.contains("qemu-system-x86")
+            && printed.contains("apt-get install")
+            && printed.lines().count() == 1,
+        "{printed}"
     );
     let output =
         stanchion(&["--image", "/nowhere/image", "--qemu"]).arg(fake.qemu()).output().expect("starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("cargo xtask guest") && said.lines().count() == 1, "{said}");
+    assert!(printed.contains("cargo xtask guest") && printed.lines().count() == 1, "{printed}");
 }
 
 #[test]
@@ -65,8 +67,8 @@ fn files_are_not_replaced_unless_asked_for_and_none_is_left_by_a_refusal() {
     let fake = Fake::new("exit 0");
     fs::write(fake.path("log"), "precious").expect("written");
     let (log, json) = (fake.path("log"), fake.path("r.json"));
-    let said = fake.run(&["--log", log.to_str().expect("text"), "--json", json.to_str().expect("text")]);
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.err.contains("exists already; use --force"), "{said:?}");
+    let printed = fake.run(&["--log", log.to_str().expect("text"), "--json", json.to_str().expect("text")]);
+    assert_eq!(printed.code, Some(2), "{printed:?}");
+    assert!(printed.err.contains("exists already; use --force"), "{printed:?}");
     assert!(!json.exists() && fs::read_to_string(log).expect("there") == "precious");
 }

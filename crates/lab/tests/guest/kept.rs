@@ -100,8 +100,8 @@ fn a_reader_who_has_seen_enough_does_not_end_the_run() {
 fn the_serial_line_is_kept_as_it_was() {
     let fake = Fake::new(&format!("printf 'a\\377b\\n'; {} exit 33", say(&[BOOT, OVER])));
     let log = fake.path("log");
-    let said = fake.run(&["--workload", "boot", "--log", log.to_str().expect("text")]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let printed = fake.run(&["--workload", "boot", "--log", log.to_str().expect("text")]);
+    assert_eq!(printed.code, Some(0), "{printed:?}");
     let bytes = fs::read(log).expect("written");
     assert!(bytes.starts_with(b"a\xffb\n{") && bytes.ends_with(b"true}\n"));
 }

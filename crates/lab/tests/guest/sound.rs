@@ -19,7 +19,7 @@ fn build() -> Fake {
 fn a_build_is_told_by_lock_and_written_in_all_formats() {
     let fake = build();
     let out = fake.path("out");
-    let said = fake.run(&[
+    let printed = fake.run(&[
         "--lock",
         "qspin,ticket,byte",
         "--runs",
@@ -31,20 +31,21 @@ fn a_build_is_told_by_lock_and_written_in_all_formats() {
         "--out",
         out.to_str().expect("text"),
     ]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(printed.code, Some(0), "{printed:?}");
     let line = |lock: &str| {
-        said.out
+        printed
+            .out
             .lines()
             .find(|line| line.trim_start().starts_with(lock))
-            .unwrap_or_else(|| panic!("{said:?}"))
+            .unwrap_or_else(|| panic!("{printed:?}"))
     };
     assert!(
         line("qspin").contains("3.00 ±0%")
             && line("qspin").contains("12.0")
             && line("qspin").contains("2.50 µs")
     );
-    assert!(line("byte").contains(">30.0"), "{said:?}");
-    assert!(said.err.contains("seed 7") && said.err.contains("6 of 6"), "{said:?}");
+    assert!(line("byte").contains(">30.0"), "{printed:?}");
+    assert!(printed.err.contains("seed 7") && printed.err.contains("6 of 6"), "{printed:?}");
     let report = json(&out.join("guest.json"));
     assert_eq!((&report["complete"], &report["setting"]["accel"]), (&true.into(), &"tcg".into()));
     assert_eq!(report["setting"]["qemu"], "QEMU emulator version 0.0 (fake)");
@@ -70,8 +71,8 @@ fn options_become_words_and_arguments_of_the_machine() {
     let guest =
         ["--workload", "rw", "--lock", "qrw", "--seconds", "2.5", "--seed", "3", "--set", "inside=1us"];
     let machine = ["--vcpus", "6", "--cpus", "1", "--numa", "2", "--memory", "512", "-q"];
-    let said = fake.run(&[&guest[..], &machine].concat());
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let printed = fake.run(&[&guest[..], &machine].concat());
+    assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{printed:?}");
     let kept = |name| fs::read_to_string(fake.path(name)).expect("written");
     assert_eq!(kept("words"), "workload=rw lock=qrw seed=3 seconds=2500ms stall=15 inside=1us\n");
     let all = kept("all");
@@ -90,31 +91,32 @@ fn conformance_is_told_as_cargo_tells_tests() {
             [BOOT, &test("byte::excludes", r#""outcome":"ok""#), &test("byte::hands_over", second), over];
         format!("{} exit 33", say(&lines))
     };
-    let said = Fake::new(&script(r#""outcome":"ignored""#, OVER)).run(&["--workload", "conform"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let printed = Fake::new(&script(r#""outcome":"ignored""#, OVER)).run(&["--workload", "conform"]);
+    assert_eq!(printed.code, Some(0), "{printed:?}");
     assert!(
-        said.out.starts_with("test byte::excludes ... ok\ntest byte::hands_over ... ignored\n"),
-        "{said:?}"
+        printed.out.starts_with("test byte::excludes ... ok\ntest byte::hands_over ... ignored\n"),
+        "{printed:?}"
     );
-    assert!(said.out.contains("test result: ok. 1 passed; 0 failed; 1 ignored"), "{said:?}");
+    assert!(printed.out.contains("test result: ok. 1 passed; 0 failed; 1 ignored"), "{printed:?}");
     let second = r#""outcome":"failed","detail":"two inside""#;
-    let said = Fake::new(&script(second, r#"{"record":"end","ok":false}"#)).run(&["--workload", "conform"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.out.contains("---- byte::hands_over ----\ntwo inside"), "{said:?}");
-    assert!(said.out.contains("test result: FAILED. 1 passed; 1 failed"), "{said:?}");
+    let printed =
+        Fake::new(&script(second, r#"{"record":"end","ok":false}"#)).run(&["--workload", "conform"]);
+    assert_eq!(printed.code, Some(1), "{printed:?}");
+    assert!(printed.out.contains("---- byte::hands_over ----\ntwo inside"), "{printed:?}");
+    assert!(printed.out.contains("test result: FAILED. 1 passed; 1 failed"), "{printed:?}");
 }
 
 #[test]
 fn torture_shows_its_lines() {
     let stat = r#"{"record":"stat","lock":"qrw","line":"Writes:  Total: 5  Max/Min: 3/2   Fail: 0"}"#;
-    let said = Fake::new(&format!("{} exit 33", say(&[BOOT, stat, &work("qrw", 2, true), OVER]))).run(&[
+    let printed = Fake::new(&format!("{} exit 33", say(&[BOOT, stat, &work("qrw", 2, true), OVER]))).run(&[
         "--workload",
         "torture",
         "--lock",
         "qrw",
     ]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.out.contains("qrw: Writes:  Total: 5  Max/Min: 3/2   Fail: 0"), "{said:?}");
+    assert_eq!(printed.code, Some(0), "{printed:?}");
+    assert!(printed.out.contains("qrw: Writes:  Total: 5  Max/Min: 3/2   Fail: 0"), "{printed:?}");
 }
 
 #[test]
@@ -129,8 +131,8 @@ fn where_kvm_does_not_work_it_is_said_why_and_tcg_is_taken() {
     assert_eq!(lines.len(), 1, "{err}");
     // Where there is a device it was tried.
     assert!(lines[0].contains("failed to set MSR") || lines[0].contains("/dev/kvm"), "{err}");
-    let said = fake.run(&["--workload", "boot", "--accel", "kvm"]);
-    assert_eq!(said.code, Some(2), "given twice: {said:?}");
+    let printed = fake.run(&["--workload", "boot", "--accel", "kvm"]);
+    assert_eq!(printed.code, Some(2), "given twice: {printed:?}");
     let mut command = stanchion(&["--workload", "boot", "--accel", "kvm", "--qemu"]);
     let output = command.arg(fake.qemu()).arg("--image").arg(fake.path("image")).output().expect("starts");
     assert_eq!(output.status.code(), Some(1), "who insists on KVM gets no TCG");
@@ -146,8 +148,8 @@ fn a_guest_that_did_nothing_or_has_another_machine_is_not_sound() {
         (&["--workload", "boot", "--vcpus", "5"], "4 of 5 vCPUs came up"),
         (&["--workload", "boot", "--numa", "2"], "1 of 2 nodes"),
     ] {
-        let said = fake.run(arguments);
-        assert_eq!(said.code, Some(1), "{said:?}");
-        assert!(said.out.contains(part) && !said.out.contains("test result: ok"), "{said:?}");
+        let printed = fake.run(arguments);
+        assert_eq!(printed.code, Some(1), "{printed:?}");
+        assert!(printed.out.contains(part) && !printed.out.contains("test result: ok"), "{printed:?}");
     }
 }

@@ -27,10 +27,10 @@ fn numbers_of_the_output_are_compared_and_written() {
         .args(["--", "sh", "-c", SCRIPT])
         .output()
         .expect("the program starts");
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
-    assert!(said.contains("2.000 [2.000, 2.000]") && said.contains("better"), "{said}");
-    assert!(!said.contains("rate: 100"), "what it printed is not shown");
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}{}", text(&output.stderr));
+    assert!(printed.contains("2.000 [2.000, 2.000]") && printed.contains("better"), "{printed}");
+    assert!(!printed.contains("rate: 100"), "what it printed is not shown");
     let report = json(&file);
     assert_eq!((&report["complete"], &report["provenance"]["seed"]), (&true.into(), &3.into()));
     assert_eq!(report["setting"]["order"], "shuffled");
@@ -63,8 +63,8 @@ fn runs_that_fail_hang_or_print_something_else_are_told_by_lock() {
         .args(["--check-output", "--", "sh", "-c", script])
         .output()
         .expect("the program starts");
-    let (said, error) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(1), "{said}{error}");
+    let (printed, error) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{printed}{error}");
     assert!(error.contains("qspin: 3 of 3 runs failed and do not count: exit code 3: ouch"), "{error}");
     assert!(error.contains("byte: 2 of 2 runs failed") && error.contains("not run any more"), "{error}");
     assert!(
@@ -103,18 +103,18 @@ fn an_interruption_ends_the_run_and_keeps_what_is_finished() {
         .spawn()
         .expect("the program starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut said = String::new();
-    while !said.contains("round 1 of 50 done") {
-        assert!(lines.read_line(&mut said).expect("readable") > 0, "{said}");
+    let mut printed = String::new();
+    while !printed.contains("round 1 of 50 done") {
+        assert!(lines.read_line(&mut printed).expect("readable") > 0, "{printed}");
     }
     while fs::read_to_string(&flag).expect("written").lines().count() < 3 {
         std::thread::sleep(core::time::Duration::from_millis(10));
     }
     kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
-    lines.read_to_string(&mut said).expect("readable");
+    lines.read_to_string(&mut printed).expect("readable");
     let output = child.wait_with_output().expect("ends");
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("interrupted") && text(&output.stdout).contains("1 of 1"), "{said}");
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(printed.contains("interrupted") && text(&output.stdout).contains("1 of 1"), "{printed}");
     let report = json(&file);
     assert_eq!(report["complete"], false);
     let runs = |lock: usize| report["locks"][lock]["runs"].as_array().map(Vec::len);

@@ -28,16 +28,16 @@ fn a_program_is_its_own_but_for_the_library_in_front() {
 fn the_default_lock_and_libc() {
     let Some(preload) = Preload::build() else { return };
     let script = "echo \"${LOADED-no} ${STANCHION-nothing} ${LD_PRELOAD-none}\"";
-    let said = |arguments: &[&str]| {
+    let printed = |arguments: &[&str]| {
         let output =
             preload.run(arguments).args(["-q", "sh", "-c", script]).output().expect("the program starts");
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
     let library = preload.library().canonicalize().expect("exists").display().to_string();
-    assert_eq!(said(&[]), format!("yes lock=stanchion {library}\n"));
-    assert_eq!(said(&["--lock", "libc"]), "no nothing none\n");
-    assert_eq!(said(&["--lock", "libc-through"]), format!("yes lock=libc {library}\n"));
+    assert_eq!(printed(&[]), format!("yes lock=stanchion {library}\n"));
+    assert_eq!(printed(&["--lock", "libc"]), "no nothing none\n");
+    assert_eq!(printed(&["--lock", "libc-through"]), format!("yes lock=libc {library}\n"));
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn signals_are_passed_on() {
                 continue;
             }
             let trap = format!("trap 'echo got {name}; exit 9' {name};");
-            let (said, code) = signalled(&preload, options, &trap, signal);
-            assert_eq!((said.as_str(), code), (format!("got {name}\n").as_str(), Some(9)), "{options:?}");
+            let (printed, code) = signalled(&preload, options, &trap, signal);
+            assert_eq!((printed.as_str(), code), (format!("got {name}\n").as_str(), Some(9)), "{options:?}");
         }
         // What the program does not handle ends it, and us with its code.
         assert_eq!(signalled(&preload, options, "", Signal::TERM), (String::new(), Some(143)), "{options:?}");
@@ -169,10 +169,10 @@ fn statistics_and_records_are_asked_of_the_library() {
     let words = text(&output.stdout);
     let expected = format!("lock=stanchion,record={}/.stanchion-record-", preload.dir().display());
     assert!(words.starts_with(&expected) && words.contains(",stats=/") && record.exists(), "{words}");
-    let said = text(&output.stderr);
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines.len() == 2 && lines[0].contains("--stats: the file is not what the library"), "{said}");
-    assert!(lines[1].contains("--record: nothing was recorded"), "{said}");
+    let printed = text(&output.stderr);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("--stats: the file is not what the library"), "{printed}");
+    assert!(lines[1].contains("--record: nothing was recorded"), "{printed}");
     let again = refused(&mut preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
     assert!(again.contains("exists already"), "{again}");
 }

@@ -28,7 +28,7 @@ struct Run {
     dir: TempDir,
     code: Option<i32>,
     /// What the command said.
-    said: String,
+    printed: String,
     /// The locks as the program named them.
     names: Vec<(String, String)>,
 }
@@ -52,7 +52,7 @@ fn run(main: &str, flags: &[&str]) -> Option<Run> {
     let names = names.map(|(name, address)| (name.to_owned(), address.to_owned())).collect();
     let left: Vec<_> = fs::read_dir(dir.path().join("out")).expect("readable").collect();
     assert_eq!(left.len(), 1, "nothing but the trace is left");
-    Some(Run { dir, code: output.status.code(), said: text(&output.stderr), names })
+    Some(Run { dir, code: output.status.code(), printed: text(&output.stderr), names })
 }
 
 impl Run {
@@ -127,8 +127,8 @@ int main(void) {
     for (int i = 0; i < 3; i++) { pthread_rwlock_wrlock(&table); pthread_rwlock_unlock(&table); }
 }"#;
     let Some(run) = run(main, &[]) else { return };
-    assert_eq!(run.code, Some(0), "{}", run.said);
-    assert!(run.said.contains("6053 events in") && run.said.lines().count() == 1, "{}", run.said);
+    assert_eq!(run.code, Some(0), "{}", run.printed);
+    assert!(run.printed.contains("6053 events in") && run.printed.lines().count() == 1, "{}", run.printed);
     let figures = run.figures();
     let found = [
         ("a", "mutex"),
@@ -169,7 +169,7 @@ int main(void) {
     take(&b, 1);
 }"#;
     let Some(run) = run(main, &["-q"]) else { return };
-    assert_eq!((run.code, &*run.said), (Some(0), ""));
+    assert_eq!((run.code, &*run.printed), (Some(0), ""));
     let figures = run.figures();
     let time = |name: &str, what: &str| run.row(&figures, name, "mutex")[what].as_f64().expect("a time");
     assert!(time("a", "max_wait_ns") > 0.0 && time("b", "max_wait_ns") == 0.0, "{figures}");
@@ -199,7 +199,11 @@ int main(void) {
     let figures = run.figures();
     assert_eq!((run.events(&figures, "a", "mutex"), number(&figures["dropped"])), (6, 5), "{figures}");
     assert_eq!(number(&figures["events"]), 22);
-    assert!(run.said.contains("5 events were dropped") && !run.said.contains("full"), "{}", run.said);
+    assert!(
+        run.printed.contains("5 events were dropped") && !run.printed.contains("full"),
+        "{}",
+        run.printed
+    );
 }
 
 #[test]
@@ -216,7 +220,7 @@ int main(void) {
     kill(getpid(), SIGKILL);
 }";
     let Some(run) = run(main, &[]) else { return };
-    assert_eq!(run.code, Some(137), "{}", run.said);
+    assert_eq!(run.code, Some(137), "{}", run.printed);
     let figures = run.figures();
     assert_eq!((threads(&figures), number(&figures["dropped"])), (vec![7000, 50000], 0));
 }
@@ -233,12 +237,12 @@ int main(void) {
     pthread_create(&thread[0], 0, other, 0); pthread_join(thread[0], 0); // finds no room at all
 }";
     let Some(run) = run(main, &["--record-limit", "1"]) else { return };
-    assert_eq!(run.code, Some(0), "{}", run.said);
+    assert_eq!(run.code, Some(0), "{}", run.printed);
     let figures = run.figures();
     let (events, dropped) = (number(&figures["events"]), number(&figures["dropped"]));
     assert_eq!(events + dropped, 1_600_000);
     assert!(events > 10_000 && dropped > 500_000 && figures["full"] == true, "{figures}");
-    assert!(run.said.contains("the room was full"), "{}", run.said);
+    assert!(run.printed.contains("the room was full"), "{}", run.printed);
     assert!(fs::metadata(run.trace()).expect("there").len() < 1 << 20);
 }
 

@@ -20,7 +20,7 @@ __attribute__((noinline)) static void *place(pthread_mutex_t *mutex) {
     return __builtin_return_address(0);
 }
 int main(void) {
-    unsetenv("STANCHION"); /* what was said in the beginning counts */
+    unsetenv("STANCHION"); /* what was printed in the beginning counts */
     for (int round = 0; round < 3; round++) {
         place(&first); place(&second); place(&nested); pthread_mutex_lock(&nested);
         if (round == 2)
@@ -60,8 +60,8 @@ impl Program {
             .output()
             .expect("it starts");
         assert!(output.status.success(), "{words}: {}", text(&output.stderr));
-        let said = text(&output.stdout);
-        let mut fields = said.split_whitespace();
+        let printed = text(&output.stdout);
+        let mut fields = printed.split_whitespace();
         let address = fields.next().expect("an address").to_owned();
         let mut is = || fields.next().expect("a field") == "1";
         (address, [is(), is(), is()], text(&output.stderr))
@@ -71,8 +71,8 @@ impl Program {
 #[test]
 fn single_mutexes_have_the_lock_that_a_word_names_for_them() {
     let Some(program) = Program::build() else { return };
-    let (address, nobody, said) = program.run("");
-    assert_eq!((nobody, said.as_str()), ([false; 3], ""));
+    let (address, nobody, printed) = program.run("");
+    assert_eq!((nobody, printed.as_str()), ([false; 3], ""));
     for (words, expected) in [
         (format!("lock@{address}=ppc-simple"), [true, false, false]),
         ("lock@rules=ppc-simple".to_owned(), [true; 3]),
@@ -81,8 +81,8 @@ fn single_mutexes_have_the_lock_that_a_word_names_for_them() {
         (format!("lock=ppc-simple,lock@{address}=unfair-q"), [false, true, true]),
         ("lock@other=ppc-simple,lock@rules+0x1=ppc-simple".to_owned(), [false; 3]),
     ] {
-        let (_, which, said) = program.run(&words);
-        assert_eq!((which, said.as_str()), (expected, ""), "{words}");
+        let (_, which, printed) = program.run(&words);
+        assert_eq!((which, printed.as_str()), (expected, ""), "{words}");
     }
 }
 
@@ -90,10 +90,10 @@ fn single_mutexes_have_the_lock_that_a_word_names_for_them() {
 fn a_bad_word_is_told_and_leaves_the_program_to_libc() {
     let Some(program) = Program::build() else { return };
     for words in ["lock@=qspin", "lock@0xzz=qspin", "lock@rules=libc", "lock@rules=nonsense", "lock@rules"] {
-        let (_, which, said) = program.run(words);
+        let (_, which, printed) = program.run(words);
         assert_eq!(which, [false; 3], "{words}");
-        assert_eq!(said.lines().count(), 1, "{words}: {said}");
-        assert!(said.contains(words) && said.contains("libc's own locks"), "{words}: {said}");
+        assert_eq!(printed.lines().count(), 1, "{words}: {printed}");
+        assert!(printed.contains(words) && printed.contains("libc's own locks"), "{words}: {printed}");
     }
 }
 
@@ -111,9 +111,9 @@ int main(void) { return write(2, "main\n", 5) != 5; }
     assert!(built.status.success(), "{}", text(&built.stderr));
     for words in ["lock=nonsense", "nonsense", "spin=many", "lock@rules=nonsense"] {
         let output = Command::new(&idle).env("LD_PRELOAD", library()).env("STANCHION", words).output();
-        let said = text(&output.expect("it starts").stderr);
-        let lines: Vec<&str> = said.lines().collect();
-        assert!(lines.len() == 2 && lines[1] == "main", "{words}: {said}");
-        assert!(lines[0].starts_with(&format!("stanchion: STANCHION: `{words}`: ")), "{words}: {said}");
+        let printed = text(&output.expect("it starts").stderr);
+        let lines: Vec<&str> = printed.lines().collect();
+        assert!(lines.len() == 2 && lines[1] == "main", "{words}: {printed}");
+        assert!(lines[0].starts_with(&format!("stanchion: STANCHION: `{words}`: ")), "{words}: {printed}");
     }
 }

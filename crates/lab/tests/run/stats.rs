@@ -134,8 +134,8 @@ int main(void) {
     for (int i = 0; i < 9; i++) write_table();
 }";
     let Some(run) = run(main) else { return };
-    let (code, said, figures) = run.finish();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed, figures) = run.finish();
+    assert_eq!(code, Some(0), "{printed}");
     assert_eq!(acquisitions(&figures, "take_quiet"), 703);
     assert_eq!(taken_in(&figures, "take_quiet")[0]["failed"], 3);
     assert_eq!(taken_in(&figures, "take_quiet")[0]["contended"], 0);
@@ -157,16 +157,16 @@ int main(void) {
     assert_eq!(kinds, ["mutex", "read", "write"]);
     // The one that was waited for comes first, also in what a person reads.
     assert_eq!(figures["locks"][0], *hot);
-    let first = said.lines().find(|line| line.trim_start().starts_with("1 take_hot (program.c:"));
-    assert!(first.is_some_and(|line| line.contains("< main (program.c:")), "{said}");
+    let first = printed.lines().find(|line| line.trim_start().starts_with("1 take_hot (program.c:"));
+    assert!(first.is_some_and(|line| line.contains("< main (program.c:")), "{printed}");
 }
 
 #[test]
 fn a_program_that_is_killed_or_leaves_at_once_keeps_what_was_counted() {
     for (end, code) in [("raise(SIGKILL)", 137), ("_exit(3)", 3), ("abort()", 134)] {
         let Some(run) = run(&format!("int main(void) {{ take_quiet(500); {end}; }}")) else { return };
-        let (ended, said, figures) = run.finish();
-        assert_eq!(ended, Some(code), "{said}");
+        let (ended, printed, figures) = run.finish();
+        assert_eq!(ended, Some(code), "{printed}");
         assert_eq!(acquisitions(&figures, "take_quiet"), 500, "{end}");
     }
 }
@@ -175,7 +175,7 @@ fn a_program_that_is_killed_or_leaves_at_once_keeps_what_was_counted() {
 fn a_forked_child_is_counted_as_itself() {
     let main = "int main(void) { take_quiet(10); if (!fork()) { take_quiet(20); _exit(0); } wait(0); take_quiet(5); }";
     let Some(run) = run(main) else { return };
-    let (_, said, figures) = run.finish();
+    let (_, printed, figures) = run.finish();
     let mut counts: Vec<(u64, u64)> = taken_in(&figures, "take_quiet")
         .iter()
         .map(|lock| {
@@ -183,7 +183,7 @@ fn a_forked_child_is_counted_as_itself() {
         })
         .collect();
     counts.sort_unstable();
-    assert_eq!(counts, [(0, 15), (1, 20)], "{said}");
+    assert_eq!(counts, [(0, 15), (1, 20)], "{printed}");
     let pids = [0, 1].map(|process| figures["processes"][process]["pid"].as_u64());
     assert!(pids[0].is_some() && pids[1].is_some() && pids[0] != pids[1]);
 }
@@ -222,7 +222,7 @@ fn locks_that_come_and_go_share_a_record_with_those_before_them() {
             for (int i = 0; i < 4; i++) use(copies + 1);
         }";
     let Some(run) = run(main) else { return };
-    let (_, said, figures) = run.finish();
+    let (_, printed, figures) = run.finish();
     let mut counts: Vec<(u64, u64)> = taken_in(&figures, "use")
         .iter()
         .map(|lock| {
@@ -231,7 +231,7 @@ fn locks_that_come_and_go_share_a_record_with_those_before_them() {
         .collect();
     counts.sort_unstable();
     // The copy is another lock; the first use after the loop comes from another place.
-    assert_eq!(counts, [(1, 1), (1, 4), (300, 300)], "{said}");
+    assert_eq!(counts, [(1, 1), (1, 4), (300, 300)], "{printed}");
 }
 
 #[test]
@@ -248,13 +248,13 @@ fn what_is_left_to_libc_is_named() {
             pthread_mutex_lock(m + 2);
         }";
     let Some(run) = run(main) else { return };
-    let (_, said, figures) = run.finish();
+    let (_, printed, figures) = run.finish();
     assert_eq!(
         figures["left_to_libc"],
         serde_json::json!([["robust mutexes", 1], ["process-shared mutexes", 2]])
     );
-    assert!(said.contains("no lock was taken that is counted"), "{said}");
-    assert!(said.contains("left to libc: 2 process-shared mutexes"), "{said}");
+    assert!(printed.contains("no lock was taken that is counted"), "{printed}");
+    assert!(printed.contains("left to libc: 2 process-shared mutexes"), "{printed}");
 }
 
 /// The third column of a table's rows of mutexes.
@@ -279,15 +279,15 @@ fn sigusr2_tells_how_things_stand_and_the_program_goes_on() {
     assert_eq!(line, "ready\n");
     let told = Command::new("kill").args(["-USR2", &child.id().to_string()]).status();
     assert!(told.expect("kill starts").success());
-    let mut said = BufReader::new(child.stderr.take().expect("piped"));
+    let mut printed = BufReader::new(child.stderr.take().expect("piped"));
     let mut first = String::new();
     while !first.contains("take_quiet") {
-        assert!(said.read_line(&mut first).expect("read") > 0, "{first}");
+        assert!(printed.read_line(&mut first).expect("read") > 0, "{first}");
     }
     assert_eq!(acquired(&first), ["5"], "{first}");
     drop(child.stdin.take());
     let mut rest = String::new();
-    said.read_to_string(&mut rest).expect("read");
+    printed.read_to_string(&mut rest).expect("read");
     assert_eq!(child.wait().expect("waited for").code(), Some(4), "{rest}");
     assert_eq!(acquired(&rest), ["11"], "{rest}");
     assert_eq!(acquisitions(&run.figures(), "take_quiet"), 11);

@@ -299,8 +299,8 @@ pub fn write(file: &WorkloadFile) -> String {
     for (index, source) in file.sources.iter().enumerate() {
         let head = if index == 0 { "\n[source.workload]\n" } else { "" };
         let name = source.field.trim_start_matches("workload.");
-        let said = quoted(&format!("{}: {}", source.evidence, source.text));
-        writeln!(text, "{head}{name} = {said}").expect("a string takes everything");
+        let source = quoted(&format!("{}: {}", source.evidence, source.text));
+        writeln!(text, "{head}{name} = {source}").expect("a string takes everything");
     }
     for (index, prior) in file.priors.iter().enumerate() {
         let head = if index == 0 { "\n[prior.workload] # relative width, for the fit\n" } else { "" };

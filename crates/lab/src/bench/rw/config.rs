@@ -64,8 +64,8 @@ pub(crate) fn list() -> String {
     let mut text = String::new();
     list_locks(&mut text, &contenders::entries(), 17);
     text.push_str("memory beside the lock itself\n");
-    for row in contenders::all().filter(|row| !row.memory.said().is_empty()) {
-        let _ = writeln!(text, "  {:<17} {}", row.entry.name, row.memory.said());
+    for row in contenders::all().filter(|row| !row.memory.description().is_empty()) {
+        let _ = writeln!(text, "  {:<17} {}", row.entry.name, row.memory.description());
     }
     list_profiles(&mut text);
     crate::tuned::list(&mut text);

@@ -23,7 +23,7 @@ impl Memory {
         Self { heap_per_lock: 0, per_thread: 0, per_class: 0, per_thread_and_class: 0 };
 
     /// In words, nothing left out that is not zero.
-    pub(crate) fn said(self) -> String {
+    pub(crate) fn description(self) -> String {
         let parts = [
             (self.heap_per_lock, "on the heap"),
             (self.per_thread, "a thread"),
@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn memory_is_said_where_there_is_any() {
-        assert_eq!(Memory::NONE.said(), "");
+        assert_eq!(Memory::NONE.description(), "");
         let memory = Memory { per_thread: 128, per_class: 24, ..Memory::NONE };
-        assert_eq!(memory.said(), "128 B a thread, 24 B a class");
+        assert_eq!(memory.description(), "128 B a thread, 24 B a class");
     }
 }

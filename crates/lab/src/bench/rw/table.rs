@@ -195,7 +195,8 @@ fn uncontended(report: &RwReport) -> String {
     let ratio = |ns: f64, of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{:.2}", ns / of));
     for row in &report.uncontended {
         let info = report.locks.iter().find(|lock| lock.name == row.lock);
-        let more = info.is_some_and(|info| info.memory.is_some_and(|memory| !memory.said().is_empty()));
+        let more =
+            info.is_some_and(|info| info.memory.is_some_and(|memory| !memory.description().is_empty()));
         let bytes = info.map(|info| format!("{}{}", info.bytes, if more { "+" } else { " " }));
         table.add_row([
             if row.lock == NO_LOCK { "(bare loop)".to_owned() } else { row.lock.clone() },
@@ -212,9 +213,9 @@ fn uncontended(report: &RwReport) -> String {
     let title = "uncontended lock + unlock by one thread, loop included (ns: best round; ratios of those)";
     let mut text = format!("{title}\n{}\n", trimmed(&table));
     for lock in &report.locks {
-        let said = lock.memory.map(super::Memory::said).unwrap_or_default();
-        if !said.is_empty() {
-            let _ = writeln!(text, "+ {}: {said}", lock.name);
+        let description = lock.memory.map(super::Memory::description).unwrap_or_default();
+        if !description.is_empty() {
+            let _ = writeln!(text, "+ {}: {description}", lock.name);
         }
     }
     text

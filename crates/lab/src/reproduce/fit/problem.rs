@@ -54,8 +54,8 @@ pub(crate) struct Problem {
 /// The value that a parameter had before it was fitted, if a source says so.
 fn centre(sources: &[machine_file::Source], path: &str, now: f64) -> f64 {
     let source = sources.iter().find(|source| source.field == path && source.evidence == Evidence::Fit);
-    let said = source.and_then(|source| source.text.rsplit_once(FROM)?.1.parse::<f64>().ok());
-    said.filter(|value| value.is_finite() && *value > 0.0).unwrap_or(now)
+    let known = source.and_then(|source| source.text.rsplit_once(FROM)?.1.parse::<f64>().ok());
+    known.filter(|value| value.is_finite() && *value > 0.0).unwrap_or(now)
 }
 
 /// The path of a file in `dir` if it is there, else its name in the library.

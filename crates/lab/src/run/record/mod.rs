@@ -45,20 +45,20 @@ impl Record {
         if mib == 0 || mib > LIMIT_MOST {
             return Err(format!("--record-limit {mib}: must be from 1 to {LIMIT_MOST} MiB"));
         }
-        let said = |error: io::Error| format!("--record {}: {error}", path.display());
+        let message = |error: io::Error| format!("--record {}: {error}", path.display());
         // By a path from the root because the program may run elsewhere.
-        let path = std::path::absolute(path).map_err(said)?;
+        let path = std::path::absolute(path).map_err(message)?;
         super::args::word_of("record", "--record", &path)?;
         let dir = path.parent().unwrap_or(Path::new("/"));
-        let raw = tempfile::Builder::new().prefix(".stanchion-record-").tempfile_in(dir).map_err(said)?;
+        let raw = tempfile::Builder::new().prefix(".stanchion-record-").tempfile_in(dir).map_err(message)?;
         let limit = mib << 20;
-        raw.as_file().set_len(limit).map_err(said)?;
-        raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(said)?;
+        raw.as_file().set_len(limit).map_err(message)?;
+        raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(message)?;
         let file = crate::output::create(&path, force).map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
                 format!("--record {}: exists already; use --force to replace it", path.display())
             } else {
-                said(error)
+                message(error)
             }
         })?;
         Ok(Self { path, file, raw, limit, is_quiet })
@@ -95,7 +95,7 @@ impl Record {
 
     fn write(&self, program: &[std::ffi::OsString]) -> Result<Option<Totals>, String> {
         let raw = self.raw.as_file();
-        let said = |error: io::Error| error.to_string();
+        let message = |error: io::Error| error.to_string();
         let Some(header) = Header::read(raw).map_err(|why| format!("the program's file {why}"))? else {
             return Ok(None);
         };
@@ -108,16 +108,16 @@ impl Record {
         let mut totals =
             Totals { dropped: header.dropped, is_full: header.is_full().into(), ..Totals::default() };
         let mut locks: BTreeSet<Lock> = BTreeSet::new();
-        let mut writer = Writer::begin(BufWriter::new(&self.file), &meta).map_err(said)?;
+        let mut writer = Writer::begin(BufWriter::new(&self.file), &meta).map_err(message)?;
         totals.damaged = raw::chunks(raw, &header, |chunk| {
             chunk.decode(|event| _ = locks.insert((chunk.process, event.key)));
             totals.chunks += 1;
             totals.events += u64::from(chunk.number);
             totals.dropped += chunk.dropped;
-            writer.chunk(&chunk).map_err(said)
+            writer.chunk(&chunk).map_err(message)
         })?;
         let locks: Vec<Lock> = locks.into_iter().collect();
-        writer.end(&locks, &totals).map_err(said)?;
+        writer.end(&locks, &totals).map_err(message)?;
         Ok(Some(totals))
     }
 }

@@ -48,8 +48,8 @@ pub(super) fn write(report: &RwReport) -> String {
     events(&mut page, cells.map(|cell| (&cell.both, format!("{}, {}", cell.both.profile, cell.mix.name()))));
     facts(&mut page, report);
     locks(&mut page, report, |lock| {
-        let said = lock.memory.map(crate::bench::rw::Memory::said).unwrap_or_default();
-        if said.is_empty() { said } else { format!("; {said}") }
+        let description = lock.memory.map(crate::bench::rw::Memory::description).unwrap_or_default();
+        if description.is_empty() { description } else { format!("; {description}") }
     });
     page.push_str("</body></html>\n");
     page
