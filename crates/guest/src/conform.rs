@@ -100,7 +100,7 @@ impl<M: Machine> World for Vcpus<M> {
 
     /// Where vCPUs outnumber CPUs, a lock that is handed over in turn is so by way of the hypervisor's scheduler, which takes some
     /// milliseconds a turn: contexts are few, and have little to do.
-    fn conduct(case: &Case, check: fn(Load)) {
+    fn run_case(case: &Case, check: fn(Load)) {
         let (most, rounds) = match case.waiting {
             Waiting::Spins | Waiting::GivesWay => (4, 40),
             Waiting::Halts => (8, 100),

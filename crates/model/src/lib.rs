@@ -39,7 +39,7 @@
 
 mod cells;
 pub mod check;
-pub mod conduct;
+pub mod contexts;
 mod guard;
 mod interrupts;
 pub mod locks;

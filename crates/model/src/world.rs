@@ -1,5 +1,5 @@
 //! One execution's machine: the storage of the contexts, their kicks, and what they see of the world around them.
-pub(crate) mod conducted;
+pub(crate) mod look;
 mod phases;
 mod storage;
 

@@ -6,7 +6,7 @@ use stanchion_core::order::{AcqRel, Acquire, Release};
 
 use stanchion_core::{Atomic, Platform};
 use stanchion_model::check::Report;
-use stanchion_model::{Limits, Model, conduct};
+use stanchion_model::{Limits, Model, contexts};
 use stanchion_suite::{Body, Case, Context, Flag, Load, Witness, World};
 
 /// Contexts are threads of loom.
@@ -58,7 +58,7 @@ impl Witness for Guarded {
 fn explore(preemptions: usize, check: fn(Load)) -> Report {
     let load = Load::least();
     let limits = Limits { preemptions: Some(preemptions), time: Duration::from_mins(5) };
-    conduct::explore(load.contexts, &limits, move || check(load))
+    contexts::explore(load.contexts, &limits, move || check(load))
 }
 
 impl World for Explored {
@@ -67,14 +67,14 @@ impl World for Explored {
     type Witness = Guarded;
 
     fn run(_report: &dyn Fn() -> String, contexts: Vec<Context>) {
-        conduct::contexts(contexts);
+        contexts::contexts(contexts);
     }
 
     fn until(_what: &str, done: &mut dyn FnMut() -> bool) {
-        conduct::wait_until(done);
+        contexts::wait_until(done);
     }
 
-    fn conduct(case: &Case, check: fn(Load)) {
+    fn run_case(case: &Case, check: fn(Load)) {
         let preemptions = if case.body == Body::ManyAtOnce { 1 } else { 2 };
         let report = explore(preemptions, check);
         println!("{case:?}: {} executions in {:?}", report.executions, report.time);
@@ -126,7 +126,7 @@ mod detectors {
                 let lock = std::sync::Arc::clone(&lock);
                 Box::new(move || lock.acquire())
             };
-            conduct::contexts(vec![context(), context()]);
+            contexts::contexts(vec![context(), context()]);
         };
         assert_eq!(failure(forgets), Some(Kind::Stuck));
     }

@@ -6,7 +6,7 @@
 //! both repeat exactly from a seed.
 mod arena;
 mod coherence;
-pub mod conduct;
+pub mod contexts;
 mod coroutine;
 mod datafile;
 mod domain;

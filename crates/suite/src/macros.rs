@@ -118,7 +118,7 @@ macro_rules! test_rows {
                 body: $crate::Body::$variant,
             },
             name: concat!(stringify!($row), "::", stringify!($body)),
-            conduct: <$world as $crate::World>::conduct,
+            run_case: <$world as $crate::World>::run_case,
             body: $crate::$bodies::$body::<$world, $lock>,
         }),*]);
     };

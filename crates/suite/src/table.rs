@@ -9,14 +9,14 @@ pub struct Test {
     pub name: &'static str,
     /// What it is.
     pub case: Case,
-    pub(crate) conduct: fn(&Case, fn(Load)),
+    pub(crate) run_case: fn(&Case, fn(Load)),
     pub(crate) body: fn(Load),
 }
 
 impl Test {
     /// Runs it. A test that fails panics.
     pub fn run(&self) {
-        (self.conduct)(&self.case, self.body);
+        (self.run_case)(&self.case, self.body);
     }
 
     /// Whether it is one of the lock that command lines call `name`, as `pv-qspin-hash`.
@@ -27,7 +27,7 @@ impl Test {
     /// What a function of [`mutex_tests!`](crate::mutex_tests) does.
     #[doc(hidden)]
     pub fn check<W: World>(case: &Case, body: fn(Load)) {
-        W::conduct(case, body);
+        W::run_case(case, body);
     }
 }
 

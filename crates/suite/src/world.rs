@@ -25,7 +25,7 @@ pub trait World: Sized + 'static {
     fn until(what: &str, done: &mut dyn FnMut() -> bool);
 
     /// Calls `check` as often as a test takes here, each time with as much to do as fits.
-    fn conduct(case: &Case, check: fn(Load));
+    fn run_case(case: &Case, check: fn(Load));
 }
 
 /// What a test is.

@@ -7,7 +7,7 @@ use super::list;
 use super::mutexes::Mutexes;
 use super::plan::{self, Group, Topic};
 use super::report::{Cell, Report, State, Uncontended};
-use super::run::conduct;
+use super::run::run_study;
 use super::study::{Study, Tallies};
 use super::warnings::Warning;
 use crate::ablate::{Sample, tables};
@@ -19,7 +19,7 @@ struct Ablation<const MARKDOWN: bool>;
 
 /// Measures the locks of `args`, the first of which is what others are compared with.
 pub(crate) fn run<const MARKDOWN: bool>(args: &Args) -> ExitCode {
-    conduct::<Ablation<MARKDOWN>>(
+    run_study::<Ablation<MARKDOWN>>(
         args,
         list::list,
         |cpus| Config::resolve(args, cpus),

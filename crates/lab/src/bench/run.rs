@@ -31,7 +31,7 @@ const WATCH: Duration = Duration::from_millis(200);
 
 /// Runs the benchmark of mutexes.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    conduct::<Mutexes>(
+    run_study::<Mutexes>(
         args,
         list::list,
         |cpus| Config::resolve(args, cpus),
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 }
 
 /// Runs a benchmark: resolved by `resolve`, planned by `plan`, written as `formats`.
-pub(crate) fn conduct<S: Study>(
+pub(crate) fn run_study<S: Study>(
     args: &Args,
     list: fn() -> String,
     resolve: impl FnOnce(Vec<usize>) -> Result<Config, String>,

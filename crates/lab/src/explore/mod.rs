@@ -1,11 +1,11 @@
 //! `stanchion explore`: random and priority schedules, with faults, over every lock.
 //!
 //! The exploring itself is in `stanchion-sim`; here is what may be typed ([`args`]), how schedules are spread over threads
-//! ([`conduct`]), what came of each lock ([`outcome`]), and what is printed and written ([`report`]).
+//! ([`run`]), what came of each lock ([`outcome`]), and what is printed and written ([`report`]).
 mod args;
-mod conduct;
 mod outcome;
 mod report;
+mod run;
 
 use crate::output::{FAILED, PASSED, REFUSED, add, say};
 use crate::provenance::Provenance;
@@ -57,7 +57,7 @@ fn explore(mut plan: Plan) -> ExitCode {
         if crate::interrupt::requested() {
             break;
         }
-        let outcome = conduct::conduct(subject, &plan);
+        let outcome = run::run(subject, &plan);
         if let Some(finding) = &outcome.finding {
             say!("{}", report::finding(&plan, &outcome, finding));
         }

@@ -1,12 +1,11 @@
 //! `stanchion guest`: the locks on real vCPUs, in a small kernel of our own under QEMU.
 //!
-//! What was typed is checked in [`args`]; [`qemu`] is the emulator, [`accel`] finds out whether KVM works. [`conduct`] boots the guest for
+//! What was typed is checked in [`args`]; [`qemu`] is the emulator, [`accel`] finds out whether KVM works. [`run`] boots the guest for
 //! each lock and round. A boot is a [`session`]: bytes become [`lines`], lines [`record`]s, those a [`transcript`], and that a run in the
 //! [`report`], from which [`table`], [`conform`] and [`export`] are written. [`clock`] is what the host gave to each vCPU.
 mod accel;
 mod args;
 mod clock;
-mod conduct;
 mod conform;
 mod export;
 mod lines;
@@ -15,6 +14,7 @@ mod progress;
 mod qemu;
 mod record;
 mod report;
+mod run;
 mod session;
 mod table;
 #[cfg(test)]
@@ -34,7 +34,7 @@ what was finished is kept.";
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> ExitCode {
     match args.resolve() {
-        Ok(request) => conduct::run(request),
+        Ok(request) => run::run(request),
         Err(line) => {
             eprintln!("stanchion guest: {line}");
             ExitCode::from(REFUSED)

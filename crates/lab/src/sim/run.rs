@@ -20,18 +20,18 @@ use std::time::Instant;
 
 /// Runs the simulations.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    conduct(args, &|report| table::render(report, args.events))
+    run_with(args, &|report| table::render(report, args.events))
 }
 
 /// Runs the simulations, and shows their cells in tables of another kind.
 pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> ExitCode {
-    conduct(args, &|report| {
+    run_with(args, &|report| {
         let notes = report.scenes.iter().map(|scene| table::notes(report, scene)).collect::<String>();
         render(&samples::of(report)) + &notes
     })
 }
 
-fn conduct(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
+fn run_with(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
     if args.list {
         return print(&config::list(), ExitCode::SUCCESS);
     }

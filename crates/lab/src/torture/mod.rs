@@ -1,6 +1,6 @@
 //! `stanchion torture`: the kernel's locktorture for native locks.
 //!
-//! The parent ([`conduct`]) starts one child process per lock and never touches a lock itself. The child
+//! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]), moves and
 //! pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in [`test_lock`], what is
 //! tortured in [`registry`], what is broken on purpose in [`busted`].
@@ -8,12 +8,12 @@ mod arena;
 mod args;
 mod busted;
 mod claims;
-mod conduct;
 mod delay;
 mod event;
 mod handler;
 mod orders;
 mod outcome;
+mod parent;
 mod registry;
 mod report;
 mod rng;
@@ -102,7 +102,7 @@ fn torture(mut plan: Plan) -> ExitCode {
         }
         bar.set_message(format!("{} ({} of {})", row.name, number + 1, plan.rows.len()));
         let mut outcome =
-            until_caught(plan.orders_for(row), plan.tries, |orders| conduct::conduct(row, orders, &bar));
+            until_caught(plan.orders_for(row), plan.tries, |orders| parent::run_child(row, orders, &bar));
         if plan.orders.extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }

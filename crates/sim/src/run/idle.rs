@@ -1,5 +1,5 @@
 //! A waiter that has asked newcomers to leave the lock to it, and loses its CPU then: for how long the lock is free though somebody that runs wants it.
-use crate::conduct::conduct_tuned;
+use crate::contexts::run_contexts_tuned;
 use crate::engine;
 use crate::machine::{FairShare, Machine, SchedulerKind};
 use crate::platform::Sim;
@@ -136,7 +136,7 @@ fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
             let scene = Arc::clone(&scene);
             Box::new(move || scene.live()) as Box<dyn FnOnce() + Send>
         });
-        conduct_tuned(
+        run_contexts_tuned(
             &machine(),
             seed,
             &[(Tunable::HandOver, 0), (Tunable::Adapt, 0), (Tunable::SpinNanos, 20_000)],

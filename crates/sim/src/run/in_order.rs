@@ -1,5 +1,5 @@
 //! The default lock in order, as the queue of a reader-writer lock: nobody overtakes who waits, though waits have deadlines.
-use crate::conduct::conduct;
+use crate::contexts::run_contexts;
 use crate::platform::Sim;
 use crate::testing::machine;
 use stanchion_core::{Platform, RawLock, StanchionLock};
@@ -38,7 +38,7 @@ fn who_takes_over_a_place_waits_in_it() {
                 assert!(lock.acquire_until(&u64::MAX), "there is time enough");
             }),
         ];
-        conduct(&machine(1, 1, 4), 1, contexts).expect("all get it");
+        run_contexts(&machine(1, 1, 4), 1, contexts).expect("all get it");
         assert_eq!(
             *order.lock().expect("no panic"),
             [0, 1, 2, 3],

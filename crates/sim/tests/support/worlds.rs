@@ -2,7 +2,7 @@
 use core::cell::Cell;
 use core::sync::atomic::AtomicU32;
 use stanchion_sim::explore::{self, Stepped};
-use stanchion_sim::{Sim, conduct, machine};
+use stanchion_sim::{Sim, contexts, machine};
 use stanchion_suite::{Body, Case, Context, Load, Sort, Waiting, World};
 
 thread_local! {
@@ -28,7 +28,7 @@ impl World for Stepping {
     type Witness = ();
 
     fn run(report: &dyn Fn() -> String, contexts: Vec<Context>) {
-        if let Err(failure) = explore::conduct(SEED.get(), contexts) {
+        if let Err(failure) = explore::run_contexts(SEED.get(), contexts) {
             panic!("seed {}: {}\n{}", SEED.get(), failure.what, report());
         }
     }
@@ -37,7 +37,7 @@ impl World for Stepping {
         explore::wait_until(what, done);
     }
 
-    fn conduct(case: &Case, check: fn(Load)) {
+    fn run_case(case: &Case, check: fn(Load)) {
         let seeds = match (case.sort, case.body) {
             (Sort::Mutex, Body::Excludes | Body::ExcludesWithTries) => 20,
             (_, Body::FreeAfterRelease) => 1,
@@ -74,16 +74,16 @@ impl World for Timed {
 
     fn run(report: &dyn Fn() -> String, contexts: Vec<Context>) {
         let machine = machine::load(MACHINE.get()).expect("a shipped machine").machine;
-        if let Err(failure) = conduct::conduct(&machine, 1, contexts) {
+        if let Err(failure) = contexts::run_contexts(&machine, 1, contexts) {
             panic!("{}: {failure:?}\n{}", MACHINE.get(), report());
         }
     }
 
     fn until(_what: &str, done: &mut dyn FnMut() -> bool) {
-        conduct::wait_until(done);
+        contexts::wait_until(done);
     }
 
-    fn conduct(case: &Case, check: fn(Load)) {
+    fn run_case(case: &Case, check: fn(Load)) {
         // Waiters that spin stop each other when they outnumber the CPUs, so there are two of them on two CPUs.
         let shared = match case.waiting {
             Waiting::Spins => Load::new(2, 40),

@@ -31,7 +31,7 @@ impl<C: Counting> World for Threads<C> {
         watch::until(what, String::new, done);
     }
 
-    fn conduct(case: &Case, check: fn(Load)) {
+    fn run_case(case: &Case, check: fn(Load)) {
         if case.sort == Sort::ReaderWriter {
             fenced::fence_if_sanitized();
         }

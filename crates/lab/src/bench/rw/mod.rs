@@ -19,7 +19,7 @@ mod table;
 mod testing;
 mod worker;
 
-use super::run::conduct;
+use super::run::run_study;
 pub(crate) use args::RwArgs;
 pub(crate) use cell::RwSpec;
 pub(crate) use contender::Memory;
@@ -29,7 +29,7 @@ use study::RwLocks;
 
 /// Runs the benchmark of reader-writer locks.
 pub(crate) fn run(args: &RwArgs) -> ExitCode {
-    conduct::<RwLocks>(
+    run_study::<RwLocks>(
         &args.common,
         config::list,
         |cpus| config::resolve(args, cpus),

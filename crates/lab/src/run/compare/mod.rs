@@ -1,9 +1,9 @@
 //! `stanchion run --compare`: one program under several locks, again and again in turn.
 //!
 //! [`setting`] is what was asked for and in which order the runs go, [`metric`] what is compared, [`engine`] the loop over the runs,
-//! [`executor`] one run and [`output`] what it printed, [`report`] what came of all and [`ratio`] how sure that is, [`conduct`] the
+//! [`executor`] one run and [`output`] what it printed, [`report`] what came of all and [`ratio`] how sure that is, [`drive`] the
 //! whole from arguments to exit code.
-mod conduct;
+mod drive;
 mod engine;
 mod executor;
 mod export;
@@ -19,7 +19,7 @@ mod testing;
 use super::Target;
 use super::environment::Environment;
 use crate::export::Exports;
-pub(crate) use conduct::run;
+pub(crate) use drive::run;
 pub(crate) use export::{CSV, JSON, Writer};
 pub(crate) use metric::Metric;
 use report::Report;

@@ -13,12 +13,16 @@ const LONGEST: Time = 60_000 * MS;
 
 /// Runs contexts to their end; locks of theirs are made for [`crate::Sim`] and may lie anywhere. A panic in one of them is a
 /// [`Failure::Broken`], and so is a deadlock, or a minute of virtual time.
-pub fn conduct(machine: &Machine, seed: u64, contexts: Vec<Box<dyn FnOnce() + Send>>) -> Result<(), Failure> {
-    conduct_tuned(machine, seed, &[], contexts)
+pub fn run_contexts(
+    machine: &Machine,
+    seed: u64,
+    contexts: Vec<Box<dyn FnOnce() + Send>>,
+) -> Result<(), Failure> {
+    run_contexts_tuned(machine, seed, &[], contexts)
 }
 
-/// As [`conduct`], with tunables set.
-pub(crate) fn conduct_tuned(
+/// As [`run_contexts`], with tunables set.
+pub(crate) fn run_contexts_tuned(
     machine: &Machine,
     seed: u64,
     tunings: &[(Tunable, u32)],
@@ -46,7 +50,7 @@ pub(crate) fn conduct_tuned(
     }
 }
 
-/// Waits until `done`, looking every 100 ns while other contexts go on. For contexts of [`conduct`].
+/// Waits until `done`, looking every 100 ns while other contexts go on. For contexts of [`run_contexts`].
 pub fn wait_until(done: &mut dyn FnMut() -> bool) {
     while !done() {
         engine::pause(100 * NS);

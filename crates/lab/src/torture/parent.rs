@@ -33,7 +33,7 @@ fn limit(orders: &Orders) -> Duration {
 }
 
 /// Tortures one lock in a child process and says what became of it.
-pub(crate) fn conduct(row: &Row, orders: Orders, bar: &ProgressBar) -> Outcome {
+pub(crate) fn run_child(row: &Row, orders: Orders, bar: &ProgressBar) -> Outcome {
     let limit = limit(&orders);
     let mut outcome = Outcome::new(orders);
     let (mut child, leash, mut lines) = match start(&outcome.orders) {

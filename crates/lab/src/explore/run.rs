@@ -25,7 +25,7 @@ struct Shared {
 }
 
 /// Explores one lock.
-pub(super) fn conduct(subject: &Subject, plan: &Plan) -> Outcome {
+pub(super) fn run(subject: &Subject, plan: &Plan) -> Outcome {
     let start = Instant::now();
     let shared = Shared {
         start,

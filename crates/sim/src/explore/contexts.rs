@@ -17,7 +17,7 @@ const STEP_LIMIT: u64 = 200_000_000;
 /// # Panics
 ///
 /// If there are more contexts than [`CONTEXTS`], or no memory for their stacks.
-pub fn conduct(seed: u64, contexts: Vec<Box<dyn FnOnce() + Send>>) -> Result<(), Failure> {
+pub fn run_contexts(seed: u64, contexts: Vec<Box<dyn FnOnce() + Send>>) -> Result<(), Failure> {
     assert!(contexts.len() <= CONTEXTS, "this world has {CONTEXTS} contexts");
     let plan = Plan { seed, rounds: vec![1; contexts.len()], ..Plan::empty() };
     with(|engine| engine.begin(&plan, Rc::new(SteppedDomain::new(Machine::PLAIN)), STEP_LIMIT));

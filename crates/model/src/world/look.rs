@@ -1,4 +1,4 @@
-//! What contexts of [`conduct`](crate::conduct) ask of the machine beside what locks do.
+//! What contexts of [`contexts`](crate::contexts) ask of the machine beside what locks do.
 use super::{ANY, World, here, wait};
 
 impl World {

@@ -1,4 +1,4 @@
-//! Explores contexts of a test's own, as `conduct` of the simulated worlds runs them.
+//! Explores contexts of a test's own, as `run_contexts` of the simulated worlds runs them.
 //!
 //! The test is performed anew in each execution: it makes its locks, hands its contexts to [`contexts`], and looks at what they have
 //! left. Only what the contexts do is explored.
@@ -7,7 +7,7 @@ use crate::guard;
 use crate::interrupts::Points;
 use crate::settings::PLAIN;
 use crate::shapes::Second;
-use crate::world::{self, World, conducted};
+use crate::world::{self, World, look};
 use stanchion_core::catalogue::InOrder;
 use std::rc::Rc;
 
@@ -44,5 +44,5 @@ pub fn contexts(contexts: Vec<Box<dyn FnOnce() + Send>>) {
 
 /// Waits until `done`, looking again whenever another context has written anything. For contexts.
 pub fn wait_until(done: &mut dyn FnMut() -> bool) {
-    conducted::look_until(done);
+    look::look_until(done);
 }
