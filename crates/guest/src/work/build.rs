@@ -13,10 +13,10 @@
 //! - Bursts and sections are turns of a loop, not time: a vCPU that does not run does not work. How many turns are a millisecond is measured
 //!   at each boot; `rate=` (which the result tells) makes several boots do the same work.
 //! - A timer interrupt looks once in a while whether somebody is stuck (`tick=`).
-use super::chore::{Chore, Watch};
 use super::compute::{self, Pace};
 use super::queue::Queue;
 use super::report::{self, Tale};
+use super::run::{Watch, Work};
 use super::stress::{Line, guarded, watched};
 use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
@@ -151,7 +151,7 @@ impl<M: Machine, S: Subject> Build<M, S> {
     }
 }
 
-impl<M: Machine, S: Subject> Chore for Build<M, S> {
+impl<M: Machine, S: Subject> Work for Build<M, S> {
     fn board(&self) -> &Board {
         &self.board
     }

@@ -1,9 +1,9 @@
 //! The workloads, and what an order makes of them.
 mod build;
-mod chore;
 mod compute;
 mod queue;
 mod report;
+mod run;
 mod stress;
 mod torture;
 
@@ -18,8 +18,8 @@ use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
 use build::Build;
-use chore::carry_out;
 use compute::Pace;
+use run::carry_out;
 use stress::Stress;
 use torture::Torture;
 

@@ -2,9 +2,9 @@
 //!
 //! Under `counter` everybody writes; under `rw` so many of a hundred sections only read, which share the lock where it lets them. What the
 //! lock protects is a counter: at the end it must show every section that wrote, and no reader may see it move.
-use super::chore::{Chore, Watch};
 use super::compute::{self, Pace};
 use super::report::{self, Tale};
+use super::run::{Watch, Work};
 use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
 use crate::machine::Machine;
@@ -48,7 +48,7 @@ impl<M: Machine, S: Subject> Stress<M, S> {
     }
 }
 
-impl<M: Machine, S: Subject> Chore for Stress<M, S> {
+impl<M: Machine, S: Subject> Work for Stress<M, S> {
     fn board(&self) -> &Board {
         &self.board
     }

@@ -14,9 +14,9 @@
 mod handler;
 mod test_lock;
 
-use super::chore::{Chore, Watch};
 use super::compute::{self, one_in};
 use super::report::{self, Tale};
+use super::run::{Watch, Work};
 use crate::board::{Activity, Board, Slot};
 use crate::cells::Gate;
 use crate::machine::Machine;
@@ -279,7 +279,7 @@ fn busy<M: Machine>(end: u64) {
     }
 }
 
-impl<M: Machine, S: Subject> Chore for Torture<M, S> {
+impl<M: Machine, S: Subject> Work for Torture<M, S> {
     fn board(&self) -> &Board {
         &self.board
     }

@@ -19,7 +19,7 @@ const LOOK: u64 = 250_000_000;
 const PROGRESS: u64 = 900_000_000;
 
 /// A workload under one lock.
-pub(crate) trait Chore: Sync + 'static {
+pub(crate) trait Work: Sync + 'static {
     /// Who does what.
     fn board(&self) -> &Board;
 
@@ -57,11 +57,11 @@ impl Watch {
     }
 }
 
-/// A chore under way.
-struct Underway<M: Machine, C: Chore> {
+/// A workload under way.
+struct Underway<M: Machine, C: Work> {
     lock: String,
     order: Order,
-    chore: &'static C,
+    work: &'static C,
     /// The platform's counters when it began.
     before: Vec<Meter>,
     started: u64,
@@ -73,29 +73,29 @@ struct Underway<M: Machine, C: Chore> {
 
 /// What all vCPUs do.
 struct Parts<C: 'static> {
-    chore: &'static C,
+    work: &'static C,
     watch: &'static Watch,
 }
 
-impl<C: Chore> Job for Parts<C> {
+impl<C: Work> Job for Parts<C> {
     fn work(&'static self, vcpu: u16) {
-        self.chore.part(vcpu, self.watch);
+        self.work.part(vcpu, self.watch);
     }
 }
 
 /// Does it, on vCPU 0, with the help of all others; whether all went well. What is made here stays for ever.
-pub(crate) fn carry_out<M: Machine, C: Chore>(
+pub(crate) fn carry_out<M: Machine, C: Work>(
     shared: &'static Shared<M>,
     order: &Order,
     lock: &str,
-    chore: C,
+    work: C,
 ) -> bool {
-    let chore: &'static C = Box::leak(Box::new(chore));
+    let work: &'static C = Box::leak(Box::new(work));
     let started = M::now();
     let underway: &'static Underway<M, C> = Box::leak(Box::new(Underway {
         lock: lock.to_owned(),
         order: order.clone(),
-        chore,
+        work,
         before: (0..M::vcpus()).map(M::meter).collect(),
         started,
         last_report: Count::new(started),
@@ -104,23 +104,23 @@ pub(crate) fn carry_out<M: Machine, C: Chore>(
     }));
     let glance = Box::new(|now| underway.glance(now));
     let watch: &'static Watch = Box::leak(Box::new(Watch { glance, next: Count::new(0) }));
-    shared.together(Box::leak(Box::new(Parts { chore, watch })));
+    shared.together(Box::leak(Box::new(Parts { work, watch })));
     underway.report(true)
 }
 
-impl<M: Machine, C: Chore> Underway<M, C> {
+impl<M: Machine, C: Work> Underway<M, C> {
     fn glance(&self, now: u64) {
         if now.saturating_sub(self.last_report.get()) >= PROGRESS {
             self.last_report.set(now);
-            let (done, of) = self.chore.progress(now);
+            let (done, of) = self.work.progress(now);
             let fields = [("done", done.into()), ("of", of.into()), ("what", Value::Text(&self.lock))];
             record::emit::<M>("progress", &fields);
-            self.chore.chat(&self.lock);
+            self.work.chat(&self.lock);
         }
         // One of those that see it says so, which may take it longer than until the next one looks.
-        if let Some(test_lock) = self.chore.board().stalled(now).filter(|_| self.given_up.claim(0, 1)) {
-            let word = self.chore.word(test_lock);
-            record::failure::<M>("stall", &Stall { board: self.chore.board(), test_lock, word, now });
+        if let Some(test_lock) = self.work.board().stalled(now).filter(|_| self.given_up.claim(0, 1)) {
+            let word = self.work.word(test_lock);
+            record::failure::<M>("stall", &Stall { board: self.work.board(), test_lock, word, now });
             self.report(false);
             record::emit::<M>("end", &[("ok", false.into())]);
             M::abandon();
@@ -130,12 +130,12 @@ impl<M: Machine, C: Chore> Underway<M, C> {
     /// The records at the end; whether all went well.
     fn report(&self, over: bool) -> bool {
         let elapsed = M::now() - self.started;
-        let tale = self.chore.tale(over);
-        self.chore.chat(&self.lock);
+        let tale = self.work.tale(over);
+        self.work.chat(&self.lock);
         let meters: Vec<Meter> =
             self.before.iter().zip(0..).map(|(before, vcpu)| M::meter(vcpu).since(before)).collect();
-        report::vcpus::<M>(self.chore.board(), &meters);
-        report::result::<M>(self.order.workload.name(), &self.lock, self.chore.board(), elapsed, &tale);
+        report::vcpus::<M>(self.work.board(), &meters);
+        report::result::<M>(self.order.workload.name(), &self.lock, self.work.board(), elapsed, &tale);
         for (what, detail) in &tale.failures {
             record::failure::<M>(what, detail);
         }
