@@ -148,7 +148,7 @@ fn interrupt(hook: &Hook<'_>) {
 }
 
 /// What one run of a handler takes.
-struct Errand {
+struct Acquisition {
     test_lock: usize,
     writes: bool,
     /// As a reader that must not wait behind writers.
@@ -158,8 +158,8 @@ struct Errand {
 }
 
 /// What a handler at `depth` takes whose thread claims `claimed`. Under a mutex that is decided by the depth.
-fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand {
-    let own = Errand { test_lock: handler_lock(depth), writes: true, again: false, claimed: false };
+fn choose<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Acquisition {
+    let own = Acquisition { test_lock: handler_lock(depth), writes: true, again: false, claimed: false };
     if !L::SKILLS.shares {
         return own;
     }
@@ -169,21 +169,22 @@ fn errand<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Errand 
         0 if L::SKILLS.handlers_write => own,
         1 if free < TASK_LOCKS => {
             let test_lock = rng.between(free as u64, TASK_LOCKS as u64 - 1) as usize;
-            Errand { test_lock, writes: false, again: rng.one_in(2), claimed: false }
+            Acquisition { test_lock, writes: false, again: rng.one_in(2), claimed: false }
         }
         2 | 3 if again().next().is_some() => {
             let chosen = again().nth(rng.below(again().count() as u64) as usize);
             let test_lock = chosen.unwrap_or(own.test_lock);
-            Errand { test_lock, writes: false, again: true, claimed: true }
+            Acquisition { test_lock, writes: false, again: true, claimed: true }
         }
-        _ => Errand { writes: false, again: rng.one_in(2), ..own },
+        _ => Acquisition { writes: false, again: rng.one_in(2), ..own },
     }
 }
 
 impl<L: Tortured> Torment for Arena<L> {
     fn strike(&self, number: usize, depth: usize, rng: &mut Rng) {
         let slot = &self.slots[number];
-        let Errand { test_lock, writes, again, claimed } = errand::<L>(slot.claims.below(depth), depth, rng);
+        let Acquisition { test_lock, writes, again, claimed } =
+            choose::<L>(slot.claims.below(depth), depth, rng);
         let side = if writes { Side::Writes } else { Side::Reads };
         let place = &self.test_locks[test_lock];
         let context = Self::context(number, depth);

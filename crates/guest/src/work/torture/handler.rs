@@ -47,13 +47,13 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         {
             state.runs.add(1);
             state.deepest.raise(depth as u64);
-            self.errands(vcpu, self.context(vcpu, depth, state.runs.get()), depth);
+            self.acquire_locks(vcpu, self.context(vcpu, depth, state.runs.get()), depth);
             done.set(M::now());
         }
         state.depth.set(depth as u64 - 1);
     }
 
-    fn errands(&self, vcpu: u16, mut context: Context<'_>, depth: usize) {
+    fn acquire_locks(&self, vcpu: u16, mut context: Context<'_>, depth: usize) {
         let reads = S::SKILLS.shares && (!S::SKILLS.handlers_write || context.dice.bool());
         let side = if reads { Side::Reads } else { Side::Writes };
         let lingers = context.dice.u64(0..LONG_ONE_IN) == 0;
