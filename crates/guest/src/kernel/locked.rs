@@ -32,7 +32,7 @@ impl<T> Locked<T> {
     }
 
     /// Waits for so many polls at most until nobody uses the value, keeps others away, and runs `f`, which is told whether that worked.
-    pub(super) fn with_patience(&self, polls: u32, f: impl FnOnce(bool)) {
+    pub(super) fn with_timeout(&self, polls: u32, f: impl FnOnce(bool)) {
         arch::undisturbed(|| {
             let taken = (0..polls).any(|_| {
                 spin_loop();

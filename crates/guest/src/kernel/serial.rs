@@ -49,7 +49,7 @@ pub(super) fn line(text: fmt::Arguments<'_>) {
 /// Writes one line for a machine that is about to end: also if whoever writes a line will never finish it.
 pub(super) fn last_line(text: fmt::Arguments<'_>) {
     let mut port = Port;
-    CHANNEL.with_patience(PATIENCE, |free| {
+    CHANNEL.with_timeout(TIMEOUT_POLLS, |free| {
         if !free {
             put(&mut port, format_args!(""));
         }
@@ -58,7 +58,7 @@ pub(super) fn last_line(text: fmt::Arguments<'_>) {
 }
 
 /// Polls for the end of somebody's line, of a second or so.
-const PATIENCE: u32 = 1 << 22;
+const TIMEOUT_POLLS: u32 = 1 << 22;
 
 fn put(port: &mut Port, text: fmt::Arguments<'_>) {
     // Writing to the port never fails; what is displayed may say that it does, and then the line is cut.

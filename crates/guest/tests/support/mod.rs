@@ -195,9 +195,9 @@ pub(crate) fn run(vcpus: u16, line: &str) -> Outcome {
             })
         })
         .collect();
-    let patience = Instant::now() + Duration::from_mins(5);
+    let deadline = Instant::now() + Duration::from_mins(5);
     while !threads.iter().all(std::thread::JoinHandle::is_finished) && !run.abandoned.load(Relaxed) {
-        assert!(Instant::now() < patience, "'{line}' hangs: {:#?}", run.lines.lock());
+        assert!(Instant::now() < deadline, "'{line}' hangs: {:#?}", run.lines.lock());
         std::thread::sleep(Duration::from_millis(5));
     }
     let verdict = (!run.abandoned.load(Relaxed)).then(|| {

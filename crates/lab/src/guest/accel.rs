@@ -3,7 +3,7 @@ use super::args::Wish;
 use super::qemu::Machine;
 use super::record::Record;
 use super::report::Accel;
-use super::session::{self, Audience, Patience};
+use super::session::{self, Audience, Timeouts};
 use super::transcript::{Ending, State};
 use crate::interrupt;
 use core::time::Duration;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Where the kernel offers it.
 const DEVICE: &str = "/dev/kvm";
 /// With KVM a guest is up in a fraction of a second.
-const PATIENCE: Patience = Patience { boot: Duration::from_secs(5), work: Duration::from_secs(5) };
+const TIMEOUTS: Timeouts = Timeouts { boot: Duration::from_secs(5), work: Duration::from_secs(5) };
 
 /// The accelerator, and why it is not KVM if that was to be tried.
 pub(crate) fn choose(wish: Wish, machine: &Machine) -> (Accel, Option<String>) {
@@ -40,9 +40,9 @@ fn offered(device: &Path) -> Result<(), String> {
 fn boots(machine: &Machine) -> Result<(), String> {
     let mut command = machine.command(Accel::Kvm, "workload=boot");
     let session =
-        session::run(&mut command, PATIENCE, None, &mut Nobody).map_err(|error| error.to_string())?;
+        session::run(&mut command, TIMEOUTS, None, &mut Nobody).map_err(|error| error.to_string())?;
     if session.ending == Ending::NotUp {
-        return Err(format!("the guest did not come up under KVM in {} s", PATIENCE.boot.as_secs()));
+        return Err(format!("the guest did not come up under KVM in {} s", TIMEOUTS.boot.as_secs()));
     }
     match session.transcript.state(session.ending, &session.exit) {
         State::Finished | State::Unfinished => Ok(()),

@@ -5,7 +5,7 @@
 use super::export::FORMATS;
 use super::qemu::{self, Machine};
 use super::report::Report;
-use super::session::Patience;
+use super::session::Timeouts;
 use super::workload::{self, Workload};
 use crate::bench::available_cpus;
 use crate::export::{Exports, Wanted};
@@ -151,7 +151,7 @@ pub(crate) struct Request {
     pub words: Vec<String>,
     /// What was asked for; the guest gets a little longer before it is killed.
     pub limit_s: f64,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     pub log: Option<(PathBuf, File)>,
     pub exports: Exports<Report>,
     pub expect_failure: bool,
@@ -203,7 +203,7 @@ impl Args {
             seed: self.seed.unwrap_or_else(seed::fresh),
             words,
             limit_s,
-            patience: Patience { boot: Duration::from_secs_f64(boot), work: with_grace(limit_s) },
+            timeouts: Timeouts { boot: Duration::from_secs_f64(boot), work: with_grace(limit_s) },
             log,
             exports,
             expect_failure: self.expect_failure,

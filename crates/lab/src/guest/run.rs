@@ -50,7 +50,7 @@ fn settle(request: &Request) -> Setting {
         seed: request.seed,
         seconds: request.seconds,
         limit_s: request.limit_s,
-        boot_limit_s: request.patience.boot.as_secs_f64(),
+        boot_limit_s: request.timeouts.boot.as_secs_f64(),
         words: request.words.clone(),
         accel,
         accel_reason,
@@ -125,7 +125,7 @@ fn one(
     let setting = &report.setting;
     let mut command = request.machine.command(setting.accel, &setting.words(trial, report.rate()));
     let log = request.log.as_mut().map(|(_, file)| file);
-    let session = session::run(&mut command, request.patience, log, watcher)
+    let session = session::run(&mut command, request.timeouts, log, watcher)
         .map_err(|error| format!("{}: {error}", request.machine.qemu.display()))?;
     if session.ending == Ending::Stopped {
         return Ok(None);

@@ -25,7 +25,7 @@ const LAST_WORDS: usize = 4096;
 
 /// How long a boot may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     /// Until the first record.
     pub boot: Duration,
     /// From the first record to the last.
@@ -62,7 +62,7 @@ pub(crate) struct Session {
 /// Starts `command` and sees it through. `log` gets every byte that the guest writes.
 pub(crate) fn run(
     command: &mut Command,
-    patience: Patience,
+    timeouts: Timeouts,
     log: Option<&mut File>,
     audience: &mut dyn Audience,
 ) -> io::Result<Session> {
@@ -77,7 +77,7 @@ pub(crate) fn run(
         let waiter = scope.spawn(|| running.wait(Some(&Limits { timeout: None, stop: &to_stop }), || ()));
         let reader = scope.spawn(move || pump(stdout, log, &sender));
         let words = scope.spawn(move || last_words(stderr));
-        let watch = Watch { start, patience, meter: Meter::new(running.pid()), stop: &stop };
+        let watch = Watch { start, timeouts, meter: Meter::new(running.pid()), stop: &stop };
         let mut watched = watch.until_the_end(&lines, audience);
         // A reader that waits for room must not wait for ever.
         drop(lines);
@@ -109,7 +109,7 @@ pub(crate) fn run(
 /// What watching has to know.
 struct Watch<'a> {
     start: Instant,
-    patience: Patience,
+    timeouts: Timeouts,
     meter: Meter,
     /// Set to have the guest killed.
     stop: &'a AtomicBool,
@@ -164,8 +164,8 @@ impl Watch<'_> {
                 ending = match (booted, over) {
                     _ if audience.stop_requested() => Ending::Stopped,
                     (_, Some(_)) if late(over, GOODBYE) => Ending::Overdue,
-                    (None, None) if late(Some(self.start), self.patience.boot) => Ending::NotUp,
-                    (Some(_), None) if late(booted, self.patience.work) => Ending::Overdue,
+                    (None, None) if late(Some(self.start), self.timeouts.boot) => Ending::NotUp,
+                    (Some(_), None) if late(booted, self.timeouts.work) => Ending::Overdue,
                     _ => Ending::Own,
                 };
                 self.stop.store(ending != Ending::Own, Ordering::Relaxed);

@@ -28,10 +28,10 @@ impl Audience for Watcher {
 fn run(script: &str, seconds: f64, stop_at: usize) -> Session {
     let mut command = Command::new("sh");
     command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let patience =
-        Patience { boot: Duration::from_secs_f64(seconds), work: Duration::from_secs_f64(seconds) };
+    let timeouts =
+        Timeouts { boot: Duration::from_secs_f64(seconds), work: Duration::from_secs_f64(seconds) };
     let mut watcher = Watcher { records: 0, stop_at };
-    super::run(command.process_group(0), patience, None, &mut watcher).expect("a shell")
+    super::run(command.process_group(0), timeouts, None, &mut watcher).expect("a shell")
 }
 
 fn state(session: &Session) -> State {
@@ -108,15 +108,15 @@ fn the_log_has_every_byte() {
     let mut command = Command::new("sh");
     let script = format!("printf '\\377\\n'; {SOUND}; printf half");
     command.args(["-c", &script]).stdout(Stdio::piped()).process_group(0);
-    let patience = Patience { boot: Duration::from_mins(1), work: Duration::from_mins(1) };
+    let timeouts = Timeouts { boot: Duration::from_mins(1), work: Duration::from_mins(1) };
     let mut watcher = Watcher { records: 0, stop_at: usize::MAX };
-    super::run(&mut command, patience, Some(&mut file), &mut watcher).expect("a shell");
+    super::run(&mut command, timeouts, Some(&mut file), &mut watcher).expect("a shell");
     let bytes = std::fs::read(&path).expect("written");
     assert!(bytes.starts_with(b"\xff\nbooting\n{") && bytes.ends_with(b"}\nhalf"));
 
     let mut full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{SOUND}; sleep 600")]).stdout(Stdio::piped()).process_group(0);
-    let error = super::run(&mut command, patience, Some(&mut full), &mut watcher).expect_err("no room");
+    let error = super::run(&mut command, timeouts, Some(&mut full), &mut watcher).expect_err("no room");
     assert!(error.to_string().starts_with("--log: "), "{error}");
 }

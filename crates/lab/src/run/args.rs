@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// How long a run of a comparison may take unless told otherwise.
-const PATIENCE: Duration = Duration::from_mins(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 /// The longest timeout, in seconds: ten days.
 const SECONDS_MOST: f64 = 864_000.0;
 /// The most runs of a comparison that anybody can mean.
@@ -162,8 +162,11 @@ impl Args {
         let chosen = self.locks()?;
         let timeout = self.timeout.map(seconds).transpose()?;
         let mut words = self.words()?;
-        let setting =
-            if self.compare { Some(self.setting(&chosen, timeout.unwrap_or(PATIENCE))?) } else { None };
+        let setting = if self.compare {
+            Some(self.setting(&chosen, timeout.unwrap_or(DEFAULT_TIMEOUT))?)
+        } else {
+            None
+        };
         let target = self.target()?;
         // Anything that only the library can do needs it, under libc's own locks too.
         let asked = self.stats || self.record.is_some();

@@ -76,7 +76,7 @@ fn absurd_numbers_and_words_are_refused() {
 fn a_setting_is_what_was_typed_or_the_default() {
     let setting = |words: &[&str]| {
         let args = parsed(words);
-        args.setting(&args.locks().expect("sound"), PATIENCE).expect("sound")
+        args.setting(&args.locks().expect("sound"), DEFAULT_TIMEOUT).expect("sound")
     };
     let usual = setting(&["--compare", "x"]);
     assert_eq!((usual.runs, usual.warmup, usual.order, usual.metric), (5, 0, Order::Rotated, Metric::Wall));

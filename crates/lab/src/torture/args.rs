@@ -153,7 +153,7 @@ impl Args {
         threads(writers, readers)?;
         let sharing_readers = self.readers.unwrap_or(2 * cpus);
         let crowd = writers + if rows.iter().any(|row| row.shares) { sharing_readers } else { readers };
-        let stall_seconds = self.stall_seconds.unwrap_or_else(|| patience(crowd, cpus));
+        let stall_seconds = self.stall_seconds.unwrap_or_else(|| stall_limit(crowd, cpus));
         let seconds = within("--seconds", self.seconds, 0.0, SECONDS_MOST)?;
         let stat_interval = self.stat_interval.unwrap_or((seconds / 5.0).min(15.0));
         let mut extras = extras(&self.without)?;
@@ -221,11 +221,11 @@ fn threads(writers: usize, readers: usize) -> Result<(), String> {
 
 /// How long a standstill is no stall yet. A spinning first-come-first-served lock hands over only when the scheduler has
 /// come round to the next in line, which takes up to a time slice of every other thread.
-fn patience(threads: usize, cpus: usize) -> f64 {
-    const PATIENCE: f64 = 3.0;
+fn stall_limit(threads: usize, cpus: usize) -> f64 {
+    const LEAST: f64 = 3.0;
     const ROUNDS: f64 = 3.0;
     const SLICE: f64 = 0.004;
-    PATIENCE.max(ROUNDS * SLICE * threads as f64 / cpus as f64)
+    LEAST.max(ROUNDS * SLICE * threads as f64 / cpus as f64)
 }
 
 /// A number above zero (and above `least`) and not absurdly large.
@@ -343,9 +343,9 @@ mod tests {
 
     #[test]
     fn patience_grows_with_the_crowd() {
-        assert!((patience(4, 2) - 3.0).abs() < 1e-9);
-        assert!((patience(64, 2) - 3.0).abs() < 1e-9);
-        assert!(patience(4096, 2) > 20.0);
+        assert!((stall_limit(4, 2) - 3.0).abs() < 1e-9);
+        assert!((stall_limit(64, 2) - 3.0).abs() < 1e-9);
+        assert!(stall_limit(4096, 2) > 20.0);
     }
 
     #[test]

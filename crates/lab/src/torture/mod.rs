@@ -77,15 +77,15 @@ fn list() -> ExitCode {
 
 /// Tortures a lock; again, with other seeds and for longer, if it survives and there are tries left. What needs threads that run at the same
 /// moment may take its time on a machine that is busy.
-fn until_caught(mut orders: Orders, tries: u32, conduct: impl Fn(Orders) -> Outcome) -> Outcome {
-    let mut outcome = conduct(orders.clone());
+fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome) -> Outcome {
+    let mut outcome = run(orders.clone());
     for _ in 1..tries {
         if outcome.failed() || crate::interrupt::requested() {
             break;
         }
         orders.seed = orders.seed.wrapping_add(1);
         orders.seconds *= 2.0;
-        outcome = conduct(orders.clone());
+        outcome = run(orders.clone());
     }
     outcome
 }

@@ -2,14 +2,14 @@
 //!
 //! Whatever the way, a context that polls with pauses cannot keep the others from running: a pause gives the turn to
 //! somebody else if anybody can run, and takes the highest priority away from a context that had it. A context that
-//! polls without pauses loses its priority after [`PATIENCE`] turns in a row.
+//! polls without pauses loses its priority after [`TURNS_OF_A_POLLER`] turns in a row.
 use super::plan::{Choosing, Plan};
 use super::script::{Item, Script};
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
 
 /// After so many turns in a row a context is taken for a poller.
-const PATIENCE: u32 = 2_000;
+const TURNS_OF_A_POLLER: u32 = 2_000;
 
 /// The contexts in a set, as bits.
 pub(super) type Set = u32;
@@ -105,7 +105,7 @@ impl Chooser {
         steps: u64,
         random: &mut Random,
     ) -> Option<Ctx> {
-        let tired = relaxed || in_a_row >= PATIENCE;
+        let tired = relaxed || in_a_row >= TURNS_OF_A_POLLER;
         let stays = candidates & bit(current) != 0;
         // Somebody else, if there is anybody.
         let fresh = if tired && candidates != bit(current) { candidates & !bit(current) } else { candidates };

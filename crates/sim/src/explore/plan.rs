@@ -110,7 +110,7 @@ pub(super) enum Coin {
     Home,
     Urgent,
     Awaits,
-    Patience,
+    Timeout,
     Thief,
     Timed,
     Haste,

@@ -30,7 +30,7 @@ const STEP_LIMIT: u64 = 50_000;
 const LONGEST_RELEASE: u64 = 1_000;
 
 /// Who gives up does so within so many steps: as many as a few contexts take until one of them has queued, slept and been roused. Mostly sooner.
-const LONGEST_PATIENCE: u64 = 768;
+const LONGEST_TIMEOUT: u64 = 768;
 
 /// How a schedule is run.
 #[derive(Clone, Copy, Default)]
@@ -235,11 +235,11 @@ impl Scenario {
 
     fn acquire_or_give_up(&self, lock: usize) -> bool {
         let is_timed = self.plan.faults.has(Fault::Timed);
-        while is_timed && with(|engine| engine.coin(Coin::Patience, 3)) > 0 {
+        while is_timed && with(|engine| engine.coin(Coin::Timeout, 3)) > 0 {
             say(What::AcquireTimed, lock);
             let steps = with(|engine| {
-                let most = LONGEST_PATIENCE >> engine.coin(Coin::Patience, 6);
-                engine.coin(Coin::Patience, most)
+                let most = LONGEST_TIMEOUT >> engine.coin(Coin::Timeout, 6);
+                engine.coin(Coin::Timeout, most)
             });
             let me = with(|engine| engine.current);
             watch(|watch| watch.is_limited(lock, me, true));
@@ -250,7 +250,7 @@ impl Scenario {
                 return true;
             }
             gives_up(lock);
-            if with(|engine| engine.coin(Coin::Patience, 2)) == 0 {
+            if with(|engine| engine.coin(Coin::Timeout, 2)) == 0 {
                 return false;
             }
         }

@@ -3,7 +3,7 @@ use super::metric::Figures;
 use super::report::{Failure, Report, Run};
 
 /// A lock that took too long this often is not run any more: it would take the longest time of all for each further run.
-const PATIENCE: usize = 2;
+const MOST_TIMEOUTS: usize = 2;
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) fn run(executor: &mut impl Executor, observer: &mut impl Observer, re
             return Ended::Interrupted;
         }
         observer.step(&trial);
-        if overdue[trial.lock] >= PATIENCE {
+        if overdue[trial.lock] >= MOST_TIMEOUTS {
             observer.done(report);
             continue;
         }
@@ -66,7 +66,7 @@ pub(crate) fn run(executor: &mut impl Executor, observer: &mut impl Observer, re
             Err(TrialError::Failed(reason)) => row.failures.push(Failure { round, warmup, reason }),
             Err(TrialError::TimedOut) => {
                 overdue[trial.lock] += 1;
-                row.given_up = overdue[trial.lock] >= PATIENCE;
+                row.given_up = overdue[trial.lock] >= MOST_TIMEOUTS;
                 let reason = format!("not over after --timeout {timeout_s} s");
                 row.failures.push(Failure { round, warmup, reason });
             }

@@ -8,7 +8,7 @@ use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, ByteLock, Platform, RawLock};
 
 /// No section takes so many polls, unless its context is not running.
-const PATIENCE: u32 = 24;
+const MOST_POLLS: u32 = 24;
 
 /// The lock.
 struct Impatient<P: Platform>(P::U8);
@@ -27,7 +27,7 @@ impl<P: Platform> RawLock for Impatient<P> {
         while !self.try_acquire() {
             P::relax(1);
             polls += 1;
-            if polls > PATIENCE {
+            if polls > MOST_POLLS {
                 self.0.swap(1, AcqRel); // BUG: the holder is only asleep
                 return;
             }
