@@ -23,7 +23,7 @@ mod sched;
 #[cfg(test)]
 mod testing;
 mod time;
-mod wide;
+mod widen;
 pub mod workload;
 
 pub use engine::{ByCause, Cause, Effort, Handover, Kick, Ran, Recording, Spell};

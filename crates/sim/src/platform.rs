@@ -5,7 +5,7 @@ use crate::domain::{SimClass, SimDomain};
 use crate::engine;
 use crate::rw_locks::Classes;
 use crate::time::NS;
-use crate::wide::Wide;
+use crate::widen::Widen;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering::Relaxed as Plain};
 use stanchion_core::nodes::NodeId;
@@ -48,7 +48,7 @@ macro_rules! cell {
                     self.swap(value, stanchion_core::order::SeqCst);
                     return;
                 }
-                engine::post(self.address(), $bytes, value.wide(), || self.0.store(value, Plain));
+                engine::post(self.address(), $bytes, value.widen(), || self.0.store(value, Plain));
             }
             #[inline]
             fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {

@@ -9,7 +9,7 @@ use stanchion_sim::{NS, Time};
 /// Where numbers come from that were not measured.
 const DEFAULTS: &str = "small-vm";
 /// Per cent of the quartiles around a median that deserve a warning.
-const WIDE: f64 = 0.25;
+const MOST_SPREAD: f64 = 0.25;
 
 /// The machine that the figures describe.
 pub(super) fn machine(
@@ -265,13 +265,16 @@ fn slice(turn: Time, tick: Time) -> Time {
 /// What should be said about the quality of the figures.
 pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
     let mut warnings = Vec::new();
-    let wide: Vec<String> = figures
+    let spread_out: Vec<String> = figures
         .all()
-        .filter(|(what, figure)| figure.spread() > WIDE && !what.is_share() && figure.median > 1.0)
+        .filter(|(what, figure)| figure.spread() > MOST_SPREAD && !what.is_share() && figure.median > 1.0)
         .map(|(what, figure)| format!("{} (±{:.0} %)", what.title(), figure.spread() * 100.0))
         .collect();
-    if !wide.is_empty() {
-        warnings.push(format!("these varied much, measure again on a quieter machine: {}", wide.join("; ")));
+    if !spread_out.is_empty() {
+        warnings.push(format!(
+            "these varied much, measure again on a quieter machine: {}",
+            spread_out.join("; ")
+        ));
     }
     let (topology, fits): (Topology, bool) = places.topology();
     if !fits {

@@ -2,7 +2,7 @@
 //!
 //! A cell is a plain atomic of its own size, used by one host thread at a time, so it can stand anywhere.
 use super::engine::{self, Update, arrive, with};
-use crate::wide::Wide;
+use crate::widen::Widen;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
@@ -32,7 +32,7 @@ macro_rules! cell {
         impl Plain for $name {
             #[inline]
             fn get(&self) -> u64 {
-                self.0.load(Ordering::Relaxed).wide()
+                self.0.load(Ordering::Relaxed).widen()
             }
             #[inline]
             fn set(&self, value: u64) {
@@ -56,13 +56,13 @@ macro_rules! cell {
             #[inline]
             fn store(&self, value: $value, order: impl StoreOrder) {
                 arrive();
-                engine::store(self, value.wide(), order.kind() == Kind::SeqCst);
+                engine::store(self, value.widen(), order.kind() == Kind::SeqCst);
             }
 
             #[inline]
             fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {
                 arrive();
-                engine::update(self, Update::Swap(value.wide())) as $value
+                engine::update(self, Update::Swap(value.widen())) as $value
             }
 
             #[inline]
@@ -74,14 +74,14 @@ macro_rules! cell {
                 _failure: impl LoadOrder,
             ) -> Result<$value, $value> {
                 arrive();
-                let found = engine::update(self, Update::Exchange(current.wide(), new.wide())) as $value;
+                let found = engine::update(self, Update::Exchange(current.widen(), new.widen())) as $value;
                 if found == current { Ok(found) } else { Err(found) }
             }
 
             #[inline]
             fn fetch_add(&self, value: $value, _order: impl RmwOrder) -> $value {
                 arrive();
-                let sum = |before: u64| (before as $value).wrapping_add(value).wide();
+                let sum = |before: u64| (before as $value).wrapping_add(value).widen();
                 engine::update(self, Update::Add(&sum)) as $value
             }
 

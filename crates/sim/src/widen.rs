@@ -1,27 +1,27 @@
 //! Cells of every size as the engines see them: in 64 bits.
 
 /// A value that a cell may hold.
-pub(crate) trait Wide {
+pub(crate) trait Widen {
     /// The same number in 64 bits.
-    fn wide(self) -> u64;
+    fn widen(self) -> u64;
 }
 
-macro_rules! wide {
+macro_rules! widen {
     ($($value:ty)*) => {$(
-        impl Wide for $value {
+        impl Widen for $value {
             #[inline(always)]
-            fn wide(self) -> u64 {
+            fn widen(self) -> u64 {
                 self.into()
             }
         }
     )*};
 }
 
-wide!(u8 u16 u32);
+widen!(u8 u16 u32);
 
-impl Wide for usize {
+impl Widen for usize {
     #[inline(always)]
-    fn wide(self) -> u64 {
+    fn widen(self) -> u64 {
         self as u64
     }
 }
