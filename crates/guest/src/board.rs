@@ -111,13 +111,13 @@ pub(crate) struct Board {
     slots: Box<[Slot]>,
     /// Contexts of one vCPU.
     levels: usize,
-    test_locks: Box<[Watched]>,
+    test_locks: Box<[LastSeen]>,
     stall: u64,
 }
 
 /// What the watch remembers of a test lock. Whoever looks writes it, several at a time at worst, which only makes them patient.
 #[derive(Debug, Default)]
-struct Watched {
+struct LastSeen {
     /// How often it was acquired.
     acquired: Count,
     /// When that was seen to have changed.
@@ -131,7 +131,7 @@ impl Board {
         Self {
             slots: (0..usize::from(vcpus) * levels).map(|_| Slot::new(test_locks)).collect(),
             levels,
-            test_locks: (0..test_locks).map(|_| Watched::default()).collect(),
+            test_locks: (0..test_locks).map(|_| LastSeen::default()).collect(),
             stall,
         }
     }
@@ -166,12 +166,12 @@ impl Board {
     /// A test lock that somebody has wanted for too long while nobody got it. Cheap enough for some times a second.
     pub(crate) fn stalled(&self, now: u64) -> Option<usize> {
         let long_ago = |then: u64| now.saturating_sub(then) > self.stall;
-        for (test_lock, watched) in self.test_locks.iter().enumerate() {
+        for (test_lock, last) in self.test_locks.iter().enumerate() {
             let read: u64 = self.slots.iter().map(|slot| slot.read[test_lock].get()).sum();
             let acquired = self.writes_at(test_lock) + read;
-            if acquired != watched.acquired.get() || watched.at.get() == 0 {
-                watched.acquired.set(acquired);
-                watched.at.set(now);
+            if acquired != last.acquired.get() || last.at.get() == 0 {
+                last.acquired.set(acquired);
+                last.at.set(now);
             }
         }
         // The deepest context of a vCPU first: the ones that it has interrupted wait for it.

@@ -17,7 +17,7 @@ use super::compute::{self, Pace};
 use super::queue::Queue;
 use super::report::{self, Tale};
 use super::run::{Watch, Work};
-use super::stress::{Line, guarded, watched};
+use super::stress::{Line, guarded, look_in_ticks};
 use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
 use crate::machine::Machine;
@@ -167,7 +167,7 @@ impl<M: Machine, S: Subject> Work for Build<M, S> {
         let slot = self.board.slot(vcpu, 0);
         let mut dice = compute::dice(self.order.seed, u64::from(vcpu));
         let own = &self.queues[usize::from(vcpu)];
-        watched::<M>(self.order.tick, watch);
+        look_in_ticks::<M>(self.order.tick, watch);
         let mut now = M::now();
         while !self.over(now) {
             if self.find(slot, usize::from(vcpu), now) {

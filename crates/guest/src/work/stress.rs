@@ -61,7 +61,7 @@ impl<M: Machine, S: Subject> Work for Stress<M, S> {
         let order = &self.order;
         let slot = self.board.slot(vcpu, 0);
         let mut dice = compute::dice(order.seed, u64::from(vcpu));
-        watched::<M>(order.tick, watch);
+        look_in_ticks::<M>(order.tick, watch);
         let end = self.started + order.duration;
         let mut ended = M::now();
         while ended < end {
@@ -106,7 +106,7 @@ impl<M: Machine, S: Subject> Work for Stress<M, S> {
 }
 
 /// Has the calling vCPU look now and then, in its timer interrupt, whether anybody is stuck.
-pub(super) fn watched<M: Machine>(period: u64, watch: &'static Watch) {
+pub(super) fn look_in_ticks<M: Machine>(period: u64, watch: &'static Watch) {
     if period > 0 {
         M::set_tick(period, Some(alloc::boxed::Box::leak(alloc::boxed::Box::new(|| watch.look(M::now())))));
     }

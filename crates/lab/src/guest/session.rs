@@ -73,35 +73,35 @@ pub(crate) fn run(
     let stop = AtomicBool::new(false);
     let to_stop = || stop.load(Ordering::Relaxed);
     let (sender, lines) = sync_channel(LINES);
-    let (gone, words, watched) = std::thread::scope(|scope| {
+    let (gone, words, seen) = std::thread::scope(|scope| {
         let waiter = scope.spawn(|| running.wait(Some(&Limits { timeout: None, stop: &to_stop }), || ()));
         let reader = scope.spawn(move || pump(stdout, log, &sender));
         let words = scope.spawn(move || last_words(stderr));
         let watch = Watch { start, timeouts, meter: Meter::new(running.pid()), stop: &stop };
-        let mut watched = watch.until_the_end(&lines, audience);
+        let mut seen = watch.until_the_end(&lines, audience);
         // A reader that waits for room must not wait for ever.
         drop(lines);
         // What can no longer be heard may still run.
         let silent = Instant::now();
         while !waiter.is_finished() {
-            if watched.ending == Ending::Own {
-                watched.ending = match silent.elapsed() >= GOODBYE {
+            if seen.ending == Ending::Own {
+                seen.ending = match silent.elapsed() >= GOODBYE {
                     _ if audience.stop_requested() => Ending::Stopped,
                     true => Ending::Mute,
                     false => Ending::Own,
                 };
-                stop.store(watched.ending != Ending::Own, Ordering::Relaxed);
+                stop.store(seen.ending != Ending::Own, Ordering::Relaxed);
             }
             std::thread::sleep(GLANCE / 10);
         }
         let logged =
             reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader of the serial line died")));
         let gone = waiter.join().unwrap_or_else(|_| Err(io::Error::other("the waiter for QEMU died")));
-        (gone.and_then(|gone| logged.map(|()| gone)), words.join().unwrap_or_default(), watched)
+        (gone.and_then(|gone| logged.map(|()| gone)), words.join().unwrap_or_default(), seen)
     });
     let Gone { status, wall, usage, .. } = gone?;
     let exit = Exit { code: status.code(), told: told(status, &words) };
-    let Watched { transcript, ending, boot_wall, given } = watched;
+    let Seen { transcript, ending, boot_wall, given } = seen;
     let (cpu, max_rss_kib) = (usage.cpu, usage.max_rss_kib);
     Ok(Session { transcript, ending, exit, wall, boot_wall, cpu, max_rss_kib, given })
 }
@@ -116,7 +116,7 @@ struct Watch<'a> {
 }
 
 /// What watching has seen.
-struct Watched {
+struct Seen {
     transcript: Transcript,
     ending: Ending,
     boot_wall: Option<Duration>,
@@ -125,7 +125,7 @@ struct Watched {
 
 impl Watch<'_> {
     /// Until no more lines can come, which is when QEMU and all that it started have ended.
-    fn until_the_end(mut self, lines: &Receiver<Line>, audience: &mut dyn Audience) -> Watched {
+    fn until_the_end(mut self, lines: &Receiver<Line>, audience: &mut dyn Audience) -> Seen {
         let (mut transcript, mut ending) = (Transcript::default(), Ending::Own);
         let (mut booted, mut over): (Option<Instant>, Option<Instant>) = (None, None);
         let mut next_reading = self.start;
@@ -172,7 +172,7 @@ impl Watch<'_> {
             }
         }
         let boot_wall = booted.map(|booted| booted - self.start);
-        Watched { transcript, ending, boot_wall, given: self.meter.given() }
+        Seen { transcript, ending, boot_wall, given: self.meter.given() }
     }
 }
 

@@ -82,7 +82,7 @@ impl<L: Tortured> Session<L> {
             .then(|| Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error)));
         let arena = Arena::<L>::leak(orders);
         let orders = &arena.orders;
-        let watched = arena.slots.len() + usize::from(extras.signals);
+        let sampled = arena.slots.len() + usize::from(extras.signals);
         let stall = Duration::from_secs_f64(orders.stall_seconds);
         let mut session = Self {
             arena,
@@ -92,7 +92,7 @@ impl<L: Tortured> Session<L> {
             shuffle,
             threads: Vec::new(),
             tormentor: None,
-            watchdog: Watchdog::new(watched, stall, arena.long_hold()),
+            watchdog: Watchdog::new(sampled, stall, arena.long_hold()),
             done: Finished::default(),
             next_stats: Duration::from_secs_f64(orders.stat_interval),
             next_pause: Duration::from_secs_f64(orders.stutter),
@@ -163,9 +163,9 @@ impl<L: Tortured> Session<L> {
 
     /// Samples everybody and acts on the watchdog's verdict; true if the lock is stalled.
     fn judge(&mut self, now: Duration) -> bool {
-        let watched = self.watched();
+        let sampled = self.sampled();
         let samples: Vec<Sample> =
-            watched.iter().map(|slot| Sample { progress: slot.progress(), doing: slot.doing() }).collect();
+            sampled.iter().map(|slot| Sample { progress: slot.progress(), doing: slot.doing() }).collect();
         let verdict = self.watchdog.judge(now, &samples);
         for (number, slot) in self.arena.slots.iter().enumerate() {
             slot.spared.store(self.watchdog.idle(number) >= HANDS_OFF, Relaxed);
@@ -186,14 +186,14 @@ impl<L: Tortured> Session<L> {
     }
 
     /// The slots that the watchdog samples: the workers', then the tormentor's if there is one.
-    fn watched(&self) -> Vec<&'static Slot> {
+    fn sampled(&self) -> Vec<&'static Slot> {
         let arena = self.arena;
         arena.slots.iter().chain(arena.orders.extras.signals.then_some(&arena.tormentor)).collect()
     }
 
-    fn name(&self, watched: usize) -> String {
-        if watched < self.arena.slots.len() {
-            self.arena.worker_name(watched)
+    fn name(&self, sampled: usize) -> String {
+        if sampled < self.arena.slots.len() {
+            self.arena.worker_name(sampled)
         } else {
             "tormentor".to_owned()
         }
@@ -214,7 +214,7 @@ impl<L: Tortured> Session<L> {
             .map(|test_lock| (lock_name(test_lock), self.arena.test_locks[test_lock].lock.describe()))
             .collect();
         let workers =
-            samples.iter().zip(self.watched()).enumerate().map(|(number, (sample, slot))| StalledWorker {
+            samples.iter().zip(self.sampled()).enumerate().map(|(number, (sample, slot))| StalledWorker {
                 name: self.name(number),
                 doing: sample.doing.to_string(),
                 seconds: self.watchdog.idle(number).as_secs_f64(),
