@@ -1,6 +1,6 @@
 //! Cells that contexts share beside the locks: statistics, switches, and the data that the locks under test protect.
 //!
-//! None of them orders anything but [`Gate`]: what a lock under test protects must be ordered by that lock alone.
+//! None of them orders anything but [`EventCount`]: what a lock under test protects must be ordered by that lock alone.
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A number that one context at a time writes, and any may read: a statistic, or a word that a lock protects.
@@ -63,26 +63,26 @@ impl Count {
     }
 }
 
-/// A number that only grows, and tells who reads it what was written before it grew.
+/// An eventcount (Reed and Kanodia 1979): a number that only grows, and tells who reads it what was written before it grew.
 #[derive(Debug, Default)]
-pub struct Gate(AtomicU32);
+pub struct EventCount(AtomicU32);
 
-impl Gate {
-    /// One that nobody has passed.
+impl EventCount {
+    /// One that nobody has advanced.
     pub const fn new() -> Self {
         Self(AtomicU32::new(0))
     }
 
     /// How far it has come.
     #[inline]
-    pub fn passed(&self) -> u32 {
-        // ord: AC4 pairs AC5: what was written before the gate moved can be read
+    pub fn read(&self) -> u32 {
+        // ord: AC4 pairs AC5: what was written before the count moved can be read
         self.0.load(Ordering::Acquire)
     }
 
     /// Moves it by one, and returns where it was.
     #[inline]
-    pub fn pass(&self) -> u32 {
+    pub fn advance(&self) -> u32 {
         // ord: AC5 pairs AC4: what was written before can be read by who sees it moved
         self.0.fetch_add(1, Ordering::AcqRel)
     }
@@ -105,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_counts_who_passed() {
-        let gate = Gate::default();
-        assert_eq!((gate.passed(), gate.pass(), gate.pass(), gate.passed()), (0, 0, 1, 2));
+    fn an_event_count_counts_advances() {
+        let count = EventCount::default();
+        assert_eq!((count.read(), count.advance(), count.advance(), count.read()), (0, 0, 1, 2));
     }
 }

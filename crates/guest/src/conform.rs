@@ -2,7 +2,7 @@
 //!
 //! vCPU 0 runs the tests, and the first context of each; the others take the further ones. There is one crew to a program, since the suite knows its
 //! world by type only: one run of `conform` at a time.
-use crate::cells::{Count, Gate};
+use crate::cells::{Count, EventCount};
 use crate::machine::Machine;
 use crate::order::Order;
 use crate::record::{self, Value};
@@ -33,9 +33,9 @@ struct Crew {
     /// The contexts of the test that runs, by vCPU.
     contexts: Mutex<Vec<Option<Context>>>,
     /// How often contexts were given out, or the end was.
-    given: Gate,
+    given: EventCount,
     /// How many of the others' contexts have ended.
-    ended: Gate,
+    ended: EventCount,
     /// 1 at the end.
     over: Count,
     /// The test that runs, and since when.
@@ -47,8 +47,8 @@ struct Crew {
 
 static CREW: Crew = Crew {
     contexts: Mutex::new(Vec::new()),
-    given: Gate::new(),
-    ended: Gate::new(),
+    given: EventCount::new(),
+    ended: EventCount::new(),
     over: Count::new(0),
     test: Mutex::new(None),
     since: Count::new(0),
@@ -79,15 +79,15 @@ impl<M: Machine> World for Vcpus<M> {
     type Witness = ();
 
     fn run(_report: &dyn Fn() -> String, contexts: Vec<Context>) {
-        let due = CREW.ended.passed() + contexts.len() as u32 - 1;
+        let due = CREW.ended.read() + contexts.len() as u32 - 1;
         let mut contexts: Vec<Option<Context>> = contexts.into_iter().map(Some).collect();
         let own = contexts.first_mut().and_then(Option::take);
         *CREW.contexts.lock() = contexts;
-        CREW.given.pass();
+        CREW.given.advance();
         if let Some(own) = own {
             own();
         }
-        wait::<M>(|| CREW.ended.passed() == due);
+        wait::<M>(|| CREW.ended.read() == due);
     }
 
     fn until(what: &str, done: &mut dyn FnMut() -> bool) {
@@ -145,20 +145,20 @@ impl<M: Machine> Session<M> {
             outcome::<M>(test.name, "ok", None);
         }
         CREW.over.set(1);
-        CREW.given.pass();
+        CREW.given.advance();
     }
 }
 
 /// Takes the contexts that tests have for `vcpu`.
 fn follow<M: Machine>(vcpu: u16) {
     while CREW.over.get() == 0 {
-        let seen = CREW.given.passed();
+        let seen = CREW.given.read();
         let context = CREW.contexts.lock().get_mut(usize::from(vcpu)).and_then(Option::take);
         if let Some(context) = context {
             context();
-            CREW.ended.pass();
+            CREW.ended.advance();
         }
-        wait::<M>(|| CREW.given.passed() != seen || CREW.over.get() == 1);
+        wait::<M>(|| CREW.given.read() != seen || CREW.over.get() == 1);
     }
 }
 

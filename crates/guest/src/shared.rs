@@ -1,5 +1,5 @@
 //! What the vCPUs of one run share: the job that all of them are at. vCPU 0 leads, the others follow.
-use crate::cells::Gate;
+use crate::cells::EventCount;
 use crate::machine::Machine;
 use crate::order::Order;
 use crate::{record, work};
@@ -35,39 +35,44 @@ pub struct Shared<M: Machine> {
     /// What to do next; `None` once all is done.
     job: Mutex<Option<&'static dyn Job>>,
     /// How many jobs were given out.
-    given: Gate,
+    given: EventCount,
     /// How many parts of jobs are done, all jobs and vCPUs together.
-    done: Gate,
+    done: EventCount,
     machine: PhantomData<fn() -> M>,
 }
 
 impl<M: Machine> Shared<M> {
     /// For a run in which all of [`Machine::vcpus`] take part.
     pub fn new() -> Self {
-        Self { job: Mutex::new(None), given: Gate::default(), done: Gate::default(), machine: PhantomData }
+        Self {
+            job: Mutex::new(None),
+            given: EventCount::default(),
+            done: EventCount::default(),
+            machine: PhantomData,
+        }
     }
 
     /// Has every vCPU do its part of `job`, vCPU 0 included, which calls it. Returns when all are done.
     pub(crate) fn together(&self, job: &'static dyn Job) {
         self.give(Some(job));
         job.work(0);
-        self.done.pass();
-        let due = self.given.passed() * u32::from(M::vcpus());
-        while self.done.passed() < due {
+        self.done.advance();
+        let due = self.given.read() * u32::from(M::vcpus());
+        while self.done.read() < due {
             M::halt_until(M::now() + NAP);
         }
     }
 
     fn give(&self, job: Option<&'static dyn Job>) {
         *self.job.lock() = job;
-        self.given.pass();
+        self.given.advance();
     }
 
     /// Does what vCPU 0 gives out, until it has nothing more.
     fn follow(&self, vcpu: u16) {
         let mut seen = 0;
         loop {
-            while self.given.passed() == seen {
+            while self.given.read() == seen {
                 M::halt_until(M::now() + NAP);
             }
             // vCPU 0 gives the next job only when all are done with this one.
@@ -75,7 +80,7 @@ impl<M: Machine> Shared<M> {
             let job = *self.job.lock();
             let Some(job) = job else { return };
             job.work(vcpu);
-            self.done.pass();
+            self.done.advance();
         }
     }
 }

@@ -18,7 +18,7 @@ use super::compute::{self, one_in};
 use super::report::{self, Tale};
 use super::run::{Watch, Work};
 use crate::board::{Activity, Board, Slot};
-use crate::cells::Gate;
+use crate::cells::EventCount;
 use crate::machine::Machine;
 use crate::order::Order;
 use crate::record::{self, Value};
@@ -79,7 +79,7 @@ pub(crate) struct Torture<M, S> {
     started: u64,
     spells: u32,
     /// How many have come to the meetings so far.
-    arrived: Gate,
+    arrived: EventCount,
     vcpus: u16,
     machine: PhantomData<fn() -> M>,
 }
@@ -107,7 +107,7 @@ impl<M: Machine, S: Subject> Torture<M, S> {
             started: M::now(),
             // An even number: the last spell is calm.
             spells: (order.duration / spell / 2 * 2).max(2) as u32,
-            arrived: Gate::default(),
+            arrived: EventCount::default(),
             vcpus,
             order: order.clone(),
             machine: PhantomData,
@@ -251,9 +251,9 @@ impl<M: Machine, S: Subject> Torture<M, S> {
     /// have forgotten somebody.
     fn meet(&self, spell: u32, watch: &Watch) {
         M::set_tick(0, None);
-        self.arrived.pass();
+        self.arrived.advance();
         let due = (spell + 1) * u32::from(self.vcpus);
-        while self.arrived.passed() < due {
+        while self.arrived.read() < due {
             let now = M::now();
             watch.look(now);
             M::halt_until(now + NAP);
