@@ -1,4 +1,4 @@
-//! Chores of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
+//! Checks and tools of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
 mod attempt;
@@ -33,7 +33,7 @@ use std::process::ExitCode;
 #[command(
     name = "cargo xtask",
     bin_name = "cargo xtask",
-    about = "Chores of the workspace",
+    about = "Checks and tools of the workspace",
     after_help = "Exit status: 0 when clean, 1 when there are findings, 2 when the command line or a file is unusable."
 )]
 struct Cli {

@@ -74,8 +74,8 @@ impl Setting {
             }
         };
         // A test gives up what does not happen before it is ended, and can then say what it was.
-        let patience = (self.timeout.as_secs() * 2 / 3).max(1);
-        command.env_remove("LD_PRELOAD").env("CONFORM_PATIENCE", patience.to_string());
+        let timeout = (self.timeout.as_secs() * 2 / 3).max(1);
+        command.env_remove("LD_PRELOAD").env("CONFORM_PATIENCE", timeout.to_string());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         if let Some(library) = &self.preload {
             command.env("LD_PRELOAD", library);

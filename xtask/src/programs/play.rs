@@ -12,7 +12,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 /// How long a server may take to answer, and to stop.
-const SERVER_PATIENCE: Duration = Duration::from_secs(20);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(20);
 /// What no program says of itself: the lock was not there, or not the one that was asked for.
 const NOT_PRELOADED: [&str; 2] = ["(?m)^ERROR: ld.so:", "(?m)^stanchion[a-z_-]*:"];
 
@@ -145,7 +145,7 @@ impl Play<'_> {
         let mut running =
             process::start(&words, &self.env(true), &self.stage.dir, &file("out"), &file("err"))?;
         let says = || last_line(&format!("{}\n{}", read(&file("out")), read(&file("err"))));
-        let until = Instant::now() + SERVER_PATIENCE;
+        let until = Instant::now() + SERVER_TIMEOUT;
         while !self.answers() {
             if running.has_ended_within(Duration::from_millis(10))? {
                 return Err(Stop::Judged(Verdict::Died(format!("the server ended at once: {}", says()))));
@@ -163,7 +163,7 @@ impl Play<'_> {
         }
         let rate = result?;
         running.terminate();
-        match running.wait(SERVER_PATIENCE)?.0 {
+        match running.wait(SERVER_TIMEOUT)?.0 {
             Ended::Interrupted => Err(Stop::Interrupted),
             Ended::TimedOut => {
                 Err(Stop::Judged(Verdict::Hung("the server does not stop when told".to_owned())))

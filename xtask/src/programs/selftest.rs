@@ -13,8 +13,8 @@ pub(crate) const BROKEN: [&str; 3] = ["no_exclusion", "gives_up", "lost_wakeups"
 /// Chance decides whether two threads meet in a lock that excludes nobody; so many runs must be enough.
 const TRIES: usize = 5;
 /// A hang is no end within so many times what the program takes under libc.
-const PATIENCE: f64 = 4.0;
-const LEAST_PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT_FACTOR: f64 = 4.0;
+const LEAST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Runs each program under libc and under each library that it is to notice.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<
         for library in &program.notices {
             progress.at(&format!("{} under {library}", program.name));
             let broken = preloaded(library, &kit.compile_preload(library)?, false);
-            let limit = Duration::from_secs_f64(sound.seconds * PATIENCE).max(LEAST_PATIENCE);
+            let limit = Duration::from_secs_f64(sound.seconds * TIMEOUT_FACTOR).max(LEAST_TIMEOUT);
             let mut verdict = Verdict::Right;
             for _ in 0..TRIES {
                 let Some(played) = once(kit, program, &broken, Some(limit))? else {

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_grows_with_the_crowd() {
+    fn the_stall_limit_grows_with_the_crowd() {
         assert!((stall_limit(4, 2) - 3.0).abs() < 1e-9);
         assert!((stall_limit(64, 2) - 3.0).abs() < 1e-9);
         assert!(stall_limit(4096, 2) > 20.0);

@@ -20,7 +20,7 @@ const CALM: Duration = Duration::from_millis(250);
 /// One strike in this many holds the handlers' locks first, so that handlers stack up.
 const SIEGE_ONE_IN: u64 = 8;
 /// How long a siege waits for the next handler to be stacked.
-const SIEGE_PATIENCE: Duration = Duration::from_millis(2);
+const SIEGE_LIMIT: Duration = Duration::from_millis(2);
 
 /// The tormentor's stream of random numbers; workers' streams are small numbers.
 const STREAM: u64 = u64::MAX;
@@ -89,7 +89,7 @@ fn besiege<L: Tortured>(
         for depth in 1..=deepest + 1 {
             signal(victim, rng);
             let start = Instant::now();
-            while victim.doing().depth() < depth && start.elapsed() < SIEGE_PATIENCE && !arena.stopping() {
+            while victim.doing().depth() < depth && start.elapsed() < SIEGE_LIMIT && !arena.stopping() {
                 core::hint::spin_loop();
             }
         }
