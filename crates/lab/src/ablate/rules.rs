@@ -12,7 +12,7 @@ struct Rule {
 
 /// In the order in which the lock tells them.
 const RULES: &[Rule] = &[
-    // An heir whose turn is over at once objects to newcomers at once.
+    // An heir whose turn is over at once forbids barging at once.
     Rule { name: "barging", off: &[(Tunable::TurnMicros, 0)] },
     Rule { name: "adaptive spins", off: &[(Tunable::Adapt, 0)] },
     Rule { name: "sleeping for a turn on a hot lock", off: &[(Tunable::Turns, 0)] },

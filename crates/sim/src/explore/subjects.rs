@@ -81,9 +81,9 @@ impl Subject {
         }
     }
 
-    /// The same lock, whose second byte holds `objection` while the head asks for the lock.
-    pub(super) fn with_objection(self, objection: u8) -> Self {
-        Self { stated: Stated { second_byte: SecondByte::Asks(objection), ..self.stated }, ..self }
+    /// The same lock, whose second byte holds `flag` while the head asks for the lock.
+    pub(super) fn with_no_barging(self, flag: u8) -> Self {
+        Self { stated: Stated { second_byte: SecondByte::Asks(flag), ..self.stated }, ..self }
     }
 
     /// The same lock with a word of its own, which is another one each time that nobody uses the lock.

@@ -85,7 +85,7 @@ impl<L: RawLock<Platform = Sim>> Scene<L> {
         let says = self.lock.word().pending;
         match self.tells {
             SecondByte::AsksNewcomers { bit, .. } => says & bit != 0,
-            SecondByte::Asks(objection) => says == objection,
+            SecondByte::Asks(flag) => says == flag,
             SecondByte::Other | SecondByte::Pends => false,
         }
     }
@@ -150,15 +150,15 @@ fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
 
 #[test]
 fn a_lock_left_to_a_waiter_that_lost_its_cpu_is_taken_by_who_runs() {
-    // Sections are longer than spins: the heir comes again and again, objects, and sleeps.
+    // Sections are longer than spins: the heir comes again and again, forbids barging, and sleeps.
     let (idle, asked) = idle::<StanchionLock<Sim>>("stanchion", 100_000);
     assert!(
         idle < VISIT / 20,
         "the lock is free for {idle} ns, and wanted; {asked} visits found it asked for"
     );
-    assert!(asked > 20, "a waiter that objects loses its CPU: {asked} times");
+    assert!(asked > 20, "a waiter that forbids barging loses its CPU: {asked} times");
     // Sections are longer than newcomers try, and shorter than heads poll.
     let (idle, asked) = self::idle::<PvQSpinLock<Sim>>("pv-qspin", 50_000);
-    assert!(asked > 20, "a waiter that objects loses its CPU: {asked} times");
+    assert!(asked > 20, "a waiter that forbids barging loses its CPU: {asked} times");
     assert!(idle > VISIT / 2, "this lock stays free for as long as its head has no CPU: {idle} ns");
 }

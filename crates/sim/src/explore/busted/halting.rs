@@ -1,4 +1,4 @@
-//! A lock whose waiter halts, and that takes its flaw as a type: one waiter at a time passes a gate, leaves its mark, and
+//! A lock whose waiter halts, and that takes its flaw as a type: one context at a time is the waiter, leaves its mark, and
 //! sleeps until a releaser sees the mark. The same store-buffering pair as in `pv-qspin`, in a few lines.
 use core::marker::PhantomData;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -20,16 +20,16 @@ pub(super) trait Flaw: Send + Sync + 'static {
 }
 
 /// Where its fields stand and what they are called.
-pub(super) const FIELDS: &[(usize, &str)] = &[(0, "locked"), (1, "mark"), (2, "gate")];
+pub(super) const FIELDS: &[(usize, &str)] = &[(0, "locked"), (1, "mark"), (2, "waiter")];
 
 /// The lock.
 #[repr(C)]
 pub(super) struct Halting<P: Platform, F: Flaw> {
     locked: P::U8,
-    /// 1 while the waiter at the gate sleeps or is about to.
+    /// 1 while the waiter sleeps or is about to.
     mark: P::U8,
-    /// Context number plus one of the waiter at the gate.
-    gate: P::U16,
+    /// Context number plus one of the waiter, 0 if there is none.
+    waiter: P::U16,
     flaw: PhantomData<fn() -> F>,
 }
 
@@ -48,11 +48,11 @@ const TRANSITIONS: Table = Table(&[
         locked: Change::Goes(Is::Value(1), Is::Value(0)),
     },
     Row { name: "mark", tail: Change::Same, pending: ANY, locked: Change::Same },
-    Row { name: "gate", tail: ANY, pending: Change::Same, locked: Change::Same },
+    Row { name: "waiter", tail: ANY, pending: Change::Same, locked: Change::Same },
 ]);
 
 impl<P: Platform, F: Flaw> Halting<P, F> {
-    /// Waits at the gate. The context holds the lock afterwards.
+    /// Waits as the waiter. The context holds the lock afterwards.
     fn wait(&self) {
         loop {
             if self.try_acquire() {
@@ -85,7 +85,7 @@ impl<P: Platform, F: Flaw> RawLock for Halting<P, F> {
     const TRANSITIONS: Table = TRANSITIONS;
 
     fn new() -> Self {
-        Self { locked: P::U8::new(0), mark: P::U8::new(0), gate: P::U16::new(0), flaw: PhantomData }
+        Self { locked: P::U8::new(0), mark: P::U8::new(0), waiter: P::U16::new(0), flaw: PhantomData }
     }
 
     fn acquire(&self) {
@@ -93,12 +93,12 @@ impl<P: Platform, F: Flaw> RawLock for Halting<P, F> {
             return;
         }
         let me = P::this_cpu().expect("explored with numbers only").index() + 1;
-        while self.gate.compare_exchange(0, me, AcqRel, Relaxed).is_err() {
-            self.gate.wait_until(Relaxed, |gate| gate == 0);
+        while self.waiter.compare_exchange(0, me, AcqRel, Relaxed).is_err() {
+            self.waiter.wait_until(Relaxed, |waiter| waiter == 0);
         }
         self.wait();
         self.mark.store(0, Relaxed);
-        self.gate.store(0, Release);
+        self.waiter.store(0, Release);
     }
 
     fn try_acquire(&self) -> bool {
@@ -110,7 +110,7 @@ impl<P: Platform, F: Flaw> RawLock for Halting<P, F> {
         let early = F::LOOKS_EARLY && self.mark.load(Relaxed) == 0;
         let mark = P::store_then_load(&self.locked, 0, &self.mark);
         if mark == 1 && !early && self.mark.compare_exchange(1, 0, AcqRel, Relaxed).is_ok() {
-            let waiter = self.gate.load(Acquire);
+            let waiter = self.waiter.load(Acquire);
             if let Some(cpu) = waiter.checked_sub(1).and_then(CpuId::new) {
                 P::kick(cpu);
             }
@@ -118,7 +118,7 @@ impl<P: Platform, F: Flaw> RawLock for Halting<P, F> {
     }
 
     fn word(&self) -> Word {
-        Word { tail: self.gate.peek(), pending: self.mark.peek(), locked: self.locked.peek() }
+        Word { tail: self.waiter.peek(), pending: self.mark.peek(), locked: self.locked.peek() }
     }
 }
 

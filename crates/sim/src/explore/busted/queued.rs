@@ -131,7 +131,7 @@ impl Flaw for Heeds {
 #[cfg(test)]
 pub(super) fn heeds() -> crate::explore::Subject {
     use crate::explore::{Stepped, Subject};
-    Subject::broken::<Queued<Stepped, Heeds>>("sound", &[], 0, &[]).with_objection(1)
+    Subject::broken::<Queued<Stepped, Heeds>>("sound", &[], 0, &[]).with_no_barging(1)
 }
 
 /// The mechanism without a flaw.

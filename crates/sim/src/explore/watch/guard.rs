@@ -36,7 +36,7 @@ pub(super) struct Guard {
     /// `overtaken[w][c]`: how often `c` acquired since `w` queued, without having queued before it.
     pub(super) overtaken: [[u32; CONTEXTS]; CONTEXTS],
     /// Who asks for the lock, and how often each context acquired since.
-    objector: Option<Ctx>,
+    forbidder: Option<Ctx>,
     despite: [u32; CONTEXTS],
     /// How often each context has looked since and found the lock free.
     free_looks: [u32; CONTEXTS],
@@ -70,7 +70,7 @@ impl Guard {
             leaving: false,
             queue: Vec::with_capacity(CONTEXTS),
             overtaken: [[0; CONTEXTS]; CONTEXTS],
-            objector: None,
+            forbidder: None,
             despite: [0; CONTEXTS],
             free_looks: [0; CONTEXTS],
             sharing,
@@ -106,12 +106,12 @@ impl Guard {
             SecondByte::Pends => self.queue.retain(|&waiter| waiter != me),
             SecondByte::AsksNewcomers { bit, .. } => {
                 if (before ^ after) & bit != 0 {
-                    self.objector = (after & bit != 0).then_some(me);
+                    self.forbidder = (after & bit != 0).then_some(me);
                     (self.despite, self.free_looks) = ([0; CONTEXTS], [0; CONTEXTS]);
                 }
             }
-            SecondByte::Asks(objection) => {
-                self.objector = (after == objection).then_some(me);
+            SecondByte::Asks(flag) => {
+                self.forbidder = (after == flag).then_some(me);
                 self.despite = [0; CONTEXTS];
             }
         }
@@ -125,11 +125,11 @@ impl Guard {
     /// `me` has acquired a mutual exclusion lock, although somebody asks for it perhaps. It may once, and each time that it has found
     /// it free so often.
     pub(super) fn heeds(&mut self, me: Ctx, looks: u32) -> Result<(), Failure> {
-        if let Some(objector) = self.objector.filter(|&objector| objector != me) {
+        if let Some(forbidder) = self.forbidder.filter(|&forbidder| forbidder != me) {
             self.despite[me] += 1;
             if self.despite[me] > 1 + self.free_looks[me] / looks {
                 let times = self.despite[me];
-                let what = format!("c{me} acquired {times} times although c{objector} asked for the lock");
+                let what = format!("c{me} acquired {times} times although c{forbidder} asked for the lock");
                 return Err(Failure { kind: Kind::Overtaken, what });
             }
         }
