@@ -47,7 +47,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Check the rules of the tree; one line for each finding
-    Tidy,
+    Tidy {
+        /// Check nothing; wrap comments that are wider than code may be
+        #[arg(long)]
+        wrap: bool,
+    },
     /// Write docs/orderings.md from the ordering tags in the source
     Orderings {
         /// Write nothing; fail when the file is not current
@@ -171,7 +175,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let root = cli.root.unwrap_or_else(workspace::root);
     let result = match cli.command {
-        Task::Tidy => tidy::run(&root),
+        Task::Tidy { wrap: true } => tidy::wrap(&root),
+        Task::Tidy { wrap: false } => tidy::run(&root),
         Task::Orderings { check } => orderings::run(&root, check),
         Task::Witness { check: true, .. } => witness::check(&root),
         Task::Witness { only, again, lock, seconds, budget, .. } => {

@@ -3,6 +3,7 @@
 //! Each rule is a function from what was read to findings, so that it can be tested on a few lines of
 //! text without any file.
 mod arrows;
+mod comment_width;
 mod core_world;
 mod file_size;
 mod markers;
@@ -30,6 +31,7 @@ const FILE_RULES: &[FileRule] = &[
     module_told::check,
     unsafe_confined::check,
     markers::check,
+    comment_width::check,
 ];
 
 /// Every finding in the workspace, sorted by place.
@@ -67,6 +69,18 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
         if findings.len() == 1 { "" } else { "s" }
     );
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Wraps comments that are wider than code may be.
+pub(crate) fn wrap(root: &Path) -> io::Result<ExitCode> {
+    for source in workspace::read(root)?.sources {
+        let wrapped = comment_width::wrapped(&source.text);
+        if wrapped != source.text {
+            std::fs::write(root.join(&source.path), wrapped)?;
+            println!("{}", source.path);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
