@@ -9,7 +9,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use libc::timespec;
 use stanchion::lock::StanchionLock;
-use stanchion::native::Departing;
+use stanchion::native::Destroyable;
 use stanchion_core::RawLock as _;
 
 /// `stanchion_mutex_t` that tells misuse: `EDEADLK` instead of waiting for oneself, `EPERM` instead of releasing what others hold.
@@ -28,7 +28,7 @@ disguise!(stanchion_checked_mutex_t, Checked);
 /// What it is.
 #[repr(C, align(8))]
 pub(crate) struct Checked {
-    lock: StanchionLock<Departing>,
+    lock: StanchionLock<Destroyable>,
     /// The mark of the thread that holds it, or 0.
     owner: AtomicUsize,
 }

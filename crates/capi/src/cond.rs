@@ -7,7 +7,7 @@ use core::ptr;
 use libc::timespec;
 use stanchion::condvar::{Ending, WaitQueue, Waiter};
 use stanchion::lock::StanchionLock;
-use stanchion::native::Departing;
+use stanchion::native::Destroyable;
 use stanchion_core::RawLock as _;
 
 /// A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes to the one that came first, among
@@ -38,7 +38,7 @@ unsafe fn wait(
     let (Some(queue), Some(mutex)) = (unsafe { (uncover(cond), uncover(mutex)) }) else {
         return libc::EINVAL;
     };
-    let mutex: &StanchionLock<Departing> = mutex;
+    let mutex: &StanchionLock<Destroyable> = mutex;
     guarded(|| {
         let waiter = Waiter::new();
         // SAFETY: the waiter is new, and stays here until `sleep`, which follows: if releasing the mutex panicked, the process would end.

@@ -3,7 +3,7 @@ use crate::boundary::{Disguise, busy_unless, disguise, on};
 use crate::deadline::{self, Clock};
 use core::ffi::c_int;
 use libc::timespec;
-use stanchion::native::{CountedDeparting, Counting, Departing, Native};
+use stanchion::native::{CountedDestroyable, Counting, Destroyable, Native};
 use stanchion::{Raw, lock};
 use stanchion_core::RawLock;
 
@@ -146,12 +146,12 @@ mutex! {
     /// The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at most is awake, and that one may be
     /// overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
     /// destroy it at once.
-    mutex stanchion_mutex_t [] = lock::StanchionLock<Departing>
+    mutex stanchion_mutex_t [] = lock::StanchionLock<Destroyable>
 }
 
 mutex! {
     /// `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
-    counted_mutex stanchion_counted_mutex_t [] = lock::StanchionLock<CountedDeparting>
+    counted_mutex stanchion_counted_mutex_t [] = lock::StanchionLock<CountedDestroyable>
 }
 
 const _: () = assert!(stanchion::tunables::Tunable::TurnMicros.default() == 200, "the texts say 0.2 ms");
@@ -171,7 +171,7 @@ macro_rules! family {
     };
 }
 
-stanchion_core::mutex_rows! { Native<Departing>; family; }
+stanchion_core::mutex_rows! { Native<Destroyable>; family; }
 
 /// Tries to acquire `lock` until `clock` shows `until`; otherwise as `stanchion_mutex_timedlock`.
 ///

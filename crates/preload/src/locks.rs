@@ -3,11 +3,11 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
 use stanchion::deadline::Deadline;
-use stanchion::native::{Native, Watched};
+use stanchion::native::{Native, Observed};
 use stanchion_core::{ConstLock, RawLock, StanchionLock};
 
 /// The world of locks in foreign memory, in which `stats` can see what happens.
-pub(crate) type World = Native<Watched>;
+pub(crate) type World = Native<Observed>;
 
 /// The default lock, which is called directly.
 pub(crate) type Default = StanchionLock<World>;

@@ -9,7 +9,7 @@ use stanchion_core::spots::Spots;
 use stanchion_core::{CpuId, Event};
 
 /// Whether a native platform counts lock events, and what it may do to a lock that it has released. Implemented by [`Silent`], [`Counted`],
-/// [`Departing`], [`CountedDeparting`] and [`Watched`] only.
+/// [`Destroyable`], [`CountedDestroyable`] and [`Observed`] only.
 pub trait Counting: sealed::Sealed {}
 
 /// Lock events are not counted and cost nothing.
@@ -28,15 +28,15 @@ pub enum Counted {}
 /// Locks that do not release through [`Platform::store_then_load`](stanchion_core::Platform::store_then_load) with two neighbouring bytes are what
 /// they are anyway.
 #[derive(Debug)]
-pub enum Departing {}
+pub enum Destroyable {}
 
-/// As [`Departing`], and lock events are counted.
+/// As [`Destroyable`], and lock events are counted.
 #[derive(Debug)]
-pub enum CountedDeparting {}
+pub enum CountedDestroyable {}
 
-/// As [`Departing`], and each thread can see what it did at locks of this kind: [`watch`](super::watch).
+/// As [`Destroyable`], and each thread can see what it did at locks of this kind: [`watch`](super::watch).
 #[derive(Debug)]
-pub enum Watched {}
+pub enum Observed {}
 
 impl<C: sealed::Sealed> Counting for C {}
 
@@ -48,7 +48,7 @@ pub(super) mod sealed {
         /// Whether it counts.
         const COUNTS: bool;
         /// Whether a lock may be gone once it was released.
-        const DEPARTS: bool;
+        const DESTROYABLE: bool;
         /// Whether threads see what they did.
         const WATCHES: bool;
         fn count(event: Event, times: u32);
@@ -58,11 +58,11 @@ pub(super) mod sealed {
 }
 
 macro_rules! kinds {
-    ($($kind:ident: counts $counts:literal with $count:ident, departs $departs:literal, watches $watches:literal;)*) => {
+    ($($kind:ident: counts $counts:literal with $count:ident, destroyable $destroyable:literal, watches $watches:literal;)*) => {
         $(
         impl sealed::Sealed for $kind {
             const COUNTS: bool = $counts;
-            const DEPARTS: bool = $departs;
+            const DESTROYABLE: bool = $destroyable;
             const WATCHES: bool = $watches;
 
             #[inline(always)]
@@ -104,11 +104,11 @@ fn forget<C: Counting>(mine: Option<CpuId>) {
 }
 
 kinds! {
-    Silent: counts false with ignore, departs false, watches false;
-    Counted: counts true with count, departs false, watches false;
-    Departing: counts false with ignore, departs true, watches false;
-    CountedDeparting: counts true with count, departs true, watches false;
-    Watched: counts false with watch, departs true, watches true;
+    Silent: counts false with ignore, destroyable false, watches false;
+    Counted: counts true with count, destroyable false, watches false;
+    Destroyable: counts false with ignore, destroyable true, watches false;
+    CountedDestroyable: counts true with count, destroyable true, watches false;
+    Observed: counts false with watch, destroyable true, watches true;
 }
 
 #[inline(always)]

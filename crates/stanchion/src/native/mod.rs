@@ -3,7 +3,7 @@ mod atomics;
 mod barrier;
 mod chunks;
 mod counters;
-mod departing;
+mod destroyable;
 pub mod nodes;
 mod parker;
 pub(crate) mod priority;
@@ -15,7 +15,7 @@ mod tuned;
 pub mod watch;
 
 pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
-pub use counters::{Counted, CountedDeparting, Counting, Departing, Silent, Watched};
+pub use counters::{Counted, CountedDestroyable, Counting, Destroyable, Observed, Silent};
 pub use readers::Class;
 
 use crate::deadline::Deadline;
@@ -107,8 +107,8 @@ impl<C: Counting> Platform for Native<C> {
 
     #[inline(always)]
     fn release_then_look(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
-        if C::DEPARTS {
-            return departing::release_unless_marked(first, value, then, marks);
+        if C::DESTROYABLE {
+            return destroyable::release_unless_marked(first, value, then, marks);
         }
         if barrier::store_then_load(first, value, then) & marks == 0 {
             Released::Unmarked
@@ -232,8 +232,8 @@ impl<C: Counting> Platform for Native<C> {
         value: T,
         then: &impl Atomic<U>,
     ) -> U {
-        if C::DEPARTS
-            && let Some(found) = departing::release(first, value, then)
+        if C::DESTROYABLE
+            && let Some(found) = destroyable::release(first, value, then)
         {
             return found;
         }
@@ -241,8 +241,8 @@ impl<C: Counting> Platform for Native<C> {
     }
 
     fn heavy_barrier() -> bool {
-        if C::DEPARTS && departing::uses_sequences() {
-            return departing::heavy_barrier();
+        if C::DESTROYABLE && destroyable::uses_sequences() {
+            return destroyable::heavy_barrier();
         }
         barrier::heavy_barrier()
     }
@@ -336,7 +336,7 @@ fn nanos() -> u32 {
 pub struct Facts {
     /// Releases pay for a compiler barrier only, because `membarrier` works.
     pub asymmetric_release: bool,
-    /// Releases of [`Departing`] locks cost two stores, because restartable sequences and `membarrier` for them work.
+    /// Releases of [`Destroyable`] locks cost two stores, because restartable sequences and `membarrier` for them work.
     pub restartable_release: bool,
     /// The kernel keeps the CPU number of each thread in its restartable-sequences area.
     pub rseq: bool,
@@ -348,7 +348,7 @@ pub struct Facts {
 pub fn facts() -> Facts {
     Facts {
         asymmetric_release: barrier::is_asymmetric(),
-        restartable_release: departing::uses_sequences(),
+        restartable_release: destroyable::uses_sequences(),
         rseq: running::has_rseq(),
         bytes_per_thread: size_of::<slots::Slot>(),
     }

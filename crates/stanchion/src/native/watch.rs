@@ -1,4 +1,4 @@
-//! What the calling thread did in the slow paths of [`Watched`](super::Watched) locks: for whoever looks before and after an operation on a
+//! What the calling thread did in the slow paths of [`Observed`](super::Observed) locks: for whoever looks before and after an operation on a
 //! lock, and knows by that what happened at this one.
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -87,7 +87,7 @@ pub(super) fn kicked() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::{Native, Watched};
+    use crate::native::{Native, Observed};
     use core::sync::atomic::AtomicBool;
     use core::time::Duration;
     use stanchion_core::{ConstLock, PvQSpinLock, RawLock};
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_thread_that_sleeps_at_a_lock_sees_a_park_and_its_holder_a_kick() {
         start();
-        let lock: PvQSpinLock<Native<Watched>> = ConstLock::NEW;
+        let lock: PvQSpinLock<Native<Observed>> = ConstLock::NEW;
         let seen_both = (0..200_u64).any(|round| {
             let slept = AtomicBool::new(false);
             let mut kicked = false;
