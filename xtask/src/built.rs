@@ -1,4 +1,5 @@
 //! What this workspace builds, for the commands that use it.
+use crate::foreign::Foreign;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, io};
@@ -8,23 +9,33 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
 }
 
-/// Builds `libstanchion_preload.so` and says where it is.
-pub(crate) fn interposer(root: &Path) -> io::Result<PathBuf> {
-    release(root, "stanchion-preload", "libstanchion_preload.so", "the interposer")
+/// Builds `libstanchion_preload.so`, for this machine or another one, and says where it is.
+pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
+    release(root, "stanchion-preload", "libstanchion_preload.so", "the interposer", foreign)
 }
 
 /// Builds the model checker's program and says where it is.
 pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
-    release(root, "stanchion-model", "stanchion-model", "the model")
+    release(root, "stanchion-model", "stanchion-model", "the model", None)
 }
 
-fn release(root: &Path, package: &str, file: &str, what: &str) -> io::Result<PathBuf> {
-    let status = Command::new("cargo")
-        .args(["build", "--quiet", "--release", "-p", package])
-        .current_dir(root)
-        .status()?;
-    if status.success() {
-        Ok(target(root).join("release").join(file))
+fn release(
+    root: &Path,
+    package: &str,
+    file: &str,
+    what: &str,
+    foreign: Option<&Foreign>,
+) -> io::Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--release", "-p", package]).current_dir(root);
+    let mut directory = target(root);
+    if let Some(foreign) = foreign {
+        foreign.for_cargo(&mut cargo);
+        cargo.args(["--target", foreign.triple]);
+        directory.push(foreign.triple);
+    }
+    if cargo.status()?.success() {
+        Ok(directory.join("release").join(file))
     } else {
         Err(io::Error::other(format!("{what} does not build")))
     }

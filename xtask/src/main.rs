@@ -10,6 +10,7 @@ mod conform;
 mod dependents;
 mod fastpath;
 mod finding;
+mod foreign;
 mod guest;
 mod locks;
 mod mutants;

@@ -7,7 +7,7 @@
 //! A thread takes its poke when the request has come that the poke announced. libc acts on that one now, or when cancellation is enabled, or
 //! never, since the thread ends already: [`ENDS`]. A thread that ends waits as any other, in its clean-up handlers and destructors.
 //!
-//! The waiter of another thread is found by its distance from the thread's control block, which is what `pthread_t` is (`thread.rs`).
+//! The waiter of another thread is found by its distance from that thread's pointer, which `pthread_t` tells (`thread/`).
 use crate::condition::WAITER;
 use crate::libc_own::{Own, own};
 use crate::thread::Place;
@@ -86,7 +86,7 @@ pub(crate) fn forked() {
 fn waiter_of(thread: pthread_t) -> *const Waiter {
     static PLACE: Place<Waiter> = Place::new();
     WAITER.with(|mine| PLACE.find(mine));
-    PLACE.of(thread as usize)
+    PLACE.of(thread)
 }
 
 /// Whether a thread that was poked gives its wait up, to be cancelled.

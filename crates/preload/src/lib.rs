@@ -17,7 +17,7 @@
 //! - `maps.rs`: which file an address is in.
 //! - `trace/`: when each thread took which lock, and for how long.
 //! - `fork.rs`: what the child of a `fork` forgets.
-//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread.rs`: who a
+//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread/`: who a
 //!   thread is, and where it has what. `descriptor.rs`: files. `say.rs`: what is said on standard error; `verbose.rs`: what is so on request.
 //!
 //! Invariants:
@@ -28,7 +28,15 @@
 //! - **W4** is told in `fork.rs`.
 //! - **W5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its threads; and we use one only after we
 //!   saw that libc does not hold it (`two.rs`).
-#![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!(
+    "the interposer lives in glibc's objects, on x86-64 and aarch64: another C library needs its own object.rs, another architecture a file in \
+     thread/; docs/porting.md has the list"
+);
 
 mod c11;
 mod cancel;

@@ -1,10 +1,6 @@
 //! Moments on a clock, and acquiring a lock until one.
-use core::num::NonZeroU32;
-use core::sync::atomic::AtomicU32;
+use crate::os;
 use core::time::Duration;
-use rustix::io::Errno;
-use rustix::thread::{futex, nanosleep};
-use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// The clock that a deadline is read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,24 +33,22 @@ impl Deadline {
 
     /// The moment `delay` from now, on the monotonic clock.
     pub fn after(delay: Duration) -> Self {
-        let now = clock_gettime(ClockId::Monotonic);
-        let nanos = now.tv_nsec as u32 + delay.subsec_nanos();
-        let secs =
-            now.tv_sec.saturating_add_unsigned(delay.as_secs()).saturating_add((nanos / SECOND).into());
+        let (now, nanos) = os::time(Clock::Monotonic);
+        let nanos = nanos + delay.subsec_nanos();
+        let secs = now.saturating_add_unsigned(delay.as_secs()).saturating_add((nanos / SECOND).into());
         Self { clock: Clock::Monotonic, secs, nanos: nanos % SECOND }
     }
 
     /// Whether it is over.
     pub fn has_passed(&self) -> bool {
-        let now = clock_gettime(self.clock_id());
-        (now.tv_sec, now.tv_nsec) >= (self.secs, self.nanos.into())
+        os::time(self.clock) >= (self.secs, self.nanos)
     }
 
     /// How many nanoseconds are left until then; 0 once it is over.
     pub fn remaining(&self) -> u64 {
-        let now = clock_gettime(self.clock_id());
-        let secs = self.secs.saturating_sub(now.tv_sec);
-        let nanos = i64::from(self.nanos) - now.tv_nsec;
+        let (now, past) = os::time(self.clock);
+        let secs = self.secs.saturating_sub(now);
+        let nanos = i64::from(self.nanos) - i64::from(past);
         secs.saturating_mul(SECOND.into()).saturating_add(nanos).try_into().unwrap_or(0)
     }
 
@@ -63,30 +57,10 @@ impl Deadline {
         self.clock
     }
 
-    /// As the kernel takes it: times before the epoch, which it refuses, are over just as the epoch is.
-    pub(crate) fn timespec(&self) -> Timespec {
-        if self.secs < 0 {
-            return Timespec { tv_sec: 0, tv_nsec: 0 };
-        }
-        Timespec { tv_sec: self.secs, tv_nsec: self.nanos.into() }
+    /// Seconds and nanoseconds since its clock's epoch.
+    pub(crate) fn since_epoch(&self) -> (i64, u32) {
+        (self.secs, self.nanos)
     }
-
-    fn clock_id(&self) -> ClockId {
-        match self.clock {
-            Clock::Monotonic => ClockId::Monotonic,
-            Clock::Realtime => ClockId::Realtime,
-        }
-    }
-}
-
-/// Sleeps while `word` holds `value`, until the deadline at the latest. `false` if that has passed; otherwise it may return for no reason.
-pub(crate) fn wait(word: &AtomicU32, value: u32, until: Option<&Deadline>) -> bool {
-    let flags = match until.map(Deadline::clock) {
-        Some(Clock::Realtime) => futex::Flags::PRIVATE | futex::Flags::CLOCK_REALTIME,
-        _ => futex::Flags::PRIVATE,
-    };
-    let until = until.map(Deadline::timespec);
-    futex::wait_bitset(word, flags, value, until.as_ref(), NonZeroU32::MAX) != Err(Errno::TIMEDOUT)
 }
 
 /// The first sleep between two tries, and the longest.
@@ -97,8 +71,7 @@ const POLLS: u32 = 128;
 
 /// Sleeps for `pause`, or less if a signal comes. No cancellation point, and leaves `errno` alone.
 pub fn sleep(pause: Duration) {
-    let (tv_sec, tv_nsec) = (pause.as_secs().try_into().unwrap_or(i64::MAX), pause.subsec_nanos().into());
-    let _ = nanosleep(&Timespec { tv_sec, tv_nsec });
+    os::sleep(pause);
 }
 
 /// Tries `attempt` until it succeeds, which is `true`, or the deadline has passed. It tries at least once.

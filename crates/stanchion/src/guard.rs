@@ -1,6 +1,6 @@
 //! The lock of a list: three states, held for a few instructions, and slept on if its holder is not running. No queue, no order.
+use crate::os;
 use core::sync::atomic::{AtomicU32, Ordering};
-use rustix::thread::futex;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -42,7 +42,7 @@ impl Guard {
         // ord: L16 pairs L11: the last holder's section comes before ours
         while self.0.swap(SLEPT_ON, Ordering::Acquire) != FREE {
             // EINTR and EAGAIN are what the loop is there for.
-            let _ = futex::wait(&self.0, futex::Flags::PRIVATE, SLEPT_ON, None);
+            os::wait(&self.0, SLEPT_ON, None);
         }
     }
 
@@ -57,7 +57,7 @@ impl Guard {
     pub fn release(&self) {
         // ord: L11 pairs L10, L16: our section comes before the next holder's
         if self.0.swap(FREE, Ordering::Release) == SLEPT_ON {
-            let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1);
+            os::wake(&self.0, 1);
         }
     }
 }

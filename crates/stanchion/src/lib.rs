@@ -41,6 +41,8 @@ pub mod native;
 #[cfg(feature = "std")]
 mod once;
 #[cfg(feature = "std")]
+mod os;
+#[cfg(feature = "std")]
 pub mod percpu;
 mod raw;
 mod raw_rw;

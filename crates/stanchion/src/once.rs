@@ -1,9 +1,9 @@
 //! Running something once: [`Once`], in four bytes, with the states that parking_lot tells.
 //!
 //! The low two bits of the word are the state; bit 2 says that somebody sleeps, or is about to, until that changes.
+use crate::os;
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
-use rustix::thread::futex;
 
 const NEW: u32 = 0;
 const POISONED: u32 = 1;
@@ -174,7 +174,7 @@ impl Once {
             || self.0.compare_exchange(word, slept_on, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
             // EINTR and EAGAIN are returns for no reason.
-            let _ = futex::wait(&self.0, futex::Flags::PRIVATE, slept_on, None);
+            os::wait(&self.0, slept_on, None);
         }
     }
 }
@@ -201,7 +201,7 @@ impl Drop for End<'_> {
     fn drop(&mut self) {
         // ord: ON2 pairs ON1, ON3: what ran comes before what those do who see its end
         if self.once.0.swap(self.state, Ordering::Release) & SLEPT_ON != 0 {
-            let _ = futex::wake(&self.once.0, futex::Flags::PRIVATE, i32::MAX.cast_unsigned());
+            os::wake(&self.once.0, i32::MAX.cast_unsigned());
         }
     }
 }

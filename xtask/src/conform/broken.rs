@@ -68,7 +68,7 @@ fn try_one(
         let known = |test: &String| find(programs, test).ok_or_else(|| named(format!("no test `{test}`")));
         let cases = tests.iter().map(known).collect::<io::Result<Vec<Case>>>()?;
         let preload = preload.map(Path::to_owned);
-        let setting = Setting { preload, wrapper: Vec::new(), env: Vec::new(), timeout };
+        let setting = Setting { preload, wrapper: Vec::new(), foreign: None, env: Vec::new(), timeout };
         let column = Column { name: name.clone(), setting };
         run_cases(root, &cases, &column, tries, jobs, &|_, _| Ok(()))
     };

@@ -1,4 +1,5 @@
 //! Builds the test programs, the libraries they use, and the broken libraries, with the machine's C and C++ compilers.
+use crate::foreign::Foreign;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
@@ -18,25 +19,27 @@ pub(super) struct Program {
 }
 
 /// Where what is built goes.
-pub(super) fn directory(root: &Path) -> PathBuf {
-    crate::built::target(root).join("conform")
+pub(super) fn directory(root: &Path, foreign: Option<&Foreign>) -> PathBuf {
+    let target = crate::built::target(root);
+    foreign.map_or(target.clone(), |foreign| target.join(foreign.triple)).join("conform")
 }
 
 /// Builds what is not current and asks each program for its tests.
-pub(super) fn suite(root: &Path) -> io::Result<Vec<Program>> {
-    let (sources, out) = (root.join(SOURCES), directory(root));
+pub(super) fn suite(root: &Path, foreign: Option<&Foreign>) -> io::Result<Vec<Program>> {
+    let (sources, out) = (root.join(SOURCES), directory(root, foreign));
     fs::create_dir_all(&out)?;
     for part in files(&sources.join("parts"))? {
-        library(&sources, &part, &out.join(format!("lib{}.so", stem(&part))))?;
+        library(&sources, &part, &out.join(format!("lib{}.so", stem(&part))), foreign)?;
     }
     let mut programs = Vec::new();
     for source in files(&sources.join("tests"))? {
         let path = out.join(stem(&source));
-        let mut command = compiler(&source);
+        let mut command = compiler(&source, foreign);
         command.arg("-o").arg(&path).arg(&source).arg("-L").arg(&out).arg("-Wl,-rpath,$ORIGIN");
         command.args(linked(&fs::read_to_string(&source)?)).arg("-ldl");
         build(&sources, &source, &path, command)?;
-        let listed = Command::new(&path).arg("--list").env_remove("LD_PRELOAD").output()?;
+        let mut list = foreign.map_or_else(|| Command::new(&path), |foreign| foreign.command(&path, None));
+        let listed = list.arg("--list").env_remove("LD_PRELOAD").output()?;
         if !listed.status.success() {
             return Err(io::Error::other(format!("{} --list failed: {}", path.display(), listed.status)));
         }
@@ -48,27 +51,28 @@ pub(super) fn suite(root: &Path) -> io::Result<Vec<Program>> {
 
 /// Builds the broken libraries: the source and the library of each.
 pub(super) fn broken(root: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
-    let (sources, out) = (root.join(SOURCES), directory(root).join("broken"));
+    let (sources, out) = (root.join(SOURCES), directory(root, None).join("broken"));
     fs::create_dir_all(&out)?;
     let mut built = Vec::new();
     for source in files(&sources.join("broken"))? {
         let path = out.join(format!("{}.so", stem(&source)));
-        library(&sources, &source, &path)?;
+        library(&sources, &source, &path, None)?;
         built.push((source, path));
     }
     Ok(built)
 }
 
-fn library(sources: &Path, source: &Path, path: &Path) -> io::Result<()> {
-    let mut command = compiler(source);
+fn library(sources: &Path, source: &Path, path: &Path, foreign: Option<&Foreign>) -> io::Result<()> {
+    let mut command = compiler(source, foreign);
     command.args(["-shared", "-fPIC", "-o"]).arg(path).arg(source).arg("-ldl");
     build(sources, source, path, command)
 }
 
 /// `$CC` and `$CXX`, or the machine's own.
-fn compiler(source: &Path) -> Command {
+fn compiler(source: &Path, foreign: Option<&Foreign>) -> Command {
     let cpp = source.extension().is_some_and(|extension| extension == "cc");
     let (variable, usual) = if cpp { ("CXX", "c++") } else { ("CC", "cc") };
+    let usual = foreign.map_or(usual, |foreign| foreign.compiler(cpp));
     let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| usual.into()));
     command.args(if cpp { CPP } else { C }).args(COMMON);
     command

@@ -8,6 +8,7 @@ mod report;
 mod runner;
 
 use crate::built;
+use crate::foreign::{self, Foreign};
 use crate::names::nearest;
 use build::Program;
 use core::time::Duration;
@@ -41,6 +42,9 @@ pub(crate) struct Request {
     /// Run each test by this command, such as `valgrind -q --error-exitcode=99`; a library goes into it, too
     #[arg(long, value_name = "COMMAND")]
     wrapper: Option<String>,
+    /// Build for this machine and run there, in an emulator
+    #[arg(long, value_name = "TRIPLE", value_parser = foreign::named, conflicts_with_all = ["wrapper", "self_test"])]
+    target: Option<&'static Foreign>,
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
@@ -82,7 +86,7 @@ struct Case {
 
 /// Runs the command.
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    let programs = build::suite(root)?;
+    let programs = build::suite(root, request.target)?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
     let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)));
@@ -151,13 +155,16 @@ fn columns(root: &Path, request: &Request, timeout: Duration) -> io::Result<Vec<
                     env.push(("STANCHION".to_owned(), format!("lock={lock}")));
                 }
                 short = library.display().to_string();
-                Some(preloadable(&built::interposer(root)?)?)
+                Some(preloadable(&built::interposer(root, request.target)?)?)
             }
             _ => Some(preloadable(library)?),
         };
         let taken = columns.iter().any(|column| column.name == short);
         let name = if taken { library.display().to_string() } else { short };
-        columns.push(Column { name, setting: Setting { preload, wrapper: wrapper.clone(), env, timeout } });
+        columns.push(Column {
+            name,
+            setting: Setting { preload, wrapper: wrapper.clone(), foreign: request.target, env, timeout },
+        });
     }
     Ok(columns)
 }
@@ -234,7 +241,7 @@ fn run_cases(
     jobs: usize,
     note: &(dyn Fn(usize, &Verdict) -> io::Result<()> + Sync),
 ) -> io::Result<Vec<Verdict>> {
-    let output = build::directory(root).join("output");
+    let output = build::directory(root, column.setting.foreign).join("output");
     fs::create_dir_all(&output)?;
     let queue = Mutex::new(cases.iter().enumerate());
     let verdicts = Mutex::new(vec![Verdict::Ok; cases.len()]);

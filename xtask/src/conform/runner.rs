@@ -1,4 +1,5 @@
 //! Runs one test in a process group of its own, with a time limit, and says how it ended.
+use crate::foreign::Foreign;
 use core::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File};
@@ -56,6 +57,8 @@ pub(super) struct Setting {
     pub(super) preload: Option<PathBuf>,
     /// The words of a command that runs the test, such as a checker's; none if it runs by itself.
     pub(super) wrapper: Vec<String>,
+    /// The machine that the test is for, if it is not this one.
+    pub(super) foreign: Option<&'static Foreign>,
     /// Further variables.
     pub(super) env: Vec<(String, String)>,
     /// When a test is ended.
@@ -65,9 +68,10 @@ pub(super) struct Setting {
 impl Setting {
     /// A command that runs in this setting.
     pub(super) fn command(&self, program: &Path) -> Command {
-        let mut command = match self.wrapper.split_first() {
-            None => Command::new(program),
-            Some((first, rest)) => {
+        let mut command = match (self.foreign, self.wrapper.split_first()) {
+            (Some(foreign), _) => foreign.command(program, self.preload.as_deref()),
+            (None, None) => Command::new(program),
+            (None, Some((first, rest))) => {
                 let mut command = Command::new(first);
                 command.args(rest).arg(program);
                 command
@@ -77,7 +81,7 @@ impl Setting {
         let timeout = (self.timeout.as_secs() * 2 / 3).max(1);
         command.env_remove("LD_PRELOAD").env("CONFORM_PATIENCE", timeout.to_string());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        if let Some(library) = &self.preload {
+        if let (Some(library), None) = (&self.preload, self.foreign) {
             command.env("LD_PRELOAD", library);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
@@ -169,6 +173,7 @@ mod tests {
         let setting = Setting {
             preload: None,
             wrapper: Vec::new(),
+            foreign: None,
             env: Vec::new(),
             timeout: Duration::from_millis(200),
         };

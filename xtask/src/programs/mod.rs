@@ -147,7 +147,7 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
     if !request.locks.iter().all(|name| libc(name)) {
         interposer = match &request.preload {
             Some(path) => path.clone(),
-            None => built::interposer(root)?,
+            None => built::interposer(root, None)?,
         };
         interposer = fs::canonicalize(&interposer)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", interposer.display())))?;

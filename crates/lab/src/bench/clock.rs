@@ -1,28 +1,11 @@
-//! The clock of latency passes: the time stamp counter where there is one, else the monotonic clock.
+//! The clock of latency passes: the processor's counter.
 //!
 //! Reading it does not wait for earlier instructions to finish, so a single wait is good to about ten
 //! nanoseconds. Counters of different CPUs are taken as synchronous, which holds where the kernel itself
 //! keeps time by them; `Warning::UnstableClock` speaks up elsewhere.
-#![expect(unsafe_code, reason = "reading the time stamp counter is an intrinsic")]
 use core::time::Duration;
+pub(crate) use stanchion::native::ticks::now as ticks;
 use std::time::Instant;
-
-/// The present time, in ticks.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-pub(crate) fn ticks() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction, and it touches no memory.
-    unsafe { core::arch::x86_64::_rdtsc() }
-}
-
-/// The present time, in ticks of a nanosecond.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-pub(crate) fn ticks() -> u64 {
-    use std::sync::OnceLock;
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
-}
 
 /// Ticks per nanosecond, measured against the monotonic clock for about `time`.
 pub(crate) fn ticks_per_ns(time: Duration) -> f64 {
@@ -35,7 +18,7 @@ pub(crate) fn ticks_per_ns(time: Duration) -> f64 {
 /// Whether the counter keeps its rate whatever the frequency and the sleep state of the CPU.
 pub(crate) fn is_stable() -> bool {
     if !cfg!(target_arch = "x86_64") {
-        return true;
+        return true; // the architecture says so
     }
     std::fs::read_to_string("/proc/cpuinfo").map_or(true, |text| {
         text.lines().find(|line| line.starts_with("flags")).is_none_or(|flags| {

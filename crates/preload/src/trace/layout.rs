@@ -69,7 +69,7 @@ pub(super) struct Held {
 /// Written by one thread; read by others when that has ended, except for `filled`.
 #[repr(C)]
 pub(super) struct Chunk {
-    pub(super) magic: u32,
+    pub(super) magic: AtomicU32,
     pub(super) pages: u32,
     pub(super) process: u32,
     pub(super) pid: u32,

@@ -154,7 +154,7 @@ fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
     };
     chunk.last = left;
     let bytes = (end.addr() - start.addr()) as u64;
-    // ord: AA22 alone: read by another process when this one has ended; x86-64 stores in order for one that reads earlier
+    // ord: AA22 alone: read by another process, usually when this one has ended; one that reads earlier finds the events that are counted
     chunk.filled.store(filled + bytes + (1 << 32), Ordering::Release);
 }
 
@@ -221,8 +221,8 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
     }
     new.base = new.last;
     // Last, because from here on it is one for whoever reads the file.
-    // SAFETY: the chunk is this thread's, as above; a volatile write, so that it is not moved up.
-    unsafe { (&raw mut new.magic).write_volatile(CHUNK_MAGIC) };
+    // ord: AA29 alone: read by another process; one that finds it finds all that was written above
+    new.magic.store(CHUNK_MAGIC, Ordering::Release);
     mine().set(chunk);
     chunk
 }

@@ -25,17 +25,14 @@
 //!
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
 use super::ring;
-use crate::deadline::{self, Clock, Deadline};
+use crate::deadline::{self, Deadline};
 use crate::futex::wake_one;
 use crate::guard::Guard;
-use crate::native::priority;
+use crate::os;
 use core::cell::Cell;
-use core::num::NonZeroU32;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
-use rustix::io::Errno;
-use rustix::thread::futex;
 
 const IDLE: u32 = 0;
 const WAITING: u32 = 1;
@@ -185,7 +182,7 @@ impl WaitQueue {
     /// As for [`list`](Self::list).
     unsafe fn list_if(&self, waiter: &Waiter, mutex: *const (), fits: impl Fn(&Waiter) -> bool) -> bool {
         waiter.mutex.set(mutex);
-        waiter.priority.set(priority::of_caller());
+        waiter.priority.set(os::priority());
         self.guard.acquire();
         // SAFETY: the guard is held, and those in the list exist (L1, L2).
         if unsafe { self.last.get().as_ref() }.is_some_and(|last| !fits(last)) {
@@ -230,10 +227,10 @@ impl WaitQueue {
                         waiter.state.compare_exchange(POKED, WAITING, Ordering::Relaxed, Ordering::Relaxed);
                     continue;
                 }
-                WAITING if !nap(&waiter.state, WAITING, deadline) => Ending::TimedOut,
+                WAITING if !os::wait(&waiter.state, WAITING, deadline) => Ending::TimedOut,
                 WAITING => continue,
                 chosen => {
-                    nap(&waiter.state, chosen, None);
+                    os::wait(&waiter.state, chosen, None);
                     continue;
                 }
             };
@@ -316,7 +313,7 @@ impl WaitQueue {
             // Who leaves does so in a few instructions, and may be less urgent than we are: then yields get it no CPU.
             if yields < YIELDS {
                 yields += 1;
-                rustix::thread::sched_yield();
+                os::yield_slice();
             } else {
                 deadline::sleep(DOZE);
             }
@@ -334,14 +331,4 @@ impl Default for Waiter {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Sleeps while `state` holds `value`. `false` if the deadline has passed; otherwise it may return for no reason.
-fn nap(state: &AtomicU32, value: u32, deadline: Option<&Deadline>) -> bool {
-    let flags = match deadline.map(Deadline::clock) {
-        Some(Clock::Realtime) => futex::Flags::PRIVATE | futex::Flags::CLOCK_REALTIME,
-        _ => futex::Flags::PRIVATE,
-    };
-    let until = deadline.map(Deadline::timespec);
-    futex::wait_bitset(state, flags, value, until.as_ref(), NonZeroU32::MAX) != Err(Errno::TIMEDOUT)
 }

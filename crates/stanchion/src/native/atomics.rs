@@ -1,5 +1,6 @@
 //! The native cells: the machine's atomics, each at its own size.
 // tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it was given
+use crate::os;
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
@@ -87,7 +88,7 @@ macro_rules! cell {
             }
             #[inline(always)]
             fn prefetch_write(&self) {
-                prefetch_write(core::ptr::from_ref(self).cast());
+                os::prefetch_write(core::ptr::from_ref(self).cast());
             }
         }
 
@@ -114,16 +115,4 @@ cell! {
 cell! {
     /// As many bytes as an address.
     CellUsize, AtomicUsize, usize
-}
-
-#[inline(always)]
-fn prefetch_write(address: *const i8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint without architectural effect, valid for any address; a processor without the instruction does nothing.
-    // The intrinsic of that name asks for the line to read only, unless the target is known to have the instruction.
-    unsafe {
-        core::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }

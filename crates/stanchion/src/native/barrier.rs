@@ -8,8 +8,8 @@
 //! - **A1** A release takes the light path only when it reads `LIGHT`, which is stored only after registration succeeded.
 //! - **A2** A heavy barrier settles whether the process is registered before anything else, and uses `membarrier` if it is. So
 //!   a light release never meets a heavy barrier that was only a fence, and a fenced release is right in any case.
+use crate::os::{barrier_everywhere, register_barrier};
 use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
-use rustix::thread::{MembarrierCommand, membarrier};
 use stanchion_core::Atomic;
 use stanchion_core::order::{Relaxed, Release, SeqCst};
 
@@ -44,7 +44,7 @@ pub(super) fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
     }
 }
 
-/// The symmetric form: an exchange is the cheapest full barrier on x86-64.
+/// The symmetric form: an exchange is the cheapest full barrier on x86-64, and no dearer than another one on aarch64.
 #[inline(always)]
 fn fenced<T: Copy + Eq, U: Copy + Eq>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> U {
     // ord: N21 pairs N23: either we see the mark, or the heavy side sees our store
@@ -62,13 +62,9 @@ pub(super) fn heavy_barrier() -> bool {
         return true;
     }
     // ord: N20 pairs N17: every running thread of the process passes a full barrier between our mark and our look (no ordering argument: it is a system call)
-    membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+    barrier_everywhere()
         // A process may have lost its registration (a fork whose kernel does not inherit it).
-        || (register() && membarrier(MembarrierCommand::PrivateExpedited).is_ok())
-}
-
-fn register() -> bool {
-    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+        || (register_barrier() && barrier_everywhere())
 }
 
 /// The state, settled if it was not.
@@ -78,7 +74,7 @@ pub(super) fn settle() -> u8 {
     if state != UNKNOWN {
         return state;
     }
-    let settled = if register() { LIGHT } else { UNAVAILABLE };
+    let settled = if register_barrier() { LIGHT } else { UNAVAILABLE };
     // ord: N26 alone: whoever loses takes the winner's answer, which the process as a whole gave
     STATE.compare_exchange(UNKNOWN, settled, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(settled)
 }

@@ -3,9 +3,9 @@
 //! Waiters of a lock read each other's entries without any protocol about lifetimes; that is sound because an entry,
 //! once there, stays where it is for the rest of the process. Memory comes from `mmap` and not from the allocator,
 //! because a first contended acquisition may happen in a signal handler that interrupted `malloc`.
+use crate::os;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 /// Entries a chunk.
 const CHUNK: usize = 64;
@@ -50,22 +50,19 @@ impl<T: Zeroed> Chunks<T> {
         }
         const { assert!(align_of::<T>() <= 4096) }; // what `mmap` guarantees
         let bytes = CHUNK * size_of::<T>();
-        // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory that anybody has.
-        let fresh = unsafe {
-            mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
-        };
-        let fresh = fresh.ok()?;
+        let fresh = os::map(bytes, false)?;
         if T::WIPED {
-            // SAFETY: the mapping was made above with this size, and holds zeroes. Failing is a kernel that does not know the advice.
-            let _ = unsafe { madvise(fresh, bytes, Advice::LinuxWipeOnFork) };
+            // SAFETY: the mapping was made above with this size, and holds zeroes.
+            unsafe { os::wipe_on_fork(fresh, bytes) };
         }
         let cell = &self.chunks[index / CHUNK];
         // ord: N2 pairs N1: the kernel's zeroes come before the address
-        if cell.compare_exchange(ptr::null_mut(), fresh.cast(), Ordering::Release, Ordering::Relaxed).is_err()
+        if cell
+            .compare_exchange(ptr::null_mut(), fresh.cast().as_ptr(), Ordering::Release, Ordering::Relaxed)
+            .is_err()
         {
             // SAFETY: the mapping was made above with this size and its address was published to nobody.
-            let unmapped = unsafe { munmap(fresh, bytes) };
-            debug_assert!(unmapped.is_ok(), "a mapping just made can be unmapped");
+            unsafe { os::unmap(fresh, bytes) };
         }
         self.get(index)
     }

@@ -6,17 +6,17 @@
 //!
 //! - A *restartable sequence*: look at the mark, and if there is none, store 0. The kernel starts it over if the thread is interrupted in
 //!   between, and the heavy barrier (`membarrier` for such sequences) makes it start over on every CPU. This costs two plain stores.
-//! - One read-modify-write of both bytes, where the former cannot be had, and where there is a mark.
+//! - One read-modify-write of both bytes, where the former cannot be had, and where there is a mark. Marks are written and read as bytes: this
+//!   is an access of another size to the same memory, which the language does not describe. x86-64 and aarch64 do, for accesses that are aligned.
 //!
 //! Invariants:
 //! - **A3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked at the mark before it was
 //!   there has stored its 0 before the barrier returns, or starts over and finds the mark.
 //! - **A4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as A1 and A2 of `barrier.rs`.
 use super::atomics::Cell8;
-use super::running;
+use crate::os;
 use core::any::TypeId;
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering, fence};
-use rustix::thread::{MembarrierCommand, membarrier};
 use stanchion_core::{Atomic, Released};
 
 const UNKNOWN: u8 = 0;
@@ -76,7 +76,7 @@ unsafe fn release_bytes(lock: *mut u8) -> u8 {
     // ord: N71 alone: the other way is right in any state (A4)
     if STATE.load(Ordering::Relaxed) == SEQUENCES {
         // SAFETY: the caller's cells, as it promises; sequences are to be had.
-        let mark = unsafe { store_in_sequence::<0>(lock, 0, u8::MAX) };
+        let mark = unsafe { os::store_unless_marked::<0>(lock, 0, u8::MAX) };
         if mark == 0 {
             return 0;
         }
@@ -99,7 +99,7 @@ unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, mar
     // ord: N82 alone: as N71, the other way is right in any state (A4)
     if STATE.load(Ordering::Relaxed) == SEQUENCES {
         // SAFETY: the caller's cells, as it promises; sequences are to be had.
-        return unsafe { store_in_sequence::<PAUSES>(lock, value, marks) } & marks == 0;
+        return unsafe { os::store_unless_marked::<PAUSES>(lock, value, marks) } & marks == 0;
     }
     // SAFETY: as in `release_bytes`, it is the caller's cells and aligned.
     let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
@@ -111,87 +111,15 @@ unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, mar
     both.fetch_update(Ordering::SeqCst, Ordering::Relaxed, stored).is_ok()
 }
 
-/// Stores `value` to the first byte if the second has none of `marks` set, by a sequence; what the second byte held. `PAUSES` spin hints stand
-/// between the look at the mark and the store, for a test of A3; none elsewhere.
-///
-/// # Safety
-///
-/// As [`release_bytes`], and the state must be [`SEQUENCES`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn store_in_sequence<const PAUSES: usize>(lock: *mut u8, value: u8, marks: u8) -> u8 {
-    let mark: u32;
-    // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel takes it away when it
-    // interrupts the thread elsewhere, so it is there from last time more often than not: the sequence begins with a look whether it is,
-    // and ends with the store. When it is started over, it is from the beginning.
-    //
-    // SAFETY: the caller's promise. The area is there (A4: `settle` asked for it), and the descriptor follows the kernel's interface:
-    // version and flags, start, length, where to go on; in front of which stands the signature that glibc registers with. The store is a
-    // release on this architecture, and A3 is what orders it against the mark.
-    unsafe {
-        core::arch::asm!(
-            ".pushsection __rseq_cs, \"aw\"",
-            ".balign 32",
-            "3:",
-            ".long 0, 0",
-            ".quad 4f, 5f - 4f, 6f",
-            ".popsection",
-            "7:",
-            "lea {scratch}, [rip + 3b]",
-            "4:",
-            "cmp qword ptr fs:[{area} + 8], {scratch}",
-            "jne 8f",
-            "movzx {mark:e}, byte ptr [{lock} + 1]",
-            "test {mark:l}, {marks}",
-            "jnz 5f",
-            ".rept {pauses}",
-            "pause",
-            ".endr",
-            "mov byte ptr [{lock}], {value}",
-            "5:",
-            ".pushsection __rseq_failure, \"ax\"",
-            ".byte 0x0f, 0xb9, 0x3d",
-            ".long 0x53053053",
-            "6:",
-            "jmp 7b",
-            "8:",
-            "mov qword ptr fs:[{area} + 8], {scratch}",
-            "jmp 4b",
-            ".popsection",
-            lock = in(reg) lock,
-            area = in(reg) running::rseq_offset(),
-            value = in(reg_byte) value,
-            marks = in(reg_byte) marks,
-            scratch = out(reg) _,
-            mark = out(reg) mark,
-            pauses = const PAUSES,
-            options(nostack),
-        );
-    }
-    mark as u8
-}
-
-/// # Safety
-///
-/// As for x86-64: never, as sequences are never settled on.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn store_in_sequence<const PAUSES: usize>(_lock: *mut u8, _value: u8, marks: u8) -> u8 {
-    marks
-}
-
 /// The heavy side, if releases are sequences. If they are not, the one of `barrier.rs` is right: a release by read-modify-write has the mark,
 /// or the fence shows us that release. To the pairs of `barrier.rs` this one is as good as theirs.
 pub(super) fn heavy_barrier() -> bool {
     // ord: N74 alone: between our mark and our look as far as this thread is concerned; the others' part is membarrier's
     fence(Ordering::SeqCst);
     // Every running thread passes a full barrier, and starts its sequence over if it is in one (A3).
-    membarrier(MembarrierCommand::PrivateExpeditedRseq).is_ok()
+    os::restart_everywhere()
         // A process may have lost its registration (a fork whose kernel does not inherit it).
-        || (register() && membarrier(MembarrierCommand::PrivateExpeditedRseq).is_ok())
-}
-
-fn register() -> bool {
-    membarrier(MembarrierCommand::RegisterPrivateExpeditedRseq).is_ok()
+        || (os::register_restarts() && os::restart_everywhere())
 }
 
 /// Which way releases go, settled if it was not.
@@ -201,8 +129,7 @@ pub(super) fn settle() -> u8 {
     if state != UNKNOWN {
         return state;
     }
-    let can = cfg!(target_arch = "x86_64") && running::has_rseq() && register();
-    let settled = if can { SEQUENCES } else { TOGETHER };
+    let settled = if os::register_restarts() { SEQUENCES } else { TOGETHER };
     // ord: N76 alone: whoever loses takes the winner's answer, which the process as a whole gave
     STATE.compare_exchange(UNKNOWN, settled, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(settled)
 }

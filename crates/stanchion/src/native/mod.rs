@@ -6,10 +6,10 @@ mod counters;
 mod destroyable;
 pub mod nodes;
 mod parker;
-pub(crate) mod priority;
 mod readers;
 mod running;
 mod slots;
+pub mod ticks;
 mod topology;
 mod tuned;
 pub mod watch;
@@ -19,9 +19,9 @@ pub use counters::{Counted, CountedDestroyable, Counting, Destroyable, Observed,
 pub use readers::Class;
 
 use crate::deadline::Deadline;
+use crate::os;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
-use rustix::thread::futex;
 use stanchion_core::heads::HeadTable;
 use stanchion_core::nodes::{NodeId, WaitNode};
 use stanchion_core::order::{FenceOrder, Relaxed};
@@ -131,11 +131,11 @@ impl<C: Counting> Platform for Native<C> {
 
     #[inline]
     fn home() -> u32 {
-        running::os_cpu().wrapping_add(1)
+        os::cpu().map_or_else(os::some_number, |cpu| cpu.wrapping_add(1))
     }
 
     fn priority() -> u8 {
-        priority::of_caller()
+        os::priority()
     }
 
     fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&Deadline>) {
@@ -143,7 +143,7 @@ impl<C: Counting> Platform for Native<C> {
             watch::parked();
         }
         // EINTR, EAGAIN and a deadline that has passed are returns at any time.
-        crate::deadline::wait(&cell.0, value, until);
+        os::wait(&cell.0, value, until);
     }
 
     fn wake(node: NodeId) {
@@ -208,11 +208,11 @@ impl<C: Counting> Platform for Native<C> {
     }
 
     fn yield_slice() {
-        rustix::thread::sched_yield();
+        os::yield_slice();
     }
 
     fn doze(nanos: u32) {
-        crate::deadline::sleep(core::time::Duration::from_nanos(nanos.into()));
+        os::sleep(core::time::Duration::from_nanos(nanos.into()));
     }
 
     #[inline(always)]
@@ -261,7 +261,7 @@ impl<C: Counting> Platform for Native<C> {
         let slot = slots::slot(cpu);
         // A thread that is woken while no CPU is idle is put into the run queue of the CPU that wakes it.
         // ord: N43 alone: a hint, which the thread corrects itself once it runs
-        slot.runs_on.store(running::os_cpu().wrapping_add(1), Ordering::Relaxed);
+        slot.runs_on.store(running::here(), Ordering::Relaxed);
         if C::WATCHES {
             watch::kicked();
         }
@@ -278,12 +278,12 @@ impl<C: Counting> Platform for Native<C> {
     fn is_preempted(cpu: CpuId) -> bool {
         // ord: N36 alone: a hint that may be out of date
         let runs_on = slots::slot(cpu).runs_on.load(Ordering::Relaxed);
-        runs_on == running::os_cpu().wrapping_add(1) && slots::number_if_any() != Some(cpu)
+        runs_on != 0 && runs_on == running::here() && slots::number_if_any() != Some(cpu)
     }
 
     fn publish_running() {
         let Some(cpu) = slots::number_if_any() else { return };
-        let (cell, here) = (&slots::slot(cpu).runs_on, running::os_cpu().wrapping_add(1));
+        let (cell, here) = (&slots::slot(cpu).runs_on, running::here());
         // ord: N37 alone: a hint; read first so that the line is written only after a migration
         if cell.load(Ordering::Relaxed) != here {
             // ord: N38 alone: a hint that may be out of date
@@ -297,23 +297,17 @@ impl<C: Counting> Platform for Native<C> {
     }
 }
 
+os::at_load!(at_load);
+
 /// Settles, when the program is loaded and has one thread, what would be slow or unsafe in a signal handler later.
-// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling
-// convention; what is called needs nothing that is set up later than that.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = {
-    extern "C" fn at_load() {
-        barrier::settle();
-        running::has_rseq();
-        // rustix looks for the kernel's clock by `dlsym` at the first use, which would wait for a thread that is inside `dlopen`.
-        running::now();
-        slots::prepare();
-        topology::settle();
-        tuned::settle();
-    }
-    at_load
-};
+extern "C" fn at_load() {
+    barrier::settle();
+    os::cpu_is_at_hand();
+    os::prepare_clock();
+    slots::prepare();
+    topology::settle();
+    tuned::settle();
+}
 
 /// For the only thread of a forked child, before there are others, if a lock may be used before libc calls this library's handler: forgets what the threads
 /// had in use that the child does not have. Later calls in the same process do nothing.
@@ -349,7 +343,7 @@ pub fn facts() -> Facts {
     Facts {
         asymmetric_release: barrier::is_asymmetric(),
         restartable_release: destroyable::uses_sequences(),
-        rseq: running::has_rseq(),
+        rseq: os::cpu_is_at_hand(),
         bytes_per_thread: size_of::<slots::Slot>(),
     }
 }
@@ -373,6 +367,5 @@ pub(crate) fn nodes_in_use<C: Counting>() -> Vec<(CpuId, usize, [u16; 3])> {
 /// Wakes the thread that sleeps at this cell of a node; for worlds that keep nodes of their own.
 #[doc(hidden)]
 pub fn wake_at(cell: &Cell32) {
-    // Failing would mean a bad address, and nodes are never unmapped.
-    let _ = futex::wake(&cell.0, futex::Flags::PRIVATE, 1);
+    os::wake(&cell.0, 1);
 }

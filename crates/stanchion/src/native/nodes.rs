@@ -7,10 +7,10 @@
 //! taken.)
 use super::chunks::{Chunks, Zeroed};
 use super::{Native, Silent};
+use crate::os;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
-use rustix::thread::futex;
-use rustix::time::Timespec;
+use core::time::Duration;
 use stanchion_core::nodes::{NodeId, WaitNode};
 
 /// A node as the table holds it. Locks on any [`Native`] platform share it: they wait with one node each, whatever the lock.
@@ -94,12 +94,12 @@ pub(super) fn give_back(id: NodeId) {
     if NAPPING.load(Ordering::Relaxed) != 0 {
         // ord: NN7 alone: only that it changes matters
         GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
-        let _ = futex::wake(&GIVEN_BACK, futex::Flags::PRIVATE, 1);
+        os::wake(&GIVEN_BACK, 1);
     }
 }
 
 /// A nap lasts so long at most: what its thread waits for may be released without any node being given back.
-const LONGEST_NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const LONGEST_NAP: Duration = Duration::from_millis(100);
 
 /// Sleeps until a node is given back, or for 0.1 s.
 pub(super) fn nap() {
@@ -107,7 +107,7 @@ pub(super) fn nap() {
     let seen = GIVEN_BACK.load(Ordering::Relaxed);
     // ord: NN9 alone: a hint, as NN6 says
     NAPPING.fetch_add(1, Ordering::Relaxed);
-    let _ = futex::wait(&GIVEN_BACK, futex::Flags::PRIVATE, seen, Some(&LONGEST_NAP));
+    os::wait_for(&GIVEN_BACK, seen, LONGEST_NAP);
     // ord: NN10 alone: a hint, as NN6 says
     NAPPING.fetch_sub(1, Ordering::Relaxed);
 }

@@ -13,9 +13,9 @@
 //!   have been meant for it. It does so without leaving a kick behind, so that the handler itself can halt again.
 //! - **K3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted between the two, by a
 //!   handler that waits for what the halted thread does next.
-use crate::deadline::{self, Deadline};
+use crate::deadline::Deadline;
+use crate::os;
 use core::sync::atomic::{AtomicU32, Ordering};
-use rustix::thread::futex;
 
 const RUNNING: u32 = 0;
 const KICKED: u32 = 1;
@@ -49,7 +49,7 @@ impl Parker {
                 && still()
             {
                 // EINTR and EAGAIN are the spurious returns that the loop is there for.
-                if !deadline::wait(&self.state, HALTED, until) {
+                if !os::wait(&self.state, HALTED, until) {
                     break;
                 }
             }
@@ -64,8 +64,7 @@ impl Parker {
     pub(super) fn kick(&self) {
         // ord: N14 pairs N11, N12, N13: what we wrote comes before the kicked thread looks
         if self.state.swap(KICKED, Ordering::AcqRel) != RUNNING {
-            // Failing would mean a bad address, and the word is never unmapped.
-            let _ = futex::wake(&self.state, futex::Flags::PRIVATE, 1);
+            os::wake(&self.state, 1);
         }
     }
 }

@@ -7,7 +7,6 @@
 use super::{Counting, Native, Silent, slots};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use stanchion_core::CpuId;
 use stanchion_core::percpu_rw::{ReaderCell, ReaderClass};
 
@@ -83,18 +82,14 @@ impl Class {
         // ord: N60 alone: one thread makes the lines; the others do without until they are there
         if self.line(cpu).is_none() && !self.listed.swap(true, Ordering::Relaxed) {
             let bytes = LINES * size_of::<Line>();
-            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-            // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory that anybody has.
-            let fresh =
-                unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags) };
-            let Ok(lines) = fresh else {
+            let Some(lines) = crate::os::map(bytes, true) else {
                 // ord: N69 alone: another read tries again; nothing was listed
                 self.listed.store(false, Ordering::Relaxed);
                 return None;
             };
             self.enlist();
             // ord: N68 pairs N67: the kernel's zeroes, and the place in the list, come before the address
-            self.lines.store(lines.cast(), Ordering::Release);
+            self.lines.store(lines.cast().as_ptr(), Ordering::Release);
         }
         self.line(cpu)
     }

@@ -25,6 +25,7 @@ use super::chunks::{Chunks, Zeroed};
 use super::parker::Parker;
 use super::{Native, Silent, counters, nanos, readers, watch};
 use crate::deadline::Deadline;
+use crate::os::{self, process, thread};
 use core::cell::Cell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering, fence};
@@ -203,16 +204,6 @@ fn take_or_take_back() -> Option<CpuId> {
     })
 }
 
-fn process() -> u32 {
-    // SAFETY: a call without arguments, which cannot fail.
-    unsafe { libc::getpid() }.cast_unsigned()
-}
-
-fn thread() -> u32 {
-    // SAFETY: a call without arguments, which cannot fail.
-    unsafe { libc::gettid() }.cast_unsigned()
-}
-
 /// Takes the lowest free number of these.
 fn take_in(numbers: Range<u16>, me: u32) -> Option<CpuId> {
     let found = numbers.filter_map(CpuId::new).find(|&cpu| {
@@ -257,19 +248,11 @@ fn take_back(process: u32) {
 
 /// Whether the process has no thread of this id.
 fn has_ended(process: u32, id: u32) -> bool {
-    // SAFETY: signal 0 is none: the system only looks whether it could be sent. `errno` is the calling thread's own, and is as before.
-    let answer = unsafe {
-        let errno = libc::__errno_location();
-        let before = *errno;
-        let sent = libc::syscall(libc::SYS_tgkill, process, id, 0);
-        let answer = if sent == 0 { 0 } else { *errno };
-        *errno = before;
-        answer
-    };
+    let ended = os::has_ended(process, id);
     // ord: SL8 alone: what the thread did comes before what we do: on its way out the system passes a full barrier (for `membarrier`, as
     // it gives up its memory), and only then it is found no more
     fence(Ordering::SeqCst);
-    answer == libc::ESRCH
+    ended
 }
 
 /// Whether something of the thread that had the number is in use still (N4).
@@ -321,8 +304,7 @@ pub(super) fn prepare() {
         forked();
     }
     forked();
-    // SAFETY: the handler stays where it is as long as this code does: libc forgets it with the library that registered it.
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    os::on_fork(in_child);
 }
 
 impl Slot {

@@ -1,9 +1,8 @@
 //! NUMA nodes: whether there are several, and which one a CPU belongs to.
 //!
 //! Read once, when the program is loaded, from the system's list of nodes; without it the machine counts as having one.
-use super::running;
+use crate::os;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use rustix::fs::{Mode, OFlags};
 
 /// CPUs whose node is remembered.
 const CPUS: usize = 4096;
@@ -25,7 +24,7 @@ pub(super) fn is_numa() -> bool {
 /// The node of the CPU that the calling thread runs on now; 0 if there is one node only or nobody knows.
 #[inline]
 pub(super) fn here() -> u16 {
-    if is_numa() { node_of(running::os_cpu()).unwrap_or(0) } else { 0 }
+    if is_numa() { node_of(os::cpu_for_sure()).unwrap_or(0) } else { 0 }
 }
 
 /// The node of an OS CPU.
@@ -39,7 +38,7 @@ pub(super) fn settle() {
     let mut nodes = 0;
     for node in 0..NODES {
         let mut list = [0; 1024];
-        let Some(list) = read(node, &mut list) else { continue };
+        let Some(list) = os::cpus_of_node(node, &mut list) else { continue };
         let mut any = false;
         for cpu in cpus(list) {
             if let Some(cell) = NODE_OF.get(cpu) {
@@ -52,36 +51,6 @@ pub(super) fn settle() {
     }
     // ord: N55 alone: settled before `main`
     NUMA.store(nodes > 1, Ordering::Relaxed);
-}
-
-/// The CPU list of a node.
-fn read(node: u8, buffer: &mut [u8; 1024]) -> Option<&[u8]> {
-    let mut path = *b"/sys/devices/system/node/node???/cpulist\0";
-    let mut name = [0_u8; 48];
-    let digits = [node / 100, node / 10 % 10, node % 10];
-    let leading = digits.iter().take(2).take_while(|&&digit| digit == 0).count();
-    let mut length = 0;
-    let (mut skip, mut next) = (leading, 0);
-    for byte in &mut path {
-        let byte = match *byte {
-            b'?' if skip > 0 => {
-                skip -= 1;
-                next += 1;
-                continue;
-            }
-            b'?' => {
-                next += 1;
-                b'0' + digits[next - 1]
-            }
-            byte => byte,
-        };
-        name[length] = byte;
-        length += 1;
-    }
-    let path = core::ffi::CStr::from_bytes_until_nul(&name).ok()?;
-    let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let length = rustix::io::read(&file, &mut *buffer).ok()?;
-    buffer.get(..length)
 }
 
 /// The numbers in a list such as `0-3,8,10-11`. What is no number is passed over.
@@ -115,7 +84,7 @@ mod tests {
     #[test]
     fn this_machine_s_first_cpu_has_a_node_if_the_system_tells() {
         let mut buffer = [0; 1024];
-        let told = read(0, &mut buffer).is_some_and(|list| cpus(list).any(|cpu| cpu == 0));
+        let told = os::cpus_of_node(0, &mut buffer).is_some_and(|list| cpus(list).any(|cpu| cpu == 0));
         assert_eq!(told, std::path::Path::new("/sys/devices/system/node/node0/cpulist").exists());
         if told {
             assert_eq!(node_of(0), Some(0));

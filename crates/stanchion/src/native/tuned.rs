@@ -44,16 +44,7 @@ pub(crate) fn set_paravirt(on: bool) {
 
 /// Reads the environment: `nopv` among the comma-separated words of `STANCHION` turns halting off.
 pub(super) fn settle() {
-    // SAFETY: the name is NUL-terminated; the result is null or a NUL-terminated string that stays as long as nobody changes
-    // the environment, which nobody does while the program is being loaded.
-    let words = unsafe {
-        let value = libc::getenv(c"STANCHION".as_ptr());
-        if value.is_null() {
-            return;
-        }
-        core::ffi::CStr::from_ptr(value).to_bytes()
-    };
-    if says_nopv(words) {
+    if crate::os::variable(c"STANCHION").is_some_and(says_nopv) {
         set_paravirt(false);
     }
 }

@@ -7,6 +7,10 @@ use core::marker::PhantomData;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+mod processor;
+
 core::arch::global_asm!(
     ".pushsection .tbss.stanchion_thread_number, \"awT\", @nobits",
     ".balign 4",
@@ -43,17 +47,7 @@ pub(crate) fn locked_by_libc(number: u32) -> Option<i32> {
 /// The calling thread's number, which is not 0. The child of a `fork` keeps its parent's, and with that what the parent held.
 #[inline(always)]
 pub(crate) fn me() -> u32 {
-    let number: u32;
-    // SAFETY: the symbol is four bytes of this thread's own storage, defined above; they are read.
-    unsafe {
-        core::arch::asm!(
-            "mov {place}, qword ptr [rip + stanchion_thread_number@GOTTPOFF]",
-            "mov {number:e}, dword ptr fs:[{place}]",
-            place = out(reg) _,
-            number = out(reg) number,
-            options(nostack, preserves_flags, readonly),
-        );
-    }
+    let number = processor::number();
     if number == 0 { first() } else { number }
 }
 
@@ -75,21 +69,12 @@ fn first() -> u32 {
 }
 
 fn set(number: u32) -> u32 {
-    // SAFETY: as in `me`; they are written, by their own thread.
-    unsafe {
-        core::arch::asm!(
-            "mov {place}, qword ptr [rip + stanchion_thread_number@GOTTPOFF]",
-            "mov dword ptr fs:[{place}], {number:e}",
-            place = out(reg) _,
-            number = in(reg) number,
-            options(nostack, preserves_flags),
-        );
-    }
+    processor::set_number(number);
     number
 }
 
-/// Where each thread has a value of thread-local storage: as its distance from the thread's control block, which is the same in all threads. A
-/// library that is loaded with the program has its storage in one block with the control blocks. Asking the language leads to a call of the
+/// Where each thread has a value of thread-local storage: as its distance from the thread pointer, which is the same in all threads. A
+/// library that is loaded with the program has its storage in one block with what the thread pointer points to. Asking the language leads to a call of the
 /// loader, and to one's own value only.
 pub(crate) struct Place<T> {
     distance: AtomicUsize,
@@ -104,30 +89,24 @@ impl<T> Place<T> {
     /// Learns it from where the calling thread has the value.
     pub(crate) fn find(&self, mine: *const T) {
         // ord: M68 alone: every thread finds the same distance; whoever uses it says how it knows that it was found
-        self.distance.store(mine.expose_provenance().wrapping_sub(control_block()), Ordering::Relaxed);
+        self.distance
+            .store(mine.expose_provenance().wrapping_sub(processor::thread_pointer()), Ordering::Relaxed);
     }
 
     /// The calling thread's.
     #[inline(always)]
     pub(crate) fn mine(&self) -> *const T {
-        self.of(control_block())
+        self.beside(processor::thread_pointer())
     }
 
-    /// That of the thread with this control block.
+    /// That of this thread, which must be there.
+    pub(crate) fn of(&self, thread: libc::pthread_t) -> *const T {
+        self.beside(processor::thread_pointer_of(thread))
+    }
+
     #[inline(always)]
-    pub(crate) fn of(&self, control_block: usize) -> *const T {
+    fn beside(&self, thread_pointer: usize) -> *const T {
         // ord: M69 alone: see M68, whoever uses it knows that it was found
-        ptr::with_exposed_provenance(control_block.wrapping_add(self.distance.load(Ordering::Relaxed)))
+        ptr::with_exposed_provenance(thread_pointer.wrapping_add(self.distance.load(Ordering::Relaxed)))
     }
-}
-
-/// The calling thread's control block, which is what `pthread_t` is.
-#[inline(always)]
-fn control_block() -> usize {
-    let pointer: usize;
-    // SAFETY: on x86-64 Linux the first word of the thread control block, at `fs:0`, is its own address.
-    unsafe {
-        core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, preserves_flags, readonly, pure));
-    }
-    pointer
 }

@@ -3,7 +3,7 @@ use core::ffi::c_int;
 use libc::{SCHED_DEADLINE, SCHED_FIFO, SCHED_RESET_ON_FORK, SCHED_RR, sched_param};
 
 /// The priority of `SCHED_DEADLINE`, above all others.
-pub(crate) const DEADLINE: u8 = 100;
+const DEADLINE: u8 = 100;
 
 /// 0 for a thread that is of no real-time class, 1 to 99 as for `SCHED_FIFO` and `SCHED_RR`, [`DEADLINE`].
 ///
