@@ -14,6 +14,11 @@ pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<P
     release(root, "stanchion-preload", "libstanchion_preload.so", "the interposer", foreign)
 }
 
+/// Builds the `stanchion` command and says where it is.
+pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
+    release(root, "stanchion-lab", "stanchion", "the laboratory", None)
+}
+
 /// Builds the model checker's program and says where it is.
 pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
     release(root, "stanchion-model", "stanchion-model", "the model", None)

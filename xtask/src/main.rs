@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod attempt;
+mod aarch64;
 mod built;
 mod capi;
 mod ci;
 mod comments;
 mod conform;
+mod deb;
 mod dependents;
 mod fastpath;
 mod finding;
@@ -18,6 +20,7 @@ mod names;
 mod orderings;
 mod process;
 mod programs;
+mod release;
 mod source;
 mod statements;
 mod tidy;
@@ -138,9 +141,30 @@ enum Task {
         /// Where it will be used
         #[arg(long, value_name = "DIR", default_value = "/usr/local")]
         prefix: PathBuf,
+        /// The directory of libraries, below the prefix
+        #[arg(long, value_name = "DIR", default_value = "lib")]
+        libdir: PathBuf,
         /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
         #[arg(long, value_name = "DIR")]
         destdir: Option<PathBuf>,
+    },
+    /// Build Debian packages: stanchion, libstanchion0, libstanchion-dev, libstanchion-preload
+    Deb {
+        /// Then install them on a fresh Debian root, use and remove them (as root, with mmdebstrap)
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check that the crates of the registry can be published, in order
+    Release {
+        /// Publish nothing, which is all that this command does
+        #[arg(long, required = true)]
+        dry_run: bool,
+    },
+    /// Build the crates for aarch64 Linux and run their tests in an emulator
+    Aarch64 {
+        /// Say what is missing for it, and run nothing
+        #[arg(long)]
+        missing: bool,
     },
     /// Install the C library below the target directory, and build and run programs in C and C++ with it
     Capi,
@@ -196,11 +220,15 @@ fn main() -> ExitCode {
         Task::Locks { check } => locks::run(&root, check),
         Task::Guest(request) => guest::run(&root, &request),
         Task::Header { check } => capi::header(&root, check),
-        Task::Install { prefix, destdir } => {
-            capi::install(&root, &capi::Places { prefix, destdir: capi::destdir(destdir) })
+        Task::Install { prefix, libdir, destdir } => {
+            capi::install(&root, &capi::Places { prefix, libdir, destdir: capi::destdir(destdir) })
         }
         Task::Capi => capi::check(&root),
         Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules),
+        Task::Deb { check } => deb::run(&root, check),
+        Task::Release { .. } => release::run(&root),
+        Task::Aarch64 { missing: true } => aarch64::missing(),
+        Task::Aarch64 { .. } => aarch64::run(&root),
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)

@@ -24,6 +24,8 @@ mod usage;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use output::{REFUSED, add};
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -60,6 +62,11 @@ enum Command {
         /// The shell to print them for
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages of all commands into a directory
+    Man {
+        /// The directory, which is made if it is not there
+        directory: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -87,6 +94,18 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut script);
             add(format_args!("{}", String::from_utf8_lossy(&script)));
             ExitCode::SUCCESS
+        }
+        Command::Man { directory } => {
+            let pages = fs::create_dir_all(&directory).and_then(|()| {
+                clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), &directory)
+            });
+            match pages {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("stanchion: {}: {error}", directory.display());
+                    ExitCode::from(REFUSED)
+                }
+            }
         }
     }
 }

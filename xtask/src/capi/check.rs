@@ -84,7 +84,8 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
     let _ = fs::remove_dir_all(&work);
     let installed = Installed { destdir: work.join("dest"), programs: work.join("programs") };
     fs::create_dir_all(&installed.programs)?;
-    let places = Places { prefix: "/usr".into(), destdir: Some(installed.destdir.clone()) };
+    let places =
+        Places { prefix: "/usr".into(), libdir: "lib".into(), destdir: Some(installed.destdir.clone()) };
     install::install(root, &places)?;
     let functions = functions_of(&fs::read_to_string(root.join(HEADER))?);
 

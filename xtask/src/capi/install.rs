@@ -23,11 +23,18 @@ const WRAPPER: &str = "crates/capi/include/stanchion.hpp";
 pub(crate) struct Places {
     /// Where they will be used.
     pub(crate) prefix: PathBuf,
-    /// What to put in front of that when writing them.
+    /// The directory of libraries, below the prefix.
+    pub(crate) libdir: PathBuf,
+    /// What to put in front of the prefix when writing.
     pub(crate) destdir: Option<PathBuf>,
 }
 
 impl Places {
+    /// The place to write `name` in the directory of libraries to.
+    fn library(&self, name: &str) -> PathBuf {
+        self.of(&self.libdir.join(name).to_string_lossy())
+    }
+
     /// The place to write `below`, which is a path under the prefix, to.
     fn of(&self, below: &str) -> PathBuf {
         let place = self.prefix.join(below);
@@ -46,7 +53,7 @@ pub(crate) fn run(root: &Path, places: &Places) -> io::Result<ExitCode> {
     if places.destdir.is_none() {
         println!(
             "install: run `ldconfig` as root if {} is searched by the loader",
-            places.of("lib").display()
+            places.library("").display()
         );
     }
     Ok(ExitCode::SUCCESS)
@@ -72,21 +79,26 @@ pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> 
     link(&work, &object, &library, &functions, &built.libraries)?;
 
     let mut installed = Vec::new();
-    let mut put = |below: &str, contents: Vec<u8>| -> io::Result<()> {
-        let place = places.of(below);
+    let mut put = |place: PathBuf, contents: Vec<u8>| -> io::Result<()> {
         write(&place, &contents)?;
         installed.push(place);
         Ok(())
     };
-    put("include/stanchion.h", header.into_bytes())?;
-    put("include/stanchion.hpp", fs::read(root.join(WRAPPER))?)?;
-    put("lib/libstanchion.a", fs::read(&archive)?)?;
-    put(&format!("lib/libstanchion.so.{version}"), fs::read(&library)?)?;
-    put("lib/pkgconfig/stanchion.pc", pkg_config(&places.prefix, &version, &built.libraries).into_bytes())?;
+    put(places.of("include/stanchion.h"), header.into_bytes())?;
+    put(places.of("include/stanchion.hpp"), fs::read(root.join(WRAPPER))?)?;
+    put(places.library("libstanchion.a"), fs::read(&archive)?)?;
+    put(places.library(&format!("libstanchion.so.{version}")), fs::read(&library)?)?;
+    let described = pkg_config(places, &version, &built.libraries);
+    put(places.library("pkgconfig/stanchion.pc"), described.into_bytes())?;
+    for name in ["StanchionConfig.cmake", "StanchionConfigVersion.cmake"] {
+        let template = read(&root.join("packaging").join(name))?;
+        let filled = cmake(&template, places, &version, &built.libraries);
+        put(places.library(&format!("cmake/Stanchion/{name}")), filled.into_bytes())?;
+    }
     for (name, leads_to) in
         [(SONAME, format!("libstanchion.so.{version}")), ("libstanchion.so", SONAME.to_owned())]
     {
-        let place = places.of(&format!("lib/{name}"));
+        let place = places.library(name);
         let _ = fs::remove_file(&place);
         symlink(&leads_to, &place).map_err(|error| not_written(&place, &error))?;
         installed.push(place);
@@ -204,14 +216,29 @@ fn version_script(functions: &[String]) -> String {
     script + "    local:\n        *;\n};\n"
 }
 
-fn pkg_config(prefix: &Path, version: &str, libraries: &[String]) -> String {
+fn pkg_config(places: &Places, version: &str, libraries: &[String]) -> String {
     format!(
-        "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/lib\n\nName: stanchion\n\
+        "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/{}\n\nName: stanchion\n\
          Description: Locks that hold up when threads outnumber cores\nVersion: {version}\n\
          Cflags: -I${{includedir}}\nLibs: -L${{libdir}} -lstanchion\nLibs.private: {} {STAYS}\n",
-        prefix.display(),
+        places.prefix.display(),
+        places.libdir.display(),
         libraries.join(" ")
     )
+}
+
+/// A file for CMake, with what is known only here.
+fn cmake(template: &str, places: &Places, version: &str, libraries: &[String]) -> String {
+    let mut parts = version.split('.');
+    let mut part = || parts.next().unwrap_or("0");
+    let (major, minor) = (part(), part());
+    let private: Vec<&str> = libraries.iter().map(String::as_str).chain([STAYS]).collect();
+    template
+        .replace("@INCLUDEDIR@", &places.prefix.join("include").to_string_lossy())
+        .replace("@PRIVATE@", &private.join(";"))
+        .replace("@VERSION@", version)
+        .replace("@MAJOR@", major)
+        .replace("@MINOR@", minor)
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -245,10 +272,14 @@ mod tests {
 
     #[test]
     fn places_are_under_destdir() {
-        let places =
-            |destdir: Option<&str>| Places { prefix: "/usr".into(), destdir: destdir.map(PathBuf::from) };
+        let places = |destdir: Option<&str>| Places {
+            prefix: "/usr".into(),
+            libdir: "lib/here".into(),
+            destdir: destdir.map(PathBuf::from),
+        };
         assert_eq!(places(None).of("lib/a"), Path::new("/usr/lib/a"));
         assert_eq!(places(Some("/tmp/d")).of("lib/a"), Path::new("/tmp/d/usr/lib/a"));
+        assert_eq!(places(None).library("a"), Path::new("/usr/lib/here/a"));
     }
 
     #[test]

@@ -11,4 +11,5 @@ mod symbols;
 
 pub(crate) use check::run as check;
 pub(crate) use header::run as header;
-pub(crate) use install::{Places, destdir, run as install};
+pub(crate) use install::{Places, destdir, install as install_to, run as install};
+pub(crate) use shared::{must_succeed, version};

@@ -48,6 +48,9 @@ pub(crate) struct Request {
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
+    /// Leave this test out (again for further ones)
+    #[arg(long, value_name = "TEST")]
+    without: Vec<String>,
     /// List the tests and run none
     #[arg(long)]
     list: bool,
@@ -93,7 +96,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     if request.self_test {
         return broken::run(root, &programs, &build::broken(root)?, jobs, timeout);
     }
-    let cases = select(&programs, &request.only)?;
+    let mut cases = select(&programs, &request.only)?;
+    cases.retain(|case| !request.without.contains(&case.test));
     if request.list {
         for case in &cases {
             println!("{}", case.test);

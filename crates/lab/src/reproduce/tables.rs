@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Includes published files under their names.
 macro_rules! published {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../published/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../published/", $name, ".toml")))),*]
     };
 }
 

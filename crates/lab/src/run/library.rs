@@ -47,13 +47,17 @@ pub(crate) fn find(places: &Places) -> Result<PathBuf, String> {
     Ok(whole)
 }
 
+/// Where Debian puts libraries of this architecture, below `lib`.
+const MULTIARCH: &str =
+    if cfg!(target_arch = "aarch64") { "lib/aarch64-linux-gnu" } else { "lib/x86_64-linux-gnu" };
+
 /// Beside the command, in `lib` beside its directory, and in a build's directories.
 fn usual(executable: Option<&Path>) -> Vec<PathBuf> {
     let Some(dir) = executable.and_then(Path::parent) else { return Vec::new() };
     let over = dir.parent().unwrap_or(dir);
     let target =
         if over.join("debug").is_dir() || over.join("release").is_dir() { over } else { &dir.join("target") };
-    [dir.to_owned(), over.join("lib"), target.join("release"), target.join("debug")]
+    [dir.to_owned(), over.join("lib"), over.join(MULTIARCH), target.join("release"), target.join("debug")]
         .map(|dir| dir.join(FILE))
         .into()
 }
@@ -78,7 +82,7 @@ mod tests {
 
     #[test]
     fn it_is_found_beside_the_command_and_in_the_places_of_builds() {
-        for at in ["bin", "lib", "release", "debug", "bin/target/release"] {
+        for at in ["bin", "lib", MULTIARCH, "release", "debug", "bin/target/release"] {
             let (dir, found) = installed(&format!("{at}/{FILE}"));
             let expected = dir.path().canonicalize().expect("exists").join(at).join(FILE);
             assert_eq!(found, Ok(expected), "{at}");

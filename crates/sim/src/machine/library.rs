@@ -5,7 +5,7 @@ use crate::datafile;
 /// Includes a shipped file under its name.
 macro_rules! shipped {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../machines/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../machines/", $name, ".toml")))),*]
     };
 }
 

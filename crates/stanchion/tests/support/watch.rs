@@ -7,14 +7,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// Far beyond what any test needs on a machine that is busy; only a hang reaches it.
-const LIMIT: Duration = Duration::from_mins(1);
+/// Far beyond what any test needs on a machine that is busy; only a hang reaches it. Emulated machines are told a longer one.
+fn limit() -> Duration {
+    let told = std::env::var("STANCHION_TEST_LIMIT").ok().and_then(|seconds| seconds.parse().ok());
+    told.map_or(Duration::from_mins(1), Duration::from_secs)
+}
 
 /// Waits until `done` says so. `what` is told if it never does.
 pub(crate) fn until(what: &str, report: impl Fn() -> String, mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
-        assert!(began.elapsed() < LIMIT, "never happened: {what}\n{}\n{}", report(), nodes());
+        assert!(began.elapsed() < limit(), "never happened: {what}\n{}\n{}", report(), nodes());
         thread::sleep(Duration::from_micros(50));
     }
 }
@@ -61,7 +64,7 @@ impl<T: Send + 'static> Crew<T> {
     pub(crate) fn join(mut self, report: impl Fn() -> String) -> Vec<T> {
         let mut results: Vec<Option<T>> = self.threads.iter().map(|_| None).collect();
         for left in (1..=results.len()).rev() {
-            match self.ends.recv_timeout(LIMIT) {
+            match self.ends.recv_timeout(limit()) {
                 Ok(index) => {
                     let thread = self.threads[index].take().expect("a thread ends once");
                     results[index] =
