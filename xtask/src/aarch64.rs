@@ -21,9 +21,6 @@ const BUILT: &[&str] = &[
 const TESTED: &[&str] = &["stanchion-core", "stanchion"];
 /// What the tests take for a hang, in seconds: emulated code is ten times as slow.
 const LIMIT: &str = "600";
-/// POSIX tests that run a program of their own, which the emulator leaves to the host's kernel.
-const EXECUTES: &[&str] = &["probe.stdout_untouched"];
-
 /// Prints what is missing, one a line.
 pub(crate) fn missing() -> io::Result<ExitCode> {
     let missing = foreign()?.missing();
@@ -50,7 +47,8 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
     };
     let mut posix = Command::new(env::current_exe()?);
     posix.args(["conform", "--target", TRIPLE, "--preload", "libc", "--preload", "ours", "--timeout", "120"]);
-    posix.args(EXECUTES.iter().flat_map(|test| ["--without", test])).current_dir(root);
+    // The emulator has no robust mutexes, executes no program, and forks badly where there are threads: libc fails there, too.
+    posix.args(["--where-first-passes"]).current_dir(root);
     let steps = [cargo(&["build"], BUILT), cargo(&["test", "--no-fail-fast"], TESTED), posix];
     let mut all = true;
     for mut step in steps {

@@ -96,6 +96,25 @@ pub(super) const JOBS: &[Job] = &[
         ..LONG
     },
     Job {
+        name: "aarch64",
+        shows: "all that is shipped builds for aarch64 Linux, and passes its tests and the POSIX tests in an emulator",
+        steps: &[Run(&["cargo", "xtask", "aarch64"])],
+        ..LONG
+    },
+    Job {
+        name: "deb",
+        shows: "Debian packages install on a fresh root, serve pkg-config, CMake and programs as they are, and go without a trace",
+        needs: Some(&["mmdebstrap", "--version"]),
+        steps: &[Run(&["cargo", "xtask", "deb", "--check"])],
+        ..LONG
+    },
+    Job {
+        name: "release",
+        shows: "the crates of the registry can be packed and built",
+        steps: &[Run(&["cargo", "xtask", "release", "--dry-run"])],
+        ..LONG
+    },
+    Job {
         name: "dependents",
         shows: "the tests of all published crates on the list, tokio among them, pass with the drop-ins as they do without",
         steps: &[Run(&["cargo", "xtask", "dependents", "--night"])],

@@ -48,9 +48,9 @@ pub(crate) struct Request {
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
-    /// Leave this test out (again for further ones)
-    #[arg(long, value_name = "TEST")]
-    without: Vec<String>,
+    /// Run only what passes with the first library with the others, and answer for those alone: where an emulator fails, too
+    #[arg(long)]
+    where_first_passes: bool,
     /// List the tests and run none
     #[arg(long)]
     list: bool,
@@ -97,16 +97,26 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         return broken::run(root, &programs, &build::broken(root)?, jobs, timeout);
     }
     let mut cases = select(&programs, &request.only)?;
-    cases.retain(|case| !request.without.contains(&case.test));
     if request.list {
         for case in &cases {
             println!("{}", case.test);
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let columns = columns(root, request, timeout)?;
+    let mut columns = columns(root, request, timeout)?;
     for column in &columns {
         must_load(&programs[0].path, column)?;
+    }
+    if request.where_first_passes {
+        if columns.len() < 2 {
+            return Err(io::Error::other("--where-first-passes: give two libraries or more by --preload"));
+        }
+        let wrong = wrong_in(root, &cases, &columns[0], request.repeat, jobs)?;
+        for test in &wrong {
+            println!("{}: left out, {} does not pass it", test, columns[0].name);
+        }
+        cases.retain(|case| !wrong.contains(&case.test));
+        columns.remove(0);
     }
     let results = Mutex::new(Results::new(&columns, &cases));
     let bar = progress_bar((columns.len() * cases.len()) as u64);
@@ -127,6 +137,19 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     }
     print!("{}", results.render(request.all));
     Ok(if results.all_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The tests that are not right in this column.
+fn wrong_in(
+    root: &Path,
+    cases: &[Case],
+    column: &Column,
+    repeat: u32,
+    jobs: usize,
+) -> io::Result<Vec<String>> {
+    let verdicts = run_cases(root, cases, column, repeat, jobs, &|_, _| Ok(()))?;
+    let wrong = cases.iter().zip(verdicts).filter(|(_, verdict)| !verdict.is_fine());
+    Ok(wrong.map(|(case, _)| case.test.clone()).collect())
 }
 
 fn progress_bar(length: u64) -> ProgressBar {
