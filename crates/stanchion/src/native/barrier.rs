@@ -8,7 +8,7 @@
 //! - **A1** A release takes the light path only when it reads `LIGHT`, which is stored only after registration succeeded.
 //! - **A2** A heavy barrier settles whether the process is registered before anything else, and uses `membarrier` if it is. So
 //!   a light release never meets a heavy barrier that was only a fence, and a fenced release is right in any case.
-use crate::os::{barrier_everywhere, register_barrier};
+use crate::os::{membarrier, register_barrier};
 use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 use stanchion_core::Atomic;
 use stanchion_core::order::{Relaxed, Release, SeqCst};
@@ -62,9 +62,9 @@ pub(super) fn heavy_barrier() -> bool {
         return true;
     }
     // ord: N20 pairs N17: every running thread of the process passes a full barrier between our mark and our look (no ordering argument: it is a system call)
-    barrier_everywhere()
+    membarrier()
         // A process may have lost its registration (a fork whose kernel does not inherit it).
-        || (register_barrier() && barrier_everywhere())
+        || (register_barrier() && membarrier())
 }
 
 /// The state, settled if it was not.

@@ -52,13 +52,13 @@ pub(crate) fn ticks_are_steady() -> bool {
     false
 }
 
-/// Makes [`barrier_everywhere`] work in this process. `false`: releases are fenced.
+/// Makes [`membarrier`] work in this process. `false`: releases are fenced.
 pub(crate) fn register_barrier() -> bool {
     false
 }
 
 /// Every thread of the process that runs passes a full memory barrier between the call and the return.
-pub(crate) fn barrier_everywhere() -> bool {
+pub(crate) fn membarrier() -> bool {
     false
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn register_restarts() -> bool {
     false
 }
 
-/// As [`barrier_everywhere`]; and every thread that is in [`store_unless_marked`] begins that again.
+/// As [`membarrier`]; and every thread that is in [`store_unless_marked`] begins that again.
 pub(crate) fn restart_everywhere() -> bool {
     false
 }

@@ -1,7 +1,7 @@
 //! Memory: more of it, and barriers in other threads.
 use core::ptr::{self, NonNull};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-use rustix::thread::{MembarrierCommand, membarrier};
+use rustix::thread::{MembarrierCommand, membarrier as command};
 
 pub(crate) fn map(bytes: usize, sparse: bool) -> Option<NonNull<u8>> {
     let flags = if sparse { MapFlags::PRIVATE | MapFlags::NORESERVE } else { MapFlags::PRIVATE };
@@ -28,17 +28,17 @@ pub(crate) unsafe fn wipe_on_fork(memory: NonNull<u8>, bytes: usize) {
 }
 
 pub(crate) fn register_barrier() -> bool {
-    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    command(MembarrierCommand::RegisterPrivateExpedited).is_ok()
 }
 
-pub(crate) fn barrier_everywhere() -> bool {
-    membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+pub(crate) fn membarrier() -> bool {
+    command(MembarrierCommand::PrivateExpedited).is_ok()
 }
 
 pub(crate) fn register_restarts() -> bool {
-    super::cpu_is_at_hand() && membarrier(MembarrierCommand::RegisterPrivateExpeditedRseq).is_ok()
+    super::cpu_is_at_hand() && command(MembarrierCommand::RegisterPrivateExpeditedRseq).is_ok()
 }
 
 pub(crate) fn restart_everywhere() -> bool {
-    membarrier(MembarrierCommand::PrivateExpeditedRseq).is_ok()
+    command(MembarrierCommand::PrivateExpeditedRseq).is_ok()
 }

@@ -12,7 +12,7 @@ mod processor;
 
 pub(crate) use futex::{wait, wait_for, wait_in_any_process, wake, wake_at, wake_at_in_any_process};
 pub(crate) use memory::{
-    barrier_everywhere, map, register_barrier, register_restarts, restart_everywhere, unmap, wipe_on_fork,
+    map, membarrier, register_barrier, register_restarts, restart_everywhere, unmap, wipe_on_fork,
 };
 pub(crate) use places::{cpu, cpu_for_sure, cpu_is_at_hand, cpus_of_node, some_number};
 pub(crate) use priority::of_caller as priority;
