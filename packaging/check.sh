@@ -9,6 +9,10 @@ inside() { chroot "$root" /bin/sh -euc "$1"; }
 # What is there, but for what the package manager writes down.
 everything() { inside 'find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/lib -o -path /var/cache -o -path /var/log -o -path /run \) -prune -o -print' | sort; }
 
+# Programs ask there who they are.
+mount -t proc proc "$root/proc"
+trap 'umount "$root/proc"' EXIT
+
 everything >"$root.before"
 mkdir -p "$root/tmp/packages"
 cp "$packages"/*.deb "$root/tmp/packages"
@@ -52,7 +56,7 @@ target_link_libraries(archive Stanchion::static Threads::Threads)
 CMAKE
 inside 'cd /tmp && cc -pthread use.c -o use $(pkg-config --cflags --libs stanchion) && ./use'
 inside 'cd /tmp && cmake -S . -B build >/dev/null && cmake --build build >/dev/null && build/shared && build/archive'
-inside 'cd /tmp && stanchion run -- ./use && stanchion-preload -- ./use && stanchion-preload -l ticket ./use'
+inside 'cd /tmp && stanchion run -- ./use && stanchion-preload -- ./use && stanchion-preload -l pv-qspin ./use'
 inside 'stanchion --version && test -s /usr/share/man/man1/stanchion-run.1.gz'
 
 inside 'dpkg -P stanchion libstanchion-preload libstanchion-dev libstanchion0'

@@ -1,8 +1,8 @@
 //! Checks and tools of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
-mod attempt;
 mod aarch64;
+mod attempt;
 mod built;
 mod capi;
 mod ci;

@@ -31,6 +31,7 @@ const OURS: &str = "ours";
 
 /// What to run, as on the command line.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Request {
     /// Preload this library (again for further columns; `libc` is none, `ours` is the interposer of this workspace, built first, and
     /// `ours:NAME` the same with that lock) [default: libc]
