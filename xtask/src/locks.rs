@@ -210,11 +210,11 @@ fn sources() -> String {
 
 /// The module of each lock, and its type if that has the lock's name.
 fn modules() -> String {
-    let path = |facts: &'static Facts| facts.path.split('<').next()?.rsplit_once("::");
-    let last = |module: &'static str| module.rsplit("::").next();
-    let paths: BTreeSet<_> = all().filter_map(path).map(|(module, name)| (last(module), name)).collect();
-    let paths = paths.into_iter().filter_map(|(module, name)| Some((module?.trim(), name.trim())));
-    let paths: BTreeSet<_> = paths.collect();
+    let path = |facts: &'static Facts| {
+        let (module, name) = facts.path.split('<').next()?.rsplit_once("::")?;
+        Some((module.rsplit("::").next()?.trim(), name.trim()))
+    };
+    let paths: BTreeSet<_> = all().filter_map(path).collect();
     let modules: BTreeSet<_> = paths.iter().map(|(module, _)| module).collect();
     let mut out = String::new();
     for module in modules {

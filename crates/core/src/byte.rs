@@ -35,7 +35,7 @@
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Row, Table, Word};
 
 /// The unfair byte lock; see the [module](self).
 #[repr(C, align(4))]
@@ -43,20 +43,7 @@ pub struct ByteLock<P: Platform> {
     locked: P::U8,
 }
 
-const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-]);
+const TRANSITIONS: Table = Table(&[Row::claim("acquire"), Row::release("release")]);
 
 impl<P: Platform> RawLock for ByteLock<P> {
     type Platform = P;

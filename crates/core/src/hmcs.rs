@@ -59,16 +59,16 @@
 //! ## Memory orderings
 //!
 //! Mutual exclusion needs one pair: the release (HM3) with the claims (HM1, HM2, HM4, HM5). Each queue has those of `qspin`: publication
-//! (HM6, HM10) and links (HM7, HM11). A hand-over on a NUMA node (HM9) publishes its place (HM8); one in the upper queue publishes nothing. A queue that is left empty on a NUMA node (HM14)
-//! publishes that its place has left the upper queue (I4).
+//! (HM6, HM10) and links (HM7, HM11). A hand-over on a NUMA node (HM9) publishes its place (HM8); one in the upper queue publishes nothing.
+//! A queue that is left empty on a NUMA node (HM14) publishes that its place has left the upper queue (I4).
 use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, QNode};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::qspin::count_nesting;
+use crate::slow_path::{acquire_without_node, count_nesting};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 
 /// For so many NUMA nodes there are places.
 const NUMA_NODES: usize = 8;
@@ -101,34 +101,11 @@ const FIRST: u8 = 2; // a head, for a report
 /// A NUMA node that is the first of the upper queue.
 const HEAD: u8 = 2;
 
-/// How often a waiter without a node polls before it offers its slice to somebody else.
-const NODELESS_POLLS: u32 = 1 << 10;
-
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "claim: t,0 -> t,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "queue: p,* -> n,*",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the node was the last: n,1 -> 0,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "release: t,1 -> t,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::claim("claim: t,0 -> t,1"),
+    Row::queue("queue: p,* -> n,*"),
+    Row::named("the node was the last: n,1 -> 0,1").tail(Is::NonZero, Is::Value(0)),
+    Row::release("release: t,1 -> t,0"),
 ]);
 
 impl<P: Platform> RawLock for HmcsLock<P> {
@@ -286,19 +263,12 @@ impl<P: Platform> HmcsLock<P> {
         }
     }
 
-    /// The way of a context that has no node: polls, and is overtaken without bound.
+    /// The way of a context that has no node.
     fn acquire_without_node(&self) {
-        P::count(Event::LockNoNode);
-        loop {
-            // ord: HM26 alone: waits until a claim has a chance
-            if self.locked.wait_until_polls(NODELESS_POLLS, Relaxed, |locked| locked == 0).is_err() {
-                P::yield_slice();
-            }
+        acquire_without_node::<P, _>(&self.locked, 0, || {
             // ord: HM5 pairs HM3: the previous holder's section comes before ours
-            if self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
-                return;
-            }
-        }
+            self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+        });
     }
 }
 

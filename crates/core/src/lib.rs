@@ -18,6 +18,7 @@ pub mod order;
 pub mod percpu;
 pub mod platform;
 pub mod rw;
+mod slow_path;
 pub mod spots;
 pub mod tail;
 pub mod transitions;

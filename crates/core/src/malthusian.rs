@@ -63,9 +63,9 @@ use crate::lock::{ConstLock, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, QNode};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::qspin::count_nesting;
+use crate::slow_path::{acquire_without_node, count_nesting};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 
 /// The Malthusian lock; see the [module](self).
 #[repr(C, align(4))]
@@ -90,34 +90,11 @@ const GRANTED: u8 = 2;
 /// The lock is ours, and our node was set aside.
 const RECALLED: u8 = 3;
 
-/// How often a waiter without a node polls before it offers its slice to somebody else.
-const NODELESS_POLLS: u32 = 1 << 10;
-
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire: 0,0 -> 0,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "queue: p,1 -> n,1",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the owner was the last: n,1 -> 0,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "release: 0,1 -> 0,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::claim("acquire: 0,0 -> 0,1"),
+    Row::queue("queue: p,1 -> n,1"),
+    Row::named("the owner was the last: n,1 -> 0,1").tail(Is::NonZero, Is::Value(0)),
+    Row::release("release: 0,1 -> 0,0"),
 ]);
 
 /// The last of the queue, or zero.
@@ -367,19 +344,12 @@ impl<P: Platform> MalthusianLock<P> {
 }
 
 impl<P: Platform> MalthusianLock<P> {
-    /// The way of a context that has no node: polls, and is overtaken without bound.
+    /// The way of a context that has no node.
     fn acquire_without_node(&self) {
-        P::count(Event::LockNoNode);
-        loop {
-            // ord: MA36 alone: waits until an exchange has a chance
-            if self.tail.wait_until_polls(NODELESS_POLLS, Relaxed, |tail| tail == FREE).is_err() {
-                P::yield_slice();
-            }
+        acquire_without_node::<P, _>(&self.tail, FREE, || {
             // ord: MA5 pairs MA3: the previous holder's section comes before ours
-            if self.tail.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok() {
-                return;
-            }
-        }
+            self.tail.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok()
+        });
     }
 }
 

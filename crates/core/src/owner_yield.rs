@@ -42,7 +42,7 @@ use crate::events::Event;
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Row, Table, Word};
 
 /// The lock that knows its owner; see the [module](self).
 #[repr(C, align(4))]
@@ -59,20 +59,7 @@ const _: () = assert!(CpuId::LIMIT as u32 <= UNKNOWN);
 /// How often a waiter polls between two looks at whether the owner runs.
 const POLLS: u32 = 32;
 
-const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-]);
+const TRANSITIONS: Table = Table(&[Row::claim("acquire"), Row::release("release")]);
 
 impl<P: Platform> RawLock for OwnerYieldLock<P> {
     type Platform = P;

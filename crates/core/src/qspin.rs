@@ -68,8 +68,9 @@ use crate::lock::{ConstLock, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, PerCpu, QNode};
 use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::slow_path::{acquire_without_node, count_nesting};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 use core::marker::PhantomData;
 
 /// The queued spin lock; see the [module](self).
@@ -116,50 +117,17 @@ pub struct Waiter<'a, P: Platform> {
 const WAIT: u8 = 0;
 const HEAD: u8 = 2; // as in `pv_qspin`, so that a report reads both
 
-/// How often a waiter without a node polls before it offers its slice to somebody else.
-const NODELESS_POLLS: u32 = 1 << 10;
-
 /// How often a head that has a queue to sort looks while the lock is free and somebody pends. A look takes 20 ns at least, and a line that has to
 /// move for the claim a few hundred.
 const FREE_LOOKS: u32 = 64;
 
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "claim: t,p,0 -> t,p,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "become pending: t,0,l -> t,1,l",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(0), Is::Value(1)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "drop pending: t,1,l -> t,0,l",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(1), Is::Value(0)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "queue: p,*,* -> n,*,*",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head was the last: n,*,1 -> 0,*,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "release: t,p,1 -> t,p,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::claim("claim: t,p,0 -> t,p,1"),
+    Row::named("become pending: t,0,l -> t,1,l").pending(Is::Value(0), Is::Value(1)),
+    Row::named("drop pending: t,1,l -> t,0,l").pending(Is::Value(1), Is::Value(0)),
+    Row::queue("queue: p,*,* -> n,*,*"),
+    Row::named("the head was the last: n,*,1 -> 0,*,1").tail(Is::NonZero, Is::Value(0)),
+    Row::release("release: t,p,1 -> t,p,0"),
 ]);
 
 impl<P: Platform, O: QueueOrder> RawLock for QSpinLock<P, O> {
@@ -310,19 +278,12 @@ impl<P: Platform, O: QueueOrder> QSpinLock<P, O> {
         self.tail.compare_exchange(waiter.me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_ok()
     }
 
-    /// The way of a context that has no node: polls, and is overtaken without bound.
+    /// The way of a context that has no node.
     fn acquire_without_node(&self) {
-        P::count(Event::LockNoNode);
-        loop {
-            // ord: Q27 alone: waits until a claim has a chance
-            if self.locked.wait_until_polls(NODELESS_POLLS, Relaxed, |locked| locked == 0).is_err() {
-                P::yield_slice();
-            }
+        acquire_without_node::<P, _>(&self.locked, 0, || {
             // ord: Q11 pairs Q4: the previous holder's section comes before ours
-            if self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
-                return;
-            }
-        }
+            self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+        });
     }
 }
 
@@ -364,16 +325,6 @@ impl QueueOrder for Fifo {
         if !lock.leave_as_last(waiter) {
             waiter.make_head(waiter.behind());
         }
-    }
-}
-
-/// Counts the use of a node beyond the first.
-pub(crate) fn count_nesting<P: Platform>(level: usize) {
-    match level {
-        0 => {}
-        1 => P::count(Event::LockUseNode2),
-        2 => P::count(Event::LockUseNode3),
-        _ => P::count(Event::LockUseNode4),
     }
 }
 

@@ -62,9 +62,9 @@ use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::percpu::Domain;
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::qspin::count_nesting;
+use crate::slow_path::{acquire_without_node, count_nesting};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 
 /// The reciprocating lock; see the [module](self).
 #[repr(C, align(4))]
@@ -83,34 +83,11 @@ const _: () = assert!(NodeCode::from_raw(LOCKED).is_none());
 const WAITS: u8 = 0;
 const GRANTED: u8 = 2;
 
-/// How often a waiter without a node polls before it offers its slice to somebody else.
-const NODELESS_POLLS: u32 = 1 << 10;
-
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire: 0,0 -> 0,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "arrive: o,1 -> n,1",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "take the stack: n,1 -> 0,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "release: 0,1 -> 0,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::claim("acquire: 0,0 -> 0,1"),
+    Row::queue("arrive: o,1 -> n,1"),
+    Row::named("take the stack: n,1 -> 0,1").tail(Is::NonZero, Is::Value(0)),
+    Row::release("release: 0,1 -> 0,0"),
 ]);
 
 /// The newest arrival, or zero.
@@ -221,19 +198,12 @@ impl<P: Platform> ReciprocatingLock<P> {
         }
     }
 
-    /// The way of a context that has no node: polls, and is overtaken without bound.
+    /// The way of a context that has no node.
     fn acquire_without_node(&self) {
-        P::count(Event::LockNoNode);
-        loop {
-            // ord: RL15 alone: waits until an exchange has a chance
-            if self.arrivals.wait_until_polls(NODELESS_POLLS, Relaxed, |arrivals| arrivals == FREE).is_err() {
-                P::yield_slice();
-            }
+        acquire_without_node::<P, _>(&self.arrivals, FREE, || {
             // ord: RL13 pairs RL5: the previous holder's section comes before ours
-            if self.arrivals.compare_exchange(FREE, LOCKED, Acquire, Relaxed).is_ok() {
-                return;
-            }
-        }
+            self.arrivals.compare_exchange(FREE, LOCKED, Acquire, Relaxed).is_ok()
+        });
     }
 }
 

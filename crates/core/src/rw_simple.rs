@@ -41,7 +41,7 @@ use crate::events::Event;
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, Platform};
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
-use crate::transitions::{Change, Is, Row, Table, Word};
+use crate::transitions::{Is, Row, Table, Word};
 
 /// The counting reader-writer lock, for `MOST` readers, which are 2^30 at most; see the [module](self).
 #[repr(C, align(4))]
@@ -53,42 +53,14 @@ pub struct CountRwLock<P: Platform, const MOST: u32 = 0x4000_0000> {
 const WRITER: u32 = 1 << 31;
 
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "a reader comes: r,0 -> r+1,0",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(0)),
-    },
-    Row {
-        name: "a reader that must not wait: r,1 -> r+1,1",
-        tail: Change::Goes(Is::NonZero, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "a reader leaves: r,w -> r-1,w",
-        tail: Change::Goes(Is::NonZero, Is::Any),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "a writer: r,0 -> r,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "a writer leaves: r,1 -> r,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-    Row {
-        name: "a writer becomes a reader: 0,1 -> 1,0",
-        tail: Change::Goes(Is::Value(0), Is::Value(1)),
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::named("a reader comes: r,0 -> r+1,0").tail(Is::Any, Is::NonZero).locked(Is::Value(0), Is::Value(0)),
+    Row::named("a reader that must not wait: r,1 -> r+1,1").tail(Is::NonZero, Is::NonZero),
+    Row::named("a reader leaves: r,w -> r-1,w").tail(Is::NonZero, Is::Any),
+    Row::claim("a writer: r,0 -> r,1"),
+    Row::release("a writer leaves: r,1 -> r,0"),
+    Row::named("a writer becomes a reader: 0,1 -> 1,0")
+        .tail(Is::Value(0), Is::Value(1))
+        .locked(Is::Value(1), Is::Value(0)),
 ]);
 
 impl<P: Platform, const MOST: u32> RawRwLock for CountRwLock<P, MOST> {

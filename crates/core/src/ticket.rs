@@ -33,7 +33,7 @@
 use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::transitions::{Change, Is, Row, Table, Word};
+use crate::transitions::{Is, Row, Table, Word};
 
 /// The ticket lock; see the [module](self).
 #[repr(C, align(4))]
@@ -43,24 +43,11 @@ pub struct TicketLock<P: Platform> {
 }
 
 pub(crate) const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "draw a ticket",
-        tail: Change::Goes(Is::Any, Is::Any),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the drawn ticket is served at once",
-        tail: Change::Goes(Is::Any, Is::Any),
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release with nobody waiting",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::named("draw a ticket").tail(Is::Any, Is::Any),
+    Row::named("the drawn ticket is served at once")
+        .tail(Is::Any, Is::Any)
+        .locked(Is::Value(0), Is::Value(1)),
+    Row::release("release with nobody waiting"),
 ]);
 
 impl<P: Platform> RawLock for TicketLock<P> {

@@ -72,6 +72,50 @@ pub struct Row {
     pub locked: Change,
 }
 
+impl Row {
+    /// A row that changes nothing yet: what follows says which fields change.
+    #[must_use]
+    pub const fn named(name: &'static str) -> Self {
+        Self { name, tail: Change::Same, pending: Change::Same, locked: Change::Same }
+    }
+
+    /// Whoever finds the lock free takes it.
+    #[must_use]
+    pub const fn claim(name: &'static str) -> Self {
+        Self::named(name).locked(Is::Value(0), Is::Value(1))
+    }
+
+    /// The holder gives the lock up.
+    #[must_use]
+    pub const fn release(name: &'static str) -> Self {
+        Self::named(name).locked(Is::Value(1), Is::Value(0))
+    }
+
+    /// A waiter becomes the last in the queue.
+    #[must_use]
+    pub const fn queue(name: &'static str) -> Self {
+        Self::named(name).tail(Is::Any, Is::NonZero)
+    }
+
+    /// The same, and the tail goes from one class to another.
+    #[must_use]
+    pub const fn tail(self, from: Is, to: Is) -> Self {
+        Self { tail: Change::Goes(from, to), ..self }
+    }
+
+    /// The same, and the second byte goes from one class to another.
+    #[must_use]
+    pub const fn pending(self, from: Is, to: Is) -> Self {
+        Self { pending: Change::Goes(from, to), ..self }
+    }
+
+    /// The same, and the locked byte goes from one class to another.
+    #[must_use]
+    pub const fn locked(self, from: Is, to: Is) -> Self {
+        Self { locked: Change::Goes(from, to), ..self }
+    }
+}
+
 /// Which field of a word a single write touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
@@ -127,20 +171,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    const TABLE: Table = Table(&[
-        Row {
-            name: "acquire",
-            tail: Change::Same,
-            pending: Change::Same,
-            locked: Change::Goes(Is::Value(0), Is::Value(1)),
-        },
-        Row {
-            name: "queue",
-            tail: Change::Goes(Is::Any, Is::NonZero),
-            pending: Change::Same,
-            locked: Change::Same,
-        },
-    ]);
+    const TABLE: Table = Table(&[Row::claim("acquire"), Row::queue("queue")]);
 
     fn word(tail: u16, pending: u8, locked: u8) -> Word {
         Word { tail, pending, locked }

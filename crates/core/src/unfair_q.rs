@@ -77,9 +77,9 @@ use crate::lock::{ConstLock, RawLock};
 use crate::order::{AcqRel, Acquire, Relaxed, Release};
 use crate::percpu::{Domain, QNode};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::qspin::count_nesting;
+use crate::slow_path::{acquire_without_node, count_nesting};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 use crate::tunables::Tunable;
 
 /// The queued unfair lock; see the [module](self).
@@ -93,34 +93,13 @@ pub struct UnfairQueuedLock<P: Platform> {
 const WAIT: u8 = 0;
 const HEAD: u8 = 2; // as in `qspin`, so that a report reads both
 
-/// How often a waiter without a node polls before it offers its slice to somebody else.
-const NODELESS_POLLS: u32 = 1 << 10;
-
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "claim: t,0 -> t,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "queue, or the last one leaves with the lock: p,l -> n,l",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head was the last: n,1 -> 0,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(1)),
-    },
-    Row {
-        name: "release: t,1 -> t,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::claim("claim: t,0 -> t,1"),
+    Row::queue("queue, or the last one leaves with the lock: p,l -> n,l"),
+    Row::named("the head was the last: n,1 -> 0,1")
+        .tail(Is::NonZero, Is::Value(0))
+        .locked(Is::Value(1), Is::Value(1)),
+    Row::release("release: t,1 -> t,0"),
 ]);
 
 impl<P: Platform> RawLock for UnfairQueuedLock<P> {
@@ -184,18 +163,9 @@ impl<P: Platform> UnfairQueuedLock<P> {
         });
     }
 
-    /// The way of a context that has no node: polls like a waiter of a byte lock.
+    /// The way of a context that has no node.
     fn acquire_without_node(&self) {
-        P::count(Event::LockNoNode);
-        loop {
-            // ord: U13 alone: waits until a claim has a chance
-            if self.locked.wait_until_polls(NODELESS_POLLS, Relaxed, |locked| locked == 0).is_err() {
-                P::yield_slice();
-            }
-            if self.claim() {
-                return;
-            }
-        }
+        acquire_without_node::<P, _>(&self.locked, 0, || self.claim());
     }
 }
 

@@ -69,7 +69,7 @@ use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::order::{Acquire, Relaxed, Release, SeqCst};
 use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 use crate::tunables::Tunable;
 
 /// The lock of Xen guests; see the [module](self).
@@ -91,30 +91,10 @@ const NEVER: u32 = u32::MAX;
 const SLICE: u32 = 64;
 
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire: s,w,0 -> s,w,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release: s,w,1 -> s,w,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-    Row {
-        name: "a waiter is about to block: s,0,* -> s+1,0,*",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "nobody blocks any more: 1,0,* -> 0,0,*",
-        tail: Change::Goes(Is::Value(1), Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
+    Row::claim("acquire: s,w,0 -> s,w,1"),
+    Row::release("release: s,w,1 -> s,w,0"),
+    Row::queue("a waiter is about to block: s,0,* -> s+1,0,*"),
+    Row::named("nobody blocks any more: 1,0,* -> 0,0,*").tail(Is::Value(1), Is::Value(0)),
 ]);
 
 impl<P: Platform> RawLock for XenPvLock<P> {

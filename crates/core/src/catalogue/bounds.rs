@@ -62,15 +62,16 @@ impl Overtaking {
     pub const PASSING_STRICT: Self = Self::WhileItLooks { looks: 2 + 1, asks: 1, as_head: 1 };
     /// A waiter of `cna` is overtaken so often by each other context.
     ///
-    /// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. And while the waiter stands in the secondary
-    /// queue. There a context that came later goes ahead of it if it runs on the NUMA node that is preferred. That lasts for the threshold,
-    /// which is 2 µs or twenty steps here: a head that sorts the queue later than that has it flushed when it leaves. For a
-    /// context to acquire ahead twice, it has to release, queue again (14 steps), become head and sort before the twenty steps are over,
-    /// which leaves no room for the context in front of it to do the same; so it is once by heads that sort in time, and once more by
-    /// the one that was made head by the last of those, finds the time to be over, and flushes when it leaves.
+    /// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. The rest is while the waiter stands in the
+    /// secondary queue. There a context that came later goes ahead of it if it runs on the preferred NUMA node. That ends with the
+    /// threshold, which is 2 µs or twenty steps here. A head that sorts the queue later than that has it flushed when it leaves.
+    ///
+    /// To acquire ahead a second time, a context releases, queues again (14 steps), becomes head and sorts. The context in front of it has to do
+    /// the same, and twenty steps are too few for both. So a context acquires ahead once while heads sort in time. It does so once more if the
+    /// last of those heads makes it head: it finds the time to be over, and flushes the secondary queue when it leaves.
     pub const BY_NUMA_NODE: Self = Self::AtMost(3);
-    /// A NUMA node that queues for `hmcs` waits for those in front, each for one turn, which is two acquisitions here. A context of theirs has one of
-    /// them: the first is that of the context that had queued its node. And it may be past its look when the waiter's node queues.
+    /// A NUMA node that queues for `hmcs` waits for those in front, each for one turn. A turn is two acquisitions here, and the first is that of the
+    /// context that had queued its node, so a context has one of them. It may have one more, by which it was past its look when the waiter's node queued.
     pub const BY_NUMA_TURN: Self = Self::AtMost(2);
     /// A waiter of `malthusian` waits for so many releases, of which every other one at most grants the same context.
     ///

@@ -90,9 +90,9 @@ use crate::lock::{ConstLock, RawLock};
 use crate::order::{Acquire, Relaxed, Release};
 use crate::percpu::{Domain, PerCpu};
 use crate::platform::{self, Atomic, ConstAtomic, CpuId, Platform};
-use crate::qspin::count_nesting;
+use crate::slow_path::{NODELESS_POLLS, count_nesting};
 use crate::tail::NodeCode;
-use crate::transitions::{Change, Field, Is, Row, Table, Word};
+use crate::transitions::{Field, Is, Row, Table, Word};
 use crate::tunables::Tunable;
 use waiter::{AllowStealing, Waiter};
 
@@ -115,33 +115,21 @@ const _: () = assert!(CpuId::LIMIT <= OWNER_MASK);
 const MUST_QUEUE: u16 = 1 << 15;
 const TAIL_MASK: u16 = MUST_QUEUE - 1;
 
-/// How often a context without a node polls between two looks at the owner.
-const NODELESS_POLLS: u32 = 1 << 10;
-
-const fn row(name: &'static str, tail: Change, pending: Change, locked: Change) -> Row {
-    Row { name, tail, pending, locked }
-}
-
-const SAME: Change = Change::Same;
-const ANY_TO_NODE: Change = Change::Goes(Is::Any, Is::NonZero);
-const NODE_TO_NONE: Change = Change::Goes(Is::NonZero, Is::Value(0));
-const CLAIMED: Change = Change::Goes(Is::Value(0), Is::Value(1));
-const TO_SLEEPY: Change = Change::Goes(Is::Value(1), Is::Value(3));
-const RELEASED: Change = Change::Goes(Is::NonZero, Is::Value(0));
-const STAYS_HELD: Change = Change::Goes(Is::NonZero, Is::NonZero);
-const FORBID: Change = Change::Goes(Is::Value(0), Is::Value(1));
-const ALLOW: Change = Change::Goes(Is::Value(1), Is::Value(0));
-const ALLOWED: Change = Change::Goes(Is::Value(0), Is::Value(0));
-
 const TRANSITIONS: Table = Table(&[
-    row("claim: t,m,0 -> t,m,1", SAME, SAME, CLAIMED),
-    row("the owner was seen preempted: t,m,1 -> t,m,3", SAME, SAME, TO_SLEEPY),
-    row("queue: p,m,l -> n,m,l", ANY_TO_NODE, SAME, SAME),
-    row("the head forbids stealing: n,0,l -> n,1,l", SAME, FORBID, SAME),
-    row("the head allows stealing again: n,1,l -> n,0,l", SAME, ALLOW, SAME),
-    row("the head was the last: n,0,l -> 0,0,l", NODE_TO_NONE, ALLOWED, STAYS_HELD),
-    row("the head was the last and had forbidden stealing: n,1,l -> 0,0,l", NODE_TO_NONE, ALLOW, STAYS_HELD),
-    row("release: t,m,l -> t,m,0", SAME, SAME, RELEASED),
+    Row::claim("claim: t,m,0 -> t,m,1"),
+    Row::named("the owner was seen preempted: t,m,1 -> t,m,3").locked(Is::Value(1), Is::Value(3)),
+    Row::queue("queue: p,m,l -> n,m,l"),
+    Row::named("the head forbids stealing: n,0,l -> n,1,l").pending(Is::Value(0), Is::Value(1)),
+    Row::named("the head allows stealing again: n,1,l -> n,0,l").pending(Is::Value(1), Is::Value(0)),
+    Row::named("the head was the last: n,0,l -> 0,0,l")
+        .tail(Is::NonZero, Is::Value(0))
+        .pending(Is::Value(0), Is::Value(0))
+        .locked(Is::NonZero, Is::NonZero),
+    Row::named("the head was the last and had forbidden stealing: n,1,l -> 0,0,l")
+        .tail(Is::NonZero, Is::Value(0))
+        .pending(Is::Value(1), Is::Value(0))
+        .locked(Is::NonZero, Is::NonZero),
+    Row::named("release: t,m,l -> t,m,0").locked(Is::NonZero, Is::Value(0)),
 ]);
 
 impl<P: Platform> RawLock for OwnerQueuedLock<P> {

@@ -8,6 +8,7 @@ use crate::events::Event;
 use crate::order::Relaxed;
 use crate::percpu::Domain;
 use crate::platform::{Atomic, Platform};
+use crate::slow_path::count_nesting;
 
 /// Nanoseconds between two tries.
 const PAUSE: u32 = 25;
@@ -44,7 +45,7 @@ impl<P: Platform, W: WaitPolicy> PvQSpinLock<P, W> {
             }
             P::count(Event::LockSlowpath);
             let Some(nesting) = domain.cpu(cpu).enter() else { return self.acquire_without_node() };
-            crate::qspin::count_nesting::<P>(nesting.level());
+            count_nesting::<P>(nesting.level());
             Waiter::new(self, domain, cpu, &nesting).acquire();
         });
     }

@@ -1,6 +1,6 @@
 //! What the second byte of the lock may hold, and all that the word may do.
 use crate::spots::SPOTS_PER_ROW;
-use crate::transitions::{Change, Is, Row, Table};
+use crate::transitions::{Is, Row, Table};
 
 /// Nothing to tell.
 pub(super) const OPEN: u8 = 0;
@@ -15,52 +15,15 @@ pub(super) const SPINS: u8 = u8::MAX;
 const _: () = assert!(SPOTS_PER_ROW < SLOW as usize);
 
 pub(super) const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "claim or steal: t,h,0 -> t,h,1",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "queue: p,*,* -> n,*,*",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head stops thieves: n,0,* -> n,126,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head sleeps at a spot: n,*,* -> n,s,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Any, Is::Within(1, SLOW as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "a waiter becomes pending: t,0,* -> t,125,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(OPEN as u16), Is::Value(PENDING as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head woke up or acquired, or nobody is pending: t,*,* -> t,0,*",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Any, Is::Value(OPEN as u16)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head was the last: n,0,1 -> 0,0,1",
-        tail: Change::Goes(Is::NonZero, Is::Value(0)),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "release: t,h,1 -> t,h,0",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::claim("claim or steal: t,h,0 -> t,h,1"),
+    Row::queue("queue: p,*,* -> n,*,*"),
+    Row::named("the head stops thieves: n,0,* -> n,126,*")
+        .pending(Is::Value(OPEN as u16), Is::Value(NO_STEALING as u16)),
+    Row::named("the head sleeps at a spot: n,*,* -> n,s,*").pending(Is::Any, Is::Within(1, SLOW as u16)),
+    Row::named("a waiter becomes pending: t,0,* -> t,125,*")
+        .pending(Is::Value(OPEN as u16), Is::Value(PENDING as u16)),
+    Row::named("the head woke up or acquired, or nobody is pending: t,*,* -> t,0,*")
+        .pending(Is::Any, Is::Value(OPEN as u16)),
+    Row::named("the head was the last: n,0,1 -> 0,0,1").tail(Is::NonZero, Is::Value(0)),
+    Row::release("release: t,h,1 -> t,h,0"),
 ]);

@@ -75,7 +75,7 @@ use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::order::{Acquire, Relaxed, Release, SeqCst};
 use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::transitions::{Change, Is, Row, Table, Word};
+use crate::transitions::{Is, Row, Table, Word};
 use core::marker::PhantomData;
 
 /// The paravirtual ticket lock; see the [module](self).
@@ -100,36 +100,13 @@ const fn ticket(half: u16) -> u16 {
 }
 
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "draw a ticket",
-        tail: Change::Goes(Is::Any, Is::Any),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the drawn ticket is served at once",
-        tail: Change::Goes(Is::Any, Is::Any),
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release with nobody waiting",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-    Row {
-        name: "somebody may sleep: set the flag",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(0), Is::Value(1)),
-        locked: Change::Same,
-    },
-    Row {
-        name: "the owner is alone: drop the flag",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Value(1), Is::Value(0)),
-        locked: Change::Same,
-    },
+    Row::named("draw a ticket").tail(Is::Any, Is::Any),
+    Row::named("the drawn ticket is served at once")
+        .tail(Is::Any, Is::Any)
+        .locked(Is::Value(0), Is::Value(1)),
+    Row::release("release with nobody waiting"),
+    Row::named("somebody may sleep: set the flag").pending(Is::Value(0), Is::Value(1)),
+    Row::named("the owner is alone: drop the flag").pending(Is::Value(1), Is::Value(0)),
 ]);
 
 impl<P: Platform, T: TicketPolicy> RawLock for PvTicketLock<P, T> {

@@ -1,6 +1,6 @@
 //! The word: its fields, what it may do, and what a context may do with it.
 use crate::platform::CpuId;
-use crate::transitions::{Change, Is, Row, Table};
+use crate::transitions::{Is, Row, Table};
 
 /// The number of the sleeping head plus one.
 pub(super) const SLEEPER: u32 = (1 << 14) - 1;
@@ -22,48 +22,22 @@ pub(super) const fn readers(count: u32) -> u32 {
 }
 
 pub(super) const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "a reader comes: r,*,w -> r+1,*,w",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Goes(Is::Any, Is::Any),
-        locked: Change::Same,
-    },
-    Row {
-        name: "a reader leaves: r,*,w -> r-1,*,w",
-        tail: Change::Goes(Is::NonZero, Is::Any),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the head or an upgradable holder says so: r,*,w -> r,*,w",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Any, Is::Any),
-        locked: Change::Same,
-    },
-    Row {
-        name: "a writer: 0,*,0 -> 0,*,1",
-        tail: Change::Goes(Is::Value(0), Is::Value(0)),
-        pending: Change::Goes(Is::Any, Is::Any),
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "an upgrade begins: r,u,0 -> r,u,1",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Within(4, 7), Is::Within(4, 7)),
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "a writer leaves: r,*,1 -> r,*,0",
-        tail: Change::Same,
-        pending: Change::Goes(Is::Any, Is::Any),
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-    Row {
-        name: "a writer becomes a reader: r,*,1 -> r+1,*,0",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
+    Row::named("a reader comes: r,*,w -> r+1,*,w").tail(Is::Any, Is::NonZero).pending(Is::Any, Is::Any),
+    Row::named("a reader leaves: r,*,w -> r-1,*,w").tail(Is::NonZero, Is::Any),
+    Row::named("the head or an upgradable holder says so: r,*,w -> r,*,w").pending(Is::Any, Is::Any),
+    Row::named("a writer: 0,*,0 -> 0,*,1")
+        .tail(Is::Value(0), Is::Value(0))
+        .pending(Is::Any, Is::Any)
+        .locked(Is::Value(0), Is::Value(1)),
+    Row::named("an upgrade begins: r,u,0 -> r,u,1")
+        .pending(Is::Within(4, 7), Is::Within(4, 7))
+        .locked(Is::Value(0), Is::Value(1)),
+    Row::named("a writer leaves: r,*,1 -> r,*,0")
+        .pending(Is::Any, Is::Any)
+        .locked(Is::Value(1), Is::Value(0)),
+    Row::named("a writer becomes a reader: r,*,1 -> r+1,*,0")
+        .tail(Is::Any, Is::NonZero)
+        .locked(Is::Value(1), Is::Value(0)),
 ]);
 
 /// What a context waits for.

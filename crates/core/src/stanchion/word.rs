@@ -1,5 +1,5 @@
 //! The lock's word: what its bytes hold, and all that it may do.
-use crate::transitions::{Change, Is, Row, Table};
+use crate::transitions::{Is, Row, Table};
 
 /// In the first byte: the lock is held. The rest of the byte counts acquisitions.
 pub(super) const HELD: u8 = 1;
@@ -24,39 +24,12 @@ pub(super) const fn acquisitions(before: u8, now: u8) -> u32 {
     (now.wrapping_sub(before) / 2) as u32
 }
 
-const ANY: Change = Change::Goes(Is::Any, Is::Any);
-
 pub(super) const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire: t,f,free -> t,f,held",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release: t,f,held -> t,f,free",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-    Row {
-        name: "queue: o,f,* -> n,f,*",
-        tail: Change::Goes(Is::Any, Is::NonZero),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "the owner takes the newest waiter out: n,f,held -> o,f,held",
-        tail: Change::Goes(Is::NonZero, Is::Any),
-        pending: Change::Same,
-        locked: Change::Same,
-    },
-    Row {
-        name: "a waiter or the owner leaves a mark: *,f,* -> *,g,*",
-        tail: Change::Same,
-        pending: ANY,
-        locked: Change::Same,
-    },
+    Row::claim("acquire: t,f,free -> t,f,held"),
+    Row::release("release: t,f,held -> t,f,free"),
+    Row::queue("queue: o,f,* -> n,f,*"),
+    Row::named("the owner takes the newest waiter out: n,f,held -> o,f,held").tail(Is::NonZero, Is::Any),
+    Row::named("a waiter or the owner leaves a mark: *,f,* -> *,g,*").pending(Is::Any, Is::Any),
 ]);
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! sleeps until a releaser sees the mark. The same store-buffering pair as in `pv-qspin`, in a few lines.
 use core::marker::PhantomData;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use stanchion_core::transitions::{Change, Field, Is, Row, Table, Word};
+use stanchion_core::transitions::{Field, Is, Row, Table, Word};
 use stanchion_core::{Atomic, CpuId, Platform, RawLock};
 
 /// What may be wrong with it.
@@ -33,22 +33,11 @@ pub(super) struct Halting<P: Platform, F: Flaw> {
     flaw: PhantomData<fn() -> F>,
 }
 
-const ANY: Change = Change::Goes(Is::Any, Is::Any);
 const TRANSITIONS: Table = Table(&[
-    Row {
-        name: "acquire",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(0), Is::Value(1)),
-    },
-    Row {
-        name: "release",
-        tail: Change::Same,
-        pending: Change::Same,
-        locked: Change::Goes(Is::Value(1), Is::Value(0)),
-    },
-    Row { name: "mark", tail: Change::Same, pending: ANY, locked: Change::Same },
-    Row { name: "waiter", tail: ANY, pending: Change::Same, locked: Change::Same },
+    Row::claim("acquire"),
+    Row::release("release"),
+    Row::named("mark").pending(Is::Any, Is::Any),
+    Row::named("waiter").tail(Is::Any, Is::Any),
 ]);
 
 impl<P: Platform, F: Flaw> Halting<P, F> {

@@ -4,7 +4,7 @@
 use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed};
-use stanchion_core::transitions::{Change, Is, Row, Table, Word};
+use stanchion_core::transitions::{Is, Row, Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
 
 /// The lock.
@@ -14,17 +14,13 @@ struct StickyMark<P: Platform> {
     waited: P::U8,
 }
 
-const fn row(name: &'static str, pending: Change, locked: Change) -> Row {
-    Row { name, tail: Change::Same, pending, locked }
-}
-
 impl<P: Platform> RawLock for StickyMark<P> {
     type Platform = P;
     const NAME: &'static str = "busted-sticky-mark";
     const TRANSITIONS: Table = Table(&[
-        row("acquire", Change::Same, Change::Goes(Is::Value(0), Is::Value(1))),
-        row("somebody waits", Change::Goes(Is::Value(0), Is::Value(1)), Change::Same),
-        row("release", Change::Same, Change::Goes(Is::Value(1), Is::Value(0))),
+        Row::claim("acquire"),
+        Row::named("somebody waits").pending(Is::Value(0), Is::Value(1)),
+        Row::release("release"),
     ]);
 
     fn new() -> Self {
