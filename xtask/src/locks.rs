@@ -1,17 +1,21 @@
-//! `cargo xtask locks`: writes the tables of locks into pages, and their modules into `stanchion-core`, from its catalogue.
+//! `cargo xtask locks`: writes the tables of locks into pages, and their modules into their crates, from the catalogue.
 //!
 //! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends; see [`TABLES`]. A file of Rust has
 //! comments of its own.
 use core::fmt::Write as _;
-use stanchion_core::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
+use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{fs, io};
 
 /// The pages with tables.
-const PAGES: &[(&str, &Marks)] =
-    &[("README.md", IN_PAGES), ("docs/locks.md", IN_PAGES), ("crates/core/src/lib.rs", IN_CODE)];
+const PAGES: &[(&str, &Marks)] = &[
+    ("README.md", IN_PAGES),
+    ("docs/locks.md", IN_PAGES),
+    ("crates/core/src/lib.rs", IN_CODE),
+    ("crates/family/src/lib.rs", IN_CODE),
+];
 
 /// Between what a table stands.
 struct Marks {
@@ -33,7 +37,8 @@ const TABLES: &[(&str, Table)] = &[
     ("mutexes, properties", mutex_properties),
     ("rwlocks, properties", rwlock_properties),
     ("sources", sources),
-    ("modules", modules),
+    ("modules of the product", || modules(true)),
+    ("modules of the family", || modules(false)),
 ];
 
 /// Writes the tables, or says with `check` which pages are not current.
@@ -115,6 +120,11 @@ pub(crate) fn modules_of(name: &str) -> Option<BTreeSet<String>> {
 
 fn all() -> impl Iterator<Item = &'static Facts> {
     MUTEXES.iter().chain(RWLOCKS)
+}
+
+/// The locks of the product.
+fn product() -> impl Iterator<Item = &'static Facts> {
+    stanchion_core::catalogue::MUTEXES.iter().chain(stanchion_core::catalogue::RWLOCKS)
 }
 
 /// All but variants.
@@ -208,13 +218,15 @@ fn sources() -> String {
     table(&["", "what it is", "variant of", "under programs as they are", "source"], all().map(row))
 }
 
-/// The module of each lock, and its type if that has the lock's name.
-fn modules() -> String {
+/// The module of each lock of one of the two crates, and its type if that has the lock's name.
+fn modules(of_product: bool) -> String {
+    let product: BTreeSet<_> = product().map(|facts| facts.name).collect();
     let path = |facts: &'static Facts| {
         let (module, name) = facts.path.split('<').next()?.rsplit_once("::")?;
         Some((module.rsplit("::").next()?.trim(), name.trim()))
     };
-    let paths: BTreeSet<_> = all().filter_map(path).collect();
+    let paths: BTreeSet<_> =
+        all().filter(|facts| product.contains(facts.name) == of_product).filter_map(path).collect();
     let modules: BTreeSet<_> = paths.iter().map(|(module, _)| module).collect();
     let mut out = String::new();
     for module in modules {
@@ -271,7 +283,7 @@ mod tests {
 
     #[test]
     fn no_text_breaks_a_table() {
-        for (name, table) in TABLES.iter().filter(|(name, _)| *name != "modules") {
+        for (name, table) in TABLES.iter().filter(|(name, _)| !name.starts_with("modules")) {
             let table = table();
             let bars = |line: &str| line.matches('|').count();
             let columns = table.lines().next().map(bars);

@@ -171,7 +171,7 @@ macro_rules! family {
     };
 }
 
-stanchion_core::mutex_rows! { Native<Destroyable>; family; }
+stanchion_family::mutex_rows! { Native<Destroyable>; family; }
 
 /// Tries to acquire `lock` until `clock` shows `until`; otherwise as `stanchion_mutex_timedlock`.
 ///
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::boundary::uncover;
     use core::mem::MaybeUninit;
-    use stanchion_core::catalogue;
+    use stanchion_family::catalogue;
 
     /// Whether zero is what the constructor makes.
     pub(super) fn zero_is_free<R, T: Disguise<Inner = Raw<R>>>() -> bool

@@ -6,8 +6,7 @@ use core::ptr::NonNull;
 use libc::timespec;
 use stanchion::native::{Native, Silent};
 use stanchion::percpu::Class;
-use stanchion_core::percpu_rw::{ReaderCell, ReaderClass};
-use stanchion_core::{CpuId, PerCpuRwLock};
+use stanchion_core::{CpuId, PerCpuRwLock, ReaderCell, ReaderClass};
 
 /// A resource class of per-CPU reader-writer locks. A thread reads one lock of a class at a time without writing to anything shared; a
 /// further one, held at the same time, goes through that lock's own word. So locks that are held together belong to different classes.

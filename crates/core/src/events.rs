@@ -1,7 +1,7 @@
 //! Lock events: one list of counters, counted per context and summed when read.
 //!
 //! The names are the kernel's where it has the event. A world that does not count compiles every
-//! [`Platform::count`](crate::Platform::count) to nothing.
+//! [`Machine::count`](crate::Machine::count) to nothing.
 
 macro_rules! events {
     ($($(#[$about:meta])* $name:ident = $text:literal, $meaning:literal;)*) => {

@@ -1,4 +1,5 @@
 //! What every mutual exclusion lock of the family offers.
+use crate::machine::Machine;
 use crate::platform::Platform;
 use crate::transitions::{Table, Word};
 
@@ -29,9 +30,9 @@ pub trait RawLock: Send + Sync + 'static {
     /// whatever the deadline.
     ///
     /// A place in the queue of most locks cannot be left, so they are tried again now and then, and under steady contention missed until the
-    /// deadline; see [`Platform::try_until`]. [`StanchionLock`](crate::StanchionLock) queues.
+    /// deadline; see [`Machine::try_until`]. [`StanchionLock`](crate::StanchionLock) queues.
     #[must_use]
-    fn acquire_until(&self, until: &<Self::Platform as Platform>::Deadline) -> bool {
+    fn acquire_until(&self, until: &<Self::Platform as Machine>::Deadline) -> bool {
         Self::Platform::try_until(until, || self.try_acquire())
     }
 
@@ -69,7 +70,7 @@ pub trait ConstLock: RawLock {
 
 /// A lock whose waiters halt, unless the lock was made not to.
 ///
-/// That is the switch of a single lock. The one of the whole world is [`Platform::paravirt`]; waiters ask both before each halt.
+/// That is the switch of a single lock. The one of the whole world is [`Machine::paravirt`]; waiters ask both before each halt.
 pub trait Paravirtual: RawLock {
     /// A free lock whose waiters never halt.
     fn without_paravirt() -> Self;

@@ -22,56 +22,9 @@
 //!   compare-exchange of the state fails if the node has been another wait's meanwhile.
 //! - **N2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes somebody for nothing at worst.
 //! - **N3** All-zero is a free node. A world may wipe its nodes in the child of a `fork`.
+use crate::machine::{self, Atomic, ConstAtomic, Machine};
+use crate::numbers::NodeId;
 use crate::order::{Acquire, Relaxed, Release};
-use crate::platform::{Atomic, ConstAtomic, CpuId, Platform};
-use crate::tail::NESTING_LEVELS;
-use core::num::NonZeroU16;
-
-/// The number of a node: 1 to 65 535, so that it fits beside a lock's other fields. Zero stands for none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeId(NonZeroU16);
-
-impl NodeId {
-    /// Stands for "no node".
-    pub const NONE: u16 = 0;
-    /// The greatest number.
-    pub const LAST: u16 = u16::MAX;
-
-    /// The node with this number; `None` for [`NodeId::NONE`].
-    #[inline(always)]
-    pub const fn new(raw: u16) -> Option<Self> {
-        match NonZeroU16::new(raw) {
-            Some(raw) => Some(Self(raw)),
-            None => None,
-        }
-    }
-
-    /// The number.
-    #[inline(always)]
-    pub const fn raw(self) -> u16 {
-        self.0.get()
-    }
-
-    /// Node `level` of context `cpu`, in a world whose contexts have [`NESTING_LEVELS`] nodes each.
-    pub const fn of(cpu: CpuId, level: usize) -> Option<Self> {
-        Self::new(cpu.index() * NESTING_LEVELS as u16 + level as u16 + 1)
-    }
-
-    /// The context that [`NodeId::of`] made it from.
-    pub const fn context(self) -> Option<CpuId> {
-        CpuId::new((self.raw() - 1) / NESTING_LEVELS as u16)
-    }
-
-    /// Which of its context's nodes it is.
-    pub const fn level(self) -> usize {
-        (self.raw() - 1) as usize % NESTING_LEVELS
-    }
-
-    /// Counted from zero, for tables.
-    pub const fn index(self) -> usize {
-        self.raw() as usize - 1
-    }
-}
 
 /// Where a node is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +81,7 @@ impl Tag {
 
 /// One place in a queue: less than a line of 64 bytes. Who may touch what stands in [`crate::stanchion::queue`].
 #[repr(C, align(64))]
-pub struct WaitNode<P: Platform> {
+pub struct WaitNode<P: Machine> {
     tag: P::U32,
     /// The lock that it waits for.
     pub(crate) lock: P::Usize,
@@ -140,7 +93,7 @@ pub struct WaitNode<P: Platform> {
     pub(crate) oldest: P::U16,
     /// The NUMA node of the waiter.
     pub(crate) numa: P::U16,
-    /// How urgent the waiter is: [`Platform::priority`].
+    /// How urgent the waiter is: [`Machine::priority`].
     pub(crate) priority: P::U8,
     /// When it queued, in microseconds modulo 2^32.
     pub(crate) since: P::U32,
@@ -148,13 +101,13 @@ pub struct WaitNode<P: Platform> {
     pub(crate) turns: P::U8,
     /// When it may not be overtaken any more, in microseconds modulo 2^32; of use once it was roused.
     pub(crate) due: P::U32,
-    /// Where its waiter went to sleep: [`Platform::home`].
+    /// Where its waiter went to sleep: [`Machine::home`].
     pub(crate) home: P::U32,
     /// Where its waiter stands in line for a CPU, if that is known; 0: it runs, or nobody knows.
     pub(crate) runs_at: P::U32,
 }
 
-impl<P: Platform> WaitNode<P> {
+impl<P: Machine> WaitNode<P> {
     /// A free node.
     #[expect(
         clippy::new_without_default,
@@ -232,13 +185,13 @@ impl<P: Platform> WaitNode<P> {
         self.turns.store(turns.saturating_add(1), Relaxed);
         let micros = micros.checked_shr(turns.into()).unwrap_or(0);
         // ord: ND9 alone: as ND8, it is published by ND5 or the push
-        self.due.store(crate::platform::micros::<P>().wrapping_add(micros), Relaxed);
+        self.due.store(machine::micros::<P>().wrapping_add(micros), Relaxed);
     }
 
     /// Whether the turn that has begun is over, for so many microseconds at least.
     pub(crate) fn is_due(&self, micros: u32) -> bool {
         // ord: ND10 alone: as ND8, or a hint for owners
-        let since = crate::platform::micros::<P>().wrapping_sub(self.due.load(Relaxed));
+        let since = machine::micros::<P>().wrapping_sub(self.due.load(Relaxed));
         since.cast_signed() >= micros.cast_signed()
     }
 
@@ -259,7 +212,7 @@ impl<P: Platform> WaitNode<P> {
     }
 }
 
-impl<P: Platform> WaitNode<P>
+impl<P: Machine> WaitNode<P>
 where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,
@@ -285,7 +238,7 @@ where
 
 /// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have [`NESTING_LEVELS`] nodes at most;
 /// `None` on a deeper level, or without a number.
-pub fn lease_own<'a, P: Platform + 'a>(
+pub fn lease_own<'a, P: Machine + 'a>(
     levels: usize,
     node: impl Fn(NodeId) -> &'a WaitNode<P>,
 ) -> Option<NodeId> {
@@ -296,17 +249,6 @@ pub fn lease_own<'a, P: Platform + 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_number_names_a_context_and_a_level() {
-        for index in [0, 1, 255, 256, CpuId::LIMIT - 1] {
-            let cpu = CpuId::new(index).expect("below the limit");
-            for level in 0..NESTING_LEVELS {
-                assert_eq!(NodeId::of(cpu, level).and_then(NodeId::context), Some(cpu));
-            }
-        }
-        assert_eq!(NodeId::new(NodeId::NONE), None);
-    }
 
     #[test]
     fn a_tag_keeps_its_generation_through_a_life_and_changes_it_with_the_next() {

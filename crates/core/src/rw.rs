@@ -1,6 +1,6 @@
 //! What every reader-writer lock of the family offers.
-use crate::events::Event;
-use crate::platform::{CpuId, Platform};
+use crate::machine::Machine;
+use crate::platform::Platform;
 use crate::transitions::{Table, Word};
 use core::fmt;
 
@@ -43,7 +43,7 @@ pub trait RawRwLock: Send + Sync + 'static {
 
     /// Waits until the calling context holds a read lock. It may wait behind a writer that waits itself, so a context that holds
     /// one already must use [`RawRwLock::acquire_read_again`]. A context that must not wait behind others
-    /// ([`Platform::is_priority`]) does so by itself.
+    /// ([`Machine::is_priority`]) does so by itself.
     fn acquire_read(&self) -> Result<(), TooManyReaders>;
 
     /// The same without waiting behind writers that wait: for interrupt handlers, and contexts that hold a read lock. If the calling
@@ -64,18 +64,18 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// Waits until the calling context holds a read lock, or the deadline has passed; whether it holds one. One that is to be had without waiting is
     /// had whatever the deadline.
     ///
-    /// Most locks are tried again now and then, and under steady contention missed until the deadline; see [`Platform::try_until`].
+    /// Most locks are tried again now and then, and under steady contention missed until the deadline; see [`Machine::try_until`].
     /// [`QueuedRwLock`](crate::QueuedRwLock) queues, and its waiters sleep.
     fn acquire_read_until(
         &self,
-        until: &<Self::Platform as Platform>::Deadline,
+        until: &<Self::Platform as Machine>::Deadline,
     ) -> Result<bool, TooManyReaders> {
         Ok(Self::Platform::try_until(until, || self.try_acquire_read()))
     }
 
     /// The same for holding the lock alone.
     #[must_use]
-    fn acquire_write_until(&self, until: &<Self::Platform as Platform>::Deadline) -> bool {
+    fn acquire_write_until(&self, until: &<Self::Platform as Machine>::Deadline) -> bool {
         Self::Platform::try_until(until, || self.try_acquire_write())
     }
 
@@ -140,13 +140,4 @@ pub trait Upgradable: Downgrade {
 
     /// The writer becomes an upgradable holder.
     fn downgrade_to_upgradable(&self);
-}
-
-/// Wakes the context whose number plus one a release has found. Of the lock, nothing is touched.
-#[cold]
-pub(crate) fn kick_numbered<P: Platform>(code: u16) {
-    if let Some(cpu) = code.checked_sub(1).and_then(CpuId::new) {
-        P::count(Event::RwKick);
-        P::kick(cpu);
-    }
 }

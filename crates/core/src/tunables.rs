@@ -1,6 +1,6 @@
 //! Tunables: what can be changed at run time, by name. One list, as for [`events`](crate::events).
 //!
-//! A lock asks its world in its slow path, [`Platform::tunable`](crate::Platform::tunable); the native world answers from a table
+//! A lock asks its world in its slow path, [`Machine::tunable`](crate::Machine::tunable); the native world answers from a table
 //! that a program may write to, simulated worlds from their arguments, and worlds that explore every schedule give small numbers.
 
 macro_rules! tunables {

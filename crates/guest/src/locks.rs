@@ -2,8 +2,8 @@
 use crate::busted::{BustedCount, CheckThenSet, LostKick, NoExclusion};
 use crate::machine::Machine;
 use crate::subject::{Alone, Subject, Together};
-use stanchion_core::catalogue::{self, Facts, InHandlers, MUTEXES, RWLOCKS};
 use stanchion_core::{RawLock, RawRwLock};
+use stanchion_family::catalogue::{self, Facts, InHandlers, MUTEXES, RWLOCKS};
 
 /// Something to be done with a lock whose type is known by its name only.
 pub(crate) trait Visit {
@@ -34,8 +34,8 @@ macro_rules! visit_rw {
 }
 
 fn sound<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
-    stanchion_core::for_each_mutex! { M; visit_mutex; name, visitor }
-    stanchion_core::for_each_rwlock! { M; visit_rw; name, visitor }
+    stanchion_family::for_each_mutex! { M; visit_mutex; name, visitor }
+    stanchion_family::for_each_rwlock! { M; visit_rw; name, visitor }
     None
 }
 

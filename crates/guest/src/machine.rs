@@ -1,13 +1,13 @@
 //! What the workloads ask of the machine, beside what locks ask of it.
 use crate::histogram::Histogram;
 use core::fmt;
-use stanchion_core::Platform;
+use stanchion_family::FamilyPlatform;
 
 /// What an interrupt handler runs: something that lives for ever and that every vCPU may look at.
 pub type Handler = &'static (dyn Fn() + Sync);
 
 /// A machine of vCPUs with timers and a report channel.
-pub trait Machine: Platform {
+pub trait Machine: FamilyPlatform {
     /// How many vCPUs are up. Never changes.
     fn vcpus() -> u16;
 
@@ -17,7 +17,7 @@ pub trait Machine: Platform {
     /// Puts one whole line on the report channel. Lines of several vCPUs, and of interrupt handlers, never mix.
     fn emit(line: fmt::Arguments<'_>);
 
-    /// Halts this vCPU until the clock of [`Platform::now`] shows `deadline`, or an earlier interrupt. May return early.
+    /// Halts this vCPU until the clock of [`Machine::now`] shows `deadline`, or an earlier interrupt. May return early.
     fn halt_until(deadline: u64);
 
     /// From now on `handler` runs on this vCPU every `period_nanos`, in interrupt context, with interrupts off. `None`, or a period of

@@ -1,7 +1,7 @@
 //! Unknown names are answered with the nearest valid ones, and names of locks are offered to completions.
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use stanchion_core::catalogue::{Facts, MUTEXES, RWLOCKS};
+use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 use std::ffi::OsStr;
 
 /// The up to three of `valid` that are nearest to `given`, nearest first.

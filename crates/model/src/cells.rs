@@ -16,7 +16,7 @@ use crate::world;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
-use stanchion_core::{Atomic, Platform};
+use stanchion_core::{Atomic, Machine};
 
 /// How often a bounded wait polls at most.
 const POLLS: u32 = 2;
@@ -227,7 +227,7 @@ macro_rules! cells {
 
             /// Whoever waits here has no turn until somebody writes: how it passes the time makes no difference to others.
             #[track_caller]
-            fn wait_briefly<P: Platform>(
+            fn wait_briefly<P: Machine>(
                 &self,
                 order: impl LoadOrder,
                 done: impl FnMut($int) -> bool,

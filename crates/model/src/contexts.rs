@@ -8,7 +8,7 @@ use crate::interrupts::Points;
 use crate::settings::PLAIN;
 use crate::shapes::Second;
 use crate::world::{self, World, look};
-use stanchion_core::catalogue::InOrder;
+use stanchion_family::catalogue::InOrder;
 use std::rc::Rc;
 
 /// Performs `test` in every execution that there is within the limits. It calls [`contexts`] once, with at most so many.

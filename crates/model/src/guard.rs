@@ -4,7 +4,7 @@
 //! cell is also exchanged. So it would not notice by itself that nothing orders the two. Each write that is looked at leaves a
 //! mark here, which loom sees read by those that must come after.
 use core::cell::{Cell, RefCell};
-use stanchion_core::catalogue::InOrder;
+use stanchion_family::catalogue::InOrder;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -24,7 +24,7 @@
 //! - **Stores by two contexts that know nothing of each other** are ordered as they were explored where the cell is also
 //!   exchanged; the language may order them the other way.
 //! - **A read-modify-write reads the newest store explored so far**, even if nothing orders the two; the language lets it come before.
-//!   Where a lock states that writes to a cell are ordered ([`InOrder`](stanchion_core::catalogue::InOrder)) the model checks both itself: they must be ordered by more
+//!   Where a lock states that writes to a cell are ordered ([`InOrder`](stanchion_family::catalogue::InOrder)) the model checks both itself: they must be ordered by more
 //!   than chance.
 //! - **Two waiters at a time**: the second one is parked, and loom orders it after whoever wakes it. Orderings that only it would
 //!   miss are not noticed.

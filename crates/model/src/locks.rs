@@ -3,10 +3,12 @@ use crate::check::{self, Limits, Report, Stated};
 use crate::platform::Model;
 use crate::policies::Few;
 use crate::shapes::Shape;
-use stanchion_core::catalogue::{self, Facts, Programs, Tail};
-use stanchion_core::qrw::{ReadersFirst, Strict};
+use stanchion_core::qrw::ReadersFirst;
 use stanchion_core::transitions::Word;
-use stanchion_core::{ByteLock, CountRwLock, PerCpuRwLock, QSpinLock, QueuedRwLock};
+use stanchion_core::{PerCpuRwLock, QueuedRwLock};
+use stanchion_family::catalogue::{self, Facts, Programs, Tail};
+use stanchion_family::qrw_spin::Strict;
+use stanchion_family::{ByteLock, CountRwLock, QSpinLock};
 
 /// [`check::check`] with one lock.
 type Check = fn(&'static Shape, &Limits, Stated) -> Report;
@@ -262,7 +264,7 @@ macro_rules! rwlocks {
 }
 
 /// Every mutex of the catalogue.
-const MUTEXES: &[Lock] = stanchion_core::for_each_mutex! { Model; mutexes; };
+const MUTEXES: &[Lock] = stanchion_family::for_each_mutex! { Model; mutexes; };
 
 /// Every reader-writer lock of the catalogue, and those whose queue or whose readers are few enough to go through all that they do.
 /// `percpu-rw` is only here over a `qrw` whose waiters spin.

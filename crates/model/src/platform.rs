@@ -5,15 +5,14 @@ use crate::weaken::ordering;
 use crate::world::{self, World};
 use core::panic::Location;
 use core::sync::atomic::Ordering;
-use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind, Relaxed, Release};
-use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+use stanchion_core::{Atomic, CpuId, Event, Machine, NodeId, Tunable};
 
 /// The world in which loom explores every order of steps, and for each load every store that it may read.
 #[derive(Debug)]
 pub struct Model;
 
-impl Platform for Model {
+impl Machine for Model {
     type U8 = CellU8;
     type U16 = CellU16;
     type U32 = CellU32;

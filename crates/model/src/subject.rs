@@ -1,7 +1,7 @@
 //! What programs are explored with: locks of either sort, asked for in one of several modes.
 use crate::platform::Model;
 use stanchion_core::transitions::Word;
-use stanchion_core::{Downgrade, Platform, RawLock, Upgradable};
+use stanchion_core::{Downgrade, Machine, RawLock, Upgradable};
 
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) trait Subject: 'static {
 }
 
 /// When whoever waits for a limited time gives up: the clock advances by a microsecond each time that somebody looks at it.
-fn soon(looks: u64) -> <Model as Platform>::Deadline {
+fn soon(looks: u64) -> <Model as Machine>::Deadline {
     Model::after(looks * 1_000)
 }
 

@@ -10,11 +10,11 @@ use crate::run;
 use crate::settings::{Coins, Settings};
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
-use stanchion_core::heads::Head;
 use stanchion_core::nodes::{State, WaitNode};
-use stanchion_core::percpu::PerCpu;
-use stanchion_core::tail::NodeCode;
 use stanchion_core::{Atomic, CpuId, ReaderCell};
+use stanchion_family::heads::Head;
+use stanchion_family::percpu::PerCpu;
+use stanchion_family::tail::NodeCode;
 use std::rc::Rc;
 
 /// Sleeping heads that the storage has room for; with fewer than contexts, a head may find it full.

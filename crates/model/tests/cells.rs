@@ -1,14 +1,14 @@
 //! What the model's cells add to loom's.
 use core::time::Duration;
-use stanchion_core::catalogue::InOrder;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, Platform, RawLock};
+use stanchion_core::{Atomic, Machine, RawLock};
+use stanchion_family::catalogue::InOrder;
 use stanchion_model::check::{Kind, Stated, check};
 use stanchion_model::{Limits, Model, shapes};
 
 /// A right lock, for what those below protect.
-struct Turn(<Model as Platform>::U8);
+struct Turn(<Model as Machine>::U8);
 
 impl Turn {
     fn new() -> Self {
@@ -31,7 +31,7 @@ impl Turn {
 /// Both swaps may come before the store. The store is then newer than both: nothing comes between a swap and what it read. Loom
 /// alone finds an execution in which the bit stays set.
 struct Bit {
-    bit: <Model as Platform>::U8,
+    bit: <Model as Machine>::U8,
     turn: Turn,
 }
 
@@ -92,7 +92,7 @@ fn stores_that_should_be_ordered_and_are_not_are_seen() {
 
 /// A lock with a cell to which its first context stores while the other exchanges it.
 struct Visited {
-    visitor: <Model as Platform>::U8,
+    visitor: <Model as Machine>::U8,
     turn: Turn,
 }
 
@@ -134,8 +134,8 @@ fn an_exchange_may_come_at_any_time_where_only_stores_are_ordered() {
 
 /// A lock that writes to cells of its own: before it acquires, or as the owner.
 struct Scribe<const AS_OWNER: bool> {
-    noted: <Model as Platform>::U8,
-    counted: <Model as Platform>::U8,
+    noted: <Model as Machine>::U8,
+    counted: <Model as Machine>::U8,
     turn: Turn,
 }
 

@@ -4,7 +4,7 @@ use core::time::Duration;
 use loom::cell::UnsafeCell;
 use stanchion_core::order::{AcqRel, Acquire, Release};
 
-use stanchion_core::{Atomic, Platform};
+use stanchion_core::{Atomic, Machine};
 use stanchion_model::check::Report;
 use stanchion_model::{Limits, Model, contexts};
 use stanchion_suite::{Body, Case, Context, Flag, Load, Witness, World};
@@ -13,7 +13,7 @@ use stanchion_suite::{Body, Case, Context, Flag, Load, Witness, World};
 struct Explored;
 
 /// A cell that loom knows of: who reads it comes after who wrote it, and after nobody else.
-struct Seen(<Model as Platform>::U32);
+struct Seen(<Model as Machine>::U32);
 
 impl Default for Seen {
     fn default() -> Self {
@@ -94,7 +94,8 @@ mod rw {
 /// The bodies would pass any lock if their own checks were blind.
 mod detectors {
     use super::*;
-    use stanchion_core::{ByteLock, RawLock};
+    use stanchion_core::RawLock;
+    use stanchion_family::ByteLock;
     use stanchion_model::check::Kind;
     use stanchion_suite::broken::{OpenLock, OpenRwLock};
     use stanchion_suite::{mutex, rw};

@@ -1,9 +1,10 @@
 //! The model finds what is broken: a lock that parks its second context, sound and broken in one way each.
 use core::time::Duration;
-use stanchion_core::catalogue::InOrder;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, ByteLock, CpuId, Platform, RawLock};
+use stanchion_core::{Atomic, CpuId, Machine, RawLock};
+use stanchion_family::ByteLock;
+use stanchion_family::catalogue::InOrder;
 use stanchion_model::check::{Kind, Report, Stated, check};
 use stanchion_model::{Limits, Model, shapes};
 
@@ -19,8 +20,8 @@ const COMPARES_ANEW: u8 = 8;
 
 /// A lock for two contexts: the one that finds it held leaves its number and halts.
 struct Parking<const FAULT: u8> {
-    locked: <Model as Platform>::U8,
-    sleeper: <Model as Platform>::U8,
+    locked: <Model as Machine>::U8,
+    sleeper: <Model as Machine>::U8,
 }
 
 impl<const FAULT: u8> Parking<FAULT> {

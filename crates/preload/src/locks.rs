@@ -91,7 +91,7 @@ macro_rules! algorithms {
 }
 
 /// All that the catalogue says can be preloaded. The first is the default.
-pub(crate) static ALGORITHMS: &[Algorithm] = stanchion_core::mutex_rows! { World; algorithms; };
+pub(crate) static ALGORITHMS: &[Algorithm] = stanchion_family::mutex_rows! { World; algorithms; };
 
 /// The lock that a process chose; a number so that it fits into an atomic.
 #[derive(Clone, Copy, PartialEq, Eq)]

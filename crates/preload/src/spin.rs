@@ -18,7 +18,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
 use libc::EBUSY;
 use stanchion::futex;
-use stanchion_core::Platform;
+use stanchion_core::Machine;
 
 /// libc's type is a volatile `int`.
 type Spin = c_int;

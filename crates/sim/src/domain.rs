@@ -1,12 +1,13 @@
 //! The storage of the contexts of a simulated machine.
 use crate::arena::{Arena, Placed};
 use crate::platform::Sim;
-use stanchion_core::heads::{HeadTable, Heads};
-use stanchion_core::nodes::{NodeId, WaitNode, lease_own};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::{SpotRow, Spots};
-use stanchion_core::tail::NESTING_LEVELS;
-use stanchion_core::{CpuId, ReaderCell, ReaderClass};
+use stanchion_core::nodes::{WaitNode, lease_own};
+use stanchion_core::numbers::NESTING_LEVELS;
+use stanchion_core::{CpuId, Domain, NodeId, ReaderCell, ReaderClass};
+use stanchion_family::FamilyDomain;
+use stanchion_family::heads::{HeadTable, Heads};
+use stanchion_family::percpu::PerCpu;
+use stanchion_family::spots::{SpotRow, Spots};
 use std::rc::Rc;
 
 /// Rows of spots; locks choose theirs by address.
@@ -74,6 +75,16 @@ impl Domain<Sim> for SimDomain {
     fn readers(&self) -> &SimClass {
         &self.readers[0]
     }
+    fn lease(&self) -> Option<NodeId> {
+        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
+    }
+    #[inline]
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Sim> {
+        &self.waits[node.index() / NESTING_LEVELS][node.level()]
+    }
+}
+
+impl FamilyDomain<Sim> for SimDomain {
     #[inline]
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Sim> {
         &self.own[usize::from(cpu.index())].0
@@ -87,13 +98,6 @@ impl Domain<Sim> for SimDomain {
     fn spread(&self, address: usize) -> usize {
         // Offsets, not addresses: the same on every host.
         address.wrapping_sub(self.base) / 64
-    }
-    fn lease(&self) -> Option<NodeId> {
-        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
-    }
-    #[inline]
-    fn wait_node(&self, node: NodeId) -> &WaitNode<Sim> {
-        &self.waits[node.index() / NESTING_LEVELS][node.level()]
     }
     fn contexts(&self) -> u16 {
         self.own.len() as u16

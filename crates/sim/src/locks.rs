@@ -2,7 +2,9 @@
 use crate::arena::{Arena, LINE_BYTES, Placed};
 use crate::rw_locks::{self, Classes, RwKind};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Platform, RawLock, Tunable, catalogue, tuned};
+use stanchion_core::{Machine as _, RawLock, Tunable, tuned};
+use stanchion_family::FamilyPlatform;
+use stanchion_family::catalogue;
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.
@@ -73,9 +75,9 @@ macro_rules! kinds {
 }
 
 /// Every lock of the catalogue, each with its forms that have something set, in the order of tables.
-pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
+pub(crate) fn all<P: FamilyPlatform>() -> Vec<LockKind> {
     let mut all = Vec::new();
-    for kind in stanchion_core::for_each_mutex! { P; kinds; } {
+    for kind in stanchion_family::for_each_mutex! { P; kinds; } {
         all.push(kind);
         let tuned = catalogue::TUNED.iter().filter(|tuned| tuned.of == kind.name);
         all.extend(tuned.map(|tuned| LockKind {
@@ -89,7 +91,7 @@ pub(crate) fn all<P: Platform>() -> Vec<LockKind> {
 }
 
 /// The lock called `name`.
-pub(crate) fn by_name<P: Platform>(name: &str) -> Option<LockKind> {
+pub(crate) fn by_name<P: FamilyPlatform>(name: &str) -> Option<LockKind> {
     all::<P>().into_iter().find(|kind| kind.name == name)
 }
 

@@ -8,9 +8,8 @@ use crate::time::NS;
 use crate::widen::Widen;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering::Relaxed as Plain};
-use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind, LoadOrder, Relaxed, RmwOrder, StoreOrder};
-use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+use stanchion_core::{Atomic, CpuId, Event, Machine, NodeId, Tunable};
 use std::rc::Rc;
 
 /// The platform of the simulated world.
@@ -180,7 +179,7 @@ impl Drop for Furnished {
     }
 }
 
-impl Platform for Sim {
+impl Machine for Sim {
     type U8 = Sim8;
     type U16 = Sim16;
     type U32 = Sim32;

@@ -1,9 +1,9 @@
 //! The reader-writer locks that can be simulated and explored, by name: one list for both worlds, as `locks` is for mutexes.
 use crate::arena::{Arena, Placed};
 use stanchion_core::transitions::Word;
-use stanchion_core::{
-    CpuId, PerCpuRwLock, Platform, RawRwLock, ReaderCell, ReaderClass, TooManyReaders, catalogue,
-};
+use stanchion_core::{CpuId, PerCpuRwLock, Platform, RawRwLock, ReaderCell, ReaderClass, TooManyReaders};
+use stanchion_family::FamilyPlatform;
+use stanchion_family::catalogue;
 use std::rc::Rc;
 
 /// A reader-writer lock of any kind, standing in the memory of a simulated machine.
@@ -39,7 +39,7 @@ impl<L: RawRwLock> AnyRwLock for Placed<L> {
 }
 
 /// A world with several classes of per-CPU reader-writer locks.
-pub(crate) trait Classes: Platform {
+pub(crate) trait Classes: FamilyPlatform {
     /// A class of it.
     type Class: ReaderClass<Self>;
 
@@ -131,5 +131,5 @@ macro_rules! kinds {
 
 /// Every reader-writer lock of the catalogue, in the order of tables.
 pub(crate) fn all<P: Classes>() -> Vec<RwKind> {
-    stanchion_core::for_each_rwlock! { P; kinds; }
+    stanchion_family::for_each_rwlock! { P; kinds; }
 }

@@ -39,7 +39,8 @@ fn the_list_is_what_the_harness_has() {
 /// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.
 mod detectors {
     use super::*;
-    use stanchion_core::{QSpinLock, RawLock};
+    use stanchion_core::RawLock;
+    use stanchion_family::QSpinLock;
     use stanchion_sim::Sim;
     use stanchion_sim::explore::Stepped;
     use stanchion_suite::broken::OpenLock;

@@ -15,9 +15,9 @@
 //! # }
 //! ```
 //!
-//! Features: `arc_lock`, `owning_ref` and `serde` are `lock_api`'s; with `send_guard`, guards may be sent to other threads.
+//! Features: with `family`, [`lock`] has the locks of `stanchion-family`, too. `arc_lock`, `owning_ref` and `serde` are `lock_api`'s; with `send_guard`, guards may be sent to other threads.
 //!
-//! Every other lock of the family is in [`lock`] and goes by `lock_api`'s traits. Without the default feature `std` the
+//! Every other lock is in [`lock`] and goes by `lock_api`'s traits. Without the default feature `std` the
 //! crate is `no_std`: bring a [`Platform`](stanchion_core::Platform) of your own, vouch for it with
 //! [`SoundPlatform`], and wrap any lock of `stanchion_core` in [`Raw`].
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -48,6 +48,7 @@ mod raw;
 mod raw_rw;
 #[cfg(feature = "std")]
 mod raw_rw_timed;
+mod rows;
 #[cfg(feature = "std")]
 pub mod tunables;
 #[cfg(feature = "std")]
@@ -59,5 +60,7 @@ pub use once::{Once, OnceState};
 pub use raw::{Excludes, GuardMarker, Raw, SoundPlatform};
 pub use raw_rw::{ExcludesWriters, RawRw, ReadAgain};
 pub use stanchion_core;
+#[cfg(feature = "family")]
+pub use stanchion_family;
 #[cfg(feature = "std")]
 pub use types::*;

@@ -1,12 +1,12 @@
 //! The locks of the native world, each under [`lock_api::RawMutex`] or [`lock_api::RawRwLock`]; use them as
-//! `lock_api::Mutex<QSpinLock, T>` and `lock_api::RwLock<QueuedRwLock, T>`.
+//! `lock_api::Mutex<StanchionLock, T>` and `lock_api::RwLock<QueuedRwLock, T>`.
 //!
-//! All that is known of each stands in [`stanchion_core::catalogue`]; its algorithm and its cost, in the module of `stanchion_core` that it
-//! comes from.
+//! All that is known of each stands in [`stanchion_core::catalogue`]; its algorithm and its cost, in the module that it comes from. With the feature
+//! `family`, the locks of `stanchion-family` are here, too.
 use crate::native::{Counted, Native, Silent};
 use crate::raw::Raw;
 use crate::raw_rw::RawRw;
-use stanchion_core::catalogue;
+use crate::rows::{catalogue, mutex_rows, rwlock_rows};
 
 macro_rules! mutexes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
@@ -63,5 +63,5 @@ macro_rules! guards {
     };
 }
 
-stanchion_core::mutex_rows! { Native<C>; mutexes; }
-stanchion_core::rwlock_rows! { Native<C>; rwlocks; }
+mutex_rows! { Native<C>; mutexes; }
+rwlock_rows! { Native<C>; rwlocks; }

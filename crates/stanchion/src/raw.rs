@@ -1,4 +1,5 @@
 //! Any lock of the family under `lock_api`'s traits.
+use crate::rows::{Storage, for_each_mutex};
 use stanchion_core::{ConstLock, ConstParavirtual, Paravirtual, Platform, RawLock, StanchionLock};
 
 /// Decides whether guards may be sent to other threads: with the feature `send_guard` they may.
@@ -15,8 +16,8 @@ pub type GuardMarker = lock_api::GuardNoSend;
 ///
 /// ```
 /// # #[cfg(feature = "std")] {
-/// use stanchion::lock::ByteLock;
-/// static TOTAL: lock_api::Mutex<ByteLock, u64> = lock_api::Mutex::new(0);
+/// use stanchion::lock::StanchionLock;
+/// static TOTAL: lock_api::Mutex<StanchionLock, u64> = lock_api::Mutex::new(0);
 /// *TOTAL.lock() += 1;
 /// assert_eq!(*TOTAL.lock(), 1);
 /// # }
@@ -49,8 +50,8 @@ impl<L: ConstParavirtual> Raw<L> {
 /// # Safety
 ///
 /// Cells must be atomic with at least the orderings asked for, no two contexts may have the same number at a time, and
-/// [`Platform::with_domain`] must give every context the same storage. Fences, compiler barriers, and the pair of
-/// [`Platform::store_then_load`] and [`Platform::heavy_barrier`] must order what they say they order. A class of readers must give each
+/// [`Machine::with_domain`] must give every context the same storage. Fences, compiler barriers, and the pair of
+/// [`Machine::store_then_load`] and [`Machine::heavy_barrier`] must order what they say they order. A class of readers must give each
 /// number a cell of its own, show all cells that are not idle, and no number may change hands while its cell is not idle.
 pub unsafe trait SoundPlatform: Platform {}
 
@@ -67,11 +68,11 @@ macro_rules! excludes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
         // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and distinct contexts,
         // which `SoundPlatform` promises; the word is all there is to a lock.
-        unsafe impl<P: SoundPlatform> Excludes for $lock where Self: ConstLock {}
+        unsafe impl<P: SoundPlatform + Storage> Excludes for $lock where Self: ConstLock {}
     )*};
 }
 
-stanchion_core::for_each_mutex! { P; excludes; }
+for_each_mutex! { P; excludes; }
 
 // SAFETY: as for the others: the default lock as the queue of `qrw` has it, which nobody overtakes.
 unsafe impl<P: SoundPlatform> Excludes for StanchionLock<P, true> where Self: ConstLock {}

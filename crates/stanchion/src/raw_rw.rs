@@ -1,5 +1,6 @@
 //! Any reader-writer lock of the family under `lock_api`'s traits.
 use crate::raw::{GuardMarker, SoundPlatform};
+use crate::rows::{Storage, for_each_rwlock};
 use lock_api::GuardNoSend;
 use stanchion_core::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
 
@@ -54,13 +55,13 @@ macro_rules! excludes {
         // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, and where it has them from a queue's lock that excludes, a base
         // lock, heavy barriers and distinct contexts, which `SoundPlatform` promises. Who holds it is nowhere noted but in cells; a cell
         // holds the lock's address, and a guard keeps the lock where it is.
-        unsafe impl<P: SoundPlatform> ExcludesWriters for $lock where Self: ConstRwLock {
+        unsafe impl<P: SoundPlatform + Storage> ExcludesWriters for $lock where Self: ConstRwLock {
             type Guard = guard!($readers);
         }
     )*};
 }
 
-stanchion_core::for_each_rwlock! { P; excludes; }
+for_each_rwlock! { P; excludes; }
 
 fn counted(acquired: Result<(), TooManyReaders>) {
     #[cold]

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
 use stanchion::native::{Cell8, Native, facts};
 use stanchion::stanchion_core::order::Relaxed;
-use stanchion::stanchion_core::{Atomic, Platform};
+use stanchion::stanchion_core::{Atomic, Machine};
 use std::thread;
 use std::time::Instant;
 use watch::{Crew, until};

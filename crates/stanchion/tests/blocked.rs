@@ -19,11 +19,10 @@ use signal::{Target, install};
 use stanchion::lock::{XenPvLock, counted};
 use stanchion::lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counted, Native};
-use stanchion::stanchion_core::percpu::Domain;
-use stanchion::stanchion_core::{
-    ConstParavirtual, Event, Paravirtual, Platform, PvQSpinLock, RawLock, Tunable,
-};
-use stanchion::{Excludes, Raw, events, stanchion_core, tunables};
+use stanchion::stanchion_core::{ConstParavirtual, Event, Machine, Paravirtual, RawLock, Tunable};
+use stanchion::stanchion_family::FamilyDomain;
+use stanchion::stanchion_family::PvQSpinLock;
+use stanchion::{Excludes, Raw, events, tunables};
 use std::sync::mpsc::channel;
 use watch::{Crew, until};
 
@@ -141,8 +140,8 @@ fn a_lock_without_paravirt_is_free_and_four_bytes() {
         }
         assert_eq!((lock.word().locked, lock.word().tail & 1), (0, 0), "the switch is no part of a ticket");
     }
-    check::<stanchion_core::XenPvLock<Native>>();
-    check::<stanchion_core::PvTicketLock<Native>>();
+    check::<stanchion_family::XenPvLock<Native>>();
+    check::<stanchion_family::PvTicketLock<Native>>();
 }
 
 static OUTER_TICKET: Mutex<counted::PvTicketLock, u64> = Mutex::new(0);
@@ -257,7 +256,7 @@ fn a_context_without_a_node_gets_a_lock_that_spins() {
     let mut crew = Crew::new();
     crew.spawn(|| {
         Here::with_domain(|domain| {
-            let mine = Domain::<Here>::cpu(domain, Here::this_cpu().expect("few threads"));
+            let mine = FamilyDomain::<Here>::cpu(domain, Here::this_cpu().expect("few threads"));
             let _levels: [_; 4] = core::array::from_fn(|_| mine.enter().expect("four levels"));
             TAKEN.store(true, Ordering::Release);
             lock.acquire();

@@ -13,8 +13,8 @@ mod threads;
 mod watch;
 
 use ::stanchion::native::{Counted, Native, Silent};
-use stanchion_core::catalogue::{self, Facts};
 use stanchion_core::{ConstLock, RawLock};
+use stanchion_family::catalogue::{self, Facts};
 use threads::Threads;
 
 stanchion_suite::mutex_tests!(Threads<Silent>);
@@ -48,12 +48,12 @@ macro_rules! statics {
 mod static_and_small {
     use super::*;
 
-    stanchion_core::for_each_mutex! { Native<Silent>; statics; }
+    stanchion_family::for_each_mutex! { Native<Silent>; statics; }
 
     mod counted {
         use super::*;
 
-        stanchion_core::for_each_mutex! { Native<Counted>; statics; }
+        stanchion_family::for_each_mutex! { Native<Counted>; statics; }
     }
 }
 

@@ -19,7 +19,7 @@ use stanchion::diagnose::describe;
 use stanchion::lock::{self, counted};
 use stanchion::lock_api::{Mutex, MutexGuard, RawMutex};
 use stanchion::percpu::{Class, PerCpuRwLock};
-use stanchion::stanchion_core::{Event, Platform, RawLock};
+use stanchion::stanchion_core::{Event, Machine, RawLock};
 use stanchion::{Raw, native};
 use std::panic::catch_unwind;
 use std::sync::mpsc::channel;

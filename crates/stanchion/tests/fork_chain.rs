@@ -14,9 +14,10 @@ use counts::{count, turn};
 use stanchion::Raw;
 use stanchion::lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counted, Native, NativeDomain};
-use stanchion::stanchion_core::percpu::Domain;
-use stanchion::stanchion_core::pv_qspin::{Hashed, PvQSpinLock};
-use stanchion::stanchion_core::{Event, Platform, RawLock, StanchionLock};
+use stanchion::stanchion_core::Domain;
+use stanchion::stanchion_core::{Event, Machine, RawLock, StanchionLock};
+use stanchion::stanchion_family::FamilyDomain;
+use stanchion::stanchion_family::pv_qspin::{Hashed, PvQSpinLock};
 
 /// Each process has so many waiters, for so many locks.
 const WAITERS: u64 = 50;
@@ -97,7 +98,7 @@ where
                 let without = count(Event::LockNoNode);
                 contend::<L>()?;
                 ensure(21, count(Event::LockNoNode) == without)?;
-                ensure(22, u64::from(Domain::<Native<Counted>>::contexts(domain)) <= FEW)?;
+                ensure(22, u64::from(FamilyDomain::<Native<Counted>>::contexts(domain)) <= FEW)?;
                 let node = Domain::<Native<Counted>>::lease(domain).ok_or(23)?;
                 ensure(24, u64::from(node.raw()) <= FEW)
             })
@@ -107,7 +108,7 @@ where
 
 /// Heads that sleep for a lock in one of the rows of spots, which these addresses select among them.
 fn in_spots(domain: &NativeDomain) -> usize {
-    (0..4096).map(|nth| Domain::<Native<Counted>>::spots(domain, nth * 64).taken()).sum()
+    (0..4096).map(|nth| FamilyDomain::<Native<Counted>>::spots(domain, nth * 64).taken()).sum()
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn numbers_and_spots_come_back() {
 #[test]
 fn entries_of_the_hash_table_come_back() {
     assert_nothing_is_kept::<PvQSpinLock<Native<Counted>, Hashed>>(|domain| {
-        Domain::<Native<Counted>>::heads(domain).taken()
+        FamilyDomain::<Native<Counted>>::heads(domain).taken()
     });
 }
 

@@ -80,7 +80,7 @@ macro_rules! user_interface {
     )*};
 }
 
-stanchion::stanchion_core::for_each_mutex! { Native; user_interface; }
+stanchion::stanchion_family::for_each_mutex! { Native; user_interface; }
 
 #[test]
 fn the_default_mutex_stands_in_statics_and_is_four_bytes() {

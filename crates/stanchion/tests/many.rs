@@ -9,8 +9,8 @@ mod suppressions;
 use core::sync::atomic::{AtomicBool, Ordering};
 use stanchion::native::{Native, Silent};
 use stanchion::percpu::{Class, PerCpuRwLock};
-use stanchion::stanchion_core::percpu::Domain;
-use stanchion::stanchion_core::{Platform, RawRwLock as _};
+use stanchion::stanchion_core::{Machine, RawRwLock as _};
+use stanchion::stanchion_family::FamilyDomain;
 use stanchion::{Mutex, RecursiveRwLock, lock, lock_api};
 use std::thread;
 
@@ -71,6 +71,6 @@ fn a_hundred_thousand_threads_one_after_another_leave_nothing_behind() {
     }
     assert_eq!((*DONE.lock(), *QUEUED.lock()), (THREADS, THREADS));
     *ROUTES.write() += 1;
-    let numbers = Native::<Silent>::with_domain(Domain::<Native>::contexts);
+    let numbers = Native::<Silent>::with_domain(FamilyDomain::<Native>::contexts);
     assert!(numbers < 64, "numbers of threads that have ended come back; {numbers} were handed out");
 }

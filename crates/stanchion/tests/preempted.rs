@@ -6,7 +6,7 @@ mod suppressions;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use stanchion::native::Native;
-use stanchion::stanchion_core::{CpuId, Platform};
+use stanchion::stanchion_core::{CpuId, Machine};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;

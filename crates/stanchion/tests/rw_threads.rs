@@ -15,7 +15,7 @@ use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use stanchion::native::Native;
 use stanchion::percpu::{Class, PerCpuRwLock};
-use stanchion::stanchion_core::{self as core_locks, Platform, RawRwLock, TooManyReaders, Upgradable};
+use stanchion::stanchion_core::{self as core_locks, Machine, RawRwLock, TooManyReaders, Upgradable};
 use std::panic::catch_unwind;
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;

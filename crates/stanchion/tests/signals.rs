@@ -20,8 +20,8 @@ use stanchion::diagnose::describe;
 use stanchion::events;
 use stanchion::lock_api::Mutex;
 use stanchion::native::{Counted, Native};
-use stanchion::stanchion_core::catalogue::{self, Facts, Programs, SecondByte, Tail, Waits};
 use stanchion::stanchion_core::{Event, RawLock};
+use stanchion::stanchion_family::catalogue::{self, Facts, Programs, SecondByte, Tail, Waits};
 use stanchion::{Raw, lock_api};
 use std::sync::mpsc::channel;
 use watch::{Crew, until};
@@ -90,7 +90,7 @@ macro_rules! scenes {
     };
 }
 
-stanchion::stanchion_core::for_each_mutex! { Native<Counted>; scenes; }
+stanchion::stanchion_family::for_each_mutex! { Native<Counted>; scenes; }
 
 /// Does it with the locks of the catalogue that it is for, of the variants those only that programs can have as they are.
 fn check_each(is_for: impl Fn(&Row) -> bool, check: impl Fn(&Row)) {

@@ -23,5 +23,6 @@ mod world;
 
 #[doc(hidden)]
 pub use stanchion_core;
+pub use stanchion_family;
 pub use table::{Test, tests};
 pub use world::{Body, Case, Context, Flag, Load, Sort, Waiting, Witness, World};

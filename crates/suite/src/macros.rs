@@ -4,7 +4,7 @@
 #[macro_export]
 macro_rules! mutex_tests {
     ($world:ty) => {
-        $crate::stanchion_core::for_each_mutex! { <$world as $crate::World>::Platform; $crate::mutex_modules; $world }
+        $crate::stanchion_family::for_each_mutex! { <$world as $crate::World>::Platform; $crate::mutex_modules; $world }
     };
 }
 
@@ -12,7 +12,7 @@ macro_rules! mutex_tests {
 #[macro_export]
 macro_rules! rw_tests {
     ($world:ty) => {
-        $crate::stanchion_core::for_each_rwlock! { <$world as $crate::World>::Platform; $crate::rw_modules; $world }
+        $crate::stanchion_family::for_each_rwlock! { <$world as $crate::World>::Platform; $crate::rw_modules; $world }
     };
 }
 
@@ -97,7 +97,7 @@ macro_rules! test_functions {
             const CASE: $crate::Case = $crate::Case {
                 lock: $name,
                 sort: $crate::Sort::$sort,
-                waiting: $crate::Waiting::of($crate::stanchion_core::catalogue::$find($name)),
+                waiting: $crate::Waiting::of($crate::stanchion_family::catalogue::$find($name)),
                 body: $crate::Body::$variant,
             };
             $crate::Test::check::<$world>(&CASE, $crate::$bodies::$body::<$world, $lock>);
@@ -114,7 +114,7 @@ macro_rules! test_rows {
             case: $crate::Case {
                 lock: $name,
                 sort: $crate::Sort::$sort,
-                waiting: $crate::Waiting::of($crate::stanchion_core::catalogue::$find($name)),
+                waiting: $crate::Waiting::of($crate::stanchion_family::catalogue::$find($name)),
                 body: $crate::Body::$variant,
             },
             name: concat!(stringify!($row), "::", stringify!($body)),

@@ -14,7 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion_core::RawLock;
-use stanchion_core::catalogue::{MUTEXES, Tail};
+use stanchion_family::catalogue::{MUTEXES, Tail};
 
 /// A lock and what it protects.
 struct Protected<W: World, L> {

@@ -34,7 +34,7 @@ impl Test {
 /// Every test of every lock, in the world `W`.
 pub fn tests<W: World>() -> Vec<Test> {
     let mut tests = Vec::new();
-    stanchion_core::for_each_mutex! { W::Platform; crate::mutex_rows; tests W }
-    stanchion_core::for_each_rwlock! { W::Platform; crate::rw_rows; tests W }
+    stanchion_family::for_each_mutex! { W::Platform; crate::mutex_rows; tests W }
+    stanchion_family::for_each_rwlock! { W::Platform; crate::rw_rows; tests W }
     tests
 }

@@ -3,8 +3,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
-use stanchion_core::Platform;
-use stanchion_core::catalogue::{Facts, Outnumbered, Waits};
+use stanchion_family::FamilyPlatform;
+use stanchion_family::catalogue::{Facts, Outnumbered, Waits};
 
 /// One context's work.
 pub type Context = Box<dyn FnOnce() + Send>;
@@ -12,7 +12,7 @@ pub type Context = Box<dyn FnOnce() + Send>;
 /// A world that runs locks: threads, a simulated machine, a model checker, vCPUs.
 pub trait World: Sized + 'static {
     /// What its locks are made for.
-    type Platform: Platform;
+    type Platform: FamilyPlatform;
     /// How contexts tell each other how far they are: [`AtomicU32`], or a cell that the world knows of.
     type Flag: Flag;
     /// Who looks at accesses of what a lock protects: `()`, or something that knows more about memory than the machine does.

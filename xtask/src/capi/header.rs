@@ -6,7 +6,7 @@ use crate::built;
 use crate::capi::shared::{self, failed};
 use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};
 use core::fmt::Write as _;
-use stanchion_core::catalogue::MUTEXES;
+use stanchion_family::catalogue::MUTEXES;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{fs, io};

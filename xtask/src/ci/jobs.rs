@@ -75,12 +75,14 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "no-std",
-        shows: "core, the suite, and stanchion without its std feature, build and say no_std",
+        shows: "core, the family, the suite, and stanchion without its std feature, build and say no_std",
         steps: &[
             Run(&["cargo", "build", "-p", "stanchion-core"]),
+            Run(&["cargo", "build", "-p", "stanchion-family"]),
             Run(&["cargo", "build", "-p", "stanchion-suite"]),
             Run(&["cargo", "build", "-p", "stanchion", "--no-default-features"]),
             SaysNoStd("crates/core/src/lib.rs"),
+            SaysNoStd("crates/family/src/lib.rs"),
             SaysNoStd("crates/suite/src/lib.rs"),
             SaysNoStd("crates/stanchion/src/lib.rs"),
         ],

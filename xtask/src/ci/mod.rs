@@ -124,8 +124,9 @@ fn says_no_std(text: &str) -> bool {
 
 /// What promises an oldest toolchain of its own: a manifest, and what to check of it.
 const PROMISES: &[(&str, &[&str])] = &[
-    ("Cargo.toml", &["--workspace", "--exclude", "stanchion-core"]),
+    ("Cargo.toml", &["--workspace", "--exclude", "stanchion-core", "--exclude", "stanchion-family"]),
     ("crates/core/Cargo.toml", &["-p", "stanchion-core"]),
+    ("crates/family/Cargo.toml", &["-p", "stanchion-family"]),
 ];
 
 /// Checks each promise for which the toolchain is here. Skipped, and said so, if one is not and none fails.

@@ -38,7 +38,7 @@ pub(crate) struct FileOrderings {
 
 /// Whether the ordering rules look at this file at all.
 pub(crate) fn in_scope(path: &str) -> bool {
-    ["core", "stanchion", "capi", "preload", "guest"].iter().any(|name| {
+    ["core", "family", "stanchion", "capi", "preload", "guest"].iter().any(|name| {
         let within = path.strip_prefix("crates/").and_then(|path| path.strip_prefix(name));
         within.is_some_and(|path| path.starts_with("/src/"))
     })

@@ -18,7 +18,7 @@ use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::{Effort, Kit};
 use play::{Lock, Verdict, play};
-use stanchion_core::catalogue::{MUTEXES, Waits};
+use stanchion_family::catalogue::{MUTEXES, Waits};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};

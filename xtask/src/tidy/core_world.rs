@@ -1,6 +1,6 @@
-//! `core-names-no-world`: the core names neither std nor atomics nor a model checker.
+//! `core-names-no-world`: the core and the family name neither std nor atomics nor a model checker.
 //!
-//! The locks of the core are generic over the machine beneath them; one that named a world could be
+//! Their locks are generic over the machine beneath them; one that named a world could be
 //! checked in that world only.
 use crate::finding::Finding;
 use crate::source::Source;
@@ -9,9 +9,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 const RULE: &str = "core-names-no-world";
 
-/// Files of the core that name a world.
+/// Files of locks that name a world.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
-    if !source.path.starts_with("crates/core/src/") {
+    if !["crates/core/src/", "crates/family/src/"].iter().any(|locks| source.path.starts_with(locks)) {
         return Vec::new();
     }
     let mut findings = Vec::new();

@@ -31,13 +31,18 @@ impl Weaker {
 /// Every way to make one ordering of these files weaker, in the order of the source.
 pub(crate) fn weakenings(files: &[FileOrderings]) -> Vec<Weaker> {
     let mut found = Vec::new();
-    for file in files.iter().filter(|file| file.path.starts_with("crates/core/src/")) {
+    for file in files.iter().filter(|file| is_of_locks(&file.path)) {
         for (at, (site, _)) in file.sites.iter().enumerate() {
             let id = file.tag_of(at).map_or_else(|| site.function.clone(), |tag| tag.id.clone());
             found.extend(of_site(&file.path, &id, site));
         }
     }
     found
+}
+
+/// Whether a file is one of the locks, which are run in the model.
+fn is_of_locks(path: &str) -> bool {
+    path.starts_with("crates/core/src/") || path.starts_with("crates/family/src/")
 }
 
 fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {

@@ -1,18 +1,14 @@
 //! The catalogue: one row for each lock, and everything that is said of it.
 //!
-//! Worlds, commands and pages take their lists from here. [`for_each_mutex!`](crate::for_each_mutex) and
+//! Another crate of locks has rows of its own, and a catalogue of both. [`for_each_mutex!`](crate::for_each_mutex) and
 //! [`for_each_rwlock!`](crate::for_each_rwlock) hand the rows, with the types of the locks, to a macro of the caller; [`MUTEXES`] and
 //! [`RWLOCKS`] have the same rows as data. A row is a literal of all fields of [`Facts`], so one that leaves something out does not
 //! compile.
-//!
-//! A new lock takes five places: its file, its row (`mutexes.rs` or `rwlocks.rs`), its word (`stated.rs`; and in `bounds.rs` a bound that needs an argument), its mutants
-//! (`mutants/NAME.toml`), and its prose (`docs/locks.md`).
 mod bounds;
 mod mutexes;
 mod rwlocks;
 mod stated;
 
-use crate::tunables::Tunable;
 pub use bounds::Overtaking;
 pub use stated::{AfterRelease, Asks, Awaits, InOrder, Programs, SecondByte, Stated, Tail};
 
@@ -129,46 +125,11 @@ impl Facts {
     }
 }
 
-/// A lock of the catalogue with tunables set: another name for it where tunables can be set.
-#[derive(Clone, Copy, Debug)]
-pub struct Tuned {
-    /// The name on command lines and in files.
-    pub name: &'static str,
-    /// The lock.
-    pub of: &'static str,
-    /// What it is, in a sentence.
-    pub about: &'static str,
-    /// What is set.
-    pub settings: &'static [(Tunable, u32)],
-    /// Its bound, which the settings may change.
-    pub overtaking: Overtaking,
-}
-
 /// Every mutex, in the order of tables. The first is the default.
 pub const MUTEXES: &[Facts] = mutexes::FACTS;
 
 /// Every reader-writer lock, in the order of tables.
 pub const RWLOCKS: &[Facts] = rwlocks::FACTS;
-
-/// Locks that are others with tunables set.
-pub const TUNED: &[Tuned] = &[
-    Tuned {
-        name: "cna-10ms",
-        of: "cna",
-        about: "As cna, with a threshold of 10 ms.",
-        settings: &[(Tunable::CnaThreshold, 10_000)],
-        overtaking: Overtaking::Unbounded(
-            "the threshold is longer than any schedule that is explored, which ends without a flush",
-        ),
-    },
-    Tuned {
-        name: "xen-pv-wake-all",
-        of: "xen-pv",
-        about: "As xen-pv, and a release wakes everybody who sleeps.",
-        settings: &[(Tunable::XenWakeAll, 1)],
-        overtaking: Overtaking::NO_QUEUE,
-    },
-];
 
 /// The mutex of that name. In a constant, a name that is none does not compile.
 ///
@@ -188,7 +149,12 @@ pub const fn rwlock(name: &str) -> &'static Facts {
     find(RWLOCKS, name)
 }
 
-const fn find(all: &'static [Facts], name: &str) -> &'static Facts {
+/// The lock of that name among `all`.
+///
+/// # Panics
+///
+/// If there is none.
+pub const fn find(all: &'static [Facts], name: &str) -> &'static Facts {
     let mut at = 0;
     while at < all.len() {
         if equal(all[at].name.as_bytes(), name.as_bytes()) {
@@ -208,18 +174,20 @@ const fn equal(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// From the rows to their facts.
-macro_rules! facts {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! lock_facts {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal is $about:literal for $suits:literal
         $(has $readers:ident $ways:ident $again:ident)? $(c $c:tt preload [$($holder:literal)?])? { $($fact:tt)* })*) => {
-        pub(super) const FACTS: &[crate::catalogue::Facts] = &[$({
-            let facts = crate::catalogue::Facts {
+        pub(super) const FACTS: &[$crate::catalogue::Facts] = &[$({
+            let facts = $crate::catalogue::Facts {
                 name: $name,
                 alias: stringify!($alias),
                 path: stringify!($lock),
                 about: $about,
                 suits: $suits,
-                upgrades: crate::catalogue::upgrades(concat!("" $(, stringify!($ways))?)),
-                holder: crate::catalogue::first(&[$($($holder)?)?]),
+                upgrades: $crate::catalogue::upgrades(concat!("" $(, stringify!($ways))?)),
+                holder: $crate::catalogue::first(&[$($($holder)?)?]),
                 $($fact)*
             };
             assert!(
@@ -230,71 +198,24 @@ macro_rules! facts {
         }),*];
     };
 }
-pub(crate) use facts;
 
-const fn upgrades(ways: &str) -> bool {
+#[doc(hidden)]
+pub const fn upgrades(ways: &str) -> bool {
     equal(ways.as_bytes(), b"upgrades")
 }
 
-const fn first(all: &[u32]) -> Option<u32> {
+#[doc(hidden)]
+pub const fn first(all: &[u32]) -> Option<u32> {
     if all.is_empty() { None } else { Some(all[0]) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Facts, MUTEXES, RWLOCKS, TUNED, equal};
-
-    fn all() -> impl Iterator<Item = &'static Facts> {
-        MUTEXES.iter().chain(RWLOCKS)
-    }
+    use super::{MUTEXES, RWLOCKS, equal};
 
     #[test]
-    fn names_are_unique() {
-        let names = || all().map(|facts| facts.name).chain(TUNED.iter().map(|tuned| tuned.name));
-        for name in names() {
-            assert_eq!(names().filter(|other| *other == name).count(), 1, "{name}");
-        }
-    }
-
-    #[test]
-    fn what_a_row_refers_to_is_there() {
-        for facts in all() {
-            let base = facts.variant_of;
-            assert!(base.is_none_or(|base| all().any(|other| other.name == base)), "{}", facts.name);
-        }
-        assert!(TUNED.iter().all(|tuned| all().any(|facts| facts.name == tuned.of)));
-        assert_eq!(MUTEXES[0].name, "stanchion", "the default");
-    }
-
-    #[test]
-    fn sentences_are_sentences_and_fit_into_a_list() {
-        let tuned = TUNED.iter().map(|tuned| (tuned.name, tuned.about));
-        for (name, about) in all().map(|facts| (facts.name, facts.about)).chain(tuned) {
-            assert!(about.ends_with('.') && about.len() <= 70, "{name}: {about}");
-            assert!(about.starts_with(char::is_uppercase), "{name}: {about}");
-        }
-    }
-
-    #[test]
-    fn no_text_is_missing() {
-        for facts in all() {
-            let texts = [
-                facts.suits,
-                facts.waiting,
-                facts.overtaken,
-                facts.holder_away,
-                facts.next_away,
-                facts.source,
-            ];
-            assert!(texts.iter().all(|text| !text.is_empty()), "{}", facts.name);
-            assert!(!facts.stated.fields.is_empty() && !facts.stated.programs.is_empty(), "{}", facts.name);
-            assert!(
-                matches!(facts.bytes, 4 | 8 | 12 | 16 | 20 | 24 | 576),
-                "{}: {} bytes",
-                facts.name,
-                facts.bytes
-            );
-        }
+    fn the_product_comes_first() {
+        assert_eq!((MUTEXES[0].name, RWLOCKS[0].name), ("stanchion", "qrw"), "the defaults");
     }
 
     #[test]

@@ -2,11 +2,10 @@
 use super::{
     Asks, Awaits,
     InHandlers::{All, Reads},
-    Outnumbered::{Collapses, Holds},
+    Outnumbered::Holds,
     Overtaking, Shares, Stated,
     Timed::{ByTries, InQueue},
-    Waits::{Sleep, Spin},
-    facts,
+    Waits::Sleep,
 };
 
 /// Hands all reader-writer locks to another macro, as [`for_each_mutex!`](crate::for_each_mutex) does. The callback gets for each lock
@@ -34,22 +33,6 @@ macro_rules! rwlock_types {
 macro_rules! rwlock_rows {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
         $($callback)::+! { [$($argument)*]
-
-        rw_simple CountRwLock [$crate::rw_simple::CountRwLock<$platform>] "rw-simple"
-            is "A count of readers and a writer's flag; writers first, all spin."
-            for "the yardstick of reader-writer locks"
-            has counted downgrades reads_once {
-            bytes: 4, bytes_a_context: 0, bytes_a_class: 0,
-            waits: Spin, waiting: "spin", outnumbered: Collapses,
-            overtaken: "nobody once it has the flag; other writers before", starves: true,
-            bound: Overtaking::Unbounded("readers let all writers go first, and those compete; a writer with the flag is passed by nobody"),
-            holder_away: "all spin", next_away: "all spin",
-            timed: ByTries, in_handlers: All,
-            shares: Some(Shares { reads_again: false, awaits: Awaits::Nobody, asks: Asks::Flag }),
-            not_preloaded: Some("each pthread rwlock is a `qrw`"), variant_of: None,
-            source: "Xen's rwlock_t, 2015",
-            stated: Stated::RW_SIMPLE,
-        }
 
         qrw QueuedRwLock [$crate::qrw::QueuedRwLock<$platform>] "qrw"
             is "Readers count themselves, the others queue and sleep: the default."
@@ -82,21 +65,6 @@ macro_rules! rwlock_rows {
             stated: Stated::QRW_READERS_FIRST,
         }
 
-        qrw_spin QueuedSpinRwLock [$crate::qrw::QueuedRwLock<$platform, $crate::qspin::QSpinLock<$platform>, $crate::qrw::Strict>] "qrw-spin"
-            is "As qrw, strictly in order, as in the kernel; waiters spin."
-            for "one thread a CPU, none preempted: the kernel's form"
-            has counted upgrades reads_again {
-            bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
-            waits: Spin, waiting: "spin in the queue", outnumbered: Collapses,
-            overtaken: "nobody, but for readers that must not wait", starves: false, bound: Overtaking::PASSING_STRICT,
-            holder_away: "all spin", next_away: "all spin",
-            timed: ByTries, in_handlers: All,
-            shares: Some(Shares { reads_again: true, awaits: Awaits::Nobody, asks: Asks::Mark }),
-            not_preloaded: Some("each pthread rwlock is a `qrw`"), variant_of: Some("qrw"),
-            source: "Waiman Long's queued rwlock in its form since Linux 4.15",
-            stated: Stated::QRW_SPIN,
-        }
-
         percpu_rw PerCpuRwLock [$crate::percpu_rw::PerCpuRwLock<$platform, $crate::qrw::QueuedRwLock<$platform>>] "percpu-rw"
             is "A reader writes to a line of its own thread only."
             for "readers on many CPUs that hardly ever meet a writer"
@@ -112,24 +80,8 @@ macro_rules! rwlock_rows {
             stated: Stated::PERCPU_RW,
         }
 
-        percpu_rw_simple PerCpuSimpleRwLock [$crate::percpu_rw::PerCpuRwLock<$platform, $crate::rw_simple::CountRwLock<$platform>>] "percpu-rw-simple"
-            is "As percpu-rw over rw-simple, the form that was announced."
-            for "comparisons with `percpu-rw`"
-            has celled downgrades reads_again {
-            bytes: 24, bytes_a_context: 128, bytes_a_class: 64,
-            waits: Spin, waiting: "spin", outnumbered: Collapses,
-            overtaken: "as `rw-simple` until it has the base lock; no reader from then on", starves: true, bound: Overtaking::UNTIL_THE_GATE,
-            holder_away: "all spin", next_away: "all spin",
-            timed: ByTries, in_handlers: Reads,
-            // It reads again by its base lock, which lets nobody pass a writer.
-            shares: Some(Shares { reads_again: false, awaits: Awaits::Nobody, asks: Asks::Gate(4) }),
-            not_preloaded: Some("each pthread rwlock is a `qrw`"), variant_of: Some("percpu-rw"),
-            source: "Malcolm Crossley, Implement per-cpu reader-writer locks, v6, 2016",
-            stated: Stated::PERCPU_RW_SIMPLE,
-        }
-
         }
     };
 }
 
-rwlock_rows! { (); facts; }
+rwlock_rows! { (); crate::lock_facts; }

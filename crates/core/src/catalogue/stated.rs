@@ -1,5 +1,4 @@
 //! What locks state of their words, which tools check.
-use crate::pv_qspin::NO_STEALING;
 use crate::stanchion::NO_BARGING;
 
 /// A newcomer of the default lock looks so often at a free one that an heir asks for before it takes it: the heir has no CPU then.
@@ -97,7 +96,8 @@ impl InOrder {
     pub const NOTHING: Self = Self { stores: &[], plain_stores: &[], additions: &[] };
 
     /// The same with plain stores to these ordered with all other writes.
-    const fn stores(self, stores: &'static [usize]) -> Self {
+    #[must_use]
+    pub const fn stores(self, stores: &'static [usize]) -> Self {
         Self { stores, ..self }
     }
 }
@@ -160,7 +160,7 @@ pub struct Stated {
     pub second_byte: SecondByte,
     /// What a release does to the lock once the next holder may be in.
     pub after_release: AfterRelease,
-    /// Whether it lets contexts with priority ([`is_priority`](crate::Platform::is_priority)) wait less.
+    /// Whether it lets contexts with priority ([`is_priority`](crate::Machine::is_priority)) wait less.
     pub heeds_priority: bool,
     /// Whether its releases look at the places of all contexts.
     pub looks_at_all: bool,
@@ -172,167 +172,45 @@ pub struct Stated {
     pub programs: &'static [Programs],
 }
 
-/// Cells of nodes that more than one context stores to, by place: the links and the states.
-const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
-/// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
-const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
-/// The second byte of the lock, which one head after the other writes, and of a node the link, the state and the place.
-const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
-/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the other stores to them,
-/// and releasers consume them at any time.
-const SLEEPERS: &[usize] = &[2_003, 2_005];
-
-/// A word that says whether the lock is held, and nothing else.
-const HELD: Stated = Stated {
-    fields: &[(0, "locked")],
-    tail: Tail::Numbers,
-    second_byte: SecondByte::Other,
-    after_release: AfterRelease::Nothing,
-    heeds_priority: false,
-    looks_at_all: false,
-    unreachable: &[],
-    in_order: InOrder::NOTHING,
-    programs: &[Programs::Spinning],
-};
-
-/// What each lock states, by its name in the catalogue.
+/// What the locks of this crate state, by their names in the catalogue, and what others begin with.
 impl Stated {
-    pub(super) const BYTE: Self = HELD;
+    /// A word that says whether the lock is held, and nothing else.
+    pub const HELD: Self = Self {
+        fields: &[(0, "locked")],
+        tail: Tail::Numbers,
+        second_byte: SecondByte::Other,
+        after_release: AfterRelease::Nothing,
+        heeds_priority: false,
+        looks_at_all: false,
+        unreachable: &[],
+        in_order: InOrder::NOTHING,
+        programs: &[Programs::Spinning],
+    };
     pub(super) const STANCHION: Self = Self {
         fields: &[(0, "count"), (1, "flags"), (2, "newest")],
         tail: Tail::Waits,
         second_byte: SecondByte::AsksNewcomers { bit: NO_BARGING, looks: FREE_LOOKS },
         after_release: AfterRelease::ByWorld,
         programs: &[Programs::Leasing],
-        ..HELD
+        ..Self::HELD
     };
-    pub(super) const TICKET: Self =
-        Self { fields: &[(0, "serving"), (2, "next")], tail: Tail::Tickets { halves: &[0, 2] }, ..HELD };
-    /// Its releases look at the place of any context.
-    pub(super) const TWA: Self = Self { looks_at_all: true, programs: &[Programs::Queueing], ..Self::TICKET };
-    pub(super) const QSPIN: Self = Self {
-        fields: &[(0, "locked"), (1, "pending"), (2, "tail")],
-        tail: Tail::Nodes,
-        second_byte: SecondByte::Pends,
-        in_order: InOrder::NOTHING.stores(LINKS_AND_STATES),
-        programs: &[Programs::Queueing],
-        ..HELD
-    };
-    pub(super) const CNA: Self = Self {
-        heeds_priority: true,
-        in_order: InOrder::NOTHING.stores(WHOLE_NODES),
-        programs: &[Programs::Queueing, Programs::OnNodes],
-        ..Self::QSPIN
-    };
-    pub(super) const RECIPROCATING: Self = Self {
-        fields: &[(0, "tail"), (2, "segment")],
-        tail: Tail::Nodes,
-        // States of nodes, and the holder's cell of the lock.
-        in_order: InOrder::NOTHING.stores(&[1, 1_001, 1_009]),
-        programs: &[Programs::Queueing],
-        ..HELD
-    };
-    pub(super) const MALTHUSIAN: Self = Self {
-        fields: &[(0, "tail"), (2, "next"), (4, "aside"), (6, "releases")],
-        tail: Tail::Nodes,
-        // All of the lock but the tail, and of nodes the states, and the links in both directions.
-        in_order: InOrder::NOTHING.stores(&[1, 2, 3, 1_000, 1_001, 1_006, 1_008, 1_009, 1_014]),
-        programs: &[Programs::Halting],
-        ..HELD
-    };
-    /// The order begins in the upper queue, whose tail names NUMA nodes.
-    pub(super) const HMCS: Self = Self {
-        fields: &[(0, "locked"), (1, "tail")],
-        // Links and states of the first two NUMA nodes' places, and of contexts.
-        in_order: InOrder::NOTHING.stores(&[3, 4, 6, 7, 1_000, 1_001, 1_008, 1_009]),
-        programs: &[Programs::Queueing, Programs::OnNodes],
-        ..HELD
-    };
-    pub(super) const UNFAIR_Q: Self = Self {
-        fields: &[(0, "locked"), (2, "tail")],
-        tail: Tail::Nodes,
-        // A thief that leaves the end of its queue clears a link by exchange, unless somebody else has stored there: those two are
-        // not ordered, two stores are.
-        in_order: InOrder { plain_stores: &[1_000, 1_008], ..InOrder::NOTHING },
-        programs: &[Programs::Queueing],
-        ..HELD
-    };
-    pub(super) const PPC_SIMPLE: Self =
-        Self { fields: &[(0, "word")], programs: &[Programs::Spinning, Programs::Owned], ..HELD };
-    pub(super) const OWNER_QSPIN: Self = Self {
-        fields: &[(0, "held"), (2, "queue")],
-        second_byte: SecondByte::Asks(1),
-        // Heads add the bit by which they object, and take it away (which is the same) in turns.
-        in_order: InOrder { additions: &[1], ..InOrder::NOTHING.stores(LINKS_AND_STATES) },
-        programs: &[Programs::Queueing, Programs::Owned, Programs::OwnedQueue],
-        ..HELD
-    };
-    pub(super) const XEN_PV: Self = Self {
-        fields: &[(0, "locked"), (1, "switch"), (2, "spinners")],
-        after_release: AfterRelease::Reads,
-        looks_at_all: true,
-        programs: &[Programs::Halting, Programs::Blocking, Programs::HandingOn],
-        ..HELD
-    };
-    pub(super) const PV_TICKET: Self =
-        Self { looks_at_all: true, programs: &[Programs::Halting, Programs::Blocking], ..Self::TICKET };
-    pub(super) const PV_TICKET_OPPORTUNISTIC: Self =
-        Self { programs: &[Programs::Policy], ..Self::PV_TICKET };
-    pub(super) const PV_QSPIN: Self = Self {
-        fields: &[(0, "locked"), (1, "head"), (2, "tail")],
-        tail: Tail::Nodes,
-        second_byte: SecondByte::Asks(NO_STEALING),
-        after_release: AfterRelease::Reads,
-        unreachable: &[PENDS],
-        in_order: InOrder::NOTHING.stores(MARKS_LINKS_AND_STATES),
-        programs: &[Programs::Halting],
-        ..HELD
-    };
-    /// Nobody steals, so the bound is that of `qspin`.
-    pub(super) const PV_QSPIN_KICK_AT_UNLOCK: Self =
-        Self { second_byte: SecondByte::Other, unreachable: &[THIEVES, PENDS], ..Self::PV_QSPIN };
-    /// Any other policy that was announced.
-    pub(super) const PV_QSPIN_POLICY: Self =
-        Self { programs: &[Programs::Policy], ..Self::PV_QSPIN_KICK_AT_UNLOCK };
-    pub(super) const PV_QSPIN_KICK_AHEAD: Self =
-        Self { programs: &[Programs::Policy, Programs::KickingAhead], ..Self::PV_QSPIN_POLICY };
-    /// The pending waiter has the lock's second byte to itself, and whoever finds it there queues; so the bound stays. It and a head write that
-    /// byte in either order.
-    pub(super) const PV_QSPIN_PENDING: Self = Self {
-        unreachable: &[THIEVES],
-        in_order: InOrder::NOTHING.stores(LINKS_AND_STATES),
-        ..Self::PV_QSPIN_POLICY
-    };
-    pub(super) const PV_QSPIN_HASH: Self = Self {
-        in_order: InOrder { plain_stores: SLEEPERS, ..Self::PV_QSPIN_POLICY.in_order },
-        ..Self::PV_QSPIN_POLICY
-    };
-    pub(super) const PPC_QSPIN: Self = Self { programs: &[Programs::Conferring], ..Self::PV_QSPIN_POLICY };
-
-    pub(super) const RW_SIMPLE: Self =
-        Self { fields: &[(0, "count")], programs: &[Programs::Wholly, Programs::Reading], ..HELD };
-    pub(super) const QRW: Self = Self {
+    /// Of `qrw`.
+    pub const QRW: Self = Self {
+        fields: &[(0, "count")],
         programs: &[Programs::Wholly, Programs::Reading, Programs::Together, Programs::ReadingTimed],
-        ..Self::RW_SIMPLE
+        ..Self::HELD
     };
     pub(super) const QRW_READERS_FIRST: Self = Self { unreachable: &[UPGRADES], ..Self::QRW };
-    pub(super) const QRW_SPIN: Self =
-        Self { programs: &[Programs::Wholly, Programs::Reading, Programs::Upgrading], ..Self::QRW };
-    /// It opens the gate, and then releases the base lock.
-    pub(super) const PERCPU_RW: Self = Self {
+    /// Of `percpu-rw`. It opens the gate, and then releases the base lock.
+    pub const PERCPU_RW: Self = Self {
         fields: &[(0, "base.count")],
         after_release: AfterRelease::Anything,
         unreachable: &[UPGRADES],
         in_order: InOrder::NOTHING.stores(&[2]),
         programs: &[Programs::Reading, Programs::Cells],
-        ..HELD
+        ..Self::HELD
     };
-    pub(super) const PERCPU_RW_SIMPLE: Self =
-        Self { unreachable: &[], in_order: InOrder::NOTHING.stores(&[1]), ..Self::PERCPU_RW };
 }
 
-/// What nobody reaches who does not steal, and who does not pend.
-const THIEVES: &str = "the head stops thieves: n,0,* -> n,126,*";
-const PENDS: &str = "a waiter becomes pending: t,0,* -> t,125,*";
 /// What nobody reaches that cannot be held upgradably.
 const UPGRADES: &str = "an upgrade begins: r,u,0 -> r,u,1";

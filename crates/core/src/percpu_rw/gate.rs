@@ -12,8 +12,9 @@
 //! One that took long because its writer was preempted is forgotten little by little, so that the gate does not stay fenced for
 //! its sake.
 use crate::events::Event;
+use crate::machine::{Atomic, ConstAtomic, micros};
 use crate::order::{Acquire, Relaxed, Release, SeqCst};
-use crate::platform::{Atomic, ConstAtomic, Platform, micros};
+use crate::platform::Platform;
 use crate::tunables::Tunable;
 
 /// No writer is there; the next one passes a heavy barrier.

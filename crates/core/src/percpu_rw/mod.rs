@@ -58,20 +58,18 @@
 //!
 //! Two store-buffering pairs: announcement and gate (D1 against D8, or D32 against D33), clearing and `waiter` (D4 against D10). A reader's
 //! section before the next writer's: D4 with D9, or what the reader stored after D4, which all releases. A writer's before the next reader's: D7 with D2, or through the base lock.
-mod cell;
 mod gate;
 mod write;
 
-pub use cell::{FixedClass, ReaderCell, ReaderClass};
-
 use crate::events::Event;
+use crate::machine::{Atomic, ConstAtomic};
 use crate::order::{Relaxed, Release};
-use crate::percpu::Domain;
-use crate::platform::{Atomic, ConstAtomic, Platform};
+use crate::platform::Domain;
+use crate::platform::Platform;
 use crate::qrw::QueuedRwLock;
+use crate::readers::{IDLE, IN, ReaderCell, ReaderClass};
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
 use crate::transitions::{Table, Word};
-use cell::{IDLE, IN};
 use gate::{Gate, Passage};
 
 /// How a context holds a read lock: through its cell, or counted by the base lock. It stays with the context.

@@ -1,9 +1,11 @@
 //! The writer's side: sending readers to the base lock, and waiting for those that are in.
-use super::cell::{IN, ReaderCell, ReaderClass};
 use super::{In, PerCpuRwLock};
 use crate::events::Event;
+use crate::machine::Atomic;
+use crate::numbers::CpuId;
 use crate::order::{Acquire, Relaxed};
-use crate::platform::{Atomic, CpuId, Platform};
+use crate::platform::Platform;
+use crate::readers::{IN, ReaderCell, ReaderClass};
 use crate::rw::{Downgrade, RawRwLock};
 use crate::tunables::Tunable;
 

@@ -14,7 +14,7 @@
 //! - **The head halts**, too, after a while: it leaves its number in the word, where a release, which is one
 //!   read-modify-write, finds it. Nothing of the lock is read after that, so a lock may be destroyed by whoever acquires it next.
 //! - **The writer leaves by read-modify-write**, not by storing a byte into the counter: the cell has one size (A2).
-//! - **The head lets writers pass for a while** ([`Lenient`]; the kernel's form is [`Strict`]): until it has polled in vain. It objects
+//! - **The head lets writers pass for a while** ([`Lenient`]; in the kernel's form, `qrw-spin`, it does not): until it has polled in vain. It objects
 //!   (`waiting` is set, as in the kernel) *before* it halts. Then whoever is runnable finds the lock shut and sleeps, too, and within some
 //!   context switches there is a CPU for the holder that was preempted, and then for the head. A head that sleeps while others
 //!   pass waits for a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as long.
@@ -80,9 +80,11 @@ mod upgrade;
 mod word;
 
 use crate::lock::{ConstLock, RawLock};
+use crate::machine::kick_numbered;
+use crate::machine::{Atomic, ConstAtomic};
 use crate::order::{Acquire, Relaxed, Release};
-use crate::platform::{Atomic, ConstAtomic, Platform};
-use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, kick_numbered};
+use crate::platform::Platform;
+use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
 use crate::stanchion::StanchionLock;
 use crate::transitions::{Table, Word};
 use core::marker::PhantomData;
@@ -121,15 +123,6 @@ impl RwPolicy for Lenient {
     const NAME: &'static str = "qrw";
     const PATIENT: bool = true;
     const HALTS: bool = true;
-}
-
-/// The head lets nobody pass, and spins, as in the kernel. With a queue lock that spins.
-#[derive(Debug)]
-pub enum Strict {}
-impl RwPolicy for Strict {
-    const NAME: &'static str = "qrw-spin";
-    const PATIENT: bool = false;
-    const HALTS: bool = false;
 }
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwLock<P, L, W> {

@@ -4,8 +4,9 @@ use super::word::{Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
+use crate::machine::Atomic;
 use crate::order::Relaxed;
-use crate::platform::{Atomic, Platform};
+use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 

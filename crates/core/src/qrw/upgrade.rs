@@ -3,8 +3,9 @@ use super::word::{READER, UPGRADABLE, WAITING, WRITER, Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
+use crate::machine::Atomic;
 use crate::order::{Acquire, Relaxed};
-use crate::platform::{Atomic, Platform};
+use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders, Upgradable};
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRwLock<P, L, W> {

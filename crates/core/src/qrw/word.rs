@@ -1,5 +1,5 @@
 //! The word: its fields, what it may do, and what a context may do with it.
-use crate::platform::CpuId;
+use crate::numbers::CpuId;
 use crate::transitions::{Is, Row, Table};
 
 /// The number of the sleeping head plus one.

@@ -84,9 +84,10 @@ mod word;
 
 use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
-use crate::nodes::NodeId;
+use crate::machine::{Atomic, ConstAtomic, Released};
+use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
-use crate::platform::{Atomic, ConstAtomic, Platform, Released};
+use crate::platform::Platform;
 use crate::transitions::{Field, Table, Word};
 pub(crate) use word::NO_BARGING;
 use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};

@@ -22,10 +22,12 @@
 //! - **Q4** Nodes stand in the order in which they were added, but for one that an owner has put to the front to rouse it (rule 5).
 use super::StanchionLock;
 use super::word::TRANSITIONS;
-use crate::nodes::{NodeId, State, WaitNode};
+use crate::machine::Atomic;
+use crate::nodes::{State, WaitNode};
+use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
-use crate::percpu::Domain;
-use crate::platform::{Atomic, Platform};
+use crate::platform::Domain;
+use crate::platform::Platform;
 use crate::transitions::Field;
 
 /// The two ends of a queue that is linked.

@@ -13,8 +13,9 @@
 //! acquisition in 64 has spins of full length, to find out that times have changed.
 use super::word::{HELD, VAIN, acquisitions};
 use crate::Tunable;
+use crate::machine::Atomic;
 use crate::order::Relaxed;
-use crate::platform::{Atomic, Platform};
+use crate::platform::Platform;
 
 /// What a look at the lock has told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

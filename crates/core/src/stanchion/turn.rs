@@ -12,10 +12,12 @@ use super::queue::{Ends, Queue};
 use super::word::{HELD, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
-use crate::nodes::{NodeId, State, WaitNode};
+use crate::machine::{Atomic, micros};
+use crate::nodes::{State, WaitNode};
+use crate::numbers::NodeId;
 use crate::order::Relaxed;
-use crate::percpu::Domain;
-use crate::platform::{Atomic, Platform, micros};
+use crate::platform::Domain;
+use crate::platform::Platform;
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be woken, once the lock is released.

@@ -5,10 +5,12 @@ use super::spin::{Looks, Seen, Vain};
 use super::word::{NO_BARGING, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
-use crate::nodes::{NodeId, State, Tag, WaitNode};
+use crate::machine::{Atomic, micros};
+use crate::nodes::{State, Tag, WaitNode};
+use crate::numbers::NodeId;
 use crate::order::Relaxed;
-use crate::percpu::Domain;
-use crate::platform::{Atomic, Platform, micros};
+use crate::platform::Domain;
+use crate::platform::Platform;
 
 /// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU then.
 const FREE_LOOKS: u32 = 16;

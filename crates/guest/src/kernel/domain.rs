@@ -2,12 +2,13 @@
 use super::cpu::MAX;
 use super::platform::Guest;
 use super::smp;
-use stanchion_core::heads::{HeadTable, Heads};
-use stanchion_core::nodes::{NodeId, WaitNode, lease_own};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::{SpotRow, Spots};
-use stanchion_core::tail::NESTING_LEVELS;
-use stanchion_core::{CpuId, ReaderCell, ReaderClass};
+use stanchion_core::nodes::{WaitNode, lease_own};
+use stanchion_core::numbers::NESTING_LEVELS;
+use stanchion_core::{CpuId, Domain, NodeId, ReaderCell, ReaderClass};
+use stanchion_family::FamilyDomain;
+use stanchion_family::heads::{HeadTable, Heads};
+use stanchion_family::percpu::PerCpu;
+use stanchion_family::spots::{SpotRow, Spots};
 
 /// Two lines, as processors fetch lines in pairs.
 #[repr(align(128))]
@@ -44,6 +45,17 @@ impl Domain<Guest> for GuestDomain {
         &self.readers
     }
 
+    fn lease(&self) -> Option<NodeId> {
+        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
+    }
+
+    #[inline]
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Guest> {
+        &self.waits[node.index() / NESTING_LEVELS][node.level()]
+    }
+}
+
+impl FamilyDomain<Guest> for GuestDomain {
     #[inline(always)]
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Guest> {
         &self.cpus[usize::from(cpu.index())].0
@@ -56,15 +68,6 @@ impl Domain<Guest> for GuestDomain {
 
     fn heads(&self) -> HeadTable<'_, Guest> {
         self.heads.table()
-    }
-
-    fn lease(&self) -> Option<NodeId> {
-        lease_own(NESTING_LEVELS, |node| self.wait_node(node))
-    }
-
-    #[inline]
-    fn wait_node(&self, node: NodeId) -> &WaitNode<Guest> {
-        &self.waits[node.index() / NESTING_LEVELS][node.level()]
     }
 
     #[inline]

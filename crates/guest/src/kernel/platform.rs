@@ -6,15 +6,14 @@ use super::interrupts::ALL_BUT_KICKS;
 use super::pause::pause;
 use super::{apic, arch, clock, kvm, smp, timer};
 use core::sync::atomic::{Ordering, compiler_fence, fence};
-use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Relaxed, SeqCst};
-use stanchion_core::{Atomic, CpuId, Platform};
+use stanchion_core::{Atomic, CpuId, Machine, NodeId};
 
 /// The world of this kernel.
 #[derive(Debug)]
 pub(crate) struct Guest;
 
-impl Platform for Guest {
+impl Machine for Guest {
     type U8 = Cell8;
     type U16 = Cell16;
     type U32 = Cell32;

@@ -10,7 +10,7 @@ use core::hint::spin_loop;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use stanchion_core::order::{Acquire, Release};
-use stanchion_core::{Atomic, ConstAtomic, Platform};
+use stanchion_core::{Atomic, ConstAtomic, Machine};
 use stanchion_guest::cells::Count;
 use stanchion_guest::firmware::acpi::{Board, Vcpu};
 

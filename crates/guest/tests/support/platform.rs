@@ -3,10 +3,9 @@ use super::{HERE, IN_HANDLER, MOST, here, me};
 use core::sync::atomic::Ordering::Relaxed;
 use stanchion::native::wake_at;
 use stanchion::native::{Cell8, Cell16, Cell32, CellUsize, Native};
-use stanchion_core::nodes::NodeId;
 use stanchion_core::order::FenceOrder;
-use stanchion_core::percpu::{Domain, FixedDomain};
-use stanchion_core::{Atomic, CpuId, Platform};
+use stanchion_core::{Atomic, CpuId, Domain, Machine, NodeId};
+use stanchion_family::platform::FixedDomain;
 
 /// vCPUs as threads.
 pub(crate) struct Threads;
@@ -14,13 +13,13 @@ pub(crate) struct Threads;
 /// The native platform that does not count.
 type Os = Native;
 
-impl Platform for Threads {
+impl Machine for Threads {
     type U8 = Cell8;
     type U16 = Cell16;
     type U32 = Cell32;
     type Usize = CellUsize;
     type Domain = FixedDomain<Self, MOST>;
-    type Deadline = <Os as Platform>::Deadline;
+    type Deadline = <Os as Machine>::Deadline;
 
     fn after(nanos: u64) -> Self::Deadline {
         Os::after(nanos)

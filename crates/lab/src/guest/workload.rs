@@ -2,7 +2,7 @@
 use crate::names::nearest;
 use core::fmt;
 use serde::{Deserialize, Serialize};
-use stanchion_core::catalogue::{Facts, MUTEXES, RWLOCKS};
+use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 
 /// What a guest does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]

@@ -1,7 +1,7 @@
 //! The locks by which a program can be run.
 use crate::names::nearest;
 use core::fmt::Write;
-use stanchion_core::catalogue::{Facts, MUTEXES};
+use stanchion_family::catalogue::{Facts, MUTEXES};
 
 /// The program as it is, with no library of ours.
 pub(crate) const LIBC: &str = "libc";

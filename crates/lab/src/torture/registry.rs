@@ -3,7 +3,7 @@ use super::busted;
 use super::orders::Orders;
 use super::rw_rows;
 use super::session;
-use stanchion_core::catalogue::{self, Facts};
+use stanchion_family::catalogue::{self, Facts};
 
 /// What is expected to notice that a broken lock is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ macro_rules! family {
     };
 }
 
-stanchion_core::for_each_mutex! { (); family; }
+stanchion_family::for_each_mutex! { (); family; }
 
 /// Every row, in the order in which they are run.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {

@@ -7,8 +7,8 @@ use super::tortured::{Side, Skills, Tortured};
 use lock_api::{RawRwLock as _, RawRwLockDowngrade as _, RawRwLockUpgrade as _};
 use stanchion::native::{Class, Native};
 use stanchion::stanchion_core as core_locks;
-use stanchion_core::catalogue::{self, Facts, InHandlers};
 use stanchion_core::{Downgrade, RawRwLock, TooManyReaders};
+use stanchion_family::catalogue::{self, Facts, InHandlers};
 
 /// A row of the catalogue, as a type.
 pub(crate) trait OfRow: Send + Sync + 'static {

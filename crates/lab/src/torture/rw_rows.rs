@@ -6,7 +6,7 @@ use super::rw::{Classed, OfRow, ParkingLot, Rw, UpgradeOf, upgrades};
 use super::session;
 use super::tortured::Tortured;
 use stanchion::native::{Native, force_fenced_release};
-use stanchion_core::catalogue::{self, Facts};
+use stanchion_family::catalogue::{self, Facts};
 
 /// Under the thread sanitizer, which knows nothing of `membarrier` and of fences, readers fence by their accesses.
 fn run<L: Tortured>(orders: Orders) {
@@ -46,7 +46,7 @@ macro_rules! family {
     };
 }
 
-stanchion_core::for_each_rwlock! { Native; family; }
+stanchion_family::for_each_rwlock! { Native; family; }
 
 /// Forms of `percpu-rw`, other locks, and broken ones.
 pub(super) static OTHERS: &[Row] = &[

@@ -1,11 +1,12 @@
 //! What lock code finds in the machine's storage.
 use super::{WAITS, World};
 use crate::platform::Model;
-use stanchion_core::heads::HeadTable;
-use stanchion_core::nodes::{NodeId, WaitNode, lease_own};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::SpotRow;
-use stanchion_core::{CpuId, ReaderCell, ReaderClass};
+use stanchion_core::nodes::{WaitNode, lease_own};
+use stanchion_core::{CpuId, Domain, NodeId, ReaderCell, ReaderClass};
+use stanchion_family::FamilyDomain;
+use stanchion_family::heads::HeadTable;
+use stanchion_family::percpu::PerCpu;
+use stanchion_family::spots::SpotRow;
 
 impl Domain<Model> for World {
     type Readers = Self;
@@ -14,6 +15,17 @@ impl Domain<Model> for World {
         self
     }
 
+    fn lease(&self) -> Option<NodeId> {
+        lease_own(WAITS, |node| self.wait_node(node))
+    }
+
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Model> {
+        let context = node.context().expect("nodes of this world are contexts'");
+        &self.contexts[usize::from(context.index())].nodes[node.level()]
+    }
+}
+
+impl FamilyDomain<Model> for World {
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Model> {
         &self.contexts[usize::from(cpu.index())].storage
     }
@@ -29,15 +41,6 @@ impl Domain<Model> for World {
     /// All locks hash to the same place: addresses differ from execution to execution.
     fn spread(&self, _address: usize) -> usize {
         0
-    }
-
-    fn lease(&self) -> Option<NodeId> {
-        lease_own(WAITS, |node| self.wait_node(node))
-    }
-
-    fn wait_node(&self, node: NodeId) -> &WaitNode<Model> {
-        let context = node.context().expect("nodes of this world are contexts'");
-        &self.contexts[usize::from(context.index())].nodes[node.level()]
     }
 
     fn contexts(&self) -> u16 {

@@ -9,7 +9,7 @@ use crate::locks::{Meets, World};
 use crate::thread::id;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
-use stanchion_core::Platform;
+use stanchion_core::Machine;
 
 /// As many waits are timed without exception.
 const ALL_WAITS: u64 = 256;

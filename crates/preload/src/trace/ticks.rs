@@ -2,7 +2,7 @@
 use crate::locks::World;
 use stanchion::native::ticks;
 pub(super) use stanchion::native::ticks::are_steady;
-use stanchion_core::Platform;
+use stanchion_core::Machine;
 
 pub(super) const TICKS: u8 = 1;
 pub(super) const NANOS: u8 = 2;

@@ -6,7 +6,7 @@ use crate::widen::Widen;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
-use stanchion_core::{Atomic, Platform};
+use stanchion_core::{Atomic, Machine};
 
 /// What the engine sees of a cell of any size. No method is a step.
 pub(super) trait Plain: 'static {
@@ -97,13 +97,13 @@ macro_rules! cell {
             }
 
             /// Steps once when it is written, not again and again; but where priorities are strict, the way there is what matters.
-            fn wait_briefly<P: Platform>(
+            fn wait_briefly<P: Machine>(
                 &self,
                 order: impl LoadOrder,
                 done: impl FnMut($value) -> bool,
             ) -> $value {
                 if engine::is_strict() {
-                    return stanchion_core::platform::wait_briefly::<P, $value, Self>(self, order, done);
+                    return stanchion_core::machine::wait_briefly::<P, $value, Self>(self, order, done);
                 }
                 self.wait_until(order, done)
             }

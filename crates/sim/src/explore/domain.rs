@@ -6,12 +6,14 @@ use super::{CONTEXTS, Ctx, LOCK_BYTES};
 use core::cell::Cell;
 use core::mem::{size_of, size_of_val};
 use core::ops::Range;
-use stanchion_core::heads::{Head, HeadTable};
-use stanchion_core::nodes::{NodeId, State, WaitNode, lease_own};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::SpotRow;
-use stanchion_core::tail::{NESTING_LEVELS, NodeCode};
-use stanchion_core::{Atomic, CpuId, ReaderCell, ReaderClass};
+use stanchion_core::nodes::{State, WaitNode, lease_own};
+use stanchion_core::numbers::NESTING_LEVELS;
+use stanchion_core::{Atomic, CpuId, Domain, NodeId, ReaderCell, ReaderClass};
+use stanchion_family::FamilyDomain;
+use stanchion_family::heads::{Head, HeadTable};
+use stanchion_family::percpu::PerCpu;
+use stanchion_family::spots::SpotRow;
+use stanchion_family::tail::NodeCode;
 
 /// The storage of one run.
 #[expect(missing_debug_implementations, reason = "hundreds of cells say nothing")]
@@ -183,6 +185,19 @@ impl Domain<Stepped> for SteppedDomain {
         &self.readers
     }
 
+    fn lease(&self) -> Option<NodeId> {
+        let leased = self.waits.iter().flatten().filter(|node| node.state() != State::Free).count();
+        let is_left = leased < self.machine.waits;
+        is_left.then(|| lease_own(NESTING_LEVELS, |node| self.wait_node(node))).flatten()
+    }
+
+    fn wait_node(&self, node: NodeId) -> &WaitNode<Stepped> {
+        let place = node.context().and_then(|cpu| place(self.machine.first_number, cpu));
+        &self.waits[place.expect("a node that was leased")][node.level()]
+    }
+}
+
+impl FamilyDomain<Stepped> for SteppedDomain {
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Stepped> {
         place(self.machine.first_number, cpu).map_or(&self.nobody, |place| &self.cpus[place])
     }
@@ -197,17 +212,6 @@ impl Domain<Stepped> for SteppedDomain {
 
     fn spread(&self, address: usize) -> usize {
         if self.machine.collides { 0 } else { address / LOCK_BYTES }
-    }
-
-    fn lease(&self) -> Option<NodeId> {
-        let leased = self.waits.iter().flatten().filter(|node| node.state() != State::Free).count();
-        let is_left = leased < self.machine.waits;
-        is_left.then(|| lease_own(NESTING_LEVELS, |node| self.wait_node(node))).flatten()
-    }
-
-    fn wait_node(&self, node: NodeId) -> &WaitNode<Stepped> {
-        let place = node.context().and_then(|cpu| place(self.machine.first_number, cpu));
-        &self.waits[place.expect("a node that was leased")][node.level()]
     }
 
     fn contexts(&self) -> u16 {

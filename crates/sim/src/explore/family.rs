@@ -2,10 +2,11 @@
 use super::platform::Stepped;
 use super::subjects::{Explored, Subject};
 use crate::locks::{self, LockKind};
-use stanchion_core::catalogue::{self, Overtaking, SecondByte, Stated};
-use stanchion_core::pv_qspin::{KickAtUnlock, Merged};
-use stanchion_core::pv_ticket::{Opportunistic, Plain};
-use stanchion_core::{Paravirtual, PvQSpinLock, PvTicketLock, StanchionLock, XenPvLock};
+use stanchion_core::{Paravirtual, StanchionLock};
+use stanchion_family::catalogue::{self, Overtaking, SecondByte, Stated};
+use stanchion_family::pv_qspin::{KickAtUnlock, Merged};
+use stanchion_family::pv_ticket::{Opportunistic, Plain};
+use stanchion_family::{PvQSpinLock, PvTicketLock, XenPvLock};
 
 /// What no lock does that was made without paravirtual waiting.
 const HEADS: &[&str] = &[

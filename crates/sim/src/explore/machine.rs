@@ -4,7 +4,7 @@ use super::subjects::Subject;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
 use stanchion_core::CpuId;
-use stanchion_core::spots::SPOTS_PER_ROW;
+use stanchion_family::spots::SPOTS_PER_ROW;
 
 /// How many rows of spots a machine has at most.
 const ROWS: u64 = 3;

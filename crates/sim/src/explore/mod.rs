@@ -54,7 +54,7 @@ pub use fault::{Fault, Faults};
 pub use minimise::{Finding, Replay, investigate, replay};
 pub use plan::{Options, Strategy};
 pub use platform::Stepped;
-pub use stanchion_core::catalogue::Overtaking;
+pub use stanchion_family::catalogue::Overtaking;
 pub use subjects::{Broken, Subject, busted, locks};
 
 /// How many contexts there can be at most.

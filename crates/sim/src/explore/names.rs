@@ -4,10 +4,12 @@ use super::domain::SteppedDomain;
 use super::platform::Stepped;
 use super::subjects::Subject;
 use super::{CONTEXTS, LOCK_BYTES};
-use stanchion_core::catalogue::Tail;
-use stanchion_core::nodes::{NodeId, WaitNode};
-use stanchion_core::percpu::PerCpu;
-use stanchion_core::tail::{NESTING_LEVELS, NodeCode};
+use stanchion_core::NodeId;
+use stanchion_core::nodes::WaitNode;
+use stanchion_core::numbers::NESTING_LEVELS;
+use stanchion_family::catalogue::Tail;
+use stanchion_family::percpu::PerCpu;
+use stanchion_family::tail::NodeCode;
 use std::collections::HashMap;
 
 /// What a value stands for.

@@ -4,7 +4,7 @@ use super::machine::Machine;
 use super::subjects::Subject;
 use super::{CONTEXTS, Ctx};
 use crate::random::{Random, mix};
-use stanchion_core::catalogue::Tail;
+use stanchion_family::catalogue::Tail;
 
 /// How turns are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,8 @@ use super::domain::{Cells, SteppedDomain};
 use super::engine::{self, arrive, with};
 use super::plan::Coin;
 use crate::rw_locks::Classes;
-use stanchion_core::nodes::NodeId;
 use stanchion_core::order::{FenceOrder, Kind};
-use stanchion_core::percpu::Domain;
-use stanchion_core::platform::Released;
-use stanchion_core::{Atomic, CpuId, Event, Platform, Tunable};
+use stanchion_core::{Atomic, CpuId, Domain, Event, Machine, NodeId, Released, Tunable};
 use std::rc::Rc;
 
 /// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to be.
@@ -36,7 +33,7 @@ impl Classes for Stepped {
     }
 }
 
-impl Platform for Stepped {
+impl Machine for Stepped {
     type U8 = CellU8;
     type U16 = CellU16;
     type U32 = CellU32;

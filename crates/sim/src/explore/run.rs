@@ -17,7 +17,7 @@ use crate::arena::Arena;
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
 use stanchion_core::Event;
-use stanchion_core::catalogue::Tail;
+use stanchion_family::catalogue::Tail;
 use std::rc::Rc;
 use std::sync::Once;
 

@@ -4,7 +4,7 @@ use super::plan::{Coin, Plan};
 use super::platform::Stepped;
 use super::{CONTEXTS, Ctx};
 use core::cell::Cell;
-use stanchion_core::Platform;
+use stanchion_core::Machine;
 
 /// Who waits for a limited time waits for less than so many nanoseconds, of which a step takes 100.
 const LONGEST: u64 = 16_000;

@@ -10,7 +10,7 @@ use super::sharing::{How, Sharing, Wants};
 use super::trace::What;
 use super::{CONTEXTS, Ctx};
 use core::cell::Cell;
-use stanchion_core::catalogue::Awaits;
+use stanchion_family::catalogue::Awaits;
 use std::rc::Rc;
 
 /// The locks of a run and who uses them how.

@@ -3,11 +3,12 @@ use super::platform::Stepped;
 use super::policies::One;
 use super::subjects::{Explored, Subject};
 use crate::arena::{Arena, Placed};
-use stanchion_core::catalogue::{self, Facts, InHandlers, Shares, Timed};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
-    CountRwLock, Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, StanchionLock, TooManyReaders, Upgradable,
+    Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, StanchionLock, TooManyReaders, Upgradable,
 };
+use stanchion_family::CountRwLock;
+use stanchion_family::catalogue::{self, Facts, InHandlers, Shares, Timed};
 use std::rc::Rc;
 
 /// A reader-writer lock of any kind, standing in the memory of the stepped world. The functions are those of the core's traits.
@@ -190,7 +191,7 @@ macro_rules! few {
 
 /// Every reader-writer lock of the catalogue, and those of few readers.
 pub(super) fn all() -> Vec<Subject> {
-    let mut all: Vec<Subject> = stanchion_core::for_each_rwlock! { Stepped; subjects; };
+    let mut all: Vec<Subject> = stanchion_family::for_each_rwlock! { Stepped; subjects; };
     all.extend(few! {
         "rw-simple-few" is "rw-simple" for "The same for two readers at once.": downgrades CountRwLock<Stepped, 2>;
         "qrw-few" is "qrw" for "The same for one reader.": upgrades QueuedRwLock<Stepped, Queue, One>;

@@ -7,9 +7,9 @@ use super::fault::{Fault, Faults};
 use super::platform::Stepped;
 use super::rw_subjects::{self, RwKind};
 use crate::locks::{self, LockKind};
-use stanchion_core::catalogue::{self, AfterRelease, Asks, Overtaking, SecondByte, Stated, Tail};
 use stanchion_core::transitions::Table;
 use stanchion_core::{RawLock, Tunable};
+use stanchion_family::catalogue::{self, AfterRelease, Asks, Overtaking, SecondByte, Stated, Tail};
 
 /// What is known of a lock that is broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use crate::platform::Sim;
 use crate::testing::shared;
 use crate::time::MS;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use stanchion_core::catalogue::{self, SecondByte};
-use stanchion_core::{Platform, PvQSpinLock, RawLock, StanchionLock, Tunable};
+use stanchion_core::{Machine as _, RawLock, StanchionLock, Tunable};
+use stanchion_family::PvQSpinLock;
+use stanchion_family::catalogue::{self, SecondByte};
 use std::sync::Arc;
 
 /// How long a scene lasts, in nanoseconds.

@@ -2,7 +2,7 @@
 use crate::contexts::run_contexts;
 use crate::platform::Sim;
 use crate::testing::machine;
-use stanchion_core::{Platform, RawLock, StanchionLock};
+use stanchion_core::{Machine, RawLock, StanchionLock};
 use std::sync::{Arc, Mutex};
 
 type InOrder = StanchionLock<Sim, true>;

@@ -24,7 +24,7 @@ const FORCED: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// See [`Platform::store_then_load`](stanchion_core::Platform::store_then_load).
+/// See [`Machine::store_then_load`](stanchion_core::Machine::store_then_load).
 #[inline(always)]
 pub(super) fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
     first: &impl Atomic<T>,
@@ -53,7 +53,7 @@ fn fenced<T: Copy + Eq, U: Copy + Eq>(first: &impl Atomic<T>, value: T, then: &i
     then.load(SeqCst)
 }
 
-/// See [`Platform::heavy_barrier`](stanchion_core::Platform::heavy_barrier).
+/// See [`Machine::heavy_barrier`](stanchion_core::Machine::heavy_barrier).
 pub(super) fn heavy_barrier() -> bool {
     let state = settle();
     // ord: N23 pairs N21: the mark is in the single total order before the look at the lock

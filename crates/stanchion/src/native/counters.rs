@@ -1,11 +1,9 @@
 //! Lock events of the native world: one array of counters a thread slot, summed when read.
 use super::chunks::{Chunks, Zeroed};
+use super::family::Tables;
 use super::slots;
 use super::watch::count as watch;
-use super::{Native, ROWS};
 use core::sync::atomic::{AtomicU64, Ordering};
-use stanchion_core::heads::{HEADS, HeadIndex, Heads};
-use stanchion_core::spots::Spots;
 use stanchion_core::{CpuId, Event};
 
 /// Whether a native platform counts lock events, and what it may do to a lock that it has released. Implemented by [`Silent`], [`Counted`],
@@ -25,7 +23,7 @@ pub enum Counted {}
 /// A thread keeps a pointer into the code that it released a lock with last: code that uses this kind must not be unloaded (`dlclose`)
 /// while its threads live.
 ///
-/// Locks that do not release through [`Platform::store_then_load`](stanchion_core::Platform::store_then_load) with two neighbouring bytes are what
+/// Locks that do not release through [`Machine::store_then_load`](stanchion_core::Machine::store_then_load) with two neighbouring bytes are what
 /// they are anyway.
 #[derive(Debug)]
 pub enum Destroyable {}
@@ -41,7 +39,7 @@ pub enum Observed {}
 impl<C: sealed::Sealed> Counting for C {}
 
 pub(super) mod sealed {
-    use super::{Event, Heads, Native, ROWS, Spots};
+    use super::{Event, Tables};
 
     /// What differs between them; each has its own storage because storage is typed by platform.
     pub trait Sealed: Sized + 'static {
@@ -52,8 +50,7 @@ pub(super) mod sealed {
         /// Whether threads see what they did.
         const WATCHES: bool;
         fn count(event: Event, times: u32);
-        fn spots() -> &'static [Spots<Native<Self>>; ROWS];
-        fn heads() -> &'static Heads<Native<Self>>;
+        fn tables() -> &'static Tables<Self>;
     }
 }
 
@@ -71,36 +68,17 @@ macro_rules! kinds {
             }
 
             #[inline(always)]
-            fn spots() -> &'static [Spots<Native<Self>>; ROWS] {
-                static SPOTS: [Spots<Native<$kind>>; ROWS] = [const { Spots::NEW }; ROWS];
-                &SPOTS
-            }
-
-            #[inline(always)]
-            fn heads() -> &'static Heads<Native<Self>> {
-                static HEADS: Heads<Native<$kind>> = Heads::NEW;
-                &HEADS
+            fn tables() -> &'static Tables<Self> {
+                static TABLES: Tables<$kind> = Tables::NEW;
+                &TABLES
             }
         }
     )*
         /// The process is the child of a fork, and all its threads but this one are gone: so are those that slept where releasers look for them.
         pub(super) fn forget_sleepers(mine: Option<CpuId>) {
-            $(forget::<$kind>(mine);)*
+            $(<$kind as sealed::Sealed>::tables().forget_but(mine);)*
         }
     };
-}
-
-/// As [`forget_sleepers`], for locks of one platform.
-fn forget<C: Counting>(mine: Option<CpuId>) {
-    for spots in C::spots() {
-        spots.row().forget_but(mine);
-    }
-    // An entry of the table does not show whose it is: if the fork came while its thread waited, in the handler of a signal, all stay.
-    if mine.is_none_or(|cpu| slots::slot(cpu).percpu::<C>().nesting() == 0) {
-        for entry in (1..=HEADS as u16).filter_map(HeadIndex::from_raw) {
-            C::heads().table().free(entry);
-        }
-    }
 }
 
 kinds! {

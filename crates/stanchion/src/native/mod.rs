@@ -4,6 +4,11 @@ mod barrier;
 mod chunks;
 mod counters;
 mod destroyable;
+#[cfg(feature = "family")]
+mod family;
+#[cfg(not(feature = "family"))]
+#[path = "no_family.rs"]
+mod family;
 pub mod nodes;
 mod parker;
 mod readers;
@@ -22,14 +27,12 @@ use crate::deadline::Deadline;
 use crate::os;
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
-use stanchion_core::heads::HeadTable;
-use stanchion_core::nodes::{NodeId, WaitNode};
+use stanchion_core::nodes::WaitNode;
 use stanchion_core::order::{FenceOrder, Relaxed};
-use stanchion_core::percpu::{Domain, PerCpu};
-use stanchion_core::spots::SpotRow;
-use stanchion_core::{Atomic, CpuId, Event, Platform, Released, Tunable};
+use stanchion_core::{Atomic, CpuId, Domain, Event, Machine, NodeId, Released, Tunable};
 
 pub(crate) use counters::{reset as reset_events, total as total_event};
+pub(crate) use family::{describe_nodes, tail_name};
 pub(crate) use tuned::{get as tunable, paravirt, set as set_tunable, set_paravirt};
 
 /// The operating system as the machine under a lock.
@@ -38,12 +41,9 @@ pub(crate) use tuned::{get as tunable, paravirt, set as set_tunable, set_paravir
 #[derive(Debug)]
 pub struct Native<C: Counting = Silent>(PhantomData<fn() -> C>);
 
-/// The storage of all threads; see [`Platform::with_domain`].
+/// The storage of all threads; see [`Machine::with_domain`].
 #[derive(Debug)]
 pub struct NativeDomain(());
-
-/// How many rows of spots there are: with 123 spots each, nearly as many as threads can have numbers.
-const ROWS: usize = 128;
 
 impl<C: Counting> Domain<Native<C>> for NativeDomain {
     type Readers = &'static Class;
@@ -51,21 +51,6 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
     #[inline(always)]
     fn readers(&self) -> &&'static Class {
         readers::common()
-    }
-
-    #[inline(always)]
-    fn cpu(&self, cpu: CpuId) -> &PerCpu<Native<C>> {
-        slots::slot(cpu).percpu::<C>()
-    }
-
-    #[inline(always)]
-    fn spots(&self, address: usize) -> SpotRow<'_, Native<C>> {
-        C::spots()[Domain::<Native<C>>::spread(self, address) % ROWS].row()
-    }
-
-    #[inline]
-    fn heads(&self) -> HeadTable<'_, Native<C>> {
-        C::heads().table()
     }
 
     #[inline]
@@ -85,17 +70,13 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
         // both types have the same layout and the same validity.
         unsafe { &*node }
     }
-
-    fn contexts(&self) -> u16 {
-        slots::contexts()
-    }
 }
 
 // SAFETY: cells are the processor's atomics with the orderings that they are given, slot numbers are distinct among living
 // threads (N1), and storage is one static table.
 unsafe impl<C: Counting> crate::SoundPlatform for Native<C> {}
 
-impl<C: Counting> Platform for Native<C> {
+impl<C: Counting> Machine for Native<C> {
     type U8 = Cell8;
     type U16 = Cell16;
     type U32 = Cell32;
@@ -346,22 +327,6 @@ pub fn facts() -> Facts {
         rseq: os::cpu_is_at_hand(),
         bytes_per_thread: size_of::<slots::Slot>(),
     }
-}
-
-/// The queue nodes in use, for reports of stalls: thread number, nesting level, `next`, `state`, `spot` as raw values.
-pub(crate) fn nodes_in_use<C: Counting>() -> Vec<(CpuId, usize, [u16; 3])> {
-    let mut found = Vec::new();
-    for (cpu, slot) in slots::all().filter(|&(cpu, _)| slots::is_taken(cpu)) {
-        let percpu = slot.percpu::<C>();
-        for level in 0..percpu.nesting() {
-            let node = percpu.node(level);
-            // ord: N39 alone: only a report reads it
-            let fields =
-                [node.next.load(Relaxed), node.state.load(Relaxed).into(), node.spot.load(Relaxed).into()];
-            found.push((cpu, level, fields));
-        }
-    }
-    found
 }
 
 /// Wakes the thread that sleeps at this cell of a node; for worlds that keep nodes of their own.

@@ -11,7 +11,8 @@ use crate::os;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
-use stanchion_core::nodes::{NodeId, WaitNode};
+use stanchion_core::NodeId;
+use stanchion_core::nodes::WaitNode;
 
 /// A node as the table holds it. Locks on any [`Native`] platform share it: they wait with one node each, whatever the lock.
 #[repr(transparent)]

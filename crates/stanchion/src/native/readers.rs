@@ -7,8 +7,7 @@
 use super::{Counting, Native, Silent, slots};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use stanchion_core::CpuId;
-use stanchion_core::percpu_rw::{ReaderCell, ReaderClass};
+use stanchion_core::{CpuId, ReaderCell, ReaderClass};
 
 /// One thread's cell. No other thread's is on the line.
 #[repr(C, align(64))]
@@ -41,7 +40,7 @@ static CLASSES: AtomicPtr<Class> = AtomicPtr::new(ptr::null_mut());
 /// The class of locks that were made without one.
 static COMMON: Class = Class::new();
 
-/// See [`stanchion_core::percpu::Domain::readers`].
+/// See [`stanchion_core::Domain::readers`].
 pub(super) fn common() -> &'static &'static Class {
     static COMMON_CLASS: &Class = &COMMON;
     &COMMON_CLASS

@@ -22,20 +22,20 @@
 //!   reads (`readers.rs`, R2). The child of a `fork` uses none of the queues in which threads of its parent stood, so it takes back the nodes.
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
+use super::family::InSlot;
 use super::parker::Parker;
-use super::{Native, Silent, counters, nanos, readers, watch};
+use super::{counters, nanos, readers, watch};
 use crate::deadline::Deadline;
 use crate::os::{self, process, thread};
 use core::cell::Cell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering, fence};
-use stanchion_core::percpu::PerCpu;
 use stanchion_core::{CpuId, Event};
 
 /// What one thread owns in the native world. Two cache lines, so that neighbours do not share one, prefetcher included.
 #[repr(C, align(128))]
 pub(super) struct Slot {
-    percpu: PerCpu<Native<Silent>>,
+    pub(super) family: InSlot,
     pub(super) parker: Parker,
     /// The OS CPU that the thread last said it runs on, plus one; 0 is unknown.
     pub(super) runs_on: AtomicU32,
@@ -113,6 +113,7 @@ pub(super) fn slot(cpu: CpuId) -> &'static Slot {
 }
 
 /// All slots whose storage exists, with their numbers.
+#[cfg(feature = "family")]
 pub(super) fn all() -> impl Iterator<Item = (CpuId, &'static Slot)> {
     SLOTS.iter().filter_map(|(index, slot)| Some((CpuId::new(index as u16)?, slot)))
 }
@@ -124,6 +125,7 @@ pub(super) fn contexts() -> u16 {
 }
 
 /// Whether a thread has this number, or had it and nobody has taken it back.
+#[cfg(feature = "family")]
 pub(super) fn is_taken(cpu: CpuId) -> bool {
     // ord: N3 alone: only a report reads it
     owner(cpu).load(Ordering::Relaxed) != FREE
@@ -257,7 +259,7 @@ fn has_ended(process: u32, id: u32) -> bool {
 
 /// Whether something of the thread that had the number is in use still (N4).
 fn is_in_use(cpu: CpuId) -> bool {
-    readers::is_reading(cpu) || slot(cpu).percpu.nesting() != 0
+    readers::is_reading(cpu) || slot(cpu).family.is_in_use()
 }
 
 /// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended, once it has
@@ -287,8 +289,8 @@ pub(super) fn forked() {
     let mut waited = false;
     for (cpu, _) in all_owners() {
         readers::forget_writers(cpu);
-        if mine != Some(cpu) && slot(cpu).percpu.nesting() != 0 {
-            slot(cpu).percpu.forget();
+        if mine != Some(cpu) && slot(cpu).family.is_in_use() {
+            slot(cpu).family.forget();
             waited = true;
         }
     }
@@ -305,18 +307,6 @@ pub(super) fn prepare() {
     }
     forked();
     os::on_fork(in_child);
-}
-
-impl Slot {
-    /// The storage as locks of platform `Native<C>` see it. Those that count and those that do not share it: a context's nodes
-    /// are in use by nesting level, whatever the lock.
-    #[inline(always)]
-    pub(super) fn percpu<C: Counting>(&'static self) -> &'static PerCpu<Native<C>> {
-        let percpu = core::ptr::from_ref(&self.percpu).cast::<PerCpu<Native<C>>>();
-        // SAFETY: `PerCpu` and its nodes are `repr(C)` and made of cells of the platform only, which are the same types in
-        // `Native<C>` for every `C`; so both types have the same layout and the same validity.
-        unsafe { &*percpu }
-    }
 }
 
 /// Halts the calling thread while `still` says so, until it is kicked or the deadline has passed. May return at any time.

@@ -90,7 +90,8 @@ mod tests {
     use crate::native::{Native, Observed};
     use core::sync::atomic::AtomicBool;
     use core::time::Duration;
-    use stanchion_core::{ConstLock, PvQSpinLock, RawLock};
+    use stanchion_core::{ConstLock, RawLock};
+    use stanchion_family::PvQSpinLock;
 
     /// A holder may release between the mark of a sleeper and its sleep: such a round says nothing, and there is another.
     #[test]

@@ -4,7 +4,7 @@ use lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counted, Counting, Native};
 use stanchion::{Raw, lock};
 use stanchion_core::RawLock;
-use stanchion_core::catalogue;
+use stanchion_family::catalogue;
 
 /// A lock of ours.
 struct Ours<R>(Mutex<R, ()>);
@@ -44,4 +44,4 @@ macro_rules! family {
     };
 }
 
-stanchion_core::for_each_mutex! { (); family; }
+stanchion_family::for_each_mutex! { (); family; }

@@ -9,7 +9,7 @@ use crate::torture::tortured::{Side, Skills, Tortured};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use crossbeam_utils::CachePadded;
 use stanchion::native::Native;
-use stanchion::stanchion_core::Platform;
+use stanchion::stanchion_core::Machine;
 use std::sync::{Mutex, PoisonError};
 
 /// As many threads as a run can have, those that are just leaving included.

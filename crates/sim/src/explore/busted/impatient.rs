@@ -5,7 +5,8 @@ use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, ByteLock, Platform, RawLock};
+use stanchion_core::{Atomic, Platform, RawLock};
+use stanchion_family::ByteLock;
 
 /// No section takes so many polls, unless its context is not running.
 const MOST_POLLS: u32 = 24;

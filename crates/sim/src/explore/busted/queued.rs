@@ -1,10 +1,10 @@
 //! A queued spin lock that takes its flaw as a type: `qspin` without the pending bit.
 use core::marker::PhantomData;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
-use stanchion_core::percpu::Domain;
-use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, Event, Platform, QSpinLock, RawLock};
+use stanchion_core::{Atomic, Event, RawLock};
+use stanchion_family::tail::NodeCode;
+use stanchion_family::{FamilyDomain, FamilyPlatform, QSpinLock};
 
 /// What may be wrong with it.
 pub(super) trait Flaw: Send + Sync + 'static {
@@ -26,7 +26,7 @@ pub(super) trait Flaw: Send + Sync + 'static {
 
 /// The lock.
 #[repr(C)]
-pub(super) struct Queued<P: Platform, F: Flaw> {
+pub(super) struct Queued<P: FamilyPlatform, F: Flaw> {
     locked: P::U8,
     /// 1 while the head asks for the lock.
     asked: P::U8,
@@ -37,13 +37,13 @@ pub(super) struct Queued<P: Platform, F: Flaw> {
 const WAIT: u8 = 0;
 const HEAD: u8 = 2;
 
-impl<P: Platform, F: Flaw> Queued<P, F> {
+impl<P: FamilyPlatform, F: Flaw> Queued<P, F> {
     fn claim(&self) -> bool {
         self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
 }
 
-impl<P: Platform, F: Flaw> RawLock for Queued<P, F> {
+impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
     type Platform = P;
     const NAME: &'static str = F::NAME;
     const TRANSITIONS: Table = <QSpinLock<P> as RawLock>::TRANSITIONS;

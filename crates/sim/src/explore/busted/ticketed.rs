@@ -2,7 +2,8 @@
 use core::marker::PhantomData;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, Platform, RawLock, TicketLock};
+use stanchion_core::{Atomic, Platform, RawLock};
+use stanchion_family::TicketLock;
 
 /// What may be wrong with it.
 pub(super) trait Flaw: Send + Sync + 'static {

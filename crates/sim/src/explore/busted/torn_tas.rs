@@ -5,7 +5,8 @@ use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, ByteLock, Platform, RawLock};
+use stanchion_core::{Atomic, Platform, RawLock};
+use stanchion_family::ByteLock;
 
 /// The lock.
 struct TornTas<P: Platform>(P::U8);

@@ -6,7 +6,8 @@ use crate::explore::fault::Fault;
 use crate::explore::subjects::Subject;
 use stanchion_core::order::{Acquire, Relaxed};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, ByteLock, Platform, RawLock};
+use stanchion_core::{Atomic, Platform, RawLock};
+use stanchion_family::ByteLock;
 
 /// The lock.
 struct TryLies<P: Platform>(P::U8);

@@ -1,4 +1,4 @@
-//! Halting and kicking: no more than [`Platform::halt_while`](stanchion_core::Platform::halt_while) promises.
+//! Halting and kicking: no more than [`Machine::halt_while`](stanchion_core::Machine::halt_while) promises.
 //!
 //! A kick that comes after the comparison of a halt ends that halt. One that came before is kept for the next halt, as by a futex
 //! with a sticky word, or forgotten, as by a hypervisor that wakes whoever sleeps ([`Fault::ForgottenKicks`]). A halt in a handler ends

@@ -7,9 +7,8 @@ use super::super::plan::Coin;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
-use stanchion_core::CpuId;
-use stanchion_core::nodes::{NodeId, State};
-use stanchion_core::percpu::Domain;
+use stanchion_core::nodes::State;
+use stanchion_core::{CpuId, Domain, NodeId};
 
 /// The heavy barrier fails once in so many times.
 const BARRIER_FAILS_ONE_IN: u64 = 3;

@@ -7,8 +7,7 @@ use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
 use crate::coroutine::{in_context, suspend};
 use core::cell::RefCell;
-use stanchion_core::CpuId;
-use stanchion_core::nodes::NodeId;
+use stanchion_core::{CpuId, NodeId};
 
 thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::idle());

@@ -3,9 +3,9 @@ use super::super::chooser::Set;
 use super::super::failure::{Failure, Kind};
 use super::super::sharing::{How, Sharing, Wants};
 use super::super::{CONTEXTS, Ctx};
-use stanchion_core::catalogue::{Asks, SecondByte};
-use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
+use stanchion_family::catalogue::{Asks, SecondByte};
+use stanchion_family::tail::NodeCode;
 
 /// Marks in the second byte of a reader-writer lock with a queue: the head lets nobody pass, and it has no CPU.
 const WAITING: u8 = 2;

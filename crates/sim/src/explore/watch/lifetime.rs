@@ -2,7 +2,7 @@
 use super::super::Ctx;
 use super::super::chooser::{Set, bit};
 use super::super::plan::Plan;
-use stanchion_core::catalogue::AfterRelease;
+use stanchion_family::catalogue::AfterRelease;
 
 /// Who uses the first lock, and whether it is destroyed.
 pub(in super::super) struct Lifetime {

@@ -20,9 +20,9 @@ use guard::{Guard, no_row};
 use lifetime::Lifetime;
 pub(super) use locks::Locks;
 use stanchion_core::CpuId;
-use stanchion_core::catalogue::{Asks, Overtaking, SecondByte, Tail};
-use stanchion_core::tail::NodeCode;
 use stanchion_core::transitions::{Table, Word};
+use stanchion_family::catalogue::{Asks, Overtaking, SecondByte, Tail};
+use stanchion_family::tail::NodeCode;
 
 /// A waiter that must not wait behind others is overtaken so often at most.
 const WITH_PRIORITY: u32 = 1;

@@ -3,7 +3,7 @@ use super::super::Ctx;
 use super::super::chooser::{Set, bit};
 use super::Watch;
 use super::guard::Guard;
-use stanchion_core::catalogue::Tail;
+use stanchion_family::catalogue::Tail;
 
 impl Watch {
     /// `me` waits for a limited time from now on, or does so no more.

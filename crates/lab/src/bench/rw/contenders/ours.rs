@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use lock_api::{RawRwLock, RwLock};
 use stanchion::lock;
 use stanchion::native::{Counted, force_fenced_release};
-use stanchion_core::catalogue::{self, Facts};
+use stanchion_family::catalogue::{self, Facts};
 
 /// What a lock needs beside itself. Lines of a class are numbered by thread in 1 MiB of address space, of which only touched pages are
 /// memory.
@@ -88,4 +88,4 @@ macro_rules! rows {
     };
 }
 
-stanchion_core::for_each_rwlock! { (); rows; }
+stanchion_family::for_each_rwlock! { (); rows; }

@@ -1,0 +1,378 @@
+//! `owner-qspin`: the queued spin lock that knows its owner, lets newcomers steal until its head objects, and lends time.
+//!
+//! # Motivation
+//!
+//! On a machine whose virtual CPUs are preempted, a queue is only as fast as its slowest member. This lock lets newcomers
+//! take a free lock ahead of the queue for a while, and lets waiters give their time to an owner, or a waiter in front, that does
+//! not run. Nobody halts, so no wake-up can be lost.
+//!
+//! # Provenance
+//!
+//! The native queued spin lock of 64-bit powerpc (2022), described in `reference/algorithms.md` section 8.4, which replaced
+//! the port announced in 2020. What differs, and why:
+//! - The word is two halves, each an atomic of its own, because mixed sizes are not to be had. What the original does by one
+//!   load-linked/store-conditional of 32 bits takes two steps here; the price is stated below.
+//! - The tail names a node and not only a CPU. The original has 15 bits for the CPU and finds the node by looking for the lock's
+//!   address among the four of that CPU, which went wrong when an interrupt met a node that still held the address of an earlier
+//!   queueing (corrected in 2024). Here the tail has the nesting level, so **the hazard of a stale node cannot exist**, and contexts
+//!   numbered 8191 and above go without a node: slower, never wrong. What becomes of a tail without the level is kept as
+//!   `busted-levelless-tail`.
+//! - The hand-over releases: the new head's objection must come after the old one's was withdrawn, or it is withdrawn with it.
+//! - A stealer that claims in two halves always uses a compare-exchange, so switching stealing on and off needs no grace period.
+//!
+//! # Properties
+//!
+//! - Fairness: FIFO among waiters, but newcomers overtake the queue until its head has polled
+//!   [`Tunable::HeadSpins`] times (times [`Tunable::SleepyLockFactor`], if the owner is not running). Then it forbids stealing, and
+//!   **each other context acquires at most once more** before the head: one that had read the upper half just before may still
+//!   claim the lower. With one word there would be no such acquisition. That is what the split costs. Contexts without a
+//!   node respect the head, too, but nobody respects them.
+//! - Progress: somebody gets a free lock, until the head forbids stealing; from then on none while the head is preempted, but waiters
+//!   behind it give it their time.
+//! - Memory: 4 bytes a lock, four nodes a context. Release is one store of two bytes.
+//!
+//! # The word
+//!
+//! ```text
+//!   lower half                              upper half
+//!   15       14 ............... 1   0       15           14 ............... 2   1 .. 0
+//!  +--------+---------------------+------+ +------------+---------------------+-------+
+//!  | sleepy | owner's number + 1  |locked| | must queue | last's number + 1   | level |
+//!  +--------+---------------------+------+ +------------+---------------------+-------+
+//! ```
+//!
+//! Shown as `(tail, pending, locked)`: the tail without the must-queue bit, that bit, and 0, 1 or 3 (sleepy).
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | `*,*,0` | `*,*,1` | claim: a newcomer (which saw no must-queue bit), or the head |
+//! | `*,*,1` | `*,*,3` | somebody saw that the owner does not run |
+//! | `p,m,*` | `n,m,*` | a waiter queues |
+//! | `n,0,*` | `n,1,*` | the head forbids stealing |
+//! | `n,1,*` | `n,0,*` | the head allows it again: it owns the lock, or confers |
+//! | `n,*,l` | `0,0,l` | the head owns the lock and was the last |
+//! | `*,*,l` | `*,*,0` | release |
+//!
+//! # The queue
+//!
+//! ```text
+//!   tail ----------------------------------------------+
+//!                                                      v
+//!   +-----------+  next  +-------------+  next  +-------------+
+//!   | head      |------->| waiter      |------->| last        |
+//!   | state=HEAD|        | state=WAIT  |        | state=WAIT  |
+//!   +-----------+        | or TOLD     |        | or TOLD     |
+//!    polls the lock      +-------------+        +-------------+
+//!                          polls its state, looks after the one in front
+//! ```
+//!
+//! # Invariants
+//!
+//! - **I1** The locked bit is 1 exactly while some context holds the lock; the lower half changes from 0 only by
+//!   compare-exchange.
+//! - **I2** The sleepy bit is set only by an exchange of a locked lower half, and the release drops both together. So a free
+//!   lower half is zero, and the claim needs to expect nothing else.
+//! - **I3** The must-queue bit is changed only by the head, or by the owner that was head until just now. They take turns,
+//!   because the owner changes it before it hands the headship over.
+//! - **I4** A node's `next` is written once after its context published it, by the context that displaced it from the tail.
+//! - **I5** A node's `state` is written by its own context before it is published, after that only by the context in front: WAIT and
+//!   TOLD (the owner does not run) any number of times, then HEAD once.
+//!
+//! ## Memory orderings
+//!
+//! Exclusion: the release store (O4) against the claims (O1, O2). The queue: a node is ready before it is published (O5
+//! with itself and O6), a link leads to a node that is ready (O6, O7), and headship is handed over by O8 to O9, which also puts the
+//! two heads' changes of the must-queue bit into their order (I3). All about who runs is a hint.
+mod waiter;
+
+use crate::percpu::PerCpu;
+use crate::platform::FamilyDomain;
+use crate::platform::FamilyPlatform;
+use crate::slow_path::{NODELESS_POLLS, count_nesting};
+use crate::tail::NodeCode;
+use stanchion_core::events::Event;
+use stanchion_core::lock::{ConstLock, RawLock};
+use stanchion_core::machine::{self, Atomic, ConstAtomic};
+use stanchion_core::numbers::CpuId;
+use stanchion_core::order::{Acquire, Relaxed, Release};
+use stanchion_core::transitions::{Field, Is, Row, Table, Word};
+use stanchion_core::tunables::Tunable;
+use waiter::{AllowStealing, Waiter};
+
+/// The queued lock that knows its owner; see the [module](self).
+#[repr(C, align(4))]
+pub struct OwnerQueuedLock<P: FamilyPlatform> {
+    /// The lower half: who holds the lock.
+    held: P::U16,
+    /// The upper half: who waits, and whether newcomers must.
+    queue: P::U16,
+}
+
+const LOCKED: u16 = 1;
+const SLEEPY: u16 = 1 << 15;
+const OWNER_SHIFT: u32 = 1;
+/// The owner's number plus one; 0 if it has none.
+const OWNER_MASK: u16 = (1 << 14) - 1;
+const _: () = assert!(CpuId::LIMIT <= OWNER_MASK);
+
+const MUST_QUEUE: u16 = 1 << 15;
+const TAIL_MASK: u16 = MUST_QUEUE - 1;
+
+const TRANSITIONS: Table = Table(&[
+    Row::claim("claim: t,m,0 -> t,m,1"),
+    Row::named("the owner was seen preempted: t,m,1 -> t,m,3").locked(Is::Value(1), Is::Value(3)),
+    Row::queue("queue: p,m,l -> n,m,l"),
+    Row::named("the head forbids stealing: n,0,l -> n,1,l").pending(Is::Value(0), Is::Value(1)),
+    Row::named("the head allows stealing again: n,1,l -> n,0,l").pending(Is::Value(1), Is::Value(0)),
+    Row::named("the head was the last: n,0,l -> 0,0,l")
+        .tail(Is::NonZero, Is::Value(0))
+        .pending(Is::Value(0), Is::Value(0))
+        .locked(Is::NonZero, Is::NonZero),
+    Row::named("the head was the last and had forbidden stealing: n,1,l -> 0,0,l")
+        .tail(Is::NonZero, Is::Value(0))
+        .pending(Is::Value(1), Is::Value(0))
+        .locked(Is::NonZero, Is::NonZero),
+    Row::named("release: t,m,l -> t,m,0").locked(Is::NonZero, Is::Value(0)),
+]);
+
+impl<P: FamilyPlatform> RawLock for OwnerQueuedLock<P> {
+    type Platform = P;
+    const NAME: &'static str = "owner-qspin";
+    const TRANSITIONS: Table = TRANSITIONS;
+
+    fn new() -> Self {
+        Self { held: P::U16::new(0), queue: P::U16::new(0) }
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        let mine = held_by::<P>();
+        // ord: O1 pairs O4: the previous holder's section comes before ours
+        if self.must_queue() || self.held.compare_exchange(0, mine, Acquire, Relaxed).is_err() {
+            self.acquire_slow(mine);
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        !self.must_queue() && self.claim(held_by::<P>())
+    }
+
+    #[inline]
+    fn release(&self) {
+        TRANSITIONS.check(Field::Locked, || shown(self.held.peek()), 0u8);
+        // ord: O4 pairs O1, O2: our section, and our leaving of the queue, comes before the next holder's
+        self.held.store(0, Release);
+    }
+
+    fn word(&self) -> Word {
+        let (held, queue) = (self.held.peek(), self.queue.peek());
+        Word { tail: queue & TAIL_MASK, pending: (queue >> 15) as u8, locked: shown(held) }
+    }
+}
+
+const fn shown(held: u16) -> u8 {
+    (held & LOCKED) as u8 | ((held >> 15) as u8) << 1
+}
+
+/// The lower half of a lock that the calling context holds.
+#[inline]
+fn held_by<P: FamilyPlatform>() -> u16 {
+    LOCKED | P::this_cpu().map_or(0, |cpu| (cpu.index() + 1) << OWNER_SHIFT)
+}
+
+/// Who holds a lock whose lower half is `held`, if it is locked, and its owner has a number.
+const fn owner_of(held: u16) -> Option<CpuId> {
+    match (held >> OWNER_SHIFT) & OWNER_MASK {
+        0 => None,
+        number => CpuId::new(number - 1),
+    }
+}
+
+impl<P: FamilyPlatform> OwnerQueuedLock<P> {
+    /// Whether the head forbids stealing. Whoever read no may claim once after it did.
+    #[inline(always)]
+    fn must_queue(&self) -> bool {
+        // ord: O10 alone: decides the way only, the claim decides the lock
+        self.queue.load(Relaxed) & MUST_QUEUE != 0
+    }
+
+    /// `*,*,0 -> *,*,1`
+    #[inline]
+    fn claim(&self, mine: u16) -> bool {
+        // ord: O11 alone: keeps a failing claim from owning the line
+        self.held.load(Relaxed) == 0
+            // ord: O2 pairs O4: the previous holder's section comes before ours
+            && self.held.compare_exchange(0, mine, Acquire, Relaxed).is_ok()
+    }
+
+    #[cold]
+    #[inline(never)] // so that the way to it is the same with and without events
+    fn acquire_slow(&self, mine: u16) {
+        P::count(Event::LockSlowpath);
+        P::publish_running();
+        P::with_domain(|domain| {
+            let cpu = P::this_cpu();
+            let mut mood = Mood::new(cpu.map(|cpu| domain.cpu(cpu)));
+            if self.steal(mine, &mut mood) {
+                return P::count(Event::OwnerSteal);
+            }
+            // A node can be used if its code fits into the tail.
+            let named = cpu.filter(|&cpu| NodeCode::new(cpu, 0).raw() & MUST_QUEUE == 0);
+            let Some(cpu) = named else { return self.acquire_without_node(mine, &mut mood) };
+            let Some(nesting) = domain.cpu(cpu).enter() else {
+                return self.acquire_without_node(mine, &mut mood);
+            };
+            count_nesting::<P>(nesting.level());
+            let me = NodeCode::new(cpu, nesting.level());
+            Waiter { lock: self, domain, me, node: nesting.node() }.acquire(mine, &mut mood);
+        });
+    }
+
+    /// A newcomer polls for a while, unless the head forbids it. Whether it got the lock.
+    fn steal(&self, mine: u16, mood: &mut Mood<'_, P>) -> bool {
+        let mut polls = 0;
+        if P::tunable(Tunable::StealSpins) == 0 {
+            return false;
+        }
+        while !self.must_queue() {
+            // ord: O12 alone: waits until a claim has a chance
+            let seen = self.held.wait_until_polls(1, Relaxed, |held| held == 0);
+            let Err(held) = seen else {
+                if self.claim(mine) {
+                    return true;
+                }
+                continue;
+            };
+            let preempted = self.lend_time(held, mood, false);
+            polls += u32::from(!preempted || P::tunable(Tunable::SpinOnPreemptedOwner) == 0);
+            let limit = if is_remote::<P>(held) { Tunable::RemoteStealSpins } else { Tunable::StealSpins };
+            if polls >= mood.limit(limit) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The way of a context that has no node: polls, respects the head, and is overtaken without bound.
+    fn acquire_without_node(&self, mine: u16, mood: &mut Mood<'_, P>) {
+        P::count(Event::LockNoNode);
+        loop {
+            // ord: O13 alone: waits until a claim has a chance
+            if let Err(held) = self.held.wait_until_polls(NODELESS_POLLS, Relaxed, |held| held == 0) {
+                if !self.lend_time(held, mood, false) {
+                    P::yield_slice();
+                }
+            } else if self.must_queue() {
+                P::yield_slice(); // the head is to go first, and may need this CPU for it
+            } else if self.claim(mine) {
+                return;
+            }
+        }
+    }
+
+    /// If the owner that `held` names does not run: marks the lock and, if it still is the owner, gives it this context's time.
+    /// Whether it was seen not to run. `lets_steal`: the caller forbade stealing, and allows it for as long as it is away.
+    fn lend_time(&self, mut held: u16, mood: &mut Mood<'_, P>, lets_steal: bool) -> bool {
+        if !P::paravirt() || held & LOCKED == 0 {
+            return false;
+        }
+        if held & SLEEPY != 0 {
+            mood.learn_sleepy();
+        } else if mood.is_sleepy() && P::tunable(Tunable::SleepyLockSticky) != 0 {
+            held = self.mark_sleepy(held, mood);
+        }
+        let Some(owner) = owner_of(held) else { return false };
+        let count = P::yield_count(owner);
+        if count.is_multiple_of(2) {
+            return false;
+        }
+        held = self.mark_sleepy(held, mood);
+        if P::tunable(Tunable::YieldOwner) == 0 {
+            return true;
+        }
+        // ord: O14 alone: the reason is read again after the count, so that the count belongs to an owner
+        P::fence(Acquire);
+        // ord: O15 alone: a hint, behind the fence O14
+        if self.held.load(Relaxed) == held {
+            let _stealing = lets_steal.then(|| AllowStealing::new(self));
+            P::count(Event::OwnerConfer);
+            P::confer(owner, count);
+            P::publish_running();
+        }
+        true
+    }
+
+    /// `*,*,1 -> *,*,3`, if nobody else did and the owner is the same. What the lower half is then, as far as we know.
+    fn mark_sleepy(&self, held: u16, mood: &mut Mood<'_, P>) -> u16 {
+        if P::tunable(Tunable::SleepyLock) == 0 {
+            return held;
+        }
+        mood.learn_sleepy();
+        // ord: O16 alone: a hint to other waiters; changes nothing about who holds the lock (I2)
+        if held & SLEEPY != 0 || self.held.compare_exchange(held, held | SLEEPY, Relaxed, Relaxed).is_err() {
+            return held;
+        }
+        P::count(Event::OwnerSleepy);
+        held | SLEEPY
+    }
+}
+
+/// Whether the owner was last known to run on another NUMA node.
+fn is_remote<P: FamilyPlatform>(held: u16) -> bool {
+    P::is_numa() && owner_of(held).is_some_and(|owner| P::numa_node_of(owner) != P::numa_node())
+}
+
+/// Whether this acquisition has seen that owners of the lock are preempted, which makes it more patient.
+struct Mood<'a, P: FamilyPlatform> {
+    percpu: Option<&'a PerCpu<P>>,
+    sleepy: bool,
+}
+
+impl<'a, P: FamilyPlatform> Mood<'a, P> {
+    /// The mood at the start: as it was a while ago, if the context remembers.
+    fn new(percpu: Option<&'a PerCpu<P>>) -> Self {
+        let memory = P::tunable(Tunable::SleepyLockInterval);
+        let remembers = |percpu: &PerCpu<P>| {
+            // ord: O17 alone: private to this context; a handler that learns in between changes nothing that matters
+            let seen = percpu.sleepy_seen.load(Relaxed);
+            seen != 0 && micros::<P>().wrapping_sub(seen) < memory
+        };
+        Self { percpu, sleepy: memory != 0 && P::paravirt() && percpu.is_some_and(remembers) }
+    }
+
+    fn is_sleepy(&self) -> bool {
+        self.sleepy
+    }
+
+    fn learn_sleepy(&mut self) {
+        if P::tunable(Tunable::SleepyLock) == 0 {
+            return;
+        }
+        if let Some(percpu) = self.percpu
+            && P::tunable(Tunable::SleepyLockInterval) != 0
+        {
+            // ord: O18 alone: as O17, private to this context
+            percpu.sleepy_seen.store(micros::<P>(), Relaxed);
+        }
+        self.sleepy = true;
+    }
+
+    /// So many polls, or more of them on a lock whose owners are preempted.
+    fn limit(&self, polls: Tunable) -> u32 {
+        let factor = if self.sleepy { P::tunable(Tunable::SleepyLockFactor).max(1) } else { 1 };
+        P::tunable(polls).saturating_mul(factor)
+    }
+}
+
+/// Never zero, which stands for never.
+fn micros<P: FamilyPlatform>() -> u32 {
+    machine::micros::<P>().max(1)
+}
+
+impl<P: FamilyPlatform> ConstLock for OwnerQueuedLock<P>
+where
+    P::U16: ConstAtomic<u16>,
+{
+    const NEW: Self = Self { held: P::U16::ZERO, queue: P::U16::ZERO };
+}
