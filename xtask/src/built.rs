@@ -9,30 +9,32 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
 }
 
-/// Builds `libstanchion_preload.so`, for this machine or another one, and says where it is.
+/// Builds `libstanchion_preload.so`, with all locks, for this machine or another one, and says where it is.
 pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
-    release(root, "stanchion-preload", "libstanchion_preload.so", "the interposer", foreign)
+    let family = &["--features", "family"];
+    release(root, "stanchion-preload", family, "libstanchion_preload.so", "the interposer", foreign)
 }
 
 /// Builds the `stanchion` command and says where it is.
 pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
-    release(root, "stanchion-lab", "stanchion", "the laboratory", None)
+    release(root, "stanchion-lab", &[], "stanchion", "the laboratory", None)
 }
 
 /// Builds the model checker's program and says where it is.
 pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
-    release(root, "stanchion-model", "stanchion-model", "the model", None)
+    release(root, "stanchion-model", &[], "stanchion-model", "the model", None)
 }
 
 fn release(
     root: &Path,
     package: &str,
+    features: &[&str],
     file: &str,
     what: &str,
     foreign: Option<&Foreign>,
 ) -> io::Result<PathBuf> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--release", "-p", package]).current_dir(root);
+    cargo.args(["build", "--quiet", "--release", "-p", package]).args(features).current_dir(root);
     let mut directory = target(root);
     if let Some(foreign) = foreign {
         foreign.for_cargo(&mut cargo);

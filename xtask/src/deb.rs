@@ -87,7 +87,7 @@ fn stage(root: &Path, work: &Path, libdir: &str) -> io::Result<PathBuf> {
     let destdir = work.join("tree/all");
     let usr = destdir.join("usr");
     let prefix = PathBuf::from("/usr");
-    capi::install_to(root, &Places { prefix, libdir: libdir.into(), destdir: Some(destdir) })?;
+    capi::install_to(root, &Places { prefix, libdir: libdir.into(), destdir: Some(destdir), family: false })?;
     let interposer = built::interposer(root, None)?;
     let command = built::laboratory(root)?;
     let put = |from: &Path, below: &str| -> io::Result<PathBuf> {

@@ -130,7 +130,7 @@ enum Task {
     },
     /// Build the kernel of the guest world, to be run by `stanchion guest`
     Guest(guest::Request),
-    /// Write crates/capi/include/stanchion.h from the C interface
+    /// Write crates/capi/include/stanchion.h and stanchion_family.h from the C interface
     Header {
         /// Write nothing; fail when the file is not current
         #[arg(long)]
@@ -147,6 +147,9 @@ enum Task {
         /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
         #[arg(long, value_name = "DIR")]
         destdir: Option<PathBuf>,
+        /// With the locks of stanchion_family.h
+        #[arg(long)]
+        family: bool,
     },
     /// Build Debian packages: stanchion, libstanchion0, libstanchion-dev, libstanchion-preload
     Deb {
@@ -220,8 +223,9 @@ fn main() -> ExitCode {
         Task::Locks { check } => locks::run(&root, check),
         Task::Guest(request) => guest::run(&root, &request),
         Task::Header { check } => capi::header(&root, check),
-        Task::Install { prefix, libdir, destdir } => {
-            capi::install(&root, &capi::Places { prefix, libdir, destdir: capi::destdir(destdir) })
+        Task::Install { prefix, libdir, destdir, family } => {
+            let destdir = capi::destdir(destdir);
+            capi::install(&root, &capi::Places { prefix, libdir, destdir, family })
         }
         Task::Capi => capi::check(&root),
         Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules),

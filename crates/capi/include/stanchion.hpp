@@ -116,7 +116,9 @@ private:
 STANCHION_MUTEX_(mutex, mutex);                 /* the default: 4 bytes */
 STANCHION_MUTEX_(checked_mutex, checked_mutex); /* throws for misuse: 16 bytes */
 STANCHION_MUTEX_(counted_mutex, counted_mutex); /* counts its events */
+#ifdef STANCHION_FAMILY_H                        /* whoever includes stanchion_family.h first: */
 STANCHION_EACH_FAMILY(STANCHION_FAMILY_)        /* byte_mutex, ticket_mutex and so on */
+#endif
 
 #undef STANCHION_MUTEX_
 #undef STANCHION_FAMILY_

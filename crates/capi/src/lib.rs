@@ -1,4 +1,5 @@
-//! The locks for C and C++. `include/stanchion.h` is generated from here by `cargo xtask header`.
+//! The locks for C and C++. `cargo xtask header` generates `include/stanchion.h` from here, and `include/stanchion_family.h` from what the
+//! feature `family` adds.
 //!
 //! Rules of every function:
 //!

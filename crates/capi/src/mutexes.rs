@@ -5,7 +5,11 @@ use core::ffi::c_int;
 use libc::timespec;
 use stanchion::native::{CountedDestroyable, Counting, Destroyable, Native};
 use stanchion::{Raw, lock};
+#[cfg(not(feature = "family"))]
+use stanchion_core as rows;
 use stanchion_core::RawLock;
+#[cfg(feature = "family")]
+use stanchion_family as rows;
 
 /// # Safety
 ///
@@ -171,7 +175,7 @@ macro_rules! family {
     };
 }
 
-stanchion_family::mutex_rows! { Native<Destroyable>; family; }
+rows::mutex_rows! { Native<Destroyable>; family; }
 
 /// Tries to acquire `lock` until `clock` shows `until`; otherwise as `stanchion_mutex_timedlock`.
 ///
@@ -199,7 +203,6 @@ mod tests {
     use super::*;
     use crate::boundary::uncover;
     use core::mem::MaybeUninit;
-    use stanchion_family::catalogue;
 
     /// Whether zero is what the constructor makes.
     pub(super) fn zero_is_free<R, T: Disguise<Inner = Raw<R>>>() -> bool
@@ -218,7 +221,7 @@ mod tests {
         assert!(zero_is_free::<_, stanchion_mutex_t>());
         assert!(zero_is_free::<_, stanchion_counted_mutex_t>());
         for (name, is_free) in EACH {
-            let facts = catalogue::mutex(name);
+            let facts = rows::catalogue::mutex(name);
             let typed = (facts.bytes == 4 || !facts.is_variant()) && *name != "stanchion";
             assert_eq!(is_free.len(), usize::from(typed), "{name}: the default is `stanchion_mutex_t`");
             assert!(

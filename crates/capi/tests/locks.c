@@ -2,6 +2,8 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "checks.h"
 
+#include <stanchion_family.h>
+
 #include <sched.h>
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 /* A plugin that uses the library, for plugin_host.c. */
-#include <stanchion.h>
+#include <stanchion_family.h>
 
 static stanchion_mutex_t mutex = STANCHION_MUTEX_INIT;
 static stanchion_pv_qspin_t queued;

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <stanchion_family.h>
 #include <stanchion.hpp>
 
 namespace {

@@ -3,7 +3,7 @@
 //! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `verbose` (`verbose.rs`), `stats=PATH` or `stats`, `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas.
 //! Anything that is not understood leaves the whole process to libc, with one line on standard error that says why.
 use crate::fork;
-use crate::locks::{ALGORITHMS, Choice, zero_is_free};
+use crate::locks::{ALGORITHMS, Choice, NO_SUCH_LOCK, zero_is_free};
 use crate::say::{Line, say};
 use crate::{rules, stats, trace};
 use core::ffi::{CStr, c_char};
@@ -182,7 +182,7 @@ impl Asked {
             (b"lock", Some(b"libc")) => self.choice = None,
             (b"lock", Some(value)) => match lock_named(value) {
                 Some(found) => self.choice = Some(found),
-                None => return refused("no such lock"),
+                None => return refused(NO_SUCH_LOCK),
             },
             (name, Some(value)) => match (tunable(name), number(value)) {
                 (Some(tunable), Some(number)) => tunables::set(tunable, number),

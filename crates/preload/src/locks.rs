@@ -4,7 +4,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
 use stanchion::deadline::Deadline;
 use stanchion::native::{Native, Observed};
+#[cfg(not(feature = "family"))]
+use stanchion_core as rows;
 use stanchion_core::{ConstLock, RawLock, StanchionLock};
+#[cfg(feature = "family")]
+use stanchion_family as rows;
 
 /// The world of locks in foreign memory, in which `stats` can see what happens.
 pub(crate) type World = Native<Observed>;
@@ -90,8 +94,15 @@ macro_rules! algorithms {
     };
 }
 
+/// Why a name is refused that no lock of this build has.
+pub(crate) const NO_SUCH_LOCK: &str = if cfg!(feature = "family") {
+    "no such lock"
+} else {
+    "no such lock in this build; more are in one of `cargo build --release -p stanchion-preload --features family`"
+};
+
 /// All that the catalogue says can be preloaded. The first is the default.
-pub(crate) static ALGORITHMS: &[Algorithm] = stanchion_family::mutex_rows! { World; algorithms; };
+pub(crate) static ALGORITHMS: &[Algorithm] = rows::mutex_rows! { World; algorithms; };
 
 /// The lock that a process chose; a number so that it fits into an atomic.
 #[derive(Clone, Copy, PartialEq, Eq)]

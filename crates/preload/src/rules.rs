@@ -6,7 +6,7 @@
 //! A mutex is decided upon at its first use, and notes the decision beside its kind (W2). The words are kept as they were when they were read: the
 //! program may change its environment, or write over it.
 use crate::config;
-use crate::locks::Choice;
+use crate::locks::{Choice, NO_SUCH_LOCK};
 use crate::maps;
 use crate::object::Mutex;
 use crate::stats::stack;
@@ -45,7 +45,7 @@ pub(crate) fn parse(word: &[u8]) -> Option<Result<Choice, &'static str>> {
     let (place, name) = split(word)?;
     Some(match (Where::parse(place), config::lock_named(name)) {
         (None, _) => Err("lock@ takes 0xADDRESS, FILE or FILE+0xOFFSET"),
-        (_, None) => Err("no such lock for single mutexes"),
+        (_, None) => Err(NO_SUCH_LOCK),
         (Some(_), Some(choice)) => Ok(choice),
     })
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask capi`: installs the C library below the target directory, looks at its symbols, and builds and runs programs with it.
 use crate::built;
 use crate::capi::faults;
-use crate::capi::header::HEADER;
+use crate::capi::header::{FAMILY_HEADER, HEADER};
 use crate::capi::install::{self, Places, functions_of};
 use crate::capi::panics;
 use crate::capi::plugins;
@@ -17,6 +17,8 @@ const ACCEPTED: &[(&str, &str, &str)] = &[
     ("c", "c11", "stanchion.h"),
     ("c", "c17", "stanchion.h"),
     ("c++", "c++17", "stanchion.h"),
+    ("c", "c11", "stanchion_family.h"),
+    ("c++", "c++17", "stanchion_family.h"),
     ("c++", "c++17", "stanchion.hpp"),
     ("c++", "c++20", "stanchion.hpp"),
 ];
@@ -84,14 +86,19 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
     let _ = fs::remove_dir_all(&work);
     let installed = Installed { destdir: work.join("dest"), programs: work.join("programs") };
     fs::create_dir_all(&installed.programs)?;
-    let places =
-        Places { prefix: "/usr".into(), libdir: "lib".into(), destdir: Some(installed.destdir.clone()) };
+    let places = Places {
+        prefix: "/usr".into(),
+        libdir: "lib".into(),
+        destdir: Some(installed.destdir.clone()),
+        family: true,
+    };
     install::install(root, &places)?;
-    let functions = functions_of(&fs::read_to_string(root.join(HEADER))?);
+    let headers = [HEADER, FAMILY_HEADER].map(|header| fs::read_to_string(root.join(header)));
+    let functions = functions_of(&headers.into_iter().collect::<io::Result<String>>()?);
 
     let mut tally = Tally::default();
     tally.note(
-        "the shared library has the header's functions, versioned",
+        "the shared library has the headers' functions, versioned",
         symbols::check(&installed, &functions)?,
     );
     let toolchains = toolchains()?;
@@ -105,7 +112,7 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
             }
         }
     }
-    tally.note("the test programs call every function of the header", {
+    tally.note("the test programs call every function of the headers", {
         let called = symbols::called(&installed, &toolchains[0])?;
         symbols::missing(&functions, &called, "called by no test program")
     });

@@ -1,4 +1,4 @@
-//! `cargo xtask header`: writes `stanchion.h` from the C interface.
+//! `cargo xtask header`: writes `stanchion.h` from the C interface, and `stanchion_family.h` from what its feature `family` adds.
 //!
 //! The interface is largely written by macros, so it is read as the compiler expands it. The option for that is unstable, and asked for
 //! by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
@@ -7,12 +7,15 @@ use crate::capi::shared::{self, failed};
 use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};
 use core::fmt::Write as _;
 use stanchion_family::catalogue::MUTEXES;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{fs, io};
 
 /// Where it is, from the root of the workspace.
 pub(crate) const HEADER: &str = "crates/capi/include/stanchion.h";
+/// The same of the types that come with the feature `family`.
+pub(crate) const FAMILY_HEADER: &str = "crates/capi/include/stanchion_family.h";
 
 const PREAMBLE: &str = "\
 /*
@@ -30,8 +33,8 @@ const PREAMBLE: &str = "\
  *     cc program.c $(pkg-config --cflags --libs stanchion)
  *
  * TYPES
- *     The lock is chosen by the type. stanchion_mutex_t is the default; stanchion_checked_mutex_t tells misuse; the others are the rest
- *     of the family. Each type has a STANCHION_..._INIT, which is all zeroes: static and calloc()ed objects need none. There is nothing to
+ *     The lock is chosen by the type. stanchion_mutex_t is the default; stanchion_checked_mutex_t tells misuse; those of reader-writer
+ *     locks follow. stanchion_family.h has the locks that these are compared with. Each type has a STANCHION_..._INIT, which is all zeroes: static and calloc()ed objects need none. There is nothing to
  *     destroy. Objects are shared by the threads of one process, not by processes.
  *
  * ERRORS
@@ -51,6 +54,16 @@ const PREAMBLE: &str = "\
  *     line on the standard error output that begins with \"stanchion:\".
  */";
 
+const FAMILY_PREAMBLE: &str = "\
+/*
+ * stanchion_family.h - the locks that stanchion.h is compared with, and came from
+ *
+ * Written by `cargo xtask header` from crates/capi/src; do not edit. MIT or Apache-2.0, at your choice.
+ *
+ * The library has them if it was built with the feature `family` (`cargo xtask install --family`). What stanchion.h says of types, errors,
+ * time, signals and faults holds for them, too.
+ */";
+
 const MACROS: &str = "\
 #ifdef __cplusplus
 #define STANCHION_NOEXCEPT noexcept
@@ -66,22 +79,27 @@ const MACROS: &str = "\
 #define STANCHION_PERCPU_RWLOCK_INIT_IN(class_) {(class_), {0, 0, 0}}
 ";
 
-/// Writes the header, or with `check` says whether the one that is there is what the code says.
+/// Writes the headers, or with `check` says whether those that are there are what the code says.
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
-    let wanted = generate(root)?;
-    let path = root.join(HEADER);
-    if !check {
-        fs::write(&path, wanted)?;
-        println!("header: wrote {HEADER}");
-        return Ok(ExitCode::SUCCESS);
+    let product = generate(root, None)?;
+    let family = generate(root, Some(&product))?;
+    let mut code = ExitCode::SUCCESS;
+    for (header, wanted) in [(HEADER, product), (FAMILY_HEADER, family)] {
+        let path = root.join(header);
+        if !check {
+            fs::write(&path, wanted)?;
+            println!("header: wrote {header}");
+            continue;
+        }
+        let found = fs::read_to_string(&path).unwrap_or_default();
+        if let Some(line) = first_difference(&found, &wanted) {
+            println!("header: {header}:{line} is not what crates/capi/src says; run `cargo xtask header`");
+            code = ExitCode::FAILURE;
+        } else {
+            println!("header: {header} is current");
+        }
     }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    if let Some(line) = first_difference(&found, &wanted) {
-        println!("header: {HEADER}:{line} is not what crates/capi/src says; run `cargo xtask header`");
-        return Ok(ExitCode::FAILURE);
-    }
-    println!("header: {HEADER} is current");
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// The number of the first line that differs.
@@ -92,11 +110,14 @@ fn first_difference(found: &str, wanted: &str) -> Option<usize> {
     Some(found.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count() + 1)
 }
 
-fn generate(root: &Path) -> io::Result<String> {
+/// The header of the product; or, given that, the header of what the feature adds.
+fn generate(root: &Path, product: Option<&str>) -> io::Result<String> {
     let target = built::target(root).join("header");
     fs::create_dir_all(&target)?;
     let expanded = Command::new("cargo")
-        .args(["rustc", "--quiet", "-p", "stanchion-capi", "--lib", "--target-dir"])
+        .args(["rustc", "--quiet", "-p", "stanchion-capi", "--lib"])
+        .args(product.map_or(&[][..], |_| &["--features", "family"]))
+        .arg("--target-dir")
         .arg(&target)
         .args(["--", "-Zunpretty=expanded"])
         .env("RUSTC_BOOTSTRAP", "stanchion_c")
@@ -108,14 +129,32 @@ fn generate(root: &Path) -> io::Result<String> {
     }
     let source = target.join("expanded.rs");
     fs::write(&source, &expanded.stdout)?;
+    let config = match product {
+        None => config(&shared::version(root)?),
+        Some(product) => family_config(product),
+    };
     let bindings = Builder::new()
-        .with_config(config(&shared::version(root)?))
+        .with_config(config)
         .with_src(&source)
         .generate()
         .map_err(|error| io::Error::other(format!("{}: {error}", source.display())))?;
     let mut text = Vec::new();
     bindings.write(&mut text);
-    finish(&String::from_utf8(text).map_err(|_| failed("the header is no text"))?)
+    finish(&String::from_utf8(text).map_err(|_| failed("the header is no text"))?, product.is_some())
+}
+
+/// The same form without what the product's header has.
+fn family_config(product: &str) -> Config {
+    let mut config = config("");
+    config.header = Some(FAMILY_PREAMBLE.to_owned());
+    config.include_guard = Some("STANCHION_FAMILY_H".to_owned());
+    config.sys_includes = Vec::new();
+    config.includes = vec!["stanchion.h".to_owned()];
+    config.after_includes = None;
+    let words = product.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let names: BTreeSet<_> = words.filter(|word| word.to_lowercase().starts_with("stanchion_")).collect();
+    config.export.exclude = names.into_iter().map(str::to_owned).collect();
+    config
 }
 
 fn config(version: &str) -> Config {
@@ -141,7 +180,7 @@ fn config(version: &str) -> Config {
 }
 
 /// Puts the initialisers behind their types, and says things in the words of C.
-fn finish(text: &str) -> io::Result<String> {
+fn finish(text: &str, lists_each: bool) -> io::Result<String> {
     let text = text.replace("\n *\n * # Safety\n *\n * ", "\n *\n * Caller: ");
     let text = text.replace("/**\n   * For the library alone.\n   */", "/* For the library alone. */");
     let text = text.replace("\nSTANCHION_NOEXCEPT;", " STANCHION_NOEXCEPT;");
@@ -156,6 +195,9 @@ fn finish(text: &str) -> io::Result<String> {
     }
     if types == 0 {
         return Err(failed("the header has no type; the interface was not understood"));
+    }
+    if !lists_each {
+        return Ok(out);
     }
     Ok(out.replacen(FIRST_FUNCTION, &format!("\n{}{FIRST_FUNCTION}", each_family(&text)), 1))
 }
@@ -188,12 +230,12 @@ mod tests {
         let text = "typedef struct stanchion_x_t {\n} stanchion_x_t;\n/**\n * Locks.\n *\n * # Safety\n *\n * `x` is.\n */\n";
         let wanted = "typedef struct stanchion_x_t {\n} stanchion_x_t;\n#define STANCHION_X_INIT STANCHION_INIT\n\
                       /**\n * Locks.\n *\n * Caller: `x` is.\n */\n";
-        assert_eq!(finish(text).expect("a type"), wanted);
-        assert!(finish("int f(void);\n").is_err());
+        assert_eq!(finish(text, false).expect("a type"), wanted);
+        assert!(finish("int f(void);\n", false).is_err());
         let twa =
             "typedef struct stanchion_twa_t {\n} stanchion_twa_t;\n\n#ifdef __cplusplus\nextern \"C\" {\n";
         assert!(
-            finish(twa).expect("a type").contains("(X) \\\n    X(twa, 4)\n\n#ifdef"),
+            finish(twa, true).expect("a type").contains("(X) \\\n    X(twa, 4)\n\n#ifdef"),
             "each lock is listed"
         );
     }

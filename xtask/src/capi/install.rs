@@ -4,7 +4,7 @@
 //! Rust code in a program, and what has to run when the program is loaded is not left out. The archive and the shared library are made
 //! of that object.
 use crate::built;
-use crate::capi::header::HEADER;
+use crate::capi::header::{FAMILY_HEADER, HEADER};
 use crate::capi::shared::{self, failed, must_succeed};
 use core::fmt::Write as _;
 use std::os::unix::fs::symlink;
@@ -27,6 +27,8 @@ pub(crate) struct Places {
     pub(crate) libdir: PathBuf,
     /// What to put in front of the prefix when writing.
     pub(crate) destdir: Option<PathBuf>,
+    /// Whether the locks of `stanchion_family.h` are installed, too.
+    pub(crate) family: bool,
 }
 
 impl Places {
@@ -66,11 +68,12 @@ pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> 
         return Err(failed(format!("--prefix {prefix} is no absolute path; give one such as /usr/local")));
     }
     let header = read(&root.join(HEADER))?;
+    let family = if places.family { read(&root.join(FAMILY_HEADER))? } else { String::new() };
     let version = shared::version(root)?;
-    let built = build(root, Profile::Release)?;
+    let built = build(root, Profile::Release, places.family)?;
     let work = built::target(root).join("capi");
     fs::create_dir_all(&work)?;
-    let functions = functions_of(&header);
+    let functions = functions_of(&format!("{header}{family}"));
     let object = one_object(&work, &built.archive, &functions)?;
     let archive = work.join("libstanchion.a");
     let _ = fs::remove_file(&archive);
@@ -85,6 +88,9 @@ pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> 
         Ok(())
     };
     put(places.of("include/stanchion.h"), header.into_bytes())?;
+    if places.family {
+        put(places.of("include/stanchion_family.h"), family.into_bytes())?;
+    }
     put(places.of("include/stanchion.hpp"), fs::read(root.join(WRAPPER))?)?;
     put(places.library("libstanchion.a"), fs::read(&archive)?)?;
     put(places.library(&format!("libstanchion.so.{version}")), fs::read(&library)?)?;
@@ -124,7 +130,7 @@ pub(crate) enum Profile {
 }
 
 /// Has cargo build the archive.
-pub(crate) fn build(root: &Path, profile: Profile) -> io::Result<Built> {
+pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<Built> {
     let target = built::target(root);
     let (name, directory) = match profile {
         Profile::Release => ("release", "release"),
@@ -132,6 +138,7 @@ pub(crate) fn build(root: &Path, profile: Profile) -> io::Result<Built> {
     };
     let mut cargo = Command::new("cargo");
     cargo.args(["rustc", "--profile", name, "-p", "stanchion-capi", "--lib", "--target-dir"]).arg(&target);
+    cargo.args(if family { &["--features", "family"][..] } else { &[] });
     cargo.args(["--", "--print", "native-static-libs"]).current_dir(root).env_remove("CARGO_BUILD_TARGET");
     let output = must_succeed(&mut cargo)?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -276,6 +283,7 @@ mod tests {
             prefix: "/usr".into(),
             libdir: "lib/here".into(),
             destdir: destdir.map(PathBuf::from),
+            family: false,
         };
         assert_eq!(places(None).of("lib/a"), Path::new("/usr/lib/a"));
         assert_eq!(places(Some("/tmp/d")).of("lib/a"), Path::new("/tmp/d/usr/lib/a"));

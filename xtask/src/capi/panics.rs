@@ -18,7 +18,7 @@ pub(crate) fn check(
     toolchain: &Toolchain,
     functions: &[String],
 ) -> io::Result<Result<(), String>> {
-    let built = build(root, Profile::Debug)?;
+    let built = build(root, Profile::Debug, true)?;
     let work = installed.programs.join("debug");
     fs::create_dir_all(&work)?;
     let object = one_object(&work, &built.archive, functions)?;

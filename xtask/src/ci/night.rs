@@ -151,6 +151,8 @@ pub(super) const JOBS: &[Job] = &[
                 "--release",
                 "-p",
                 "stanchion-preload",
+                "--features",
+                "family",
                 "--target",
                 "x86_64-unknown-linux-gnu",
                 "--config",

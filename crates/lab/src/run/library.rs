@@ -27,7 +27,7 @@ pub(crate) fn find(places: &Places) -> Result<PathBuf, String> {
         Some((_, path)) => path.to_owned(),
         None => usual(places.executable).into_iter().find(|path| path.is_file()).ok_or_else(|| {
             format!(
-                "{FILE} not found beside this command; build it with 'cargo build --release -p stanchion-preload', or say \
+                "{FILE} not found beside this command; build it with 'cargo build --release -p stanchion-preload --features family', or say \
                  where it is by --library or STANCHION_PRELOAD"
             )
         })?,
@@ -88,7 +88,11 @@ mod tests {
             assert_eq!(found, Ok(expected), "{at}");
         }
         let (_, found) = installed("elsewhere/lib.so");
-        assert!(found.expect_err("not there").contains("cargo build --release -p stanchion-preload"));
+        assert!(
+            found
+                .expect_err("not there")
+                .contains("cargo build --release -p stanchion-preload --features family")
+        );
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn a_library_that_is_missing_or_none_says_what_to_build() {
     let alone = dir.path().join("stanchion");
     fs::copy(env!("CARGO_BIN_EXE_stanchion"), &alone).expect("copied");
     let line = refused(Command::new(alone).args(["run", "true"]).env_remove("STANCHION_PRELOAD"));
-    assert!(line.contains("cargo build --release -p stanchion-preload"), "{line}");
+    assert!(line.contains("cargo build --release -p stanchion-preload --features family"), "{line}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) fn library() -> PathBuf {
         let profile = PathBuf::from(env!("CARGO_BIN_EXE_stanchion")).with_file_name("");
         let target = profile.parent().expect("a profile's directory lies in that of the target").to_owned();
         let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "-p", "stanchion-preload", "--target-dir"])
+            .args(["build", "--quiet", "-p", "stanchion-preload", "--features", "family", "--target-dir"])
             .arg(&target)
             .status();
         assert!(built.expect("cargo starts").success(), "the interposer builds");

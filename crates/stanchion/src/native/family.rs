@@ -20,6 +20,11 @@ pub struct Tables<C: Counting> {
 
 impl<C: Counting> Tables<C> {
     /// Nobody sleeps.
+    #[expect(
+        clippy::declare_interior_mutable_const,
+        clippy::large_stack_arrays,
+        reason = "it stands in statics only"
+    )]
     pub(super) const NEW: Self = Self { spots: [const { Spots::NEW }; ROWS], heads: Heads::NEW };
 
     /// Frees what all threads but `mine` have there: they do not exist.

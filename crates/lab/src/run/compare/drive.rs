@@ -49,7 +49,7 @@ fn unoptimised(library: &Path) -> Option<String> {
     let debug = library.parent().and_then(Path::file_name).is_some_and(|dir| dir == "debug");
     debug.then(|| {
         format!(
-            "{}: a debug build, whose figures say nothing; cargo build --release -p stanchion-preload",
+            "{}: a debug build, whose figures say nothing; cargo build --release -p stanchion-preload --features family",
             library.display()
         )
     })
