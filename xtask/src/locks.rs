@@ -107,7 +107,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// The modules that have locks of the catalogue.
 pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
     let is_module = |word: &&str| word.starts_with(|c: char| c.is_lowercase());
-    all().flat_map(words).filter(is_module).filter(|word| !matches!(*word, "crate" | "platform")).collect()
+    all()
+        .flat_map(words)
+        .filter(is_module)
+        .filter(|word| !matches!(*word, "crate" | "platform" | "stanchion_core"))
+        .collect()
 }
 
 /// Those of one lock, whether it waits as it does or with paravirtual waiting off. `None`: the catalogue does not know it.
@@ -218,15 +222,17 @@ fn sources() -> String {
     table(&["", "what it is", "variant of", "under programs as they are", "source"], all().map(row))
 }
 
-/// The module of each lock of one of the two crates, and its type if that has the lock's name.
+/// The module of each lock of one of the two crates that is not put together from what both have, and its type if that has the lock's name.
 fn modules(of_product: bool) -> String {
     let product: BTreeSet<_> = product().map(|facts| facts.name).collect();
     let path = |facts: &'static Facts| {
         let (module, name) = facts.path.split('<').next()?.rsplit_once("::")?;
         Some((module.rsplit("::").next()?.trim(), name.trim()))
     };
-    let paths: BTreeSet<_> =
-        all().filter(|facts| product.contains(facts.name) == of_product).filter_map(path).collect();
+    let paths: BTreeSet<_> = all()
+        .filter(|facts| product.contains(facts.name) == of_product && !facts.path.contains("stanchion_core"))
+        .filter_map(path)
+        .collect();
     let modules: BTreeSet<_> = paths.iter().map(|(module, _)| module).collect();
     let mut out = String::new();
     for module in modules {
@@ -276,7 +282,7 @@ mod tests {
     fn the_modules_of_a_lock_are_those_of_all_its_parts() {
         let of =
             |name: &str| modules_of(name).map(|modules| modules.into_iter().collect::<Vec<_>>().join(" "));
-        assert_eq!(of("qrw-spin").as_deref(), Some("qrw qspin"));
+        assert_eq!(of("qrw-spin").as_deref(), Some("qrw qrw_spin qspin"));
         assert_eq!(of("pv-qspin-nopv").as_deref(), Some("pv_qspin"));
         assert_eq!(of("qrw-byte"), None);
     }

@@ -1,9 +1,6 @@
-//! `qrw-spin`: the queued reader-writer lock as the kernel has it; see [`stanchion_core::qrw`].
-use crate::qspin::QSpinLock;
-use stanchion_core::qrw::{QueuedRwLock, RwPolicy};
-
-/// [`QueuedRwLock`] strictly in order, whose waiters spin.
-pub type QueuedSpinRwLock<P> = QueuedRwLock<P, QSpinLock<P>, Strict>;
+//! `qrw-spin`: the queued reader-writer lock as the kernel has it:
+//! [`QueuedRwLock`](stanchion_core::QueuedRwLock) over [`QSpinLock`](crate::QSpinLock).
+use stanchion_core::qrw::RwPolicy;
 
 /// The head lets nobody pass, and spins, as in the kernel. With a queue lock that spins.
 #[derive(Debug)]

@@ -40,7 +40,6 @@
 use stanchion_core::events::Event;
 use stanchion_core::machine::{Atomic, ConstAtomic};
 use stanchion_core::order::{Acquire, Relaxed, Release};
-use stanchion_core::percpu_rw::PerCpuRwLock;
 use stanchion_core::platform::Platform;
 use stanchion_core::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
 use stanchion_core::transitions::{Is, Row, Table, Word};
@@ -64,9 +63,6 @@ const TRANSITIONS: Table = Table(&[
         .tail(Is::Value(0), Is::Value(1))
         .locked(Is::Value(1), Is::Value(0)),
 ]);
-
-/// [`PerCpuRwLock`] over this lock: the form that was announced.
-pub type PerCpuSimpleRwLock<P> = PerCpuRwLock<P, CountRwLock<P>>;
 
 impl<P: Platform, const MOST: u32> RawRwLock for CountRwLock<P, MOST> {
     type Platform = P;

@@ -116,7 +116,7 @@ mod tests {
             found(text),
             [
                 "crates/a/Cargo.toml:6: [arrows-one-way] `stanchion` must not depend on `stanchion-sim`; of our \
-                 crates it may use stanchion-core, stanchion-suite"
+                 crates it may use stanchion-core, stanchion-family, stanchion-suite, stanchion"
             ]
         );
     }

@@ -50,7 +50,7 @@ macro_rules! with_family_rwlocks {
             stated: stated::RW_SIMPLE,
         }
 
-        qrw_spin QueuedSpinRwLock [$crate::qrw_spin::QueuedSpinRwLock<$platform>] "qrw-spin"
+        qrw_spin QueuedSpinRwLock [$crate::stanchion_core::qrw::QueuedRwLock<$platform, $crate::qspin::QSpinLock<$platform>, $crate::qrw_spin::Strict>] "qrw-spin"
             is "As qrw, strictly in order, as in the kernel; waiters spin."
             for "one thread a CPU, none preempted: the kernel's form"
             has counted upgrades reads_again {
@@ -65,7 +65,7 @@ macro_rules! with_family_rwlocks {
             stated: stated::QRW_SPIN,
         }
 
-        percpu_rw_simple PerCpuSimpleRwLock [$crate::rw_simple::PerCpuSimpleRwLock<$platform>] "percpu-rw-simple"
+        percpu_rw_simple PerCpuSimpleRwLock [$crate::stanchion_core::percpu_rw::PerCpuRwLock<$platform, $crate::rw_simple::CountRwLock<$platform>>] "percpu-rw-simple"
             is "As percpu-rw over rw-simple, the form that was announced."
             for "comparisons with `percpu-rw`"
             has celled downgrades reads_again {
