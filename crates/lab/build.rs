@@ -1,6 +1,8 @@
-//! Passes what the binary was built from to `provenance.rs`: compiler, commit, and whether the tree was dirty.
+//! Passes what the binary was built from to `provenance.rs`: compiler, commit, and whether the tree was
+//! dirty.
 //!
-//! Everything here may be missing (a source archive, no `git`): the answer is then `unknown`, never an error. So it is in a debug build.
+//! Everything here may be missing (a source archive, no `git`): the answer is then `unknown`, never an error.
+//! So it is in a debug build.
 use std::path::Path;
 use std::process::Command;
 
@@ -28,8 +30,9 @@ fn unknown() -> (String, &'static str) {
 
 /// The commit and `clean`, `dirty` or `unknown`, of the checkout whose root is this workspace.
 ///
-/// It changes when `HEAD` or the branch that it names does, or what the command is built from. Cargo takes a path that does not exist for a
-/// reason to run this every time, so a branch that has no file of its own is awaited there and among the packed ones.
+/// It changes when `HEAD` or the branch that it names does, or what the command is built from. Cargo takes a
+/// path that does not exist for a reason to run this every time, so a branch that has no file of its own is
+/// awaited there and among the packed ones.
 fn git(root: &Path) -> (String, &'static str) {
     let run = |args: &[&str]| output(Command::new("git").arg("-C").arg(root).args(args));
     // An unpacked archive inside somebody else's repository must not borrow that repository's commit.

@@ -1,6 +1,7 @@
 //! `cargo xtask aarch64`: everything that is shipped, built for aarch64 Linux, and its tests under emulation.
 //!
-//! An emulator on x86-64 orders memory as that does: what runs here says nothing of orderings, which the model checker vouches for.
+//! An emulator on x86-64 orders memory as that does: what runs here says nothing of orderings, which the
+//! model checker vouches for.
 use crate::foreign::{self, Foreign};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -47,7 +48,8 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
     };
     let mut posix = Command::new(env::current_exe()?);
     posix.args(["conform", "--target", TRIPLE, "--preload", "libc", "--preload", "ours", "--timeout", "120"]);
-    // The emulator has no robust mutexes, executes no program, and forks badly where there are threads: libc fails there, too.
+    // The emulator has no robust mutexes, executes no program, and forks badly where there are threads: libc
+    // fails there, too.
     posix.args(["--where-first-passes"]).current_dir(root);
     let steps = [cargo(&["build"], BUILT), cargo(&["test", "--no-fail-fast"], TESTED), posix];
     let mut all = true;

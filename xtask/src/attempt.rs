@@ -1,6 +1,8 @@
-//! `cargo xtask try LOCK`: a lock's own tests in every world that runs on this machine without an emulator, while one works on it.
+//! `cargo xtask try LOCK`: a lock's own tests in every world that runs on this machine without an emulator,
+//! while one works on it.
 //!
-//! What it leaves out, `cargo xtask ci` has: other locks, broken ones, the guest, sanitizers, and schedules and executions by the million.
+//! What it leaves out, `cargo xtask ci` has: other locks, broken ones, the guest, sanitizers, and schedules
+//! and executions by the million.
 use crate::locks;
 use crate::names::nearest;
 use std::path::Path;

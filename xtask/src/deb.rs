@@ -235,7 +235,8 @@ fn control(package: &Package, common: &Common, depends: &[String], kib: u64) -> 
     text
 }
 
-/// The packages with the libraries of the system that a program or library needs, with the lowest version that has all of it.
+/// The packages with the libraries of the system that a program or library needs, with the lowest version
+/// that has all of it.
 fn needed(file: &Path) -> io::Result<Vec<String>> {
     if file.is_symlink() || file.extension().is_some_and(|extension| extension == "a") {
         return Ok(Vec::new());

@@ -10,7 +10,8 @@ pub(crate) struct Foreign {
     pub(crate) triple: &'static str,
     cc: &'static str,
     cxx: &'static str,
-    /// Runs a program that stands behind it; with the libraries that a package manager installed beside this machine's own.
+    /// Runs a program that stands behind it; with the libraries that a package manager installed beside this
+    /// machine's own.
     emulator: [&'static str; 3],
     /// The emulator's flag for a variable that only the program is to see.
     variable: &'static str,

@@ -1,7 +1,8 @@
-//! `cargo xtask locks`: writes the tables of locks into pages, and their modules into their crates, from the catalogue.
+//! `cargo xtask locks`: writes the tables of locks into pages, and their modules into their crates, from the
+//! catalogue.
 //!
-//! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends; see [`TABLES`]. A file of Rust has
-//! comments of its own.
+//! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends;
+//! see [`TABLES`]. A file of Rust has comments of its own.
 use core::fmt::Write as _;
 use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
 use std::collections::BTreeSet;
@@ -114,7 +115,8 @@ pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// Those of one lock, whether it waits as it does or with paravirtual waiting off. `None`: the catalogue does not know it.
+/// Those of one lock, whether it waits as it does or with paravirtual waiting off. `None`: the catalogue does
+/// not know it.
 pub(crate) fn modules_of(name: &str) -> Option<BTreeSet<String>> {
     let name = name.strip_suffix("-nopv").unwrap_or(name);
     let facts = all().find(|facts| facts.name == name)?;
@@ -222,7 +224,8 @@ fn sources() -> String {
     table(&["", "what it is", "variant of", "under programs as they are", "source"], all().map(row))
 }
 
-/// The module of each lock of one of the two crates that is not put together from what both have, and its type if that has the lock's name.
+/// The module of each lock of one of the two crates that is not put together from what both have, and its
+/// type if that has the lock's name.
 fn modules(of_product: bool) -> String {
     let product: BTreeSet<_> = product().map(|facts| facts.name).collect();
     let path = |facts: &'static Facts| {

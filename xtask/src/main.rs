@@ -1,4 +1,5 @@
-//! Checks and tools of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of mutants, the POSIX tests, CI.
+//! Checks and tools of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of
+//! mutants, the POSIX tests, CI.
 #![forbid(unsafe_code)]
 
 mod aarch64;
@@ -89,7 +90,8 @@ enum Task {
         #[arg(long)]
         show: bool,
     },
-    /// Break the locks in the ways of mutants/*.toml that may have changed since they were noticed, and see whether the detectors notice
+    /// Break the locks in the ways of mutants/*.toml that may have changed since they were noticed, and see
+    /// whether the detectors notice
     Mutants {
         /// Try only these, separated by commas
         #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -120,7 +122,8 @@ enum Task {
     Conform(conform::Request),
     /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
     Programs(programs::Request),
-    /// Run the tests of parking_lot, and of published crates that use it, with it and with the drop-ins in its place
+    /// Run the tests of parking_lot, and of published crates that use it, with it and with the drop-ins in
+    /// its place
     Dependents(dependents::Request),
     /// Write the tables of locks into README.md and docs/locks.md from the catalogue
     Locks {

@@ -100,7 +100,8 @@ impl Running {
         Ok((ended.unwrap_or_else(|| Ended::from_status(status)), took))
     }
 
-    /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing, and what its children took is.
+    /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing,
+    /// and what its children took is.
     pub(crate) fn peak_kib(&mut self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let now = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));

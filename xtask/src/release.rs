@@ -1,6 +1,8 @@
-//! `cargo xtask release --dry-run`: whether the crates that the registry is to have can be published, and in which order.
+//! `cargo xtask release --dry-run`: whether the crates that the registry is to have can be published, and in
+//! which order.
 //!
-//! Which crates those are stands in their manifests (`publish`). Cargo packs and builds all of them as they would come from the registry.
+//! Which crates those are stands in their manifests (`publish`). Cargo packs and builds all of them as they
+//! would come from the registry.
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -16,7 +16,8 @@ pub(crate) struct Workspace {
     pub(crate) ratchet: String,
     /// Text of the generated ordering table, when there is one.
     pub(crate) table: Option<String>,
-    /// Text of the record of witnesses, and of the arguments for orderings that have none; empty when there is none.
+    /// Text of the record of witnesses, and of the arguments for orderings that have none; empty when there
+    /// is none.
     pub(crate) witnesses: String,
     pub(crate) arguments: String,
 }

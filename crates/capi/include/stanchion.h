@@ -60,11 +60,13 @@
 
 
 /**
- * `stanchion_mutex_t` that tells misuse: `EDEADLK` instead of waiting for oneself, `EPERM` instead of releasing what others hold.
+ * `stanchion_mutex_t` that tells misuse: `EDEADLK` instead of waiting for oneself, `EPERM` instead of
+ * releasing what others hold.
  *
- * Free if all bytes are zero. Whoever locks it last may destroy it, as `stanchion_mutex_t`. It stays with the thread that locked it; after a
- * `fork` the child's thread owns what the forking thread owned. If a thread ends while it holds the mutex nobody can tell who does: a later
- * thread may be taken for it. Memory: 16 bytes, and as `stanchion_mutex_t`.
+ * Free if all bytes are zero. Whoever locks it last may destroy it, as `stanchion_mutex_t`. It stays with
+ * the thread that locked it; after a `fork` the child's thread owns what the forking thread owned. If a
+ * thread ends while it holds the mutex nobody can tell who does: a later thread may be taken for it. Memory:
+ * 16 bytes, and as `stanchion_mutex_t`.
  */
 typedef struct stanchion_checked_mutex_t {
   /* For the library alone. */
@@ -73,12 +75,12 @@ typedef struct stanchion_checked_mutex_t {
 #define STANCHION_CHECKED_MUTEX_INIT STANCHION_INIT
 
 /**
- * A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes to the one that came first, among
- * those of the highest real-time priority if there are any. There are no spurious wake-ups, but a condition may be over by the time the mutex
- * is acquired, so wait in a loop.
+ * A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes
+ * to the one that came first, among those of the highest real-time priority if there are any. There are no
+ * spurious wake-ups, but a condition may be over by the time the mutex is acquired, so wait in a loop.
  *
- * Nobody waits if all bytes are zero. It may be moved or freed while nobody waits, right after a broadcast too. Memory: 16 bytes, and 32 on the
- * stack of each thread that waits. Waiting is no cancellation point.
+ * Nobody waits if all bytes are zero. It may be moved or freed while nobody waits, right after a broadcast
+ * too. Memory: 16 bytes, and 32 on the stack of each thread that waits. Waiting is no cancellation point.
  */
 typedef struct stanchion_cond_t {
   /* For the library alone. */
@@ -87,12 +89,13 @@ typedef struct stanchion_cond_t {
 #define STANCHION_COND_INIT STANCHION_INIT
 
 /**
- * The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at most is awake, and that one may be
- * overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
- * destroy it at once.
+ * The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at
+ * most is awake, and that one may be overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other.
+ * Unlocking does not touch what it has released, so whoever locks it last may destroy it at once.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_mutex_t {
   /* For the library alone. */
@@ -103,8 +106,9 @@ typedef struct stanchion_mutex_t {
 /**
  * `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_counted_mutex_t {
   /* For the library alone. */
@@ -113,11 +117,12 @@ typedef struct stanchion_counted_mutex_t {
 #define STANCHION_COUNTED_MUTEX_INIT STANCHION_INIT
 
 /**
- * A resource class of per-CPU reader-writer locks. A thread reads one lock of a class at a time without writing to anything shared; a
- * further one, held at the same time, goes through that lock's own word. So locks that are held together belong to different classes.
+ * A resource class of per-CPU reader-writer locks. A thread reads one lock of a class at a time without
+ * writing to anything shared; a further one, held at the same time, goes through that lock's own word. So
+ * locks that are held together belong to different classes.
  *
- * Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a lock of the class; a megabyte
- * of addresses is set aside at the first use, and never given back.
+ * Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a
+ * lock of the class; a megabyte of addresses is set aside at the first use, and never given back.
  */
 typedef struct stanchion_class_t {
   /* For the library alone. */
@@ -126,11 +131,12 @@ typedef struct stanchion_class_t {
 #define STANCHION_CLASS_INIT STANCHION_INIT
 
 /**
- * A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly ever meet a writer.
+ * A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly
+ * ever meet a writer.
  *
- * `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free lock of the class that all such
- * locks share. It may be moved or freed while nobody holds it or waits for it, and the thread that wrote it last has returned. Memory: 32
- * bytes, and as its class says.
+ * `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free
+ * lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
+ * it, and the thread that wrote it last has returned. Memory: 32 bytes, and as its class says.
  */
 typedef struct stanchion_percpu_rwlock_t {
   /**
@@ -143,11 +149,11 @@ typedef struct stanchion_percpu_rwlock_t {
 #define STANCHION_PERCPU_RWLOCK_INIT STANCHION_INIT
 
 /**
- * A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the queue may be passed for half a
- * millisecond.
+ * A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the
+ * queue may be passed for half a millisecond.
  *
- * Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory: 8 bytes, and 128 bytes for each
- * thread that ever waited for any lock of this library.
+ * Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory:
+ * 8 bytes, and 128 bytes for each thread that ever waited for any lock of this library.
  */
 typedef struct stanchion_rwlock_t {
   /* For the library alone. */
@@ -162,7 +168,8 @@ extern "C" {
 /**
  * Waits until the calling thread holds `lock`.
  *
- * - Returns: 0, `EDEADLK` if the calling thread holds it already, or `EINVAL` if `lock` is null or misaligned.
+ * - Returns: 0, `EDEADLK` if the calling thread holds it already, or `EINVAL` if `lock` is null or
+ *   misaligned.
  * - Progress: needs the holder to run.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
@@ -172,7 +179,8 @@ int stanchion_checked_mutex_lock(struct stanchion_checked_mutex_t *lock) STANCHI
 /**
  * Acquires `lock` if that needs no waiting.
  *
- * - Returns: 0, `EBUSY` if somebody holds it, the calling thread included, or `EINVAL` if `lock` is null or misaligned.
+ * - Returns: 0, `EBUSY` if somebody holds it, the calling thread included, or `EINVAL` if `lock` is null or
+ *   misaligned.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -181,8 +189,8 @@ int stanchion_checked_mutex_trylock(struct stanchion_checked_mutex_t *lock) STAN
 /**
  * Tries to acquire `lock` until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is null or misaligned or the
- *   nanoseconds are not below a second.
+ * - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is
+ *   null or misaligned or the nanoseconds are not below a second.
  * - Progress: queues and sleeps as `stanchion_checked_mutex_lock`.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
@@ -199,19 +207,22 @@ int stanchion_checked_mutex_timedlock(struct stanchion_checked_mutex_t *lock, co
 int stanchion_checked_mutex_unlock(struct stanchion_checked_mutex_t *lock) STANCHION_NOEXCEPT;
 
 /**
- * Gives `mutex` up, waits for `stanchion_cond_signal` or `stanchion_cond_broadcast`, and acquires `mutex` again.
+ * Gives `mutex` up, waits for `stanchion_cond_signal` or `stanchion_cond_broadcast`, and acquires `mutex`
+ * again.
  *
  * - Returns: 0, or `EINVAL` if a pointer is null or misaligned; then `mutex` was not given up.
  *
- * Caller: `cond` points at a condition variable that was zero before its first use, and the calling thread holds `mutex`.
+ * Caller: `cond` points at a condition variable that was zero before its first use, and the calling thread holds
+ * `mutex`.
  */
 int stanchion_cond_wait(struct stanchion_cond_t *cond, struct stanchion_mutex_t *mutex) STANCHION_NOEXCEPT;
 
 /**
- * As `stanchion_cond_wait`, until `CLOCK_MONOTONIC` shows `until`. (`pthread_cond_timedwait` takes `CLOCK_REALTIME` unless told otherwise.)
+ * As `stanchion_cond_wait`, until `CLOCK_MONOTONIC` shows `until`. (`pthread_cond_timedwait` takes
+ * `CLOCK_REALTIME` unless told otherwise.)
  *
- * - Returns: 0, `ETIMEDOUT`, with `mutex` acquired in both cases, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not
- *   below a second; then `mutex` was not given up.
+ * - Returns: 0, `ETIMEDOUT`, with `mutex` acquired in both cases, or `EINVAL` if a pointer is null or
+ *   misaligned or the nanoseconds are not below a second; then `mutex` was not given up.
  *
  * Caller: As `stanchion_cond_wait`; `until` points at a point of time.
  */
@@ -222,7 +233,8 @@ int stanchion_cond_timedwait(struct stanchion_cond_t *cond,
 /**
  * As `stanchion_cond_timedwait`, until `clock` shows `until`.
  *
- * - Returns: as `stanchion_cond_timedwait`, and `EINVAL` if `clock` is neither `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
+ * - Returns: as `stanchion_cond_timedwait`, and `EINVAL` if `clock` is neither `CLOCK_MONOTONIC` nor
+ *   `CLOCK_REALTIME`.
  *
  * Caller: As `stanchion_cond_timedwait`.
  */
@@ -232,7 +244,8 @@ int stanchion_cond_clockwait(struct stanchion_cond_t *cond,
                              const struct timespec *until) STANCHION_NOEXCEPT;
 
 /**
- * Wakes the first thread in line, if there is one. Best called with the mutex held, or right after it was released.
+ * Wakes the first thread in line, if there is one. Best called with the mutex held, or right after it was
+ * released.
  *
  * - Returns: 0, or `EINVAL` if `cond` is null or misaligned.
  *
@@ -255,25 +268,29 @@ int stanchion_cond_broadcast(struct stanchion_cond_t *cond) STANCHION_NOEXCEPT;
 size_t stanchion_event_count(void) STANCHION_NOEXCEPT;
 
 /**
- * The name of the lock event `index`, such as `lock_slowpath`; null if there are not so many. It stays for ever.
+ * The name of the lock event `index`, such as `lock_slowpath`; null if there are not so many. It stays for
+ * ever.
  */
 const char *stanchion_event_name(size_t index) STANCHION_NOEXCEPT;
 
 /**
- * What one count of the lock event `index` means, in English; null if there are not so many. It stays for ever.
+ * What one count of the lock event `index` means, in English; null if there are not so many. It stays for
+ * ever.
  */
 const char *stanchion_event_meaning(size_t index) STANCHION_NOEXCEPT;
 
 /**
- * How often the lock event `index` was counted since the last `stanchion_events_reset`, by all threads, at all counting locks of the
- * process; 0 if there are not so many kinds. Nothing is lost, but events of this moment may be missing.
+ * How often the lock event `index` was counted since the last `stanchion_events_reset`, by all threads, at
+ * all counting locks of the process; 0 if there are not so many kinds. Nothing is lost, but events of this
+ * moment may be missing.
  */
 uint64_t stanchion_event_total(size_t index) STANCHION_NOEXCEPT;
 
 /**
  * Writes to `total` what `stanchion_event_total` says of the event with that name.
  *
- * - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no event has that name; then nothing is written.
+ * - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no event has that name; then nothing is
+ *   written.
  *
  * Caller: `name` is a string, and `total` a place to write to.
  */
@@ -287,8 +304,8 @@ void stanchion_events_reset(void) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock` until `clock` shows `until`; otherwise as `stanchion_mutex_timedlock`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned, the nanoseconds are not below a second, or `clock` is neither
- *   `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned, the nanoseconds are not below a
+ *   second, or `clock` is neither `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -298,7 +315,8 @@ int stanchion_mutex_clocklock(struct stanchion_mutex_t *lock, int clock, const s
  * Waits until the calling thread holds `lock`, a `stanchion_mutex_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -316,9 +334,10 @@ int stanchion_mutex_trylock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock`, a `stanchion_mutex_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -329,8 +348,8 @@ int stanchion_mutex_timedlock(struct stanchion_mutex_t *lock, const struct times
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_mutex_unlock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
 
@@ -338,7 +357,8 @@ int stanchion_mutex_unlock(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_counted_mutex_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -356,9 +376,10 @@ int stanchion_counted_mutex_trylock(struct stanchion_counted_mutex_t *lock) STAN
 /**
  * Tries to acquire `lock`, a `stanchion_counted_mutex_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -369,17 +390,19 @@ int stanchion_counted_mutex_timedlock(struct stanchion_counted_mutex_t *lock, co
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_counted_mutex_unlock(struct stanchion_counted_mutex_t *lock) STANCHION_NOEXCEPT;
 
 /**
- * Waits until the calling thread reads. A thread may read several locks, and one of them several times if no writer waits for it.
+ * Waits until the calling thread reads. A thread may read several locks, and one of them several times if no
+ * writer waits for it.
  *
- * - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the thread), or `EINVAL` if `lock`
- *   or its class is null or misaligned.
- * - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new reader passes it.
+ * - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the
+ *   thread), or `EINVAL` if `lock` or its class is null or misaligned.
+ * - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new
+ *   reader passes it.
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
  */
@@ -388,7 +411,8 @@ int stanchion_percpu_rwlock_rdlock(struct stanchion_percpu_rwlock_t *lock) STANC
 /**
  * Reads if that needs no waiting.
  *
- * - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+ * - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as
+ *   `stanchion_percpu_rwlock_rdlock`.
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
  */
@@ -397,7 +421,8 @@ int stanchion_percpu_rwlock_tryrdlock(struct stanchion_percpu_rwlock_t *lock) ST
 /**
  * Tries to read until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not below a second.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not
+ *   below a second.
  * - Progress: sleeps up to 1 ms between tries; under steady contention it may time out.
  *
  * Caller: `lock` points at a lock that was initialised before its first use, `until` at a point of time.
@@ -405,12 +430,13 @@ int stanchion_percpu_rwlock_tryrdlock(struct stanchion_percpu_rwlock_t *lock) ST
 int stanchion_percpu_rwlock_timedrdlock(struct stanchion_percpu_rwlock_t *lock, const struct timespec *until) STANCHION_NOEXCEPT;
 
 /**
- * Waits until the calling thread holds `lock` alone. It costs a `membarrier` system call, or while writers are frequent a fence, and a look
- * at a line of each thread that has read such a lock or waited for any lock of this library.
+ * Waits until the calling thread holds `lock` alone. It costs a `membarrier` system call, or while writers
+ * are frequent a fence, and a look at a line of each thread that has read such a lock or waited for any lock
+ * of this library.
  *
  * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
- * - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for ever (a debug build of the
- *   library ends the process where it can tell).
+ * - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for
+ *   ever (a debug build of the library ends the process where it can tell).
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
  */
@@ -428,8 +454,10 @@ int stanchion_percpu_rwlock_trywrlock(struct stanchion_percpu_rwlock_t *lock) ST
 /**
  * Tries to write until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not below a second.
- * - Progress: each try costs what writing costs; sleeps up to 1 ms between tries; under steady contention it may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not
+ *   below a second.
+ * - Progress: each try costs what writing costs; sleeps up to 1 ms between tries; under steady contention it
+ *   may time out.
  *
  * Caller: `lock` points at a lock that was initialised before its first use, `until` at a point of time.
  */
@@ -454,7 +482,8 @@ int stanchion_percpu_rwlock_rdunlock(struct stanchion_percpu_rwlock_t *lock) STA
 int stanchion_percpu_rwlock_wrunlock(struct stanchion_percpu_rwlock_t *lock) STANCHION_NOEXCEPT;
 
 /**
- * Turns the write lock into a read lock; no writer comes in between. `stanchion_percpu_rwlock_rdunlock` gives it up.
+ * Turns the write lock into a read lock; no writer comes in between. `stanchion_percpu_rwlock_rdunlock`
+ * gives it up.
  *
  * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
  *
@@ -466,7 +495,8 @@ int stanchion_percpu_rwlock_downgrade(struct stanchion_percpu_rwlock_t *lock) ST
  * Waits until the calling thread reads.
  *
  * - Returns: 0, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that waits for it.
+ * - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that
+ *   waits for it.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -475,7 +505,8 @@ int stanchion_rwlock_rdlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
 /**
  * Reads if that needs no waiting.
  *
- * - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` if `lock` is null or misaligned.
+ * - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` if `lock` is null
+ *   or misaligned.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -484,8 +515,8 @@ int stanchion_rwlock_tryrdlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCE
 /**
  * Tries to read until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null or misaligned or the
- *   nanoseconds are not below a second.
+ * - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null
+ *   or misaligned or the nanoseconds are not below a second.
  * - Progress: as `stanchion_rwlock_rdlock`; waits in line, asleep, and leaves it when the time has come.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
@@ -514,8 +545,10 @@ int stanchion_rwlock_trywrlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCE
 /**
  * Tries to write until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: as `stanchion_rwlock_wrlock`; waits in line, asleep, and leaves it when the time has come. New readers wait behind it.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below
+ *   a second.
+ * - Progress: as `stanchion_rwlock_wrlock`; waits in line, asleep, and leaves it when the time has come. New
+ *   readers wait behind it.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -540,7 +573,8 @@ int stanchion_rwlock_rdunlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEP
 int stanchion_rwlock_wrunlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
 
 /**
- * Turns the write lock into a read lock; no writer comes in between. `stanchion_rwlock_rdunlock` gives it up.
+ * Turns the write lock into a read lock; no writer comes in between. `stanchion_rwlock_rdunlock` gives it
+ * up.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
@@ -559,7 +593,8 @@ const char *stanchion_version(void) STANCHION_NOEXCEPT;
 size_t stanchion_tunable_count(void) STANCHION_NOEXCEPT;
 
 /**
- * The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for ever.
+ * The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for
+ * ever.
  */
 const char *stanchion_tunable_name(size_t index) STANCHION_NOEXCEPT;
 
@@ -580,15 +615,17 @@ int stanchion_tunable_set(const char *name, uint32_t value) STANCHION_NOEXCEPT;
 /**
  * Writes to `value` what a tunable is set to.
  *
- * - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no tunable has that name; then nothing is written.
+ * - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no tunable has that name; then nothing is
+ *   written.
  *
  * Caller: `name` is a string, and `value` a place to write to.
  */
 int stanchion_tunable_get(const char *name, uint32_t *value) STANCHION_NOEXCEPT;
 
 /**
- * Keeps waiters of all locks of the process from sleeping, or lets them sleep again: for machines on which every thread has a CPU of its
- * own. The word `nopv` in the environment variable `STANCHION` does the same when the program is loaded.
+ * Keeps waiters of all locks of the process from sleeping, or lets them sleep again: for machines on which
+ * every thread has a CPU of its own. The word `nopv` in the environment variable `STANCHION` does the same
+ * when the program is loaded.
  */
 void stanchion_set_nopv(bool nopv) STANCHION_NOEXCEPT;
 

@@ -15,8 +15,9 @@
 /**
  * `byte`: Whoever finds the byte free takes it; waiters spin. For: the unfair yardstick.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_byte_t {
   /* For the library alone. */
@@ -27,8 +28,9 @@ typedef struct stanchion_byte_t {
 /**
  * `ticket`: Tickets in order of arrival; all waiters spin on one line. For: the fair yardstick, lost when threads outnumber CPUs.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_ticket_t {
   /* For the library alone. */
@@ -39,8 +41,9 @@ typedef struct stanchion_ticket_t {
 /**
  * `twa`: Tickets in order of arrival; only the next in line polls the lock. For: as `ticket`, with more CPUs.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_twa_t {
   /* For the library alone. */
@@ -51,8 +54,9 @@ typedef struct stanchion_twa_t {
 /**
  * `qspin`: The waiters form a queue, and each spins on a line of its own. For: at most one thread a CPU, and none of them preempted.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_qspin_t {
   /* For the library alone. */
@@ -63,8 +67,9 @@ typedef struct stanchion_qspin_t {
 /**
  * `cna`: A queue of spinners that serves its own NUMA node first, for 1 ms. For: as `qspin`, on several NUMA nodes: waiters nearby first.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_cna_t {
   /* For the library alone. */
@@ -75,8 +80,9 @@ typedef struct stanchion_cna_t {
 /**
  * `hmcs`: A queue on each NUMA node, and a queue of the NUMA nodes. For: as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_hmcs_t {
   /* For the library alone. */
@@ -87,8 +93,9 @@ typedef struct stanchion_hmcs_t {
 /**
  * `reciprocating`: Waiters arrive on a stack, and one stack after the other is served. For: as `qspin`: each hand-over is one store into the line of the next.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_reciprocating_t {
   /* For the library alone. */
@@ -99,8 +106,9 @@ typedef struct stanchion_reciprocating_t {
 /**
  * `malthusian`: A queue that sets surplus waiters aside, to sleep for long. For: more threads than CPUs, a lock that is always wanted: few threads take turns.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_malthusian_t {
   /* For the library alone. */
@@ -111,8 +119,9 @@ typedef struct stanchion_malthusian_t {
 /**
  * `unfair-q`: A queue of spinners who steal, those in front more often. For: more threads than CPUs, without sleeping; no bound on a wait.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_unfair_q_t {
   /* For the library alone. */
@@ -123,8 +132,9 @@ typedef struct stanchion_unfair_q_t {
 /**
  * `ppc-simple`: The word names its owner, and waiters give it their time. For: the unfair yardstick where time can be given to the owner.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_ppc_simple_t {
   /* For the library alone. */
@@ -135,8 +145,9 @@ typedef struct stanchion_ppc_simple_t {
 /**
  * `owner-qspin`: A queue that gives its owner time; newcomers steal for a while. For: more threads than CPUs, where time can be given to the owner.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_owner_qspin_t {
   /* For the library alone. */
@@ -147,8 +158,9 @@ typedef struct stanchion_owner_qspin_t {
 /**
  * `xen-pv`: Whoever finds the byte free takes it; waiters sleep after a while. For: more threads than CPUs; unfair, a full fence at each release.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_xen_pv_t {
   /* For the library alone. */
@@ -159,8 +171,9 @@ typedef struct stanchion_xen_pv_t {
 /**
  * `pv-ticket`: Tickets in order of arrival; waiters sleep after a while. For: more threads than CPUs; strictly first come, first served.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_ticket_t {
   /* For the library alone. */
@@ -171,8 +184,9 @@ typedef struct stanchion_pv_ticket_t {
 /**
  * `pv-ticket-opportunistic`: As pv-ticket, and waiters near their turn hardly ever sleep. For: comparisons with `pv-ticket`.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_ticket_opportunistic_t {
   /* For the library alone. */
@@ -183,8 +197,9 @@ typedef struct stanchion_pv_ticket_opportunistic_t {
 /**
  * `pv-qspin`: Newcomers steal, others queue and sleep: the form of Linux 4.15. For: more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_t {
   /* For the library alone. */
@@ -195,8 +210,9 @@ typedef struct stanchion_pv_qspin_t {
 /**
  * `pv-qspin-eager`: Whoever becomes head of the queue is woken at once (4.2-rc1). For: comparisons: what was there before the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_eager_t {
   /* For the library alone. */
@@ -207,8 +223,9 @@ typedef struct stanchion_pv_qspin_eager_t {
 /**
  * `pv-qspin-kick-at-unlock`: Nobody steals; a release wakes the head of the queue if it sleeps. For: comparisons: patch 1 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_at_unlock_t {
   /* For the library alone. */
@@ -219,8 +236,9 @@ typedef struct stanchion_pv_qspin_kick_at_unlock_t {
 /**
  * `pv-qspin-kick-ahead`: As kick-at-unlock, and a release wakes the next few sleepers, too. For: comparisons: patches 1 and 2 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_ahead_t {
   /* For the library alone. */
@@ -231,8 +249,9 @@ typedef struct stanchion_pv_qspin_kick_ahead_t {
 /**
  * `pv-qspin-wait-early`: As kick-ahead, and whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 to 3 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_t {
   /* For the library alone. */
@@ -243,8 +262,9 @@ typedef struct stanchion_pv_qspin_wait_early_t {
 /**
  * `pv-qspin-wait-early-sampled`: As kick-ahead; waiters look now and then if the one ahead sleeps. For: comparisons: `pv-qspin-wait-early` as it was merged.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_sampled_t {
   /* For the library alone. */
@@ -255,8 +275,9 @@ typedef struct stanchion_pv_qspin_wait_early_sampled_t {
 /**
  * `pv-qspin-only-wait-early`: As kick-at-unlock; whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 and 3 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_only_wait_early_t {
   /* For the library alone. */
@@ -267,8 +288,9 @@ typedef struct stanchion_pv_qspin_only_wait_early_t {
 /**
  * `pv-qspin-pending`: As kick-at-unlock, and the first waiter needs no place in the queue. For: comparisons: patches 1 and 5 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_pending_t {
   /* For the library alone. */
@@ -279,8 +301,9 @@ typedef struct stanchion_pv_qspin_pending_t {
 /**
  * `pv-qspin-patched`: Kick at unlock, kick ahead, wait early and a pending waiter. For: comparisons: the 2015 series as a whole.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_patched_t {
   /* For the library alone. */
@@ -291,8 +314,9 @@ typedef struct stanchion_pv_qspin_patched_t {
 /**
  * `pv-qspin-hash`: As kick-at-unlock; a release finds the sleeper in a hash table. For: comparisons: how a release finds a sleeper.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_pv_qspin_hash_t {
   /* For the library alone. */
@@ -303,8 +327,9 @@ typedef struct stanchion_pv_qspin_hash_t {
 /**
  * `ppc-qspin`: As kick-at-unlock, and waiters yield instead of sleeping. For: comparisons: queued locks on POWER from 2020 to 2022.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
- * may be given back when nobody holds it or waits for it, and each unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+ * any lock of this library. They may be given back when nobody holds it or waits for it, and each
+ * unlock has returned.
  */
 typedef struct stanchion_ppc_qspin_t {
   /* For the library alone. */
@@ -348,7 +373,8 @@ extern "C" {
  * Waits until the calling thread holds `lock`, a `stanchion_byte_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -366,9 +392,10 @@ int stanchion_byte_trylock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock`, a `stanchion_byte_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -379,8 +406,8 @@ int stanchion_byte_timedlock(struct stanchion_byte_t *lock, const struct timespe
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_byte_unlock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
 
@@ -388,7 +415,8 @@ int stanchion_byte_unlock(struct stanchion_byte_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_ticket_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -406,9 +434,10 @@ int stanchion_ticket_trylock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT
 /**
  * Tries to acquire `lock`, a `stanchion_ticket_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -419,8 +448,8 @@ int stanchion_ticket_timedlock(struct stanchion_ticket_t *lock, const struct tim
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_ticket_unlock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT;
 
@@ -428,7 +457,8 @@ int stanchion_ticket_unlock(struct stanchion_ticket_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_twa_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -446,9 +476,10 @@ int stanchion_twa_trylock(struct stanchion_twa_t *lock) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock`, a `stanchion_twa_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -459,8 +490,8 @@ int stanchion_twa_timedlock(struct stanchion_twa_t *lock, const struct timespec 
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_twa_unlock(struct stanchion_twa_t *lock) STANCHION_NOEXCEPT;
 
@@ -468,7 +499,8 @@ int stanchion_twa_unlock(struct stanchion_twa_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_qspin_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -486,9 +518,10 @@ int stanchion_qspin_trylock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock`, a `stanchion_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -499,8 +532,8 @@ int stanchion_qspin_timedlock(struct stanchion_qspin_t *lock, const struct times
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_qspin_unlock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
 
@@ -508,7 +541,8 @@ int stanchion_qspin_unlock(struct stanchion_qspin_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_cna_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -526,9 +560,10 @@ int stanchion_cna_trylock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock`, a `stanchion_cna_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -539,8 +574,8 @@ int stanchion_cna_timedlock(struct stanchion_cna_t *lock, const struct timespec 
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_cna_unlock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
 
@@ -548,7 +583,8 @@ int stanchion_cna_unlock(struct stanchion_cna_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_hmcs_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -566,9 +602,10 @@ int stanchion_hmcs_trylock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
 /**
  * Tries to acquire `lock`, a `stanchion_hmcs_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -579,8 +616,8 @@ int stanchion_hmcs_timedlock(struct stanchion_hmcs_t *lock, const struct timespe
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_hmcs_unlock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
 
@@ -588,7 +625,8 @@ int stanchion_hmcs_unlock(struct stanchion_hmcs_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_reciprocating_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -606,9 +644,10 @@ int stanchion_reciprocating_trylock(struct stanchion_reciprocating_t *lock) STAN
 /**
  * Tries to acquire `lock`, a `stanchion_reciprocating_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -619,8 +658,8 @@ int stanchion_reciprocating_timedlock(struct stanchion_reciprocating_t *lock, co
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_reciprocating_unlock(struct stanchion_reciprocating_t *lock) STANCHION_NOEXCEPT;
 
@@ -628,7 +667,8 @@ int stanchion_reciprocating_unlock(struct stanchion_reciprocating_t *lock) STANC
  * Waits until the calling thread holds `lock`, a `stanchion_malthusian_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -646,9 +686,10 @@ int stanchion_malthusian_trylock(struct stanchion_malthusian_t *lock) STANCHION_
 /**
  * Tries to acquire `lock`, a `stanchion_malthusian_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -659,8 +700,8 @@ int stanchion_malthusian_timedlock(struct stanchion_malthusian_t *lock, const st
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_malthusian_unlock(struct stanchion_malthusian_t *lock) STANCHION_NOEXCEPT;
 
@@ -668,7 +709,8 @@ int stanchion_malthusian_unlock(struct stanchion_malthusian_t *lock) STANCHION_N
  * Waits until the calling thread holds `lock`, a `stanchion_unfair_q_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -686,9 +728,10 @@ int stanchion_unfair_q_trylock(struct stanchion_unfair_q_t *lock) STANCHION_NOEX
 /**
  * Tries to acquire `lock`, a `stanchion_unfair_q_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -699,8 +742,8 @@ int stanchion_unfair_q_timedlock(struct stanchion_unfair_q_t *lock, const struct
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_unfair_q_unlock(struct stanchion_unfair_q_t *lock) STANCHION_NOEXCEPT;
 
@@ -708,7 +751,8 @@ int stanchion_unfair_q_unlock(struct stanchion_unfair_q_t *lock) STANCHION_NOEXC
  * Waits until the calling thread holds `lock`, a `stanchion_ppc_simple_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -726,9 +770,10 @@ int stanchion_ppc_simple_trylock(struct stanchion_ppc_simple_t *lock) STANCHION_
 /**
  * Tries to acquire `lock`, a `stanchion_ppc_simple_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -739,8 +784,8 @@ int stanchion_ppc_simple_timedlock(struct stanchion_ppc_simple_t *lock, const st
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_ppc_simple_unlock(struct stanchion_ppc_simple_t *lock) STANCHION_NOEXCEPT;
 
@@ -748,7 +793,8 @@ int stanchion_ppc_simple_unlock(struct stanchion_ppc_simple_t *lock) STANCHION_N
  * Waits until the calling thread holds `lock`, a `stanchion_owner_qspin_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -766,9 +812,10 @@ int stanchion_owner_qspin_trylock(struct stanchion_owner_qspin_t *lock) STANCHIO
 /**
  * Tries to acquire `lock`, a `stanchion_owner_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -779,8 +826,8 @@ int stanchion_owner_qspin_timedlock(struct stanchion_owner_qspin_t *lock, const 
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_owner_qspin_unlock(struct stanchion_owner_qspin_t *lock) STANCHION_NOEXCEPT;
 
@@ -788,7 +835,8 @@ int stanchion_owner_qspin_unlock(struct stanchion_owner_qspin_t *lock) STANCHION
  * Waits until the calling thread holds `lock`, a `stanchion_xen_pv_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -806,9 +854,10 @@ int stanchion_xen_pv_trylock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT
 /**
  * Tries to acquire `lock`, a `stanchion_xen_pv_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -819,8 +868,8 @@ int stanchion_xen_pv_timedlock(struct stanchion_xen_pv_t *lock, const struct tim
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_xen_pv_unlock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT;
 
@@ -828,7 +877,8 @@ int stanchion_xen_pv_unlock(struct stanchion_xen_pv_t *lock) STANCHION_NOEXCEPT;
  * Waits until the calling thread holds `lock`, a `stanchion_pv_ticket_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -846,9 +896,10 @@ int stanchion_pv_ticket_trylock(struct stanchion_pv_ticket_t *lock) STANCHION_NO
 /**
  * Tries to acquire `lock`, a `stanchion_pv_ticket_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -859,8 +910,8 @@ int stanchion_pv_ticket_timedlock(struct stanchion_pv_ticket_t *lock, const stru
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_ticket_unlock(struct stanchion_pv_ticket_t *lock) STANCHION_NOEXCEPT;
 
@@ -868,7 +919,8 @@ int stanchion_pv_ticket_unlock(struct stanchion_pv_ticket_t *lock) STANCHION_NOE
  * Waits until the calling thread holds `lock`, a `stanchion_pv_ticket_opportunistic_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -886,9 +938,10 @@ int stanchion_pv_ticket_opportunistic_trylock(struct stanchion_pv_ticket_opportu
 /**
  * Tries to acquire `lock`, a `stanchion_pv_ticket_opportunistic_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -900,8 +953,8 @@ int stanchion_pv_ticket_opportunistic_timedlock(struct stanchion_pv_ticket_oppor
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_ticket_opportunistic_unlock(struct stanchion_pv_ticket_opportunistic_t *lock) STANCHION_NOEXCEPT;
 
@@ -909,7 +962,8 @@ int stanchion_pv_ticket_opportunistic_unlock(struct stanchion_pv_ticket_opportun
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -927,9 +981,10 @@ int stanchion_pv_qspin_trylock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEX
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -940,8 +995,8 @@ int stanchion_pv_qspin_timedlock(struct stanchion_pv_qspin_t *lock, const struct
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_unlock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEXCEPT;
 
@@ -949,7 +1004,8 @@ int stanchion_pv_qspin_unlock(struct stanchion_pv_qspin_t *lock) STANCHION_NOEXC
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_eager_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -967,9 +1023,10 @@ int stanchion_pv_qspin_eager_trylock(struct stanchion_pv_qspin_eager_t *lock) ST
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_eager_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -980,8 +1037,8 @@ int stanchion_pv_qspin_eager_timedlock(struct stanchion_pv_qspin_eager_t *lock, 
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_eager_unlock(struct stanchion_pv_qspin_eager_t *lock) STANCHION_NOEXCEPT;
 
@@ -989,7 +1046,8 @@ int stanchion_pv_qspin_eager_unlock(struct stanchion_pv_qspin_eager_t *lock) STA
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1007,9 +1065,10 @@ int stanchion_pv_qspin_kick_at_unlock_trylock(struct stanchion_pv_qspin_kick_at_
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_kick_at_unlock_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1021,8 +1080,8 @@ int stanchion_pv_qspin_kick_at_unlock_timedlock(struct stanchion_pv_qspin_kick_a
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_kick_at_unlock_unlock(struct stanchion_pv_qspin_kick_at_unlock_t *lock) STANCHION_NOEXCEPT;
 
@@ -1030,7 +1089,8 @@ int stanchion_pv_qspin_kick_at_unlock_unlock(struct stanchion_pv_qspin_kick_at_u
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_kick_ahead_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1048,9 +1108,10 @@ int stanchion_pv_qspin_kick_ahead_trylock(struct stanchion_pv_qspin_kick_ahead_t
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_kick_ahead_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1061,8 +1122,8 @@ int stanchion_pv_qspin_kick_ahead_timedlock(struct stanchion_pv_qspin_kick_ahead
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_kick_ahead_unlock(struct stanchion_pv_qspin_kick_ahead_t *lock) STANCHION_NOEXCEPT;
 
@@ -1070,7 +1131,8 @@ int stanchion_pv_qspin_kick_ahead_unlock(struct stanchion_pv_qspin_kick_ahead_t 
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_wait_early_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1088,9 +1150,10 @@ int stanchion_pv_qspin_wait_early_trylock(struct stanchion_pv_qspin_wait_early_t
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_wait_early_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1101,8 +1164,8 @@ int stanchion_pv_qspin_wait_early_timedlock(struct stanchion_pv_qspin_wait_early
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_wait_early_unlock(struct stanchion_pv_qspin_wait_early_t *lock) STANCHION_NOEXCEPT;
 
@@ -1110,7 +1173,8 @@ int stanchion_pv_qspin_wait_early_unlock(struct stanchion_pv_qspin_wait_early_t 
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1128,9 +1192,10 @@ int stanchion_pv_qspin_wait_early_sampled_trylock(struct stanchion_pv_qspin_wait
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_wait_early_sampled_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1142,8 +1207,8 @@ int stanchion_pv_qspin_wait_early_sampled_timedlock(struct stanchion_pv_qspin_wa
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_wait_early_sampled_unlock(struct stanchion_pv_qspin_wait_early_sampled_t *lock) STANCHION_NOEXCEPT;
 
@@ -1151,7 +1216,8 @@ int stanchion_pv_qspin_wait_early_sampled_unlock(struct stanchion_pv_qspin_wait_
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_only_wait_early_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1169,9 +1235,10 @@ int stanchion_pv_qspin_only_wait_early_trylock(struct stanchion_pv_qspin_only_wa
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_only_wait_early_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1183,8 +1250,8 @@ int stanchion_pv_qspin_only_wait_early_timedlock(struct stanchion_pv_qspin_only_
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_only_wait_early_unlock(struct stanchion_pv_qspin_only_wait_early_t *lock) STANCHION_NOEXCEPT;
 
@@ -1192,7 +1259,8 @@ int stanchion_pv_qspin_only_wait_early_unlock(struct stanchion_pv_qspin_only_wai
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_pending_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1210,9 +1278,10 @@ int stanchion_pv_qspin_pending_trylock(struct stanchion_pv_qspin_pending_t *lock
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_pending_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1223,8 +1292,8 @@ int stanchion_pv_qspin_pending_timedlock(struct stanchion_pv_qspin_pending_t *lo
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_pending_unlock(struct stanchion_pv_qspin_pending_t *lock) STANCHION_NOEXCEPT;
 
@@ -1232,7 +1301,8 @@ int stanchion_pv_qspin_pending_unlock(struct stanchion_pv_qspin_pending_t *lock)
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_patched_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1250,9 +1320,10 @@ int stanchion_pv_qspin_patched_trylock(struct stanchion_pv_qspin_patched_t *lock
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_patched_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1263,8 +1334,8 @@ int stanchion_pv_qspin_patched_timedlock(struct stanchion_pv_qspin_patched_t *lo
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_patched_unlock(struct stanchion_pv_qspin_patched_t *lock) STANCHION_NOEXCEPT;
 
@@ -1272,7 +1343,8 @@ int stanchion_pv_qspin_patched_unlock(struct stanchion_pv_qspin_patched_t *lock)
  * Waits until the calling thread holds `lock`, a `stanchion_pv_qspin_hash_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1290,9 +1362,10 @@ int stanchion_pv_qspin_hash_trylock(struct stanchion_pv_qspin_hash_t *lock) STAN
 /**
  * Tries to acquire `lock`, a `stanchion_pv_qspin_hash_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1303,8 +1376,8 @@ int stanchion_pv_qspin_hash_timedlock(struct stanchion_pv_qspin_hash_t *lock, co
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_pv_qspin_hash_unlock(struct stanchion_pv_qspin_hash_t *lock) STANCHION_NOEXCEPT;
 
@@ -1312,7 +1385,8 @@ int stanchion_pv_qspin_hash_unlock(struct stanchion_pv_qspin_hash_t *lock) STANC
  * Waits until the calling thread holds `lock`, a `stanchion_ppc_qspin_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
- * - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+ * - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+ *   for ever.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */
@@ -1330,9 +1404,10 @@ int stanchion_ppc_qspin_trylock(struct stanchion_ppc_qspin_t *lock) STANCHION_NO
 /**
  * Tries to acquire `lock`, a `stanchion_ppc_qspin_t`, until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
- * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
- *   steady contention they may time out.
+ * - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+ *   are not below a second.
+ * - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+ *   up to 1 ms between tries; under steady contention they may time out.
  *
  * Caller: `lock` points at a lock that was zero before its first use, `until` at a point of time.
  */
@@ -1343,8 +1418,8 @@ int stanchion_ppc_qspin_timedlock(struct stanchion_ppc_qspin_t *lock, const stru
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
  *
- * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
- * `stanchion_checked_mutex_t`.
+ * Caller: The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+ * doubt uses `stanchion_checked_mutex_t`.
  */
 int stanchion_ppc_qspin_unlock(struct stanchion_ppc_qspin_t *lock) STANCHION_NOEXCEPT;
 

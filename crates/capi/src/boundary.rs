@@ -7,7 +7,8 @@ use std::panic::PanicHookInfo;
 ///
 /// # Safety
 ///
-/// `Inner` has the size and at most the alignment of `Self`, is valid and free if all its bytes are zero, and is `Sync`.
+/// `Inner` has the size and at most the alignment of `Self`, is valid and free if all its bytes are zero, and
+/// is `Sync`.
 pub(crate) unsafe trait Disguise {
     /// What it is.
     type Inner: Sync;
@@ -18,8 +19,8 @@ macro_rules! disguise {
     ($outer:ty, $inner:ty) => {
         const _: () = assert!(size_of::<$outer>() == size_of::<$inner>());
         const _: () = assert!(align_of::<$outer>() >= align_of::<$inner>());
-        // SAFETY: size and alignment are checked above; the types are made of integer atomics, for which zero is valid, and the
-        // tests compare their zeroes with what their constructors make.
+        // SAFETY: size and alignment are checked above; the types are made of integer atomics, for which zero
+        // is valid, and the tests compare their zeroes with what their constructors make.
         unsafe impl crate::boundary::Disguise for $outer {
             type Inner = $inner;
         }
@@ -31,16 +32,16 @@ pub(crate) use disguise;
 ///
 /// # Safety
 ///
-/// Otherwise it points at bytes that were zero when nobody used them yet, that stay for `'a`, and that nobody writes to but by
-/// functions of this library.
+/// Otherwise it points at bytes that were zero when nobody used them yet, that stay for `'a`, and that nobody
+/// writes to but by functions of this library.
 #[inline(always)]
 pub(crate) unsafe fn uncover<'a, T: Disguise>(pointer: *const T) -> Option<&'a T::Inner> {
     let inner = pointer.cast::<T::Inner>();
     if inner.is_null() || !inner.is_aligned() {
         return None;
     }
-    // SAFETY: it is aligned and not null; the caller promises that the bytes are there and were zero, and the disguise that they are then
-    // an `Inner`, which may be shared.
+    // SAFETY: it is aligned and not null; the caller promises that the bytes are there and were zero, and the
+    // disguise that they are then an `Inner`, which may be shared.
     Some(unsafe { &*inner })
 }
 
@@ -50,7 +51,8 @@ pub(crate) fn place<T>(pointer: *const T) -> Option<*const T> {
     (!pointer.is_null() && pointer.is_aligned()).then_some(pointer)
 }
 
-/// Calls `body` with what `pointer` points at; `EINVAL` if nothing can be there. A panic of `body` ends the process.
+/// Calls `body` with what `pointer` points at; `EINVAL` if nothing can be there. A panic of `body` ends the
+/// process.
 ///
 /// # Safety
 ///
@@ -97,16 +99,17 @@ fn tell(info: &PanicHookInfo<'_>) -> String {
     format!("stanchion: a lock was misused, or has a fault{place}: {what}; the process ends here\n")
 }
 
-/// Replaces the lines and backtraces of the standard library, which no program in C expects, by one line. The standard library
-/// in `libstanchion` is its own, so this reaches no other Rust code of the process.
+/// Replaces the lines and backtraces of the standard library, which no program in C expects, by one line. The
+/// standard library in `libstanchion` is its own, so this reaches no other Rust code of the process.
 pub(crate) fn tell_panics_in_one_line() {
     std::panic::set_hook(Box::new(|info| {
         let _ = std::io::stderr().write_all(tell(info).as_bytes());
     }));
 }
 
-// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention. What
-// is called allocates, takes a lock of the standard library and makes system calls, all of which work by then.
+// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's
+// calling convention. What is called allocates, takes a lock of the standard library and makes system calls,
+// all of which work by then.
 #[cfg(not(test))]
 #[used]
 #[unsafe(link_section = ".init_array")]

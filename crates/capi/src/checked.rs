@@ -1,7 +1,7 @@
 //! The default lock, checked: it knows its owner.
 //!
-//! Memory orderings: `owner` orders nothing. A thread finds its own mark there only if it put it there itself, and takes it away itself, so
-//! relaxed accesses are enough (A1 to A3).
+//! Memory orderings: `owner` orders nothing. A thread finds its own mark there only if it put it there
+//! itself, and takes it away itself, so relaxed accesses are enough (A1 to A3).
 use crate::boundary::{disguise, on};
 use crate::deadline::{self, Clock, Deadline};
 use core::cell::Cell;
@@ -12,11 +12,13 @@ use stanchion::lock::StanchionLock;
 use stanchion::native::Destroyable;
 use stanchion_core::RawLock as _;
 
-/// `stanchion_mutex_t` that tells misuse: `EDEADLK` instead of waiting for oneself, `EPERM` instead of releasing what others hold.
+/// `stanchion_mutex_t` that tells misuse: `EDEADLK` instead of waiting for oneself, `EPERM` instead of
+/// releasing what others hold.
 ///
-/// Free if all bytes are zero. Whoever locks it last may destroy it, as `stanchion_mutex_t`. It stays with the thread that locked it; after a
-/// `fork` the child's thread owns what the forking thread owned. If a thread ends while it holds the mutex nobody can tell who does: a later
-/// thread may be taken for it. Memory: 16 bytes, and as `stanchion_mutex_t`.
+/// Free if all bytes are zero. Whoever locks it last may destroy it, as `stanchion_mutex_t`. It stays with
+/// the thread that locked it; after a `fork` the child's thread owns what the forking thread owned. If a
+/// thread ends while it holds the mutex nobody can tell who does: a later thread may be taken for it. Memory:
+/// 16 bytes, and as `stanchion_mutex_t`.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_checked_mutex_t {
@@ -33,8 +35,9 @@ pub(crate) struct Checked {
     owner: AtomicUsize,
 }
 
-/// A number that no other living thread has: the address of something of the thread's own. It costs no system call, and
-/// is the same in a forked child. A later thread may have it again, once the C library has joined or reaped the earlier one.
+/// A number that no other living thread has: the address of something of the thread's own. It costs no system
+/// call, and is the same in a forked child. A later thread may have it again, once the C library has joined
+/// or reaped the earlier one.
 #[inline(always)]
 fn mark() -> usize {
     thread_local! {
@@ -73,7 +76,8 @@ impl Checked {
 
 /// Waits until the calling thread holds `lock`.
 ///
-/// - Returns: 0, `EDEADLK` if the calling thread holds it already, or `EINVAL` if `lock` is null or misaligned.
+/// - Returns: 0, `EDEADLK` if the calling thread holds it already, or `EINVAL` if `lock` is null or
+///   misaligned.
 /// - Progress: needs the holder to run.
 ///
 /// # Safety
@@ -95,7 +99,8 @@ pub unsafe extern "C" fn stanchion_checked_mutex_lock(lock: *mut stanchion_check
 
 /// Acquires `lock` if that needs no waiting.
 ///
-/// - Returns: 0, `EBUSY` if somebody holds it, the calling thread included, or `EINVAL` if `lock` is null or misaligned.
+/// - Returns: 0, `EBUSY` if somebody holds it, the calling thread included, or `EINVAL` if `lock` is null or
+///   misaligned.
 ///
 /// # Safety
 ///
@@ -108,8 +113,8 @@ pub unsafe extern "C" fn stanchion_checked_mutex_trylock(lock: *mut stanchion_ch
 
 /// Tries to acquire `lock` until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is null or misaligned or the
-///   nanoseconds are not below a second.
+/// - Returns: 0, `ETIMEDOUT`, `EDEADLK` if the calling thread holds it already, or `EINVAL` if a pointer is
+///   null or misaligned or the nanoseconds are not below a second.
 /// - Progress: queues and sleeps as `stanchion_checked_mutex_lock`.
 ///
 /// # Safety

@@ -10,12 +10,12 @@ use stanchion::lock::StanchionLock;
 use stanchion::native::Destroyable;
 use stanchion_core::RawLock as _;
 
-/// A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes to the one that came first, among
-/// those of the highest real-time priority if there are any. There are no spurious wake-ups, but a condition may be over by the time the mutex
-/// is acquired, so wait in a loop.
+/// A condition variable for `stanchion_mutex_t`; one mutex at a time. Threads wait in line, and a signal goes
+/// to the one that came first, among those of the highest real-time priority if there are any. There are no
+/// spurious wake-ups, but a condition may be over by the time the mutex is acquired, so wait in a loop.
 ///
-/// Nobody waits if all bytes are zero. It may be moved or freed while nobody waits, right after a broadcast too. Memory: 16 bytes, and 32 on the
-/// stack of each thread that waits. Waiting is no cancellation point.
+/// Nobody waits if all bytes are zero. It may be moved or freed while nobody waits, right after a broadcast
+/// too. Memory: 16 bytes, and 32 on the stack of each thread that waits. Waiting is no cancellation point.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_cond_t {
@@ -41,7 +41,8 @@ unsafe fn wait(
     let mutex: &StanchionLock<Destroyable> = mutex;
     guarded(|| {
         let waiter = Waiter::new();
-        // SAFETY: the waiter is new, and stays here until `sleep`, which follows: if releasing the mutex panicked, the process would end.
+        // SAFETY: the waiter is new, and stays here until `sleep`, which follows: if releasing the mutex
+        // panicked, the process would end.
         unsafe { queue.list(&waiter, ptr::null()) };
         mutex.inner().release();
         let ending = queue.sleep(&waiter, deadline, || false);
@@ -50,13 +51,15 @@ unsafe fn wait(
     })
 }
 
-/// Gives `mutex` up, waits for `stanchion_cond_signal` or `stanchion_cond_broadcast`, and acquires `mutex` again.
+/// Gives `mutex` up, waits for `stanchion_cond_signal` or `stanchion_cond_broadcast`, and acquires `mutex`
+/// again.
 ///
 /// - Returns: 0, or `EINVAL` if a pointer is null or misaligned; then `mutex` was not given up.
 ///
 /// # Safety
 ///
-/// `cond` points at a condition variable that was zero before its first use, and the calling thread holds `mutex`.
+/// `cond` points at a condition variable that was zero before its first use, and the calling thread holds
+/// `mutex`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stanchion_cond_wait(
     cond: *mut stanchion_cond_t,
@@ -66,10 +69,11 @@ pub unsafe extern "C" fn stanchion_cond_wait(
     unsafe { wait(cond, mutex, None) }
 }
 
-/// As `stanchion_cond_wait`, until `CLOCK_MONOTONIC` shows `until`. (`pthread_cond_timedwait` takes `CLOCK_REALTIME` unless told otherwise.)
+/// As `stanchion_cond_wait`, until `CLOCK_MONOTONIC` shows `until`. (`pthread_cond_timedwait` takes
+/// `CLOCK_REALTIME` unless told otherwise.)
 ///
-/// - Returns: 0, `ETIMEDOUT`, with `mutex` acquired in both cases, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not
-///   below a second; then `mutex` was not given up.
+/// - Returns: 0, `ETIMEDOUT`, with `mutex` acquired in both cases, or `EINVAL` if a pointer is null or
+///   misaligned or the nanoseconds are not below a second; then `mutex` was not given up.
 ///
 /// # Safety
 ///
@@ -91,7 +95,8 @@ pub unsafe extern "C" fn stanchion_cond_timedwait(
 
 /// As `stanchion_cond_timedwait`, until `clock` shows `until`.
 ///
-/// - Returns: as `stanchion_cond_timedwait`, and `EINVAL` if `clock` is neither `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
+/// - Returns: as `stanchion_cond_timedwait`, and `EINVAL` if `clock` is neither `CLOCK_MONOTONIC` nor
+///   `CLOCK_REALTIME`.
 ///
 /// # Safety
 ///
@@ -112,7 +117,8 @@ pub unsafe extern "C" fn stanchion_cond_clockwait(
     }
 }
 
-/// Wakes the first thread in line, if there is one. Best called with the mutex held, or right after it was released.
+/// Wakes the first thread in line, if there is one. Best called with the mutex held, or right after it was
+/// released.
 ///
 /// - Returns: 0, or `EINVAL` if `cond` is null or misaligned.
 ///

@@ -5,8 +5,8 @@ use libc::timespec;
 
 pub(crate) use stanchion::deadline::{Clock, Deadline, acquire_until};
 
-/// The clock of that number, a `clockid_t`; `None` if deadlines can not be read on it. (C11 alone does not have that type, but it
-/// has the header.)
+/// The clock of that number, a `clockid_t`; `None` if deadlines can not be read on it. (C11 alone does not
+/// have that type, but it has the header.)
 pub(crate) fn clock(id: c_int) -> Option<Clock> {
     match id {
         libc::CLOCK_MONOTONIC => Some(Clock::Monotonic),
@@ -15,7 +15,8 @@ pub(crate) fn clock(id: c_int) -> Option<Clock> {
     }
 }
 
-/// The moment that `until` says; `None` if nothing can be there, or if its nanoseconds make less than none or a second.
+/// The moment that `until` says; `None` if nothing can be there, or if its nanoseconds make less than none or
+/// a second.
 ///
 /// # Safety
 ///

@@ -11,20 +11,23 @@ pub extern "C" fn stanchion_event_count() -> usize {
     Event::ALL.len()
 }
 
-/// The name of the lock event `index`, such as `lock_slowpath`; null if there are not so many. It stays for ever.
+/// The name of the lock event `index`, such as `lock_slowpath`; null if there are not so many. It stays for
+/// ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_name(index: usize) -> *const c_char {
     names_of!(Event.name).at(index)
 }
 
-/// What one count of the lock event `index` means, in English; null if there are not so many. It stays for ever.
+/// What one count of the lock event `index` means, in English; null if there are not so many. It stays for
+/// ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_meaning(index: usize) -> *const c_char {
     names_of!(Event.meaning).at(index)
 }
 
-/// How often the lock event `index` was counted since the last `stanchion_events_reset`, by all threads, at all counting locks of the
-/// process; 0 if there are not so many kinds. Nothing is lost, but events of this moment may be missing.
+/// How often the lock event `index` was counted since the last `stanchion_events_reset`, by all threads, at
+/// all counting locks of the process; 0 if there are not so many kinds. Nothing is lost, but events of this
+/// moment may be missing.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_total(index: usize) -> u64 {
     Event::ALL.get(index).map_or(0, |&event| guarded(|| events::total(event)))
@@ -32,7 +35,8 @@ pub extern "C" fn stanchion_event_total(index: usize) -> u64 {
 
 /// Writes to `total` what `stanchion_event_total` says of the event with that name.
 ///
-/// - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no event has that name; then nothing is written.
+/// - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no event has that name; then nothing is
+///   written.
 ///
 /// # Safety
 ///

@@ -73,8 +73,9 @@ macro_rules! mutex {
     ($(#[$doc:meta])* $name:ident $type:ident [$($opaque:ty)?] = $lock:ty) => {
         $(#[$doc])*
         ///
-        /// Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for any lock of this library. They
-        /// may be given back when nobody holds it or waits for it, and each unlock has returned.
+        /// Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
+        /// any lock of this library. They may be given back when nobody holds it or waits for it, and each
+        /// unlock has returned.
         #[derive(Debug)]
         #[repr(C)]
         pub struct $type {
@@ -90,7 +91,8 @@ macro_rules! mutex {
             #[doc = concat!(" Waits until the calling thread holds `lock`, a `", stringify!($type), "`.")]
             ///
             /// - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
-            /// - Progress: as its type says; needs the holder to run. A thread that holds it already waits for ever.
+            /// - Progress: as its type says; needs the holder to run. A thread that holds it already waits
+            ///   for ever.
             ///
             /// # Safety
             ///
@@ -116,9 +118,10 @@ macro_rules! mutex {
 
             #[doc = concat!(" Tries to acquire `lock`, a `", stringify!($type), "`, until `CLOCK_MONOTONIC` shows `until`.")]
             ///
-            /// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
-            /// - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep up to 1 ms between tries; under
-            ///   steady contention they may time out.
+            /// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds
+            ///   are not below a second.
+            /// - Progress: the default lock queues and sleeps. The others take no place in a queue, and sleep
+            ///   up to 1 ms between tries; under steady contention they may time out.
             ///
             /// # Safety
             ///
@@ -135,8 +138,8 @@ macro_rules! mutex {
             ///
             /// # Safety
             ///
-            /// The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in doubt uses
-            /// `stanchion_checked_mutex_t`.
+            /// The calling thread, or one that passed it on to the calling thread, holds the lock. Who is in
+            /// doubt uses `stanchion_checked_mutex_t`.
             #[unsafe(export_name = concat!("stanchion_", stringify!($name), "_unlock"))]
             pub unsafe extern "C" fn unlock(lock: *mut $type) -> c_int {
                 // SAFETY: the caller promises what `release` asks.
@@ -147,9 +150,9 @@ macro_rules! mutex {
 }
 
 mutex! {
-    /// The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at most is awake, and that one may be
-    /// overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other. Unlocking does not touch what it has released, so whoever locks it last may
-    /// destroy it at once.
+    /// The default lock, `stanchion`: for any number of threads on any number of CPUs. Waiters sleep, one at
+    /// most is awake, and that one may be overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other.
+    /// Unlocking does not touch what it has released, so whoever locks it last may destroy it at once.
     mutex stanchion_mutex_t [] = lock::StanchionLock<Destroyable>
 }
 
@@ -169,7 +172,8 @@ macro_rules! family {
             $row $type [$($opaque)?] = Raw<$lock>
         })?)*
 
-        /// Each lock of the catalogue: its name, and whether its type is free when it is zero, if it has a type here.
+        /// Each lock of the catalogue: its name, and whether its type is free when it is zero, if it has a
+        /// type here.
         #[cfg(test)]
         const EACH: &[(&str, &[fn() -> bool])] = &[$(($name, &[$(tests::zero_is_free::<_, $type>)?])),*];
     };
@@ -179,8 +183,8 @@ rows::mutex_rows! { Native<Destroyable>; family; }
 
 /// Tries to acquire `lock` until `clock` shows `until`; otherwise as `stanchion_mutex_timedlock`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned, the nanoseconds are not below a second, or `clock` is neither
-///   `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
+/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned, the nanoseconds are not below a
+///   second, or `clock` is neither `CLOCK_MONOTONIC` nor `CLOCK_REALTIME`.
 ///
 /// # Safety
 ///

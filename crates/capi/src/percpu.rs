@@ -8,11 +8,12 @@ use stanchion::native::{Native, Silent};
 use stanchion::percpu::Class;
 use stanchion_core::{CpuId, PerCpuRwLock, ReaderCell, ReaderClass};
 
-/// A resource class of per-CPU reader-writer locks. A thread reads one lock of a class at a time without writing to anything shared; a
-/// further one, held at the same time, goes through that lock's own word. So locks that are held together belong to different classes.
+/// A resource class of per-CPU reader-writer locks. A thread reads one lock of a class at a time without
+/// writing to anything shared; a further one, held at the same time, goes through that lock's own word. So
+/// locks that are held together belong to different classes.
 ///
-/// Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a lock of the class; a megabyte
-/// of addresses is set aside at the first use, and never given back.
+/// Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a
+/// lock of the class; a megabyte of addresses is set aside at the first use, and never given back.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_class_t {
@@ -21,11 +22,12 @@ pub struct stanchion_class_t {
 }
 disguise!(stanchion_class_t, Class);
 
-/// A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly ever meet a writer.
+/// A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly
+/// ever meet a writer.
 ///
-/// `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free lock of the class that all such
-/// locks share. It may be moved or freed while nobody holds it or waits for it, and the thread that wrote it last has returned. Memory: 32
-/// bytes, and as its class says.
+/// `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free
+/// lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
+/// it, and the thread that wrote it last has returned. Memory: 32 bytes, and as its class says.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_percpu_rwlock_t {
@@ -49,7 +51,8 @@ pub(crate) struct Classed {
 // SAFETY: the class, which the address leads to, and the lock are shared by threads by design.
 unsafe impl Sync for Classed {}
 
-/// The class as the lock sees it. Only this file leads a lock to its cells, so the lock itself need not know which class it has.
+/// The class as the lock sees it. Only this file leads a lock to its cells, so the lock itself need not know
+/// which class it has.
 struct Own(&'static Class);
 
 impl ReaderClass<Native<Silent>> for Own {
@@ -93,11 +96,13 @@ unsafe fn classed(lock: *const stanchion_percpu_rwlock_t, body: impl FnOnce(&Loc
     unsafe { on(lock, with_class) }
 }
 
-/// Waits until the calling thread reads. A thread may read several locks, and one of them several times if no writer waits for it.
+/// Waits until the calling thread reads. A thread may read several locks, and one of them several times if no
+/// writer waits for it.
 ///
-/// - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the thread), or `EINVAL` if `lock`
-///   or its class is null or misaligned.
-/// - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new reader passes it.
+/// - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the
+///   thread), or `EINVAL` if `lock` or its class is null or misaligned.
+/// - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new
+///   reader passes it.
 ///
 /// # Safety
 ///
@@ -110,7 +115,8 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_rdlock(lock: *mut stanchion_per
 
 /// Reads if that needs no waiting.
 ///
-/// - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
+/// - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as
+///   `stanchion_percpu_rwlock_rdlock`.
 ///
 /// # Safety
 ///
@@ -123,7 +129,8 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_tryrdlock(lock: *mut stanchion_
 
 /// Tries to read until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not below a second.
+/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not
+///   below a second.
 /// - Progress: sleeps up to 1 ms between tries; under steady contention it may time out.
 ///
 /// # Safety
@@ -146,12 +153,13 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_timedrdlock(
     unsafe { classed(lock, acquire) }
 }
 
-/// Waits until the calling thread holds `lock` alone. It costs a `membarrier` system call, or while writers are frequent a fence, and a look
-/// at a line of each thread that has read such a lock or waited for any lock of this library.
+/// Waits until the calling thread holds `lock` alone. It costs a `membarrier` system call, or while writers
+/// are frequent a fence, and a look at a line of each thread that has read such a lock or waited for any lock
+/// of this library.
 ///
 /// - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
-/// - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for ever (a debug build of the
-///   library ends the process where it can tell).
+/// - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for
+///   ever (a debug build of the library ends the process where it can tell).
 ///
 /// # Safety
 ///
@@ -181,8 +189,10 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_trywrlock(lock: *mut stanchion_
 
 /// Tries to write until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not below a second.
-/// - Progress: each try costs what writing costs; sleeps up to 1 ms between tries; under steady contention it may time out.
+/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` also if `until` is null or misaligned or its nanoseconds are not
+///   below a second.
+/// - Progress: each try costs what writing costs; sleeps up to 1 ms between tries; under steady contention it
+///   may time out.
 ///
 /// # Safety
 ///
@@ -238,7 +248,8 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_wrunlock(lock: *mut stanchion_p
     unsafe { classed(lock, release) }
 }
 
-/// Turns the write lock into a read lock; no writer comes in between. `stanchion_percpu_rwlock_rdunlock` gives it up.
+/// Turns the write lock into a read lock; no writer comes in between. `stanchion_percpu_rwlock_rdunlock`
+/// gives it up.
 ///
 /// - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
 ///

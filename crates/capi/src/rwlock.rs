@@ -6,11 +6,11 @@ use libc::timespec;
 use stanchion::lock::QueuedRwLock;
 use stanchion_core::{Downgrade as _, RawRwLock as _};
 
-/// A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the queue may be passed for half a
-/// millisecond.
+/// A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the
+/// queue may be passed for half a millisecond.
 ///
-/// Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory: 8 bytes, and 128 bytes for each
-/// thread that ever waited for any lock of this library.
+/// Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory:
+/// 8 bytes, and 128 bytes for each thread that ever waited for any lock of this library.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_rwlock_t {
@@ -22,7 +22,8 @@ disguise!(stanchion_rwlock_t, QueuedRwLock);
 /// Waits until the calling thread reads.
 ///
 /// - Returns: 0, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
-/// - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that waits for it.
+/// - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that
+///   waits for it.
 ///
 /// # Safety
 ///
@@ -35,7 +36,8 @@ pub unsafe extern "C" fn stanchion_rwlock_rdlock(lock: *mut stanchion_rwlock_t) 
 
 /// Reads if that needs no waiting.
 ///
-/// - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` if `lock` is null or misaligned.
+/// - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` if `lock` is null
+///   or misaligned.
 ///
 /// # Safety
 ///
@@ -48,8 +50,8 @@ pub unsafe extern "C" fn stanchion_rwlock_tryrdlock(lock: *mut stanchion_rwlock_
 
 /// Tries to read until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null or misaligned or the
-///   nanoseconds are not below a second.
+/// - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null
+///   or misaligned or the nanoseconds are not below a second.
 /// - Progress: as `stanchion_rwlock_rdlock`; waits in line, asleep, and leaves it when the time has come.
 ///
 /// # Safety
@@ -106,8 +108,10 @@ pub unsafe extern "C" fn stanchion_rwlock_trywrlock(lock: *mut stanchion_rwlock_
 
 /// Tries to write until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below a second.
-/// - Progress: as `stanchion_rwlock_wrlock`; waits in line, asleep, and leaves it when the time has come. New readers wait behind it.
+/// - Returns: 0, `ETIMEDOUT`, or `EINVAL` if a pointer is null or misaligned or the nanoseconds are not below
+///   a second.
+/// - Progress: as `stanchion_rwlock_wrlock`; waits in line, asleep, and leaves it when the time has come. New
+///   readers wait behind it.
 ///
 /// # Safety
 ///
@@ -159,7 +163,8 @@ pub unsafe extern "C" fn stanchion_rwlock_wrunlock(lock: *mut stanchion_rwlock_t
     unsafe { on(lock, release) }
 }
 
-/// Turns the write lock into a read lock; no writer comes in between. `stanchion_rwlock_rdunlock` gives it up.
+/// Turns the write lock into a read lock; no writer comes in between. `stanchion_rwlock_rdunlock` gives it
+/// up.
 ///
 /// - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
 ///

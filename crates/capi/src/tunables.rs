@@ -16,7 +16,8 @@ pub extern "C" fn stanchion_tunable_count() -> usize {
     Tunable::ALL.len()
 }
 
-/// The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for ever.
+/// The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for
+/// ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_tunable_name(index: usize) -> *const c_char {
     names_of!(Tunable.name).at(index)
@@ -56,7 +57,8 @@ pub unsafe extern "C" fn stanchion_tunable_set(name: *const c_char, value: u32) 
 
 /// Writes to `value` what a tunable is set to.
 ///
-/// - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no tunable has that name; then nothing is written.
+/// - Returns: 0, or `EINVAL` if a pointer is null or misaligned, or no tunable has that name; then nothing is
+///   written.
 ///
 /// # Safety
 ///
@@ -71,8 +73,9 @@ pub unsafe extern "C" fn stanchion_tunable_get(name: *const c_char, value: *mut 
     0
 }
 
-/// Keeps waiters of all locks of the process from sleeping, or lets them sleep again: for machines on which every thread has a CPU of its
-/// own. The word `nopv` in the environment variable `STANCHION` does the same when the program is loaded.
+/// Keeps waiters of all locks of the process from sleeping, or lets them sleep again: for machines on which
+/// every thread has a CPU of its own. The word `nopv` in the environment variable `STANCHION` does the same
+/// when the program is loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_set_nopv(nopv: bool) {
     tunables::set_paravirt(!nopv);

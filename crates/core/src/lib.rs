@@ -1,8 +1,9 @@
 //! The locks of Stanchion, written once and generic over the machine beneath.
 //!
-//! A lock asks the machine for very little: atomic cells, a way to halt and to kick, a number and some storage for each
-//! execution context. [`Machine`] is that list, and a [`Platform`] is a machine with the storage. The worlds that implement them (operating
-//! system threads, a simulated machine, a model checker, bare-metal vCPUs) live in other crates; this one depends on nothing.
+//! A lock asks the machine for very little: atomic cells, a way to halt and to kick, a number and some
+//! storage for each execution context. [`Machine`] is that list, and a [`Platform`] is a machine with the
+//! storage. The worlds that implement them (operating system threads, a simulated machine, a model checker,
+//! bare-metal vCPUs) live in other crates; this one depends on nothing.
 //!
 //! The [`catalogue`] has a row for each lock.
 #![no_std]

@@ -26,23 +26,26 @@ pub trait RawLock: Send + Sync + 'static {
     #[must_use]
     fn try_acquire(&self) -> bool;
 
-    /// Waits until the calling context holds the lock, or the deadline has passed; whether it holds the lock. A lock that is free is acquired
-    /// whatever the deadline.
+    /// Waits until the calling context holds the lock, or the deadline has passed; whether it holds the lock.
+    /// A lock that is free is acquired whatever the deadline.
     ///
-    /// A place in the queue of most locks cannot be left, so they are tried again now and then, and under steady contention missed until the
-    /// deadline; see [`Machine::try_until`]. [`StanchionLock`](crate::StanchionLock) queues.
+    /// A place in the queue of most locks cannot be left, so they are tried again now and then, and under
+    /// steady contention missed until the deadline; see [`Machine::try_until`].
+    /// [`StanchionLock`](crate::StanchionLock) queues.
     #[must_use]
     fn acquire_until(&self, until: &<Self::Platform as Machine>::Deadline) -> bool {
         Self::Platform::try_until(until, || self.try_acquire())
     }
 
-    /// Gives the lock up. The calling context (or one that passed it on) must hold it; otherwise mutual exclusion is
-    /// lost, which debug builds notice where they can. The lock must stay readable until this returns.
+    /// Gives the lock up. The calling context (or one that passed it on) must hold it; otherwise mutual
+    /// exclusion is lost, which debug builds notice where they can. The lock must stay readable until this
+    /// returns.
     fn release(&self);
 
-    /// Gives the lock up, and lets those who wait in line go before newcomers as far as the lock can. A lock that hands over in the order of
-    /// arrival does so at each release, and so does this form of it: it is [`release`](Self::release). One that may be overtaken bounds that at
-    /// each release as the head of its file says, and no closer here.
+    /// Gives the lock up, and lets those who wait in line go before newcomers as far as the lock can. A lock
+    /// that hands over in the order of arrival does so at each release, and so does this form of it: it is
+    /// [`release`](Self::release). One that may be overtaken bounds that at each release as the head of its
+    /// file says, and no closer here.
     fn release_fair(&self) {
         self.release();
     }
@@ -70,7 +73,8 @@ pub trait ConstLock: RawLock {
 
 /// A lock whose waiters halt, unless the lock was made not to.
 ///
-/// That is the switch of a single lock. The one of the whole world is [`Machine::paravirt`]; waiters ask both before each halt.
+/// That is the switch of a single lock. The one of the whole world is [`Machine::paravirt`]; waiters ask both
+/// before each halt.
 pub trait Paravirtual: RawLock {
     /// A free lock whose waiters never halt.
     fn without_paravirt() -> Self;

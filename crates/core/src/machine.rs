@@ -1,7 +1,7 @@
 //! What a lock may ask of the machine under it.
 //!
-//! A *world* is one implementation of [`Machine`]: OS threads with futexes, a simulated machine, a model checker,
-//! vCPUs of a bare-metal guest. Locks name nothing else, so the same text runs in all of them.
+//! A *world* is one implementation of [`Machine`]: OS threads with futexes, a simulated machine, a model
+//! checker, vCPUs of a bare-metal guest. Locks name nothing else, so the same text runs in all of them.
 use crate::events::Event;
 use crate::numbers::{CpuId, NodeId};
 use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
@@ -28,7 +28,8 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
     /// Adds with wrap-around and returns what was there.
     fn fetch_add(&self, value: T, order: impl RmwOrder) -> T;
 
-    /// Spins until `done` accepts the value, and returns that value. `order` is the ordering of the accepted load.
+    /// Spins until `done` accepts the value, and returns that value. `order` is the ordering of the accepted
+    /// load.
     fn wait_until(&self, order: impl LoadOrder, done: impl FnMut(T) -> bool) -> T;
 
     /// As [`Atomic::wait_until`], but gives up after `polls` polls with the last value as error.
@@ -39,19 +40,20 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
         done: impl FnMut(T) -> bool,
     ) -> Result<T, T>;
 
-    /// Waits for a value that another context writes next, with a few instructions at most before it: a link, an answer. `order` is as for
-    /// [`Atomic::wait_until`], which is for what others have to do first.
+    /// Waits for a value that another context writes next, with a few instructions at most before it: a link,
+    /// an answer. `order` is as for [`Atomic::wait_until`], which is for what others have to do first.
     ///
-    /// That context may have lost its CPU just then, perhaps to the caller, and perhaps for as long as the caller is there to run. So this
-    /// spins, then gives way to its equals, and then to everybody.
+    /// That context may have lost its CPU just then, perhaps to the caller, and perhaps for as long as the
+    /// caller is there to run. So this spins, then gives way to its equals, and then to everybody.
     #[inline]
     #[track_caller]
     fn wait_briefly<P: Machine>(&self, order: impl LoadOrder, done: impl FnMut(T) -> bool) -> T {
         wait_briefly::<P, T, Self>(self, order, done)
     }
 
-    /// What the cell holds, for reports and debug checks. Orders nothing, and is no access as far as a simulated machine is
-    /// concerned: it costs no time there, so that a debug build runs the same simulation as a release build.
+    /// What the cell holds, for reports and debug checks. Orders nothing, and is no access as far as a
+    /// simulated machine is concerned: it costs no time there, so that a debug build runs the same simulation
+    /// as a release build.
     fn peek(&self) -> T;
 
     /// Hints that this context is about to read the cell. May do nothing.
@@ -63,14 +65,16 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
     fn prefetch_write(&self) {}
 }
 
-/// How often [`Atomic::wait_briefly`] looks before it gives way: some microseconds. A line has moved ten times by then, also through an interrupt
-/// of its writer's; and it is not much beside what a context loses that gives its CPU away.
+/// How often [`Atomic::wait_briefly`] looks before it gives way: some microseconds. A line has moved ten
+/// times by then, also through an interrupt of its writer's; and it is not much beside what a context loses
+/// that gives its CPU away.
 const BRIEF_POLLS: u32 = 1 << 8;
-/// How often it yields. One is enough where the writer is its equal and next in line, some more where others are in line, too. If none of them
-/// helped, the writer waits for a CPU elsewhere, or is less urgent, and gets nothing from yields.
+/// How often it yields. One is enough where the writer is its equal and next in line, some more where others
+/// are in line, too. If none of them helped, the writer waits for a CPU elsewhere, or is less urgent, and
+/// gets nothing from yields.
 const BRIEF_YIELDS: u32 = 8;
-/// For how long it sleeps at a time, in nanoseconds: the writer needs less than one microsecond once it has the CPU, and a shorter sleep is not to
-/// be had from systems that let timers be 50 us late.
+/// For how long it sleeps at a time, in nanoseconds: the writer needs less than one microsecond once it has
+/// the CPU, and a shorter sleep is not to be had from systems that let timers be 50 us late.
 const BRIEF_DOZE: u32 = 50_000;
 
 /// [`Atomic::wait_briefly`], for worlds that have a form of their own and want this one sometimes.
@@ -138,28 +142,32 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// Whether [`Machine::count`] does anything.
     const COUNTS: bool = true;
 
-    /// Whether this world goes through schedules one by one. Then limits are small: a lock reaches them in a few steps.
+    /// Whether this world goes through schedules one by one. Then limits are small: a lock reaches them in a
+    /// few steps.
     const EXPLORES: bool = false;
 
-    /// What a lock does in one of sixteen acquisitions, it does in one of so many and one more. Zero in worlds that explore.
+    /// What a lock does in one of sixteen acquisitions, it does in one of so many and one more. Zero in
+    /// worlds that explore.
     const SELDOM: u8 = if Self::EXPLORES { 0 } else { 15 };
 
     /// Gives `f` the storage of all contexts.
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R;
 
-    /// The number of the calling context; `None` if it has none and can get none (all numbers are taken), in which
-    /// case the lock takes its slower path without a queue node.
+    /// The number of the calling context; `None` if it has none and can get none (all numbers are taken), in
+    /// which case the lock takes its slower path without a queue node.
     fn this_cpu() -> Option<CpuId>;
 
     /// The NUMA node that the calling context runs on now.
     fn numa_node() -> u16;
 
-    /// Whether the calling context is one that must not be made to wait behind others: an interrupt handler, a real-time task.
+    /// Whether the calling context is one that must not be made to wait behind others: an interrupt handler,
+    /// a real-time task.
     fn is_priority() -> bool {
         false
     }
 
-    /// Whether the machine has more than one NUMA node. Where it has not, a NUMA-aware lock does without its own part.
+    /// Whether the machine has more than one NUMA node. Where it has not, a NUMA-aware lock does without its
+    /// own part.
     #[inline(always)]
     fn is_numa() -> bool {
         true
@@ -177,22 +185,24 @@ pub trait Machine: Sized + Send + Sync + 'static {
         tunable.default()
     }
 
-    /// Whether paravirtual locks may halt. Where they may not, their waiters spin, as with the kernel's `nopvspin`.
+    /// Whether paravirtual locks may halt. Where they may not, their waiters spin, as with the kernel's
+    /// `nopvspin`.
     #[inline]
     fn paravirt() -> bool {
         true
     }
 
-    /// How often `cpu` was put on or taken off a CPU, at least modulo 2: **odd while it is known not to run**.
+    /// How often `cpu` was put on or taken off a CPU, at least modulo 2: **odd while it is known not to
+    /// run**.
     ///
-    /// The use: sample the count, re-read the reason for giving up the slice, then [`confer`](Machine::confer) with the
-    /// sampled count.
+    /// The use: sample the count, re-read the reason for giving up the slice, then
+    /// [`confer`](Machine::confer) with the sampled count.
     fn yield_count(cpu: CpuId) -> u32 {
         u32::from(Self::is_preempted(cpu))
     }
 
-    /// Gives the rest of this context's slice to `cpu`, if its count is still `count`; else does nothing, or yields to anybody where
-    /// the system cannot do it.
+    /// Gives the rest of this context's slice to `cpu`, if its count is still `count`; else does nothing, or
+    /// yields to anybody where the system cannot do it.
     fn confer(cpu: CpuId, count: u32) {
         let _ = (cpu, count);
         Self::yield_slice();
@@ -204,10 +214,12 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// Lets about `nanos` nanoseconds pass without giving up the CPU, leaving the memory system alone.
     fn relax(nanos: u32);
 
-    /// Offers the rest of this context's slice to whoever can use it (POWER: confer to any; POSIX: `sched_yield`).
+    /// Offers the rest of this context's slice to whoever can use it (POWER: confer to any; POSIX:
+    /// `sched_yield`).
     fn yield_slice();
 
-    /// Gives the CPU away for about `nanos` nanoseconds, also to contexts that are less urgent than this one. May return early.
+    /// Gives the CPU away for about `nanos` nanoseconds, also to contexts that are less urgent than this one.
+    /// May return early.
     fn doze(nanos: u32) {
         let _ = nanos;
         Self::yield_slice();
@@ -216,16 +228,18 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// A fence between all earlier and all later accesses of this context.
     fn fence(order: impl FenceOrder);
 
-    /// Keeps the compiler from moving accesses across; orders nothing between contexts. Separates what an interrupt of
-    /// the same context may see.
+    /// Keeps the compiler from moving accesses across; orders nothing between contexts. Separates what an
+    /// interrupt of the same context may see.
     fn compiler_barrier();
 
-    /// The light side of an asymmetric store-buffering pair: stores `value` to `first` (release), then loads `then`.
+    /// The light side of an asymmetric store-buffering pair: stores `value` to `first` (release), then loads
+    /// `then`.
     ///
-    /// Pairs with [`Machine::heavy_barrier`]: if a context stores to `then`, passes a heavy barrier that returned
-    /// `true`, and then loads `first`, at least one of the two sees the other's store. If the heavy side does not see the light
-    /// one's, then the light one also sees from there on what came before the heavy one's store, if that was a release. The light
-    /// side may be as cheap as a compiler barrier; worlds without an asymmetric fence use a full one on both sides.
+    /// Pairs with [`Machine::heavy_barrier`]: if a context stores to `then`, passes a heavy barrier that
+    /// returned `true`, and then loads `first`, at least one of the two sees the other's store. If the heavy
+    /// side does not see the light one's, then the light one also sees from there on what came before the
+    /// heavy one's store, if that was a release. The light side may be as cheap as a compiler barrier; worlds
+    /// without an asymmetric fence use a full one on both sides.
     fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
         first: &impl Atomic<T>,
         value: T,
@@ -234,15 +248,16 @@ pub trait Machine: Sized + Send + Sync + 'static {
 
     /// The heavy side of the pair described at [`Machine::store_then_load`].
     ///
-    /// `false` means that the barrier could not be had: the caller must not rely on being noticed (do not halt).
+    /// `false` means that the barrier could not be had: the caller must not rely on being noticed (do not
+    /// halt).
     #[must_use]
     fn heavy_barrier() -> bool;
 
-    /// As [`Machine::store_then_load`] of a release that must wake somebody if `then` has one of `marks` set: stores `value` to `first`
-    /// and looks for marks.
+    /// As [`Machine::store_then_load`] of a release that must wake somebody if `then` has one of `marks` set:
+    /// stores `value` to `first` and looks for marks.
     ///
-    /// In a world in which a lock may be gone as soon as it is released, marks are looked for *before* the store, in one step with
-    /// it; where there are some, nothing is stored.
+    /// In a world in which a lock may be gone as soon as it is released, marks are looked for *before* the
+    /// store, in one step with it; where there are some, nothing is stored.
     #[inline(always)]
     #[track_caller]
     fn release_then_look(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
@@ -272,8 +287,9 @@ pub trait Machine: Sized + Send + Sync + 'static {
         }
     }
 
-    /// Where the calling context runs: a number, not zero, of the CPU that it shares with others. Contexts with one number cannot run at
-    /// the same time. Worlds that do not know give each context a number of its own.
+    /// Where the calling context runs: a number, not zero, of the CPU that it shares with others. Contexts
+    /// with one number cannot run at the same time. Worlds that do not know give each context a number of its
+    /// own.
     fn home() -> u32;
 
     /// How urgent the calling context is: 0, or its real-time priority. Asked for before it sleeps.
@@ -281,11 +297,13 @@ pub trait Machine: Sized + Send + Sync + 'static {
         0
     }
 
-    /// Sleeps while `cell`, which is that of `node`, holds `value`, until [`Machine::wake`] or the deadline. May return at any time. No
-    /// wake-up that is sent after the comparison is lost, and the comparison and whoever is woken see what came before earlier wake-ups.
+    /// Sleeps while `cell`, which is that of `node`, holds `value`, until [`Machine::wake`] or the deadline.
+    /// May return at any time. No wake-up that is sent after the comparison is lost, and the comparison and
+    /// whoever is woken see what came before earlier wake-ups.
     fn sleep(node: NodeId, cell: &Self::U32, value: u32, until: Option<&Self::Deadline>);
 
-    /// Wakes the context that sleeps with `node`. Harmless if it does not, or if the node is another context's by now.
+    /// Wakes the context that sleeps with `node`. Harmless if it does not, or if the node is another
+    /// context's by now.
     fn wake(node: NodeId);
 
     /// Gives the CPU away for a while: until a node is given back, if this world can tell, or for some time.
@@ -295,16 +313,17 @@ pub trait Machine: Sized + Send + Sync + 'static {
 
     /// Halts the calling context while `cell` holds `value`, until it is kicked.
     ///
-    /// Returns at once if the cell holds another value. Loses no kick that is sent after the comparison; one that was sent before it may
-    /// end this halt, or be forgotten. May return spuriously at any time; in particular, a halt in an interrupt handler ends the halt
-    /// that it interrupted, also one that returns at once. A handler that does not halt need not end it.
+    /// Returns at once if the cell holds another value. Loses no kick that is sent after the comparison; one
+    /// that was sent before it may end this halt, or be forgotten. May return spuriously at any time; in
+    /// particular, a halt in an interrupt handler ends the halt that it interrupted, also one that returns at
+    /// once. A handler that does not halt need not end it.
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T);
 
     /// As [`Machine::halt_while`], until the deadline at the latest.
     fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &Self::Deadline);
 
-    /// Wakes context `cpu` if it is halted, or about to and has made its comparison. On one that runs it is harmless: its next halt may
-    /// return at once.
+    /// Wakes context `cpu` if it is halted, or about to and has made its comparison. On one that runs it is
+    /// harmless: its next halt may return at once.
     fn kick(cpu: CpuId);
 
     /// Whether `cpu` is known not to run at this moment. `false` also stands for "unknown".

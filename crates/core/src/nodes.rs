@@ -1,8 +1,9 @@
 //! Queue nodes by number, each leased for one wait.
 //!
-//! A context that has to wait leases a node, and gives it back when its wait is over. It owns none in between, so there is nothing
-//! to give back when a context ends, and no limit on contexts that ever waited. A wait that is given up leaves its node in the queue,
-//! *abandoned*: the next owner of the lock takes it out.
+//! A context that has to wait leases a node, and gives it back when its wait is over. It owns none in
+//! between, so there is nothing to give back when a context ends, and no limit on contexts that ever waited.
+//! A wait that is given up leaves its node in the queue, *abandoned*: the next owner of the lock takes it
+//! out.
 //!
 //! # The life of a node
 //!
@@ -18,9 +19,11 @@
 //! ```
 //!
 //! Invariants:
-//! - **N1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation changes with each lease, so a
-//!   compare-exchange of the state fails if the node has been another wait's meanwhile.
-//! - **N2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes somebody for nothing at worst.
+//! - **N1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation
+//!   changes with each lease, so a compare-exchange of the state fails if the node has been another wait's
+//!   meanwhile.
+//! - **N2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes
+//!   somebody for nothing at worst.
 //! - **N3** All-zero is a free node. A world may wipe its nodes in the child of a `fork`.
 use crate::machine::{self, Atomic, ConstAtomic, Machine};
 use crate::numbers::NodeId;
@@ -79,7 +82,8 @@ impl Tag {
     }
 }
 
-/// One place in a queue: less than a line of 64 bytes. Who may touch what stands in [`crate::stanchion::queue`].
+/// One place in a queue: less than a line of 64 bytes. Who may touch what stands in
+/// [`crate::stanchion::queue`].
 #[repr(C, align(64))]
 pub struct WaitNode<P: Machine> {
     tag: P::U32,
@@ -176,10 +180,11 @@ impl<P: Machine> WaitNode<P> {
         self.tag.compare_exchange(from.0, from.with(to).0, Release, Relaxed).is_ok()
     }
 
-    /// Begins the turn of the waiter that is roused: for so many microseconds it may be overtaken. If it goes back to sleep without the lock, its
-    /// next turn is half as long; so all together are no longer than two.
+    /// Begins the turn of the waiter that is roused: for so many microseconds it may be overtaken. If it goes
+    /// back to sleep without the lock, its next turn is half as long; so all together are no longer than two.
     pub(crate) fn begin_turn(&self, micros: u32) {
-        // ord: ND8 alone: written by the owner that rouses the waiter (ND5), or by the waiter before it queues
+        // ord: ND8 alone: written by the owner that rouses the waiter (ND5), or by the waiter before it
+        // queues
         let turns = self.turns.load(Relaxed);
         // ord: ND11 alone: as ND8, it is published by ND5 or the push
         self.turns.store(turns.saturating_add(1), Relaxed);
@@ -236,8 +241,8 @@ where
     };
 }
 
-/// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have [`NESTING_LEVELS`] nodes at most;
-/// `None` on a deeper level, or without a number.
+/// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have
+/// As many nodes as there are levels of nesting at most; `None` on a deeper level, or without a number.
 pub fn lease_own<'a, P: Machine + 'a>(
     levels: usize,
     node: impl Fn(NodeId) -> &'a WaitNode<P>,

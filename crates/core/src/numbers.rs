@@ -6,7 +6,8 @@ pub const NESTING_LEVELS: usize = 4;
 
 /// A small, dense number of an execution context: a thread's slot, a vCPU, a simulated CPU.
 ///
-/// At most [`CpuId::LIMIT`] contexts exist at a time, so that `cpu + 1` and a nesting level fit into a 16-bit tail.
+/// At most [`CpuId::LIMIT`] contexts exist at a time, so that `cpu + 1` and a nesting level fit into a 16-bit
+/// tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuId(u16);
 

@@ -1,7 +1,7 @@
 //! Memory orderings as types, so that a release load does not compile.
 //!
-//! Each world translates [`Kind`] into its own ordering (the standard library's, loom's, the simulator's none).
-//! Lock code passes the unit structs:
+//! Each world translates [`Kind`] into its own ordering (the standard library's, loom's, the simulator's
+//! none). Lock code passes the unit structs:
 //!
 //! ```
 //! use stanchion_core::order::{Acquire, LoadOrder, Kind};

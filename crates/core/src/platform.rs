@@ -1,7 +1,8 @@
 //! The platform of a lock: a machine whose storage has what the locks of this crate keep there.
 //!
-//! A world implements [`Machine`] for itself and [`Domain`] for its storage, and is a [`Platform`] by that. Another crate of locks asks for
-//! storage of its own in the same way: by a trait that the world's storage implements.
+//! A world implements [`Machine`] for itself and [`Domain`] for its storage, and is a [`Platform`] by that.
+//! Another crate of locks asks for storage of its own in the same way: by a trait that the world's storage
+//! implements.
 use crate::machine::Machine;
 use crate::nodes::{WaitNode, lease_own};
 use crate::numbers::{NESTING_LEVELS, NodeId};
@@ -12,7 +13,8 @@ pub trait Platform: Machine<Domain: Domain<Self>> {}
 
 impl<M: Machine<Domain: Domain<M>>> Platform for M {}
 
-/// What the locks of this crate keep in the storage of a world: the nodes of those who wait, and the cells of those who read.
+/// What the locks of this crate keep in the storage of a world: the nodes of those who wait, and the cells of
+/// those who read.
 pub trait Domain<M: Machine> {
     /// See [`Domain::readers`].
     type Readers: ReaderClass<M>;

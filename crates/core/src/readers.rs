@@ -1,4 +1,5 @@
-//! What the contexts say that read per-CPU reader-writer locks ([`crate::percpu_rw`]): the cells, and the classes that they form.
+//! What the contexts say that read per-CPU reader-writer locks ([`crate::percpu_rw`]): the cells, and the
+//! classes that they form.
 use crate::machine::{Atomic, ConstAtomic, Machine, kick_numbered};
 use crate::numbers::CpuId;
 use crate::order::{Relaxed, Release};
@@ -32,7 +33,8 @@ impl<P: Machine> ReaderCell<P> {
         }
     }
 
-    /// Whether the calling context is in, and has not only announced itself, or been interrupted before it was in (I3).
+    /// Whether the calling context is in, and has not only announced itself, or been interrupted before it
+    /// was in (I3).
     pub(crate) fn is_in(&self) -> bool {
         // ord: D17 alone: private to this context, handlers put back what they change (I3)
         self.reads.load(Relaxed) & IN != 0
@@ -40,18 +42,20 @@ impl<P: Machine> ReaderCell<P> {
             && self.taken_back.load(Relaxed) == 0
     }
 
-    /// The calling context, which saw no writer after its announcement, goes in, unless a handler has taken that back. Whether it is in.
+    /// The calling context, which saw no writer after its announcement, goes in, unless a handler has taken
+    /// that back. Whether it is in.
     #[inline(always)]
     pub(crate) fn go_in(&self, lock: usize) -> bool {
-        // ord: D3 pairs D9, D14: tells our own handlers, for writers of this lock the announcement is as good; a writer of one
-        // that we read before may find this in the place of D4's store
+        // ord: D3 pairs D9, D14: tells our own handlers, for writers of this lock the announcement is as
+        // good; a writer of one that we read before may find this in the place of D4's store
         self.reads.store(lock | IN, Release);
         P::compiler_barrier();
         // ord: D20 alone: private to this context and its handlers
         self.taken_back.load(Relaxed) == 0
     }
 
-    /// Counts that the context went in through a fenced gate; whether it is time to look if it need be fenced.
+    /// Counts that the context went in through a fenced gate; whether it is time to look if it need be
+    /// fenced.
     #[inline(always)]
     pub(crate) fn is_time_to_calm(&self) -> bool {
         // ord: D15 alone: private to this context; a handler in between is not counted
@@ -61,7 +65,8 @@ impl<P: Machine> ReaderCell<P> {
         u32::from(fenced) % P::tunable(Tunable::RwCalmReads).clamp(1, 256) == 0
     }
 
-    /// Takes back the announcement of the reader that this handler interrupted (I3), which may be one of another lock.
+    /// Takes back the announcement of the reader that this handler interrupted (I3), which may be one of
+    /// another lock.
     #[cold]
     pub(crate) fn take_back(&self) {
         // ord: D22 alone: private to this context; the interrupted reader looks at it
@@ -83,7 +88,8 @@ impl<P: Machine> ReaderCell<P> {
     /// The calling context leaves, and wakes a writer that waits for that. Of the lock, nothing is touched.
     #[inline(always)]
     pub(crate) fn leave(&self, reads: usize) {
-        // ord: D4 pairs D9, D10, D14: our section comes before the writer's; either it sees us gone, or we see it waiting
+        // ord: D4 pairs D9, D10, D14: our section comes before the writer's; either it sees us gone, or we
+        // see it waiting
         let waiter = P::store_then_load(&self.reads, reads, &self.waiter);
         // Its number stays in the cell (I4).
         if waiter != 0 {
@@ -91,7 +97,8 @@ impl<P: Machine> ReaderCell<P> {
         }
     }
 
-    /// Forgets who sleeps until the context leaves: for the child of a process whose contexts it does not have. Nobody uses the cell meanwhile.
+    /// Forgets who sleeps until the context leaves: for the child of a process whose contexts it does not
+    /// have. Nobody uses the cell meanwhile.
     pub fn forget_waiter(&self) {
         if self.has_waiter() {
             // ord: D45 alone: nobody else is there
@@ -147,8 +154,9 @@ pub trait ReaderClass<P: Machine> {
         self.cell(P::this_cpu()?)
     }
 
-    /// Shows `visit` each cell that may not be idle, with its context. A cell that a context got before a heavy barrier of the
-    /// caller, or before a fence of its own that precedes one of the caller's, is among them.
+    /// Shows `visit` each cell that may not be idle, with its context. A cell that a context got before a
+    /// heavy barrier of the caller, or before a fence of its own that precedes one of the caller's, is among
+    /// them.
     ///
     /// Goes through the numbers up to the first that has no cell; a class with gaps has a form of its own.
     fn each(&self, mut visit: impl FnMut(CpuId, &ReaderCell<P>)) {

@@ -20,8 +20,9 @@ impl core::error::Error for TooManyReaders {}
 
 /// A lock that any number of readers or one writer can hold.
 ///
-/// Progress, fairness and cost are each lock's own and stand at the head of its file. In [`RawRwLock::word`] the `tail` is the
-/// number of readers that the word counts, `pending` holds marks (see the lock's table), and `locked` is 1 while a writer has it.
+/// Progress, fairness and cost are each lock's own and stand at the head of its file. In [`RawRwLock::word`]
+/// the `tail` is the number of readers that the word counts, `pending` holds marks (see the lock's table),
+/// and `locked` is 1 while a writer has it.
 pub trait RawRwLock: Send + Sync + 'static {
     /// The world it runs in.
     type Platform: Platform;
@@ -32,7 +33,8 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// All that the word may do.
     const TRANSITIONS: Table;
 
-    /// All that the word of the lock may do for which those wait in line that wait for this one, if there is such a lock.
+    /// All that the word of the lock may do for which those wait in line that wait for this one, if there is
+    /// such a lock.
     const QUEUE: Table = Table(&[]);
 
     /// How many read locks can be held at once; one more is an error.
@@ -41,31 +43,32 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// A free lock. Where the world allows constants, see [`ConstRwLock::NEW`].
     fn new() -> Self;
 
-    /// Waits until the calling context holds a read lock. It may wait behind a writer that waits itself, so a context that holds
-    /// one already must use [`RawRwLock::acquire_read_again`]. A context that must not wait behind others
-    /// ([`Machine::is_priority`]) does so by itself.
+    /// Waits until the calling context holds a read lock. It may wait behind a writer that waits itself, so a
+    /// context that holds one already must use [`RawRwLock::acquire_read_again`]. A context that must not
+    /// wait behind others ([`Machine::is_priority`]) does so by itself.
     fn acquire_read(&self) -> Result<(), TooManyReaders>;
 
-    /// The same without waiting behind writers that wait: for interrupt handlers, and contexts that hold a read lock. If the calling
-    /// context holds one, it is granted without waiting.
+    /// The same without waiting behind writers that wait: for interrupt handlers, and contexts that hold a
+    /// read lock. If the calling context holds one, it is granted without waiting.
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;
 
-    /// [`RawRwLock::acquire_read_again`] if that needs no waiting; whether it did. A lock that does not know better refuses while somebody waits
-    /// to write.
+    /// [`RawRwLock::acquire_read_again`] if that needs no waiting; whether it did. A lock that does not know
+    /// better refuses while somebody waits to write.
     #[must_use]
     fn try_read_again(&self) -> bool {
         self.try_acquire_read()
     }
 
-    /// Takes a read lock if that needs no waiting; whether it did. No more read locks than can be counted is a reason not to.
+    /// Takes a read lock if that needs no waiting; whether it did. No more read locks than can be counted is
+    /// a reason not to.
     #[must_use]
     fn try_acquire_read(&self) -> bool;
 
-    /// Waits until the calling context holds a read lock, or the deadline has passed; whether it holds one. One that is to be had without waiting is
-    /// had whatever the deadline.
+    /// Waits until the calling context holds a read lock, or the deadline has passed; whether it holds one.
+    /// One that is to be had without waiting is had whatever the deadline.
     ///
-    /// Most locks are tried again now and then, and under steady contention missed until the deadline; see [`Machine::try_until`].
-    /// [`QueuedRwLock`](crate::QueuedRwLock) queues, and its waiters sleep.
+    /// Most locks are tried again now and then, and under steady contention missed until the deadline; see
+    /// [`Machine::try_until`]. [`QueuedRwLock`](crate::QueuedRwLock) queues, and its waiters sleep.
     fn acquire_read_until(
         &self,
         until: &<Self::Platform as Machine>::Deadline,
@@ -79,7 +82,8 @@ pub trait RawRwLock: Send + Sync + 'static {
         Self::Platform::try_until(until, || self.try_acquire_write())
     }
 
-    /// Gives a read lock up, in any order with those of other locks. The calling context must have acquired it.
+    /// Gives a read lock up, in any order with those of other locks. The calling context must have acquired
+    /// it.
     fn release_read(&self);
 
     /// Waits until the calling context holds the lock alone.
@@ -95,7 +99,8 @@ pub trait RawRwLock: Send + Sync + 'static {
     /// The word as it is now, for reports.
     fn word(&self) -> Word;
 
-    /// The word of the lock for which those wait in line that wait for this one, if there is such a lock; for reports.
+    /// The word of the lock for which those wait in line that wait for this one, if there is such a lock; for
+    /// reports.
     fn queue_word(&self) -> Option<Word> {
         None
     }
@@ -113,7 +118,8 @@ pub trait Downgrade: RawRwLock {
     fn downgrade(&self);
 }
 
-/// A lock with a third way to hold it: together with readers, alone among its kind, and able to become a writer.
+/// A lock with a third way to hold it: together with readers, alone among its kind, and able to become a
+/// writer.
 pub trait Upgradable: Downgrade {
     /// Waits until the calling context holds the lock upgradably.
     fn acquire_upgradable(&self);
@@ -127,15 +133,17 @@ pub trait Upgradable: Downgrade {
 
     /// Becomes the writer: lets no more readers in, and waits for those that are. Nobody writes in between.
     ///
-    /// An interrupt handler that comes in the middle of it and reads the lock waits for the context it has interrupted, for ever
-    /// unless another reader is in: a context whose handlers read the lock masks them before it upgrades, as before it writes.
+    /// An interrupt handler that comes in the middle of it and reads the lock waits for the context it has
+    /// interrupted, for ever unless another reader is in: a context whose handlers read the lock masks them
+    /// before it upgrades, as before it writes.
     fn upgrade(&self);
 
     /// Becomes the writer if there are no readers; whether it did.
     #[must_use]
     fn try_upgrade(&self) -> bool;
 
-    /// Becomes a reader. If another takes the last place at that moment, there is one more than [`RawRwLock::MOST_READERS`].
+    /// Becomes a reader. If another takes the last place at that moment, there is one more than
+    /// [`RawRwLock::MOST_READERS`].
     fn downgrade_upgradable(&self) -> Result<(), TooManyReaders>;
 
     /// The writer becomes an upgradable holder.

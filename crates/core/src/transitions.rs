@@ -1,13 +1,13 @@
 //! Word-transition tables: what a lock word may do, as data.
 //!
-//! A lock's file lists every change of its word in the notation `(tail, pending, locked)`. In debug builds each write of
-//! a lock looks its row up; tools that see whole words (the simulator) can check all three fields at once and count
-//! which rows were reached.
+//! A lock's file lists every change of its word in the notation `(tail, pending, locked)`. In debug builds
+//! each write of a lock looks its row up; tools that see whole words (the simulator) can check all three
+//! fields at once and count which rows were reached.
 
 /// The three fields of a lock word. Locks without a queue leave the tail at zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Raw [`NodeCode`](crate::tail::NodeCode) of the last waiter; a ticket lock's next ticket.
+    /// Raw code of the last waiter; a ticket lock's next ticket.
     pub tail: u16,
     /// The second byte: pending bit, or what the head of a paravirtual queue left for the releaser.
     pub pending: u8,
@@ -153,8 +153,8 @@ impl Table {
         })
     }
 
-    /// In debug builds, panics unless some row changes `field` from what `before` says to `after`. In other builds it does
-    /// nothing, reading `before` included.
+    /// In debug builds, panics unless some row changes `field` from what `before` says to `after`. In other
+    /// builds it does nothing, reading `before` included.
     #[inline(always)]
     pub fn check<T: Into<u16>>(&self, field: Field, before: impl FnOnce() -> T, after: impl Into<u16>) {
         if cfg!(debug_assertions) {

@@ -1,7 +1,8 @@
 //! Tunables: what can be changed at run time, by name. One list, as for [`events`](crate::events).
 //!
-//! A lock asks its world in its slow path, [`Machine::tunable`](crate::Machine::tunable); the native world answers from a table
-//! that a program may write to, simulated worlds from their arguments, and worlds that explore every schedule give small numbers.
+//! A lock asks its world in its slow path, [`Machine::tunable`](crate::Machine::tunable); the native world
+//! answers from a table that a program may write to, simulated worlds from their arguments, and worlds that
+//! explore every schedule give small numbers.
 
 macro_rules! tunables {
     ($($(#[$doc:meta])* $name:ident = $text:literal: $default:literal, $meaning:literal;)*) => {
@@ -80,7 +81,8 @@ impl Tunable {
         Self::ALL.iter().copied().find(|tunable| tunable.name() == name)
     }
 
-    /// Whether the lock called `lock` asks for it: its meaning begins with the name of the lock, or of the one that `lock` is a variant of.
+    /// Whether the lock called `lock` asks for it: its meaning begins with the name of the lock, or of the
+    /// one that `lock` is a variant of.
     pub fn is_of(self, lock: &str) -> bool {
         let owner = self.meaning().split([':', ' ']).next().unwrap_or_default();
         lock.strip_prefix(owner).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))

@@ -2,20 +2,22 @@
 //!
 //! # Motivation
 //!
-//! The simplest lock that survives overcommit: any running context can take it, so nobody waits for a context that the
-//! hypervisor has put aside. It is the yardstick for every unfair lock, and what kernels fall back to on a hypervisor
-//! without paravirtual support.
+//! The simplest lock that survives overcommit: any running context can take it, so nobody waits for a context
+//! that the hypervisor has put aside. It is the yardstick for every unfair lock, and what kernels fall back
+//! to on a hypervisor without paravirtual support.
 //!
 //! # Provenance
 //!
-//! The "unfair byte lock" of the 2015 paravirtual series and the lock-byte of the 2008 Xen measurements, in the form
-//! that reads until the byte is free before it tries again.
+//! The "unfair byte lock" of the 2015 paravirtual series and the lock-byte of the 2008 Xen measurements, in
+//! the form that reads until the byte is free before it tries again.
 //!
 //! # Properties
 //!
 //! - Fairness: none. A waiter can be overtaken without bound.
-//! - Progress: lock-free between waiters (some waiter gets a free lock), no progress while the holder is preempted.
-//! - Memory: 4 bytes, of which 1 is used; nothing per context. Never halts, never enters the operating system.
+//! - Progress: lock-free between waiters (some waiter gets a free lock), no progress while the holder is
+//!   preempted.
+//! - Memory: 4 bytes, of which 1 is used; nothing per context. Never halts, never enters the operating
+//!   system.
 //!
 //! # The word, `(tail, pending, locked)`
 //!
@@ -30,8 +32,8 @@
 //!
 //! ## Memory orderings
 //!
-//! The release store (B3) pairs with the acquire of whoever takes the byte next (B1, B2); the polls in between need
-//! none, because the compare-exchange decides.
+//! The release store (B3) pairs with the acquire of whoever takes the byte next (B1, B2); the polls in
+//! between need none, because the compare-exchange decides.
 use stanchion_core::lock::{ConstLock, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};
 use stanchion_core::order::{Acquire, Relaxed, Release};

@@ -1,25 +1,29 @@
-//! `cna`: the compact NUMA-aware lock: the queued spin lock that prefers waiters of its own socket, for a while.
+//! `cna`: the compact NUMA-aware lock: the queued spin lock that prefers waiters of its own socket, for a
+//! while.
 //!
 //! # Motivation
 //!
-//! On several sockets a FIFO lock drags its line, and the data that it protects, across the machine at nearly every
-//! hand-over. Handing it to a waiter of the same socket first, for a bounded time, keeps both where they are.
+//! On several sockets a FIFO lock drags its line, and the data that it protects, across the machine at nearly
+//! every hand-over. Handing it to a waiter of the same socket first, for a bounded time, keeps both where
+//! they are.
 //!
 //! # Provenance
 //!
 //! Dice and Kogan's CNA in the form announced for the Linux kernel (version 15, 2021), described in
-//! `reference/algorithms.md` section 9. What differs, and why: nodes name each other by 16-bit code, so the secondary queue's last
-//! node travels in a cell of its own beside the state, and not in the state; the word is three atomics, as in
-//! [`qspin`](crate::qspin), with which this lock shares all but the order of its queue.
+//! `reference/algorithms.md` section 9. What differs, and why: nodes name each other by 16-bit code, so the
+//! secondary queue's last node travels in a cell of its own beside the state, and not in the state; the word
+//! is three atomics, as in [`qspin`](crate::qspin), with which this lock shares all but the order of its
+//! queue.
 //!
 //! # Properties
 //!
-//! - Fairness: a remote waiter waits at most for the threshold ([`Tunable::CnaThreshold`], 1 ms) longer than in
-//!   FIFO order, and the time of one section; then all remote waiters go first, in their order. Priority waiters
-//!   ([`Machine::is_priority`]) are never moved.
+//! - Fairness: a remote waiter waits at most for the threshold ([`Tunable::CnaThreshold`], 1 ms) longer than
+//!   in FIFO order, and the time of one section; then all remote waiters go first, in their order. Priority
+//!   waiters ([`Machine::is_priority`]) are never moved.
 //! - Progress: as `qspin`: none while the holder or a waiter in front is preempted.
 //! - Memory: 4 bytes a lock, four nodes a context.
-//! - On a machine with one NUMA node ([`Machine::is_numa`]) it is `qspin`, but for three stores and two tests a queueing.
+//! - On a machine with one NUMA node ([`Machine::is_numa`]) it is `qspin`, but for three stores and two tests
+//!   a queueing.
 //!
 //! # The queues
 //!
@@ -38,16 +42,18 @@
 //! # Invariants
 //!
 //! Those of [`qspin`](crate::qspin), and:
-//! - **I6** Each waiter is in exactly one of the two queues; the tail names the last of the primary one, which is never moved.
-//! - **I7** Only the head touches `secondary`, `numa`, `since` of its own node and links of the secondary queue; it hands them
-//!   on with the headship.
-//! - **I8** `since` of the head is 0 exactly while its `secondary` is empty, or 1: flush at the next hand-over.
+//! - **I6** Each waiter is in exactly one of the two queues; the tail names the last of the primary one,
+//!   which is never moved.
+//! - **I7** Only the head touches `secondary`, `numa`, `since` of its own node and links of the secondary
+//!   queue; it hands them on with the headship.
+//! - **I8** `since` of the head is 0 exactly while its `secondary` is empty, or 1: flush at the next
+//!   hand-over.
 //!
 //! ## Memory orderings
 //!
-//! Everything about the secondary queue is published by the hand-over (Q13) and read after it (Q10). One more pair is needed: when
-//! the secondary queue becomes the primary one, the link that its last node loses must be seen by whoever displaces that
-//! node from the tail (C4 with Q7).
+//! Everything about the secondary queue is published by the hand-over (Q13) and read after it (Q10). One more
+//! pair is needed: when the secondary queue becomes the primary one, the link that its last node loses must
+//! be seen by whoever displaces that node from the tail (C4 with Q7).
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::qspin::{QSpinLock, QueueOrder, Waiter};
@@ -143,7 +149,8 @@ impl QueueOrder for Cna {
         let next = waiter.behind();
         if head.since() == FLUSH {
             P::count(Event::CnaSpliced);
-            // The secondary queue goes in front of `next`, and its first becomes head, without a secondary queue of its own.
+            // The secondary queue goes in front of `next`, and its first becomes head, without a secondary
+            // queue of its own.
             let first = head.link(last);
             // ord: C8 alone: published by the hand-over (Q13)
             waiter.domain.node(last).next.store(next.raw(), Relaxed);
@@ -189,8 +196,8 @@ impl<P: FamilyPlatform> Head<'_, P> {
         NodeCode::from_raw(self.0.domain.node(of).next.load(Relaxed)).expect("the secondary queue is a ring")
     }
 
-    /// One step of sorting: a remote waiter right behind us goes to the secondary queue, unless it is the last. Whether a local
-    /// waiter is right behind us now.
+    /// One step of sorting: a remote waiter right behind us goes to the secondary queue, unless it is the
+    /// last. Whether a local waiter is right behind us now.
     fn sort(&self) -> bool {
         let (domain, node) = (self.0.domain, self.0.node);
         // ord: C13 pairs Q8: the node behind was ready before it linked itself
@@ -202,7 +209,8 @@ impl<P: FamilyPlatform> Head<'_, P> {
         if numa == PRIORITY || numa == node.numa.load(Relaxed) {
             return true;
         }
-        // ord: C16 pairs Q8: the node after it was ready before it linked itself; without one it is the last (I6)
+        // ord: C16 pairs Q8: the node after it was ready before it linked itself; without one it is the last
+        // (I6)
         if let Some(after) = NodeCode::from_raw(behind.next.load(Acquire)) {
             self.set_aside(next, after);
         }
@@ -230,7 +238,8 @@ impl<P: FamilyPlatform> Head<'_, P> {
         node.secondary.store(next.raw(), Relaxed);
     }
 
-    /// `n,*,1 -> s,*,1`: nobody is behind us in the primary queue, so the secondary one takes its place. Whether it did.
+    /// `n,*,1 -> s,*,1`: nobody is behind us in the primary queue, so the secondary one takes its place.
+    /// Whether it did.
     fn secondary_becomes_primary(&self, lock: &QSpinLock<P, Cna>, last: NodeCode) -> bool {
         let waiter = self.0;
         // ord: C22 alone: a hint that saves the attempt; the exchange decides

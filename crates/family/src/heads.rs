@@ -1,21 +1,23 @@
-//! The hash table from a lock to its sleeping head, as the kernel has it: the alternative to [`spots`](crate::spots).
+//! The hash table from a lock to its sleeping head, as the kernel has it: the alternative to
+//! [`spots`](crate::spots).
 //!
-//! A head that is about to sleep takes an entry near the place that the lock's address hashes to, and marks its lock "slow".
-//! A releaser that finds the mark probes for the lock and kicks the head that it finds.
+//! A head that is about to sleep takes an entry near the place that the lock's address hashes to, and marks
+//! its lock "slow". A releaser that finds the mark probes for the lock and kicks the head that it finds.
 //!
 //! Invariants:
-//! - **H1** An entry is free (`lock` zero) or one head's; its head takes it and frees it (or the owner that made that context
-//!   head takes it for it). Each lock has one head, so at most one entry.
+//! - **H1** An entry is free (`lock` zero) or one head's; its head takes it and frees it (or the owner that
+//!   made that context head takes it for it). Each lock has one head, so at most one entry.
 //! - **H2** A halted head's entry is armed, or was consumed and a kick is on its way.
-//! - **H3** Entries that were freed leave holes, so a search does not stop at a free entry: it costs the whole table if the head
-//!   is gone. It stops at the first match.
+//! - **H3** Entries that were freed leave holes, so a search does not stop at a free entry: it costs the
+//!   whole table if the head is gone. It stops at the first match.
 //! - **H4** Whoever finds no entry has nothing to do: the head that left the mark has woken up and freed it.
 //!
 //! ## Memory orderings
 //!
-//! As for spots: the store-buffering pair with the release belongs to the lock, and nothing hangs on an entry but the one edge
-//! from whoever freed it to whoever takes it next (H4, H2): the former's last word about its sleeper is in the cell before the
-//! latter's first. That is needed because two heads of different locks know nothing of each other.
+//! As for spots: the store-buffering pair with the release belongs to the lock, and nothing hangs on an entry
+//! but the one edge from whoever freed it to whoever takes it next (H4, H2): the former's last word about its
+//! sleeper is in the cell before the latter's first. That is needed because two heads of different locks know
+//! nothing of each other.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::CpuId;
@@ -118,7 +120,8 @@ impl<'a, P: Machine> HeadTable<'a, P> {
         &self.entries[usize::from(index.0)]
     }
 
-    /// Makes an armed entry for the head of the lock at `address`, whose waiter is at `node`. `None` if the table is full.
+    /// Makes an armed entry for the head of the lock at `address`, whose waiter is at `node`. `None` if the
+    /// table is full.
     #[must_use]
     pub fn take(&self, hash: usize, address: usize, node: NodeCode) -> Option<HeadIndex> {
         let index = self.from(hash).find(|&index| {
@@ -146,8 +149,8 @@ impl<'a, P: Machine> HeadTable<'a, P> {
         self.entry(index).lock.store(0, Release);
     }
 
-    /// Takes on the duty to kick the sleeping head of the lock at `address`; `None` if there is none, or somebody else did.
-    /// The second value is how many entries were looked at.
+    /// Takes on the duty to kick the sleeping head of the lock at `address`; `None` if there is none, or
+    /// somebody else did. The second value is how many entries were looked at.
     #[must_use]
     pub fn consume(&self, hash: usize, address: usize) -> (Option<CpuId>, u32) {
         let mut hops = 0;
@@ -163,7 +166,8 @@ impl<'a, P: Machine> HeadTable<'a, P> {
             if armed == 0 || armed & CONSUMED != 0 {
                 return (None, hops);
             }
-            // ord: H8 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10 shows it
+            // ord: H8 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10
+            // shows it
             let mine = entry.sleeper.compare_exchange(armed, armed | CONSUMED, Relaxed, Relaxed).is_ok();
             return (NodeCode::from_raw(armed as u16).filter(|_| mine).map(NodeCode::cpu), hops);
         }
@@ -178,11 +182,13 @@ impl<'a, P: Machine> HeadTable<'a, P> {
         NodeCode::from_raw(self.entry(index).sleeper.load(Relaxed) as u16)
     }
 
-    /// Halts the calling context, whose waiter at `node` holds the entry, while that is armed, by `halt_while`. Whether it was kicked.
+    /// Halts the calling context, whose waiter at `node` holds the entry, while that is armed, by
+    /// `halt_while`. Whether it was kicked.
     pub fn halt(&self, index: HeadIndex, node: NodeCode, halt_while: impl FnOnce(&P::U32, u32)) -> bool {
         let cell = &self.entry(index).sleeper;
         halt_while(cell, u32::from(node.raw()));
-        // ord: H9 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the lock again
+        // ord: H9 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the
+        // lock again
         cell.load(Relaxed) & CONSUMED != 0
     }
 }

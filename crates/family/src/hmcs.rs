@@ -2,32 +2,37 @@
 //!
 //! # Motivation
 //!
-//! As [`cna`](crate::cna): on several sockets, a lock should be handed to a waiter nearby, for a while. Here no waiter sorts a queue: those of a NUMA
-//! node queue there, on a line of that node's own, and only the first of each queues for the lock itself, with the other nodes. So an
-//! arrival, too, touches nothing that other sockets write to. It costs memory: a line for each NUMA node.
+//! As [`cna`](crate::cna): on several sockets, a lock should be handed to a waiter nearby, for a while. Here
+//! no waiter sorts a queue: those of a NUMA node queue there, on a line of that node's own, and only the
+//! first of each queues for the lock itself, with the other nodes. So an arrival, too, touches nothing that
+//! other sockets write to. It costs memory: a line for each NUMA node.
 //!
 //! # Provenance
 //!
-//! Chabbi, Fagan and Mellor-Crummey, *High performance locks for multi-level NUMA systems*, PPoPP 2015, with two levels. What differs,
-//! and why:
+//! Chabbi, Fagan and Mellor-Crummey, *High performance locks for multi-level NUMA systems*, PPoPP 2015, with
+//! two levels. What differs, and why:
 //!
-//! - **The lock is a byte, and whoever is first in both queues polls it.** In the paper, being first in both queues is to hold the lock, and a
-//!   release hands it on. Here an owner hands its places on as soon as it has the lock, as in [`qspin`](crate::qspin): a node belongs to a
-//!   wait and not to a holder, and a release is one store and touches nothing after it.
+//! - **The lock is a byte, and whoever is first in both queues polls it.** In the paper, being first in both
+//!   queues is to hold the lock, and a release hands it on. Here an owner hands its places on as soon as it
+//!   has the lock, as in [`qspin`](crate::qspin): a node belongs to a wait and not to a holder, and a release
+//!   is one store and touches nothing after it.
 //! - **A free lock is taken at once** where no NUMA node queues, by one exchange instead of two.
-//! - **The nodes of the upper queue have fixed places in the lock**, for `NUMA_NODES`. With more, several share one.
+//! - **The nodes of the upper queue have fixed places in the lock**, for `NUMA_NODES`. With more, several
+//!   share one.
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO on each NUMA node, and FIFO among the nodes, each of which has a turn of `TURN` acquisitions at most. A context that
-//!   read the lock as not queued for may take it once all the same. The order begins in the upper queue: until the first of a node stands
-//!   there, contexts of other nodes come and go.
+//! - Fairness: FIFO on each NUMA node, and FIFO among the nodes, each of which has a turn of `TURN`
+//!   acquisitions at most. A context that read the lock as not queued for may take it once all the same. The
+//!   order begins in the upper queue: until the first of a node stands there, contexts of other nodes come
+//!   and go.
 //! - Progress: as `qspin`: none while the holder or a waiter in front is preempted.
 //! - Memory: 576 bytes a lock: a line, and one for each of eight NUMA nodes; four nodes a context.
 //!
 //! # The word, `(tail, -, locked)`
 //!
-//! `tail` is the number of the NUMA node that queued last, plus one. The tails of the nodes' own queues are no part of it.
+//! `tail` is the number of the NUMA node that queued last, plus one. The tails of the nodes' own queues are
+//! no part of it.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -51,16 +56,21 @@
 //!
 //! # Invariants
 //!
-//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
-//! - **I2** Only the first of a NUMA node's queue uses the node's place in the upper queue; it hands that on with its own place.
-//! - **I3** A node of either queue is ready before it is published, and linked once, by who displaced it from the tail.
-//! - **I4** A NUMA node stands in the upper queue for one turn, and leaves it before the next of its waiters may queue it again.
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange
+//!   from 0.
+//! - **I2** Only the first of a NUMA node's queue uses the node's place in the upper queue; it hands that on
+//!   with its own place.
+//! - **I3** A node of either queue is ready before it is published, and linked once, by who displaced it from
+//!   the tail.
+//! - **I4** A NUMA node stands in the upper queue for one turn, and leaves it before the next of its waiters
+//!   may queue it again.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion needs one pair: the release (HM3) with the claims (HM1, HM2, HM4, HM5). Each queue has those of `qspin`: publication
-//! (HM6, HM10) and links (HM7, HM11). A hand-over on a NUMA node (HM9) publishes its place (HM8); one in the upper queue publishes nothing.
-//! A queue that is left empty on a NUMA node (HM14) publishes that its place has left the upper queue (I4).
+//! Mutual exclusion needs one pair: the release (HM3) with the claims (HM1, HM2, HM4, HM5). Each queue has
+//! those of `qspin`: publication (HM6, HM10) and links (HM7, HM11). A hand-over on a NUMA node (HM9)
+//! publishes its place (HM8); one in the upper queue publishes nothing. A queue that is left empty on a NUMA
+//! node (HM14) publishes that its place has left the upper queue (I4).
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
@@ -96,8 +106,8 @@ struct Place<P: FamilyPlatform> {
     rest: [u8; LINE - 4],
 }
 
-/// States of a node: it waits; it is the first of its NUMA node, which has to queue for a turn; the number of its acquisition in the
-/// turn, and `FIRST - 1` more.
+/// States of a node: it waits; it is the first of its NUMA node, which has to queue for a turn; the number of
+/// its acquisition in the turn, and `FIRST - 1` more.
 const WAITS: u8 = 0;
 const FIRST: u8 = 2; // a head, for a report
 /// A NUMA node that is the first of the upper queue.
@@ -162,7 +172,8 @@ impl<P: FamilyPlatform> HmcsLock<P> {
     /// How many acquisitions a NUMA node's turn has at most.
     const TURN: u8 = if P::EXPLORES { 2 } else { 64 };
 
-    /// Whether a NUMA node queues. A newcomer that passed this check may overtake one that queues right after it.
+    /// Whether a NUMA node queues. A newcomer that passed this check may overtake one that queues right after
+    /// it.
     #[inline(always)]
     fn is_queued_for(&self) -> bool {
         // ord: HM16 alone: decides the way only, the claim decides the lock
@@ -188,13 +199,15 @@ impl<P: FamilyPlatform> HmcsLock<P> {
         });
     }
 
-    /// Queues behind the others of this NUMA node, and waits to be the first of them. The acquisition of the turn that ours is.
+    /// Queues behind the others of this NUMA node, and waits to be the first of them. The acquisition of the
+    /// turn that ours is.
     fn queue_on_node(&self, domain: &P::Domain, numa: usize, node: &QNode<P>, me: NodeCode) -> u8 {
         // ord: HM17 alone: published by HM6
         node.next.store(NodeCode::NONE, Relaxed);
         // ord: HM18 alone: published by HM6
         node.state.store(WAITS, Relaxed);
-        // ord: HM6 pairs HM6, HM14: our node is ready before anybody displaces it, so is the one that we displace, and so is the place
+        // ord: HM6 pairs HM6, HM14: our node is ready before anybody displaces it, so is the one that we
+        // displace, and so is the place
         let before = self.places[numa].tail.swap(me.raw(), AcqRel);
         let Some(before) = NodeCode::from_raw(before) else { return FIRST };
         // ord: HM7 pairs HM19, HM20: the link comes after our node was ready
@@ -211,13 +224,15 @@ impl<P: FamilyPlatform> HmcsLock<P> {
         // ord: HM22 alone: published by HM10
         place.state.store(WAITS, Relaxed);
         let number = numa as u8 + 1;
-        // ord: HM10 pairs HM10: our place is ready before anybody displaces it, and so is the one that we displace
+        // ord: HM10 pairs HM10: our place is ready before anybody displaces it, and so is the one that we
+        // displace
         let before = self.tail.swap(number, AcqRel);
         TRANSITIONS.check(Field::Tail, || before, number);
         if let Some(before) = before.checked_sub(1) {
             // ord: HM11 pairs HM23: the link comes after our place was ready
             self.places[usize::from(before)].next.store(number, Release);
-            // ord: HM12 alone: says when to poll the lock; what was done in front of us is ordered by the claim (HM4)
+            // ord: HM12 alone: says when to poll the lock; what was done in front of us is ordered by the
+            // claim (HM4)
             place.state.wait_until(Relaxed, |state| state == HEAD);
         }
     }
@@ -234,7 +249,8 @@ impl<P: FamilyPlatform> HmcsLock<P> {
         }
     }
 
-    /// The new owner leaves both queues. Somebody of its NUMA node goes on with the turn, or the turn is over.
+    /// The new owner leaves both queues. Somebody of its NUMA node goes on with the turn, or the turn is
+    /// over.
     fn pass_on(&self, domain: &P::Domain, numa: usize, node: &QNode<P>, me: NodeCode, turn: u8) {
         let grant = |next, turn| {
             // ord: HM9 pairs HM8: what we did with the place comes before what the next one does (I2)

@@ -1,8 +1,8 @@
-//! The locks of virtualised and NUMA machines that Stanchion came from, and those that it is compared with, on the same
-//! [`Platform`](stanchion_core::Platform).
+//! The locks of virtualised and NUMA machines that Stanchion came from, and those that it is compared with,
+//! on the same [`Platform`](stanchion_core::Platform).
 //!
-//! They wait with queue nodes of their own, and find sleepers in tables of their own: a world has room for both if its storage is a
-//! [`FamilyDomain`], and is a [`FamilyPlatform`] by that.
+//! They wait with queue nodes of their own, and find sleepers in tables of their own: a world has room for
+//! both if its storage is a [`FamilyDomain`], and is a [`FamilyPlatform`] by that.
 //!
 //! The [`catalogue`] has a row for each lock, those of the product first.
 #![no_std]

@@ -1,33 +1,41 @@
-//! `malthusian`: a queue that sets surplus waiters aside, so that few contexts take turns and the others sleep.
+//! `malthusian`: a queue that sets surplus waiters aside, so that few contexts take turns and the others
+//! sleep.
 //!
 //! # Motivation
 //!
-//! A lock that is saturated needs two or three contexts to stay saturated. All others only fight for caches and CPUs, and a queue in
-//! the order of arrival makes sure that each of them takes part. Here whoever hands the lock over takes one waiter out of a queue that is longer than
-//! it needs to be. So the set of contexts that take turns shrinks until the queue is empty now and then, and those set aside sleep
-//! for long. Each of them comes back in the end.
+//! A lock that is saturated needs two or three contexts to stay saturated. All others only fight for caches
+//! and CPUs, and a queue in the order of arrival makes sure that each of them takes part. Here whoever hands
+//! the lock over takes one waiter out of a queue that is longer than it needs to be. So the set of contexts
+//! that take turns shrinks until the queue is empty now and then, and those set aside sleep for long. Each of
+//! them comes back in the end.
 //!
 //! # Provenance
 //!
-//! Dave Dice, *Malthusian Locks*, EuroSys 2017: the queued form with waiters that spin, then park (MCSCR-STP). What differs, and why:
+//! Dave Dice, *Malthusian Locks*, EuroSys 2017: the queued form with waiters that spin, then park
+//! (MCSCR-STP). What differs, and why:
 //!
-//! - **A node belongs to a wait, not to a holder**, so that the locks of the family need no memory of their owners. Who is next stands in the
-//!   lock, as in the K42 variant of the MCS lock: an owner takes its own node out of the queue.
-//! - **The eldest comes in after so many releases** (`FAIR_ONE_IN`), where the paper rolls dice with the same chance. So there is a bound on
-//!   how long a waiter stays aside.
+//! - **A node belongs to a wait, not to a holder**, so that the locks of the family need no memory of their
+//!   owners. Who is next stands in the lock, as in the K42 variant of the MCS lock: an owner takes its own
+//!   node out of the queue.
+//! - **The eldest comes in after so many releases** (`FAIR_ONE_IN`), where the paper rolls dice with the same
+//!   chance. So there is a bound on how long a waiter stays aside.
 //!
 //! # Properties
 //!
-//! - Fairness: in the queue, the order of arrival. One that is set aside gets the lock when nobody stands in the queue and it is the newest of
-//!   those set aside; or, once it is the eldest, within 1000 releases. Newcomers take a free lock only, and it is free only if
-//!   nobody waits. Contexts without a node wait until it is free.
-//! - Progress: the lock is handed over, also to one that sleeps. So nobody acquires while the next in line wakes up or is preempted.
-//! - Memory: 8 bytes a lock, four nodes a context. A release touches nothing of the lock after the store that lets the next holder in.
+//! - Fairness: in the queue, the order of arrival. One that is set aside gets the lock when nobody stands in
+//!   the queue and it is the newest of those set aside; or, once it is the eldest, within 1000 releases.
+//!   Newcomers take a free lock only, and it is free only if nobody waits. Contexts without a node wait until
+//!   it is free.
+//! - Progress: the lock is handed over, also to one that sleeps. So nobody acquires while the next in line
+//!   wakes up or is preempted.
+//! - Memory: 8 bytes a lock, four nodes a context. A release touches nothing of the lock after the store that
+//!   lets the next holder in.
 //!
 //! # The word, `(tail, -, locked)`
 //!
-//! `tail` is 0 while the lock is free, `HELD` while it is held and the queue is empty, or the last node of the queue. It is shown without
-//! the mark, and `locked`, which is 1 unless it is 0. The rest is no part of it.
+//! `tail` is 0 while the lock is free, `HELD` while it is held and the queue is empty, or the last node of
+//! the queue. It is shown without the mark, and `locked`, which is 1 unless it is 0. The rest is no part of
+//! it.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -46,18 +54,22 @@
 //!
 //! # Invariants
 //!
-//! - **I1** The lock is free exactly while `tail` is 0. It is taken by compare-exchange from 0, or handed over.
-//! - **I2** While `tail` is 0 or `HELD`, `next` is 0, but for a holder on its way out. It names the first of the queue, which stores
-//!   it there itself if it finds `HELD`, else the holder does.
-//! - **I3** Only the holder touches `aside`, `releases`, and the links of nodes that are set aside; all of it is handed on with the lock.
-//! - **I4** A waiter is in the queue or aside, and is granted once. Who is granted from aside leaves `tail` and `next` alone.
+//! - **I1** The lock is free exactly while `tail` is 0. It is taken by compare-exchange from 0, or handed
+//!   over.
+//! - **I2** While `tail` is 0 or `HELD`, `next` is 0, but for a holder on its way out. It names the first of
+//!   the queue, which stores it there itself if it finds `HELD`, else the holder does.
+//! - **I3** Only the holder touches `aside`, `releases`, and the links of nodes that are set aside; all of it
+//!   is handed on with the lock.
+//! - **I4** A waiter is in the queue or aside, and is granted once. Who is granted from aside leaves `tail`
+//!   and `next` alone.
 //! - **I5** The last of the queue is never set aside.
 //!
 //! ## Memory orderings
 //!
-//! Two pairs hand sections on: a release of a free lock (MA3) with who takes it (MA1, MA2, MA4, MA5), and a grant (MA6) with who waits for
-//! it (MA7). A node is ready before it can be followed (MA9), and its link comes after that (MA10). An owner that leaves the queue
-//! (MA11) has cleared `next` before the next arrival stores there.
+//! Two pairs hand sections on: a release of a free lock (MA3) with who takes it (MA1, MA2, MA4, MA5), and a
+//! grant (MA6) with who waits for it (MA7). A node is ready before it can be followed (MA9), and its link
+//! comes after that (MA10). An owner that leaves the queue (MA11) has cleared `next` before the next arrival
+//! stores there.
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
@@ -154,8 +166,9 @@ impl<P: FamilyPlatform> RawLock for MalthusianLock<P> {
 }
 
 impl<P: FamilyPlatform> MalthusianLock<P> {
-    /// How often a waiter polls before it parks: for about as long as it takes to wake up, as in the paper. With fewer polls those who come while the
-    /// next holder wakes up park, too, and each acquisition is one wake-up from then on.
+    /// How often a waiter polls before it parks: for about as long as it takes to wake up, as in the paper.
+    /// With fewer polls those who come while the next holder wakes up park, too, and each acquisition is one
+    /// wake-up from then on.
     const POLLS: u32 = if P::EXPLORES { 1 } else { 1 << 13 };
     /// After so many releases, the eldest of those set aside gets the lock.
     const FAIR_ONE_IN: u16 = if P::EXPLORES { 2 } else { 1_000 };
@@ -193,7 +206,8 @@ impl<P: FamilyPlatform> MalthusianLock<P> {
                 self.tail.compare_exchange(FREE, HELD, Acquire, Relaxed)
             } else {
                 TRANSITIONS.check(Field::Tail, || last(seen), me.raw());
-                // ord: MA9 pairs MA9, MA11: our node is ready before anybody follows it, and so is the cell where we link ourselves
+                // ord: MA9 pairs MA9, MA11: our node is ready before anybody follows it, and so is the cell
+                // where we link ourselves
                 self.tail.compare_exchange(seen, me.raw(), AcqRel, Relaxed)
             };
             match tried {
@@ -246,7 +260,8 @@ impl<P: FamilyPlatform> MalthusianLock<P> {
     fn hand_over(&self) {
         P::with_domain(|domain| {
             let (heir, how) = self.heir(domain);
-            // ord: MA6 pairs MA7: our section, and what we know of queue and aside, come before what the next holder does
+            // ord: MA6 pairs MA7: our section, and what we know of queue and aside, come before what the next
+            // holder does
             if domain.node(heir).state.swap(how, Release) == PARKED {
                 P::count(Event::PvKickUnlock);
                 P::kick(heir.cpu());

@@ -2,26 +2,30 @@
 //!
 //! # Motivation
 //!
-//! Where a hypervisor lets one virtual CPU give its slice to another, a waiter that finds the owner preempted has something better
-//! to do than to spin: it lends the owner its CPU. The lock has to tell who the owner is.
+//! Where a hypervisor lets one virtual CPU give its slice to another, a waiter that finds the owner preempted
+//! has something better to do than to spin: it lends the owner its CPU. The lock has to tell who the owner
+//! is.
 //!
 //! # Provenance
 //!
-//! The "simple spinlock" of 64-bit powerpc, the baseline of the 2020 announcement of queued spin locks there; described in
-//! `reference/algorithms.md` section 8.1. What differs, and why: a context may have no number here, so there is an owner
-//! that nobody knows. Lowering the priority of an SMT thread is the world's spin hint.
+//! The "simple spinlock" of 64-bit powerpc, the baseline of the 2020 announcement of queued spin locks there;
+//! described in `reference/algorithms.md` section 8.1. What differs, and why: a context may have no number
+//! here, so there is an owner that nobody knows. Lowering the priority of an SMT thread is the world's spin
+//! hint.
 //!
 //! # Properties
 //!
 //! - Fairness: none. A waiter can be overtaken without bound.
-//! - Progress: some waiter gets a free lock. While the owner is preempted, waiters run it, if the world knows that it is preempted and
-//!   can give it a slice. Where it cannot, they yield to anybody (natively: `sched_yield`).
+//! - Progress: some waiter gets a free lock. While the owner is preempted, waiters run it, if the world knows
+//!   that it is preempted and can give it a slice. Where it cannot, they yield to anybody (natively:
+//!   `sched_yield`).
 //! - Memory: 4 bytes; nothing per context. Never halts.
 //! - Cost: acquisition asks for the number of its context. Release is one store of four bytes.
 //!
 //! # The word, `(tail, pending, locked)`
 //!
-//! One number of 32 bits: zero while free, else `HELD` and the owner's number. It is shown as `locked`, 0 or 1.
+//! One number of 32 bits: zero while free, else `HELD` and the owner's number. It is shown as `locked`, 0 or
+//! 1.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -30,14 +34,17 @@
 //!
 //! # Invariants
 //!
-//! - **I1** The word is not zero exactly while some context holds the lock; it changes from zero only by compare-exchange.
-//! - **I2** While held the word names the context that acquired the lock, or nobody. A lock that another context releases names
-//!   the wrong one until then: waiters lend their time to somebody who cannot use it for the lock, nothing else.
+//! - **I1** The word is not zero exactly while some context holds the lock; it changes from zero only by
+//!   compare-exchange.
+//! - **I2** While held the word names the context that acquired the lock, or nobody. A lock that another
+//!   context releases names the wrong one until then: waiters lend their time to somebody who cannot use it
+//!   for the lock, nothing else.
 //!
 //! ## Memory orderings
 //!
-//! The release store (Y3) pairs with the claims (Y1, Y2). Conferring is a hint: the owner's count is sampled, then the word is read
-//! again (Y6, behind the fence Y5), and a count that has moved on makes a late hint void.
+//! The release store (Y3) pairs with the claims (Y1, Y2). Conferring is a hint: the owner's count is sampled,
+//! then the word is read again (Y6, behind the fence Y5), and a count that has moved on makes a late hint
+//! void.
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};

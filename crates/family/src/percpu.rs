@@ -1,18 +1,19 @@
 //! What each execution context owns: four queue nodes, and what some locks remember of it.
 //!
-//! A queue node is needed only between the start of a slow path and the acquisition, so a context needs one for each
-//! level of interrupt nesting and none for the locks that it holds.
+//! A queue node is needed only between the start of a slow path and the acquisition, so a context needs one
+//! for each level of interrupt nesting and none for the locks that it holds.
 //!
 //! Invariants:
-//! - **P1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its own context
-//!   changes `nesting`.
+//! - **P1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its
+//!   own context changes `nesting`.
 //! - **P2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::NESTING_LEVELS;
 use stanchion_core::order::Relaxed;
 
-/// One place in a queue, 16 bytes: the four of a context fill one line of 64. Who may touch what is told by the lock that uses it.
+/// One place in a queue, 16 bytes: the four of a context fill one line of 64. Who may touch what is told by
+/// the lock that uses it.
 #[repr(C)]
 pub struct QNode<P: Machine> {
     /// Raw [`NodeCode`] of the node behind, stored by that node's context.
@@ -34,8 +35,8 @@ pub struct QNode<P: Machine> {
 }
 
 impl<P: Machine> QNode<P> {
-    /// Where this node's context can be found once it is a sleeping head; see [`crate::pv_qspin`]. In the place of the interval,
-    /// as no lock has both.
+    /// Where this node's context can be found once it is a sleeping head; see [`crate::pv_qspin`]. In the
+    /// place of the interval, as no lock has both.
     #[inline(always)]
     pub fn place(&self) -> &P::U16 {
         &self.interval
@@ -61,7 +62,8 @@ impl<P: Machine> QNode<P> {
 #[repr(C)]
 pub struct PerCpu<P: Machine> {
     nodes: [QNode<P>; NESTING_LEVELS],
-    /// The address of the lock that the context is about to block on, or zero; see [`crate::xen_pv`] and [`crate::pv_ticket`].
+    /// The address of the lock that the context is about to block on, or zero; see [`crate::xen_pv`] and
+    /// [`crate::pv_ticket`].
     pub(crate) blocked_on: P::Usize,
     /// The ticket that it waits for there.
     pub(crate) wanted: P::U16,
@@ -69,7 +71,8 @@ pub struct PerCpu<P: Machine> {
     pub(crate) event: P::U8,
     /// How many of the nodes are in use (P1).
     nesting: P::U8,
-    /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see [`crate::owner_queued`].
+    /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see
+    /// [`crate::owner_queued`].
     pub(crate) sleepy_seen: P::U32,
     /// A stream of pseudo-random numbers.
     pub(crate) dice: P::U32,
@@ -102,11 +105,12 @@ impl<P: Machine> PerCpu<P> {
         self.nesting.store(0, Relaxed);
     }
 
-    /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not for secrets).
-    /// `stream` keeps contexts from rolling the same numbers.
+    /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not
+    /// for secrets). `stream` keeps contexts from rolling the same numbers.
     pub(crate) fn roll(&self, stream: NodeCode) -> u32 {
         let step = 1_013_904_223 + (u32::from(stream.raw()) << 8);
-        // ord: P5 alone: private to this context; a handler that rolls in between changes nothing that matters
+        // ord: P5 alone: private to this context; a handler that rolls in between changes nothing that
+        // matters
         let next = self.dice.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(step);
         // ord: P6 alone: as P5, private to this context
         self.dice.store(next, Relaxed);
@@ -129,7 +133,8 @@ impl<P: Machine> PerCpu<P> {
         self.nesting() == 0 && self.blocked_on.peek() == 0
     }
 
-    /// Takes the next free node of the calling context, which must own this storage; `None` on the fifth level.
+    /// Takes the next free node of the calling context, which must own this storage; `None` on the fifth
+    /// level.
     #[inline]
     pub fn enter(&self) -> Option<Nesting<'_, P>> {
         // ord: P1 alone: private to this context, interrupts restore what they change (P2)
@@ -139,8 +144,8 @@ impl<P: Machine> PerCpu<P> {
         }
         // ord: P2 alone: private to this context, the compiler barrier below orders it for interrupts
         self.nesting.store(level as u8 + 1, Relaxed);
-        // An interrupt from here on must take the next node: were the caller's initialisation of this node moved above
-        // the store, the interrupt would take the same node and overwrite it.
+        // An interrupt from here on must take the next node: were the caller's initialisation of this node
+        // moved above the store, the interrupt would take the same node and overwrite it.
         P::compiler_barrier();
         Some(Nesting { percpu: self, level })
     }

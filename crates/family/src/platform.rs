@@ -25,13 +25,14 @@ pub trait FamilyDomain<M: Machine> {
     /// The table from locks to their sleeping heads, for locks that have no room for a spot.
     fn heads(&self) -> HeadTable<'_, M>;
 
-    /// A number that spreads addresses of locks over tables, the same on every run where the world is deterministic.
+    /// A number that spreads addresses of locks over tables, the same on every run where the world is
+    /// deterministic.
     fn spread(&self, address: usize) -> usize {
         address.wrapping_mul(SPREAD) >> (usize::BITS / 2)
     }
 
-    /// How many context numbers may have been handed out so far: all are below this. Whoever looks for a sleeper in all
-    /// contexts looks so far.
+    /// How many context numbers may have been handed out so far: all are below this. Whoever looks for a
+    /// sleeper in all contexts looks so far.
     fn contexts(&self) -> u16;
 
     /// The node that `code` names.

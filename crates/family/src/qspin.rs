@@ -2,25 +2,27 @@
 //!
 //! # Motivation
 //!
-//! A fair spin lock whose waiters each poll a line of their own, so that a release disturbs one waiter and not all, in
-//! the size of a ticket lock. The second contender spins on the lock itself (the pending bit) and needs no node.
+//! A fair spin lock whose waiters each poll a line of their own, so that a release disturbs one waiter and
+//! not all, in the size of a ticket lock. The second contender spins on the lock itself (the pending bit) and
+//! needs no node.
 //!
 //! # Provenance
 //!
-//! The Linux kernel's queued spin lock, described in `reference/algorithms.md` section 1. What differs, and why: the
-//! kernel's word is accessed as 8, 16 and 32 bits at the same place; here it is **three separate atomics**, each accessed
-//! at its own size only, because mixed sizes are undefined in Rust, inexpressible in a model checker, and slow (a wide
-//! compare-exchange right after a byte store defeats store forwarding). Hence the byte is always *claimed by
-//! compare-exchange*, and the tail is cleared after the claim.
+//! The Linux kernel's queued spin lock, described in `reference/algorithms.md` section 1. What differs, and
+//! why: the kernel's word is accessed as 8, 16 and 32 bits at the same place; here it is **three separate
+//! atomics**, each accessed at its own size only, because mixed sizes are undefined in Rust, inexpressible in
+//! a model checker, and slow (a wide compare-exchange right after a byte store defeats store forwarding).
+//! Hence the byte is always *claimed by compare-exchange*, and the tail is cleared after the claim.
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO but for a bounded overtaking. A context that read the tail as empty just before a waiter published
-//!   itself may still take the byte, or the pending bit and then the byte, *once*: its next acquisition sees the tail.
-//!   So **a queued waiter is overtaken at most once by each other context**, and never by one that arrives after it.
+//! - Fairness: FIFO but for a bounded overtaking. A context that read the tail as empty just before a waiter
+//!   published itself may still take the byte, or the pending bit and then the byte, *once*: its next
+//!   acquisition sees the tail. So **a queued waiter is overtaken at most once by each other context**, and
+//!   never by one that arrives after it.
 //! - Progress: none while the holder, or a waiter in front, is preempted. Do not use it in overcommit.
-//! - Memory: 4 bytes a lock, four nodes a context. A context without a free node (fifth nesting level, or no context
-//!   number left) polls for the byte instead; it overtakes and is overtaken without bound.
+//! - Memory: 4 bytes a lock, four nodes a context. A context without a free node (fifth nesting level, or no
+//!   context number left) polls for the byte instead; it overtakes and is overtaken without bound.
 //! - Release is one byte store.
 //!
 //! # The word, `(tail, pending, locked)`
@@ -50,19 +52,21 @@
 //!
 //! # Invariants
 //!
-//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange
+//!   from 0.
 //! - **I2** `pending` is 1 exactly while one context is between its swap and its own store of 0.
-//! - **I3** A node's `next` is written by the node's context before the node is published, and after that once, by the
-//!   context that displaced it from the tail.
-//! - **I4** A node's `state` goes from WAIT to HEAD once, by the context whose `next` it is. A context that displaced nobody is
-//!   head at once and leaves its state alone.
-//! - **I5** The tail is changed only by waiters that publish themselves and by a head that finds itself there.
+//! - **I3** A node's `next` is written by the node's context before the node is published, and after that
+//!   once, by the context that displaced it from the tail.
+//! - **I4** A node's `state` goes from WAIT to HEAD once, by the context whose `next` it is. A context that
+//!   displaced nobody is head at once and leaves its state alone.
+//! - **I5** The tail is changed only by waiters that publish themselves and by a head that finds itself
+//!   there.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion needs one pair: release store of the byte (Q4) against the acquiring claims (Q1, Q2, Q6, Q9). The
-//! queue needs two: publication of a node before it can be displaced (Q7 with itself, Q8, Q12), and handing over the
-//! head's role (Q13, Q10).
+//! Mutual exclusion needs one pair: release store of the byte (Q4) against the acquiring claims (Q1, Q2, Q6,
+//! Q9). The queue needs two: publication of a node before it can be displaced (Q7 with itself, Q8, Q12), and
+//! handing over the head's role (Q13, Q10).
 use crate::percpu::{PerCpu, QNode};
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
@@ -119,8 +123,8 @@ pub struct Waiter<'a, P: FamilyPlatform> {
 const WAIT: u8 = 0;
 const HEAD: u8 = 2; // as in `pv_qspin`, so that a report reads both
 
-/// How often a head that has a queue to sort looks while the lock is free and somebody pends. A look takes 20 ns at least, and a line that has to
-/// move for the claim a few hundred.
+/// How often a head that has a queue to sort looks while the lock is free and somebody pends. A look takes 20
+/// ns at least, and a line that has to move for the claim a few hundred.
 const FREE_LOOKS: u32 = 64;
 
 const TRANSITIONS: Table = Table(&[
@@ -172,7 +176,8 @@ impl<P: FamilyPlatform, O: QueueOrder> RawLock for QSpinLock<P, O> {
 }
 
 impl<P: FamilyPlatform, O: QueueOrder> QSpinLock<P, O> {
-    /// Whether anybody waits. A newcomer that passed this check may overtake a waiter that queues right after it.
+    /// Whether anybody waits. A newcomer that passed this check may overtake a waiter that queues right after
+    /// it.
     #[inline(always)]
     fn is_contended(&self) -> bool {
         // ord: Q16 alone: decides the way only, the claim decides the lock
@@ -228,7 +233,8 @@ impl<P: FamilyPlatform, O: QueueOrder> QSpinLock<P, O> {
         O::prepare(waiter);
 
         // p,*,* -> n,*,*
-        // ord: Q7 pairs Q7, Q8, C4: our node is ready before anybody can displace it, and so is the one that we displace
+        // ord: Q7 pairs Q7, Q8, C4: our node is ready before anybody can displace it, and so is the one that
+        // we displace
         let before = self.tail.swap(me.raw(), AcqRel);
         TRANSITIONS.check(Field::Tail, || before, me.raw());
         if let Some(before) = NodeCode::from_raw(before) {
@@ -261,8 +267,8 @@ impl<P: FamilyPlatform, O: QueueOrder> QSpinLock<P, O> {
         }
     }
 
-    /// Whether the lock is held, or a pending waiter is about to have it; `free` counts the looks in a row that found it free. One that leaves
-    /// it free for so long has no CPU, or is on its way to the queue.
+    /// Whether the lock is held, or a pending waiter is about to have it; `free` counts the looks in a row
+    /// that found it free. One that leaves it free for so long has no CPU, or is on its way to the queue.
     pub(crate) fn is_busy(&self, free: &mut u32) -> bool {
         // ord: Q28 alone: decides whether there is time to sort the queue, nothing else
         if self.locked.load(Relaxed) != 0 {
@@ -290,9 +296,9 @@ impl<P: FamilyPlatform, O: QueueOrder> QSpinLock<P, O> {
 }
 
 impl<P: FamilyPlatform> Waiter<'_, P> {
-    /// The head's last words to the queue will go to the node behind: asks for its line while there is time, as announced. (Asking
-    /// for our own line as well made this lock 25 % faster on a simulated 4-socket machine, and `cna`'s lead smaller; nobody has
-    /// measured it on a real one.)
+    /// The head's last words to the queue will go to the node behind: asks for its line while there is time,
+    /// as announced. (Asking for our own line as well made this lock 25 % faster on a simulated 4-socket
+    /// machine, and `cna`'s lead smaller; nobody has measured it on a real one.)
     pub(crate) fn expect_to_pass(&self) {
         // ord: Q29 alone: names a node whose line is asked for; nothing of it is read here
         if let Some(next) = NodeCode::from_raw(self.node.next.load(Relaxed)) {

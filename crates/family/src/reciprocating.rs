@@ -2,34 +2,38 @@
 //!
 //! # Motivation
 //!
-//! A queue like that of [`qspin`](crate::qspin) makes each waiter write to the node in front of it and each owner read its own node for
-//! who is behind. Here an arrival is one exchange at the lock, which also tells the waiter who is next after it, so a hand-over is one
-//! store into the line that the next owner polls. It serves newest first within a stack, but stacks in turn, so the order
-//! goes to and fro like a piston, and nobody is passed twice by anybody.
+//! A queue like that of [`qspin`](crate::qspin) makes each waiter write to the node in front of it and each
+//! owner read its own node for who is behind. Here an arrival is one exchange at the lock, which also tells
+//! the waiter who is next after it, so a hand-over is one store into the line that the next owner polls. It
+//! serves newest first within a stack, but stacks in turn, so the order goes to and fro like a piston, and
+//! nobody is passed twice by anybody.
 //!
 //! # Provenance
 //!
 //! Dice and Kogan, *Reciprocating Locks*, 2025 (arXiv 2501.02380). What differs, and why:
 //!
-//! - **A node belongs to a wait, not to a holder.** In the paper the owner of an uncontended lock leaves its node in the lock, where it marks
-//!   the end of the stack above it, and each owner hands this mark on with the lock. A node here is given back before the section, so a free
-//!   lock is taken by setting a mark that is no node, and the end of each stack is that same mark. Nothing has to be handed on but the
-//!   lock.
-//! - **An arrival is a compare-exchange**, since what it writes depends on whether the lock is free. So it may have to be tried again, where an
-//!   exchange has not.
+//! - **A node belongs to a wait, not to a holder.** In the paper the owner of an uncontended lock leaves its
+//!   node in the lock, where it marks the end of the stack above it, and each owner hands this mark on with
+//!   the lock. A node here is given back before the section, so a free lock is taken by setting a mark that
+//!   is no node, and the end of each stack is that same mark. Nothing has to be handed on but the lock.
+//! - **An arrival is a compare-exchange**, since what it writes depends on whether the lock is free. So it
+//!   may have to be tried again, where an exchange has not.
 //! - **Who is next stands in the lock**, in a cell of its holder's, so that any context can release it.
 //!
 //! # Properties
 //!
-//! - Fairness: newest first among those who arrived while the same stack was served. Each other context acquires at most once more ahead of
-//!   a waiter. Newcomers take a free lock only, and it is free only if nobody waits. Contexts without a node wait until it is free.
+//! - Fairness: newest first among those who arrived while the same stack was served. Each other context
+//!   acquires at most once more ahead of a waiter. Newcomers take a free lock only, and it is free only if
+//!   nobody waits. Contexts without a node wait until it is free.
 //! - Progress: none while the holder or the next in line is preempted.
-//! - Memory: 4 bytes a lock, four nodes a context. A release touches nothing of the lock after the store that lets the next holder in.
+//! - Memory: 4 bytes a lock, four nodes a context. A release touches nothing of the lock after the store that
+//!   lets the next holder in.
 //!
 //! # The word, `(tail, -, locked)`
 //!
-//! `arrivals` is 0 while the lock is free, `LOCKED` while it is held and nobody has arrived since the stack that is served was taken, or
-//! the newest arrival. It is shown as `tail`, without the mark, and `locked`, which is 1 unless it is 0. `segment` is no part of it.
+//! `arrivals` is 0 while the lock is free, `LOCKED` while it is held and nobody has arrived since the stack
+//! that is served was taken, or the newest arrival. It is shown as `tail`, without the mark, and `locked`,
+//! which is 1 unless it is 0. `segment` is no part of it.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -48,15 +52,19 @@
 //!
 //! # Invariants
 //!
-//! - **I1** The lock is free exactly while `arrivals` is 0. It is taken by compare-exchange from 0, or handed over.
-//! - **I2** Only the holder touches `segment`, which names the next in the stack that is served, or is 0 at its end; it is 0 while the lock is free.
-//! - **I3** A waiter is in one stack, and is granted once: by the owner that takes the stack, if it is the newest, else by the one above it.
+//! - **I1** The lock is free exactly while `arrivals` is 0. It is taken by compare-exchange from 0, or handed
+//!   over.
+//! - **I2** Only the holder touches `segment`, which names the next in the stack that is served, or is 0 at
+//!   its end; it is 0 while the lock is free.
+//! - **I3** A waiter is in one stack, and is granted once: by the owner that takes the stack, if it is the
+//!   newest, else by the one above it.
 //!
 //! ## Memory orderings
 //!
-//! Two pairs hand sections on: a release of a free lock (RL5) with who takes it (RL1, RL3, RL4), and a grant (RL9) with who waits for it
-//! (RL7). An arrival publishes its node (RL6) to the owner that takes the stack (RL8): arrivals are exchanges of one cell, so taking the
-//! newest acquires from all of them, and each grant passes that on.
+//! Two pairs hand sections on: a release of a free lock (RL5) with who takes it (RL1, RL3, RL4), and a grant
+//! (RL9) with who waits for it (RL7). An arrival publishes its node (RL6) to the owner that takes the stack
+//! (RL8): arrivals are exchanges of one cell, so taking the newest acquires from all of them, and each grant
+//! passes that on.
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::slow_path::{acquire_without_node, count_nesting};

@@ -2,13 +2,14 @@
 //!
 //! # Motivation
 //!
-//! The smallest reader-writer lock: one word, no queue. It is the yardstick for the others, and what the per-CPU lock of Xen
-//! stood on when it was announced.
+//! The smallest reader-writer lock: one word, no queue. It is the yardstick for the others, and what the
+//! per-CPU lock of Xen stood on when it was announced.
 //!
 //! # Provenance
 //!
-//! Xen's `rwlock_t` of 2015, described in `reference/algorithms.md` section 7.8: a reader adds itself unless the flag is set; a
-//! writer sets the flag and then waits for the readers to leave. A reader that must not wait joins others that a writer waits for.
+//! Xen's `rwlock_t` of 2015, described in `reference/algorithms.md` section 7.8: a reader adds itself unless
+//! the flag is set; a writer sets the flag and then waits for the readers to leave. A reader that must not
+//! wait joins others that a writer waits for.
 //!
 //! # Properties
 //!
@@ -29,14 +30,15 @@
 //!
 //! # Invariants
 //!
-//! - **I1** `readers` is the number of read locks; it grows only while there is no flag, or with the flag's fall, or from above
-//!   zero, where the flag's writer still waits.
+//! - **I1** `readers` is the number of read locks; it grows only while there is no flag, or with the flag's
+//!   fall, or from above zero, where the flag's writer still waits.
 //! - **I2** The flag is set exactly while one writer has it: it waits for readers, or is in its section.
 //!
 //! ## Memory orderings
 //!
-//! Everything is one cell, changed by read-modify-write only, so releases form release sequences: a writer that sees no readers
-//! (E4, E6) has synchronised with each reader's leaving (E2); a reader (E1, E14) with the last writer's (E5, E8).
+//! Everything is one cell, changed by read-modify-write only, so releases form release sequences: a writer
+//! that sees no readers (E4, E6) has synchronised with each reader's leaving (E2); a reader (E1, E14) with
+//! the last writer's (E5, E8).
 use stanchion_core::events::Event;
 use stanchion_core::machine::{Atomic, ConstAtomic};
 use stanchion_core::order::{Acquire, Relaxed, Release};
@@ -171,12 +173,14 @@ impl<P: Platform, const MOST: u32> CountRwLock<P, MOST> {
         loop {
             // ord: E12 alone: waits until a claim has a chance, the claim decides
             let seen = self.count.wait_until(Relaxed, |count| count & WRITER == 0);
-            // ord: E10 alone: what the wait below reads is this change or a later one, and continues what was released before
+            // ord: E10 alone: what the wait below reads is this change or a later one, and continues what was
+            // released before
             if self.count.compare_exchange(seen, seen | WRITER, Relaxed, Relaxed).is_ok() {
                 break;
             }
         }
-        // ord: E6 pairs E2, E5, E8: the sections of the last writer and of the readers that leave come before ours
+        // ord: E6 pairs E2, E5, E8: the sections of the last writer and of the readers that leave come before
+        // ours
         self.count.wait_until(Acquire, |count| count == WRITER);
     }
 }

@@ -1,4 +1,5 @@
-//! What the slow paths of queued locks share: counting who queues how deep, and the way of a context that has no queue node.
+//! What the slow paths of queued locks share: counting who queues how deep, and the way of a context that has
+//! no queue node.
 use stanchion_core::events::Event;
 use stanchion_core::machine::{Atomic, Machine};
 use stanchion_core::order::Relaxed;
@@ -6,7 +7,8 @@ use stanchion_core::order::Relaxed;
 /// How often a context without a node polls between two yields.
 pub(crate) const NODELESS_POLLS: u32 = 1 << 10;
 
-/// The way of a context that has no node: it polls until `cell` holds `free`, and then tries to `claim` the lock. It is overtaken without bound.
+/// The way of a context that has no node: it polls until `cell` holds `free`, and then tries to `claim` the
+/// lock. It is overtaken without bound.
 pub(crate) fn acquire_without_node<P: Machine, T: Copy + Eq>(
     cell: &impl Atomic<T>,
     free: T,

@@ -1,10 +1,11 @@
 //! Spots: where the head of a queue sleeps, and how a releaser finds whom to kick.
 //!
-//! A 4-byte lock has no room for the number of its sleeping head. The kernel keeps a hash table from lock to node and
-//! marks the lock "slow"; its probing may run long and its capacity must be proven. Here the lock's second byte *is* the
-//! index: a head takes a free spot of the row that the lock's address selects, writes the number of its node there, and leaves the
-//! spot's index in the lock. A releaser reads the byte, goes straight to the spot, consumes it and kicks. One load
-//! instead of a search, nothing to delete, and nothing of the lock is touched after it is free.
+//! A 4-byte lock has no room for the number of its sleeping head. The kernel keeps a hash table from lock to
+//! node and marks the lock "slow"; its probing may run long and its capacity must be proven. Here the lock's
+//! second byte *is* the index: a head takes a free spot of the row that the lock's address selects, writes
+//! the number of its node there, and leaves the spot's index in the lock. A releaser reads the byte, goes
+//! straight to the spot, consumes it and kicks. One load instead of a search, nothing to delete, and nothing
+//! of the lock is touched after it is free.
 //!
 //! ```text
 //!   lock at address A                    row of A                          context c
@@ -15,26 +16,30 @@
 //! ```
 //!
 //! Invariants:
-//! - **S1** A spot is free, armed for one context, or consumed. Its context takes it and frees it (or the owner that made
-//!   that context head takes it for it); anybody may consume it, once, and whoever consumes it kicks the context.
-//! - **S2** A halted head's spot is armed, or it was consumed and a kick is on its way: no head sleeps unnoticed.
-//! - **S3** Reading a stale index is harmless: it consumes some other sleeping head's spot at worst, which wakes that
-//!   head spuriously, and the head arms its spot again before it sleeps again.
+//! - **S1** A spot is free, armed for one context, or consumed. Its context takes it and frees it (or the
+//!   owner that made that context head takes it for it); anybody may consume it, once, and whoever consumes
+//!   it kicks the context.
+//! - **S2** A halted head's spot is armed, or it was consumed and a kick is on its way: no head sleeps
+//!   unnoticed.
+//! - **S3** Reading a stale index is harmless: it consumes some other sleeping head's spot at worst, which
+//!   wakes that head spuriously, and the head arms its spot again before it sleeps again.
 //!
 //! ## Memory orderings
 //!
-//! Arming a spot and marking the lock is one side of a store-buffering pair with "store the locked byte, read the
-//! mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
+//! Arming a spot and marking the lock is one side of a store-buffering pair with "store the locked byte, read
+//! the mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
 //!
-//! Nothing else hangs on a spot. Whoever consumes it reads the number of a context and nothing more; and a head that was woken
-//! learns of the release that woke it from its barrier (V10's), which it passes again before it sleeps again: a releaser that
-//! read an older mark than the one before that barrier is one whose store the head sees behind it. So all of it is relaxed.
+//! Nothing else hangs on a spot. Whoever consumes it reads the number of a context and nothing more; and a
+//! head that was woken learns of the release that woke it from its barrier (V10's), which it passes again
+//! before it sleeps again: a releaser that read an older mark than the one before that barrier is one whose
+//! store the head sees behind it. So all of it is relaxed.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::CpuId;
 use stanchion_core::order::Relaxed;
 
-/// How many heads of locks in one row can sleep at a time. With 128 rows, as many as there can be contexts, but for a few.
+/// How many heads of locks in one row can sleep at a time. With 128 rows, as many as there can be contexts,
+/// but for a few.
 pub const SPOTS_PER_ROW: usize = 123;
 
 /// A cell is zero while free; else the raw code of the sleeper's node, with this bit once it was consumed.
@@ -112,8 +117,8 @@ impl<'a, P: Machine> SpotRow<'a, P> {
         &self.cells[usize::from(spot.0) - 1]
     }
 
-    /// Takes a free spot for the waiter at `node` and arms it. `None` if the row is full. Costs one step per taken spot
-    /// passed.
+    /// Takes a free spot for the waiter at `node` and arms it. `None` if the row is full. Costs one step per
+    /// taken spot passed.
     #[must_use]
     pub fn take(&self, node: NodeCode) -> Option<SpotIndex> {
         let armed = u32::from(node.raw());
@@ -152,12 +157,14 @@ impl<'a, P: Machine> SpotRow<'a, P> {
     /// Takes on the duty to kick the head that sleeps at `spot`. `None` if somebody else did, or it is gone.
     #[must_use]
     pub fn consume(&self, spot: SpotIndex) -> Option<CpuId> {
-        // ord: S5 alone: only chooses whom to kick, and a wrong kick is harmless (S3); the halted side re-reads all
+        // ord: S5 alone: only chooses whom to kick, and a wrong kick is harmless (S3); the halted side
+        // re-reads all
         let armed = self.cell(spot).load(Relaxed);
         if armed == FREE || armed & CONSUMED != 0 {
             return None;
         }
-        // ord: S6 alone: the spot is one cell and guards nothing else; what the sleeper must see, the heavy barrier before V10 shows it
+        // ord: S6 alone: the spot is one cell and guards nothing else; what the sleeper must see, the heavy
+        // barrier before V10 shows it
         self.cell(spot).compare_exchange(armed, armed | CONSUMED, Relaxed, Relaxed).ok()?;
         NodeCode::from_raw(armed as u16).map(NodeCode::cpu)
     }
@@ -168,11 +175,13 @@ impl<'a, P: Machine> SpotRow<'a, P> {
         NodeCode::from_raw(self.cell(spot).load(Relaxed) as u16)
     }
 
-    /// Halts the calling context, whose waiter at `node` holds the spot, while that is armed, by `halt_while`. Whether it was kicked (else: spuriously awake).
+    /// Halts the calling context, whose waiter at `node` holds the spot, while that is armed, by
+    /// `halt_while`. Whether it was kicked (else: spuriously awake).
     pub fn halt(&self, spot: SpotIndex, node: NodeCode, halt_while: impl FnOnce(&P::U32, u32)) -> bool {
         let cell = self.cell(spot);
         halt_while(cell, u32::from(node.raw()));
-        // ord: S7 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the lock again
+        // ord: S7 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the
+        // lock again
         cell.load(Relaxed) & CONSUMED != 0
     }
 }

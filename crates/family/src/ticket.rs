@@ -2,9 +2,9 @@
 //!
 //! # Motivation
 //!
-//! Perfectly fair, two halfwords, no nodes: the kernel's spin lock from 2008 to 2015 and the classic victim of
-//! overcommit, because exactly one waiter can use a free lock and it may not be running. It is here as the baseline that
-//! every other lock is measured against.
+//! Perfectly fair, two halfwords, no nodes: the kernel's spin lock from 2008 to 2015 and the classic victim
+//! of overcommit, because exactly one waiter can use a free lock and it may not be running. It is here as the
+//! baseline that every other lock is measured against.
 //!
 //! # Provenance
 //!
@@ -19,8 +19,8 @@
 //!
 //! # The word, `(tail, pending, locked)`
 //!
-//! The two halves are the next ticket (shown as `tail`) and the ticket being served. They have no `locked` byte, so the
-//! transition table is stated on the next ticket alone: it only ever advances.
+//! The two halves are the next ticket (shown as `tail`) and the ticket being served. They have no `locked`
+//! byte, so the transition table is stated on the next ticket alone: it only ever advances.
 //!
 //! # Invariants
 //!
@@ -70,8 +70,9 @@ impl<P: Platform> RawLock for TicketLock<P> {
         }
     }
 
-    /// Takes a free lock. The halves cannot be compared at once: if other contexts drew exactly 65 536 tickets between
-    /// the read and the draw, the try has joined the queue and waits for its turn like [`RawLock::acquire`].
+    /// Takes a free lock. The halves cannot be compared at once: if other contexts drew exactly 65 536
+    /// tickets between the read and the draw, the try has joined the queue and waits for its turn like
+    /// [`RawLock::acquire`].
     #[inline]
     fn try_acquire(&self) -> bool {
         // ord: T3 alone: which ticket would be served at once; checked again below

@@ -2,25 +2,28 @@
 //!
 //! # Motivation
 //!
-//! All waiters of a [`ticket`](crate::ticket) lock poll one line, so a release disturbs all of them, and each reads it again before the
-//! next owner has it alone. Only the next one needs to. Here the others poll cells of an array that all locks share, one for each
-//! ticket as far as cells go, and move to the lock when their turn is near. So a release disturbs the next owner and one more.
+//! All waiters of a [`ticket`](crate::ticket) lock poll one line, so a release disturbs all of them, and each
+//! reads it again before the next owner has it alone. Only the next one needs to. Here the others poll cells
+//! of an array that all locks share, one for each ticket as far as cells go, and move to the lock when their
+//! turn is near. So a release disturbs the next owner and one more.
 //!
 //! # Provenance
 //!
 //! Dice and Kogan, *TWA: Ticket Locks Augmented with a Waiting Array*, Euro-Par 2019. What differs, and why:
 //!
-//! - **The array is made of a cell in the storage of each context** that ever waited, and so has as many cells as there are waiters at most. The
-//!   paper's has 4096 cells for the whole system. As tickets go to cells in turn, the far waiters of one lock have a cell each.
-//! - **A far waiter looks at the lock now and then** (`POLLS`): contexts may be added meanwhile, and then the release looks for the ticket in
-//!   another cell than the waiter.
+//! - **The array is made of a cell in the storage of each context** that ever waited, and so has as many
+//!   cells as there are waiters at most. The paper's has 4096 cells for the whole system. As tickets go to
+//!   cells in turn, the far waiters of one lock have a cell each.
+//! - **A far waiter looks at the lock now and then** (`POLLS`): contexts may be added meanwhile, and then the
+//!   release looks for the ticket in another cell than the waiter.
 //!
 //! # Properties
 //!
 //! - Fairness: strict FIFO in the order of the ticket draw.
 //! - Progress: none while the holder or the next in line is preempted.
 //! - Memory: 4 bytes; a context that ever waited has a cell. At most 65 535 contexts may wait at once.
-//! - Cost: each release adds to a cell that belongs to no lock. A lock that is released is not touched after that, only its address is used.
+//! - Cost: each release adds to a cell that belongs to no lock. A lock that is released is not touched after
+//!   that, only its address is used.
 //!
 //! # The word, `(tail, -, locked)`
 //!
@@ -36,13 +39,13 @@
 //!
 //! - **I1** The lock is free exactly while `next == serving`.
 //! - **I2** Only the holder changes `serving`, and only by adding one.
-//! - **I3** A release that makes ticket `t` near (`NEAR`) adds one to the cell of `t` afterwards. A far waiter waits for a change of its cell
-//!   only if it saw itself far after it had read the cell.
+//! - **I3** A release that makes ticket `t` near (`NEAR`) adds one to the cell of `t` afterwards. A far
+//!   waiter waits for a change of its cell only if it saw itself far after it had read the cell.
 //!
 //! ## Memory orderings
 //!
-//! The release of `serving` (TA4) pairs with the acquire loads of whose turn it is (TA2, TA5, TA7). I3: the addition to a cell (TA8) releases, and
-//! a far waiter that sees it (TA9) sees what is served, too.
+//! The release of `serving` (TA4) pairs with the acquire loads of whose turn it is (TA2, TA5, TA7). I3: the
+//! addition to a cell (TA8) releases, and a far waiter that sees it (TA9) sees what is served, too.
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::ticket::TRANSITIONS;
@@ -84,7 +87,8 @@ impl<P: FamilyPlatform> RawLock for TwaLock<P> {
         }
     }
 
-    /// Takes a free lock; as that of [`TicketLock`](crate::TicketLock), it waits if other contexts drew 65 536 tickets in between.
+    /// Takes a free lock; as that of [`TicketLock`](crate::TicketLock), it waits if other contexts drew 65
+    /// 536 tickets in between.
     #[inline]
     fn try_acquire(&self) -> bool {
         // ord: TA3 alone: which ticket would be served at once; checked again below

@@ -1,28 +1,33 @@
-//! `unfair-q`: the queued unfair lock: a queue whose waiters may steal, the rarer the further back they stand.
+//! `unfair-q`: the queued unfair lock: a queue whose waiters may steal, the rarer the further back they
+//! stand.
 //!
 //! # Motivation
 //!
-//! A byte lock survives overcommit, because any running context can take it, but starves and lets all waiters fight for one
-//! line. This lock keeps a queue for order and for locality, lets newcomers take a free byte all the same, and lets each waiter
-//! try to steal now and then. A preempted waiter is passed over; nobody halts and nobody has to be woken.
+//! A byte lock survives overcommit, because any running context can take it, but starves and lets all waiters
+//! fight for one line. This lock keeps a queue for order and for locality, lets newcomers take a free byte
+//! all the same, and lets each waiter try to steal now and then. A preempted waiter is passed over; nobody
+//! halts and nobody has to be woken.
 //!
 //! # Provenance
 //!
-//! The queued unfair lock of the 2015 paravirtual series, described in `reference/algorithms.md` section 4 from its author's
-//! implementation of 2014. What differs, and why: the byte and the tail are two atomics. A claim takes the byte alone and leaves
-//! the queue after it, which is what the original does, too, whenever somebody stands behind; so one way is left instead of two.
-//! Nodes name each other by code, so the predecessor and its tail code are one field.
+//! The queued unfair lock of the 2015 paravirtual series, described in `reference/algorithms.md` section 4
+//! from its author's implementation of 2014. What differs, and why: the byte and the tail are two atomics. A
+//! claim takes the byte alone and leaves the queue after it, which is what the original does, too, whenever
+//! somebody stands behind; so one way is left instead of two. Nodes name each other by code, so the
+//! predecessor and its tail code are one field.
 //!
 //! # Properties
 //!
-//! - Fairness: none that is bounded. A newcomer tries once. A waiter lets [`Tunable::StealIntervalMin`] polls pass between
-//!   two attempts right behind the head, twice as many at each place further back, [`Tunable::StealIntervalMax`] at most.
-//! - Progress: some running waiter gets a free lock, whoever else is preempted, with one gap. An owner that leaves the
-//!   queue waits until the context that queued right behind it has linked itself, which is two stores after it changed the tail. If
-//!   it is preempted in between, the owner waits, and gives its CPU away meanwhile. No progress while the owner is preempted.
-//! - Memory: 4 bytes a lock, four nodes a context. Without a free node, or a number, a context polls for the byte. Nodes are never
-//!   freed, so looking at the node of a predecessor that has left reads an outdated hint and nothing worse: this is the user-space
-//!   form that the original warns of needing.
+//! - Fairness: none that is bounded. A newcomer tries once. A waiter lets [`Tunable::StealIntervalMin`] polls
+//!   pass between two attempts right behind the head, twice as many at each place further back,
+//!   [`Tunable::StealIntervalMax`] at most.
+//! - Progress: some running waiter gets a free lock, whoever else is preempted, with one gap. An owner that
+//!   leaves the queue waits until the context that queued right behind it has linked itself, which is two
+//!   stores after it changed the tail. If it is preempted in between, the owner waits, and gives its CPU away
+//!   meanwhile. No progress while the owner is preempted.
+//! - Memory: 4 bytes a lock, four nodes a context. Without a free node, or a number, a context polls for the
+//!   byte. Nodes are never freed, so looking at the node of a predecessor that has left reads an outdated
+//!   hint and nothing worse: this is the user-space form that the original warns of needing.
 //! - Cost: release is one byte store. A thief leaves the queue in a constant number of steps.
 //!
 //! # The word, `(tail, unused, locked)`
@@ -49,29 +54,34 @@
 //!
 //! # Invariants
 //!
-//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
-//! - **I2** Only the owner takes a node out of the queue, its own, and only the owner makes a node head. It is done with both
-//!   before it releases. So everything but appending is ordered by the lock itself.
-//! - **I3** A queued node that is not head has its true predecessor in `previous`, as seen by any owner: it was written by the
-//!   node's context before it was linked, and after that by owners that took the predecessor out.
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange
+//!   from 0.
+//! - **I2** Only the owner takes a node out of the queue, its own, and only the owner makes a node head. It
+//!   is done with both before it releases. So everything but appending is ordered by the lock itself.
+//! - **I3** A queued node that is not head has its true predecessor in `previous`, as seen by any owner: it
+//!   was written by the node's context before it was linked, and after that by owners that took the
+//!   predecessor out.
 //! - **I4** An appender touches the tail and `next` of the node that it displaced, nothing else of the queue.
-//! - **I5** A tail that names a node other than the owner's means that the owner's node was displaced by somebody who is
-//!   still queued or was relinked, so its `next` will name the node behind. Nobody can change that while the owner holds the lock.
+//! - **I5** A tail that names a node other than the owner's means that the owner's node was displaced by
+//!   somebody who is still queued or was relinked, so its `next` will name the node behind. Nobody can change
+//!   that while the owner holds the lock.
 //!
-//! Why an owner may leave from anywhere: if the tail names its node, the exchange of the tail decides between it and an
-//! appender. If it wins, whoever queues from then on displaces the predecessor, whose `next` still names the leaver; the leaver
-//! clears it by an exchange that fails if the appender has linked itself. If it loses, a node stands behind and links itself, and what
-//! remains is to join two neighbours that can not move, because moving needs the lock (I2). The head may find its own code
-//! in the tail although somebody had queued behind it: that thief has put it back. So a head looks at the tail after its
-//! claim and never trusts what it saw before; the acquiring claim makes it see what the thief left.
+//! Why an owner may leave from anywhere: if the tail names its node, the exchange of the tail decides between
+//! it and an appender. If it wins, whoever queues from then on displaces the predecessor, whose `next` still
+//! names the leaver; the leaver clears it by an exchange that fails if the appender has linked itself. If it
+//! loses, a node stands behind and links itself, and what remains is to join two neighbours that can not
+//! move, because moving needs the lock (I2). The head may find its own code in the tail although somebody had
+//! queued behind it: that thief has put it back. So a head looks at the tail after its claim and never trusts
+//! what it saw before; the acquiring claim makes it see what the thief left.
 //!
 //! ## Memory orderings
 //!
-//! Exclusion needs the release store (U4) against the claims (U1, U2). Everything that owners do with the queue is ordered
-//! by the same pair. Appending needs two more: a node is ready before it can be displaced (U5 with itself and with U6, by which a
-//! thief puts back an older node), and linked only after both ends are (U7 with U8). The head's role is handed over by U9 to U10,
-//! which need no order of their own: it is an owner that makes a head, and the new one touches nothing but the byte before its
-//! claim, which comes after that owner's release.
+//! Exclusion needs the release store (U4) against the claims (U1, U2). Everything that owners do with the
+//! queue is ordered by the same pair. Appending needs two more: a node is ready before it can be displaced
+//! (U5 with itself and with U6, by which a thief puts back an older node), and linked only after both ends
+//! are (U7 with U8). The head's role is handed over by U9 to U10, which need no order of their own: it is an
+//! owner that makes a head, and the new one touches nothing but the byte before its claim, which comes after
+//! that owner's release.
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
@@ -187,7 +197,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         // ord: U15 alone: published by U5
         node.state.store(WAIT, Relaxed);
         // p,* -> n,*
-        // ord: U5 pairs U5, U6, U7: our node is ready before anybody can displace it, and so is the one that we displace
+        // ord: U5 pairs U5, U6, U7: our node is ready before anybody can displace it, and so is the one that
+        // we displace
         let before = self.lock.tail.swap(me, AcqRel);
         TRANSITIONS.check(Field::Tail, || before, me);
         let stolen = if let Some(before) = NodeCode::from_raw(before) {
@@ -204,7 +215,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         };
         if stolen {
             P::count(Event::UnfairStealQueue);
-            // ord: U18 alone: only an owner makes us head, and we are the owner: what the last one wrote came with the claim (I2)
+            // ord: U18 alone: only an owner makes us head, and we are the owner: what the last one wrote came
+            // with the claim (I2)
             if node.state.load(Relaxed) != HEAD {
                 return self.leave_from_behind();
             }
@@ -219,7 +231,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         loop {
             // ord: U19 alone: ours; nobody else writes it
             let interval = self.node.interval.load(Relaxed);
-            // ord: U10 alone: whose turn it is to poll; the claim comes after the release of who made us head (I2)
+            // ord: U10 alone: whose turn it is to poll; the claim comes after the release of who made us head
+            // (I2)
             if self.node.state.wait_until_polls(interval.into(), Relaxed, |state| state == HEAD).is_ok() {
                 return false;
             }
@@ -233,8 +246,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         }
     }
 
-    /// How many polls to let pass between two attempts to steal, behind `previous`. That may have left, and be in another queue:
-    /// then the interval is wrong until the next attempt.
+    /// How many polls to let pass between two attempts to steal, behind `previous`. That may have left, and
+    /// be in another queue: then the interval is wrong until the next attempt.
     fn set_interval(&self, previous: NodeCode) {
         let most = P::tunable(Tunable::StealIntervalMax).clamp(1, u16::MAX.into());
         let least = P::tunable(Tunable::StealIntervalMin).clamp(1, most);
@@ -262,13 +275,15 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         }
     }
 
-    /// The owner, which is head, leaves the queue: `n,1 -> 0,1` if it is the last, else the next one becomes head.
+    /// The owner, which is head, leaves the queue: `n,1 -> 0,1` if it is the last, else the next one becomes
+    /// head.
     fn leave_as_head(&self) {
         // ord: U25 alone: nobody follows an empty tail to our node
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_ok() {
             return;
         }
-        // ord: U9 alone: the next head touches the queue once it owns the lock, which comes after our release (I2)
+        // ord: U9 alone: the next head touches the queue once it owns the lock, which comes after our release
+        // (I2)
         self.domain.node(self.behind()).state.store(HEAD, Relaxed);
     }
 

@@ -2,29 +2,35 @@
 //!
 //! # Motivation
 //!
-//! A byte lock survives overcommit because any running context can take it, but its waiters burn the CPU that the preempted
-//! holder is waiting for. Here a waiter spins for as long as most waits last, and then gives its CPU away until a release
-//! wakes it.
+//! A byte lock survives overcommit because any running context can take it, but its waiters burn the CPU that
+//! the preempted holder is waiting for. Here a waiter spins for as long as most waits last, and then gives
+//! its CPU away until a release wakes it.
 //!
 //! # Provenance
 //!
-//! The paravirtual spin lock of Xen guests (2008), as `reference/algorithms.md` section 5 describes it, with the two fixes
-//! of its first year: the full fence in the release, and saving what an interrupted wait had said. What differs, and why:
+//! The paravirtual spin lock of Xen guests (2008), as `reference/algorithms.md` section 5 describes it, with
+//! the two fixes of its first year: the full fence in the release, and saving what an interrupted wait had
+//! said. What differs, and why:
 //!
 //! - **Separate atomics** for the byte and the count of blocked contexts, as everywhere in this family.
-//! - **The byte is taken by compare-exchange** behind a look, not by exchange: a failing try does not own the line.
+//! - **The byte is taken by compare-exchange** behind a look, not by exchange: a failing try does not own the
+//!   line.
 //! - **A nested wait hands on the wake-up that it finds** (`blocked.rs`, I3); see below.
-//! - **A switch**: a lock made by [`without_paravirt`](Paravirtual::without_paravirt) never blocks, nor releases with a fence.
+//! - **A switch**: a lock made by [`without_paravirt`](Paravirtual::without_paravirt) never blocks, nor
+//!   releases with a fence.
 //!
 //! # Properties
 //!
-//! - Fairness: none. Who is woken competes with whoever runs; contexts are looked for in the order of their numbers.
+//! - Fairness: none. Who is woken competes with whoever runs; contexts are looked for in the order of their
+//!   numbers.
 //! - Progress: lock-free between waiters, none while the holder is preempted.
-//! - Memory: 4 bytes; a context that ever waited has a place to say where it blocks. A context without a number polls, and
-//!   yields now and then.
-//! - Cost: a full fence at each release. A release that finds somebody blocked looks at the places of all contexts.
-//! - After a release the count is read once more: **the lock's memory must stay readable until `release` returns**. From
-//!   then on only its address is used; a lock that is made at the same place meanwhile gets a spurious kick at worst.
+//! - Memory: 4 bytes; a context that ever waited has a place to say where it blocks. A context without a
+//!   number polls, and yields now and then.
+//! - Cost: a full fence at each release. A release that finds somebody blocked looks at the places of all
+//!   contexts.
+//! - After a release the count is read once more: **the lock's memory must stay readable until `release`
+//!   returns**. From then on only its address is used; a lock that is made at the same place meanwhile gets a
+//!   spurious kick at worst.
 //!
 //! # The word, `(spinners, switch, locked)`
 //!
@@ -39,31 +45,35 @@
 //!
 //! # Waking one is enough
 //!
-//! With [`Tunable::XenWakeAll`] at 0 a release wakes the first context that it finds. Nobody sleeps on for ever behind it: a
-//! woken context is awake with a try still to come, since it leaves this wait by nothing but an acquisition. If it acquires,
-//! its own release looks again. If it loses, whoever holds the lock releases later and looks again. If it was about to
-//! acquire when the kick hit it, that acquisition came after the release that kicked, and ends in a look as well. A waiter
-//! whose handler blocks elsewhere is not found, and tries again behind its handler. `explore` finds nothing to the contrary.
+//! With [`Tunable::XenWakeAll`] at 0 a release wakes the first context that it finds. Nobody sleeps on for
+//! ever behind it: a woken context is awake with a try still to come, since it leaves this wait by nothing
+//! but an acquisition. If it acquires, its own release looks again. If it loses, whoever holds the lock
+//! releases later and looks again. If it was about to acquire when the kick hit it, that acquisition came
+//! after the release that kicked, and ends in a look as well. A waiter whose handler blocks elsewhere is not
+//! found, and tries again behind its handler. `explore` finds nothing to the contrary.
 //!
-//! What remains is a context that was chosen *before its handler blocks*: the kick is spent, and its try comes when the
-//! handler is done. If the handler waits for a lock whose holder sleeps on ours, that is never. (For Xen that was real,
-//! because it let interrupts in only while blocked, so locks of handlers could be held while waiting for this one; \[RECALL\]
-//! the later fix woke all.) Hence I3 of `blocked.rs`: the wait in the handler finds the event pending and hands it on. It
-//! can do so only for the wait that it interrupted directly, and only if it waits for a lock of these two kinds. Where handlers
-//! nest deeper, or wait for others, a lock that they take must not be held while waiting for a lock of the
-//! interrupted context. That rule holds for every lock whose *holders* may be interrupted, too; where it does not, wake all.
+//! What remains is a context that was chosen *before its handler blocks*: the kick is spent, and its try
+//! comes when the handler is done. If the handler waits for a lock whose holder sleeps on ours, that is
+//! never. (For Xen that was real, because it let interrupts in only while blocked, so locks of handlers could
+//! be held while waiting for this one; \[RECALL\] the later fix woke all.) Hence I3 of `blocked.rs`: the wait
+//! in the handler finds the event pending and hands it on. It can do so only for the wait that it interrupted
+//! directly, and only if it waits for a lock of these two kinds. Where handlers nest deeper, or wait for
+//! others, a lock that they take must not be held while waiting for a lock of the interrupted context. That
+//! rule holds for every lock whose *holders* may be interrupted, too; where it does not, wake all.
 //!
 //! # Invariants
 //!
-//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
-//! - **I2** A context that blocks on the lock, and did not interrupt itself, is counted in `spinners` and has said so.
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange
+//!   from 0.
+//! - **I2** A context that blocks on the lock, and did not interrupt itself, is counted in `spinners` and has
+//!   said so.
 //! - **I3** A waiter halts only after: said so, counted, event cleared, full fence, lock seen held.
 //! - **I4** After every release there is a waiter awake, or somebody holds the lock, or nobody blocks on it.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (X3) against acquiring claims (X1, X2). No lost wake-up: count (X5) and place, full fence, try,
-//! against release, full fence (X4), read the count (X6) and the places; see `blocked.rs`.
+//! Mutual exclusion: release (X3) against acquiring claims (X1, X2). No lost wake-up: count (X5) and place,
+//! full fence, try, against release, full fence (X4), read the count (X6) and the places; see `blocked.rs`.
 use crate::blocked::{Blocking, blocked_on, wake};
 use crate::platform::FamilyPlatform;
 use stanchion_core::events::Event;
@@ -129,7 +139,8 @@ impl<P: FamilyPlatform> RawLock for XenPvLock<P> {
         // ord: X3 pairs X1, X2: our section comes before the next holder's
         self.locked.store(0, Release);
         if may_block {
-            // ord: X4 pairs Z4, Z6: either we see the waiter counted and its place, or it sees the lock released
+            // ord: X4 pairs Z4, Z6: either we see the waiter counted and its place, or it sees the lock
+            // released
             P::fence(SeqCst);
             // ord: X6 alone: behind the fence X4, which orders it
             if self.spinners.load(Relaxed) != 0 {
@@ -230,7 +241,8 @@ impl<P: FamilyPlatform> XenPvLock<P> {
         acquired
     }
 
-    /// Wakes somebody who blocks on this lock. The lock may be somebody else's by now, or gone: only its address is used.
+    /// Wakes somebody who blocks on this lock. The lock may be somebody else's by now, or gone: only its
+    /// address is used.
     #[cold]
     #[inline(never)]
     fn release_slow(&self) {

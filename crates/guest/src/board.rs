@@ -1,7 +1,7 @@
 //! Who is doing what, for reports of stalls, and what everybody has achieved.
 //!
-//! A *slot* is one context: a vCPU's task, or its interrupt handler at some depth. Only the context itself writes to its slot. A *test lock* is
-//! a lock under test together with what it protects.
+//! A *slot* is one context: a vCPU's task, or its interrupt handler at some depth. Only the context itself
+//! writes to its slot. A *test lock* is a lock under test together with what it protects.
 use crate::cells::Count;
 use crate::histogram::LiveHistogram;
 use alloc::boxed::Box;
@@ -115,7 +115,8 @@ pub(crate) struct Board {
     stall: u64,
 }
 
-/// What the watch remembers of a test lock. Whoever looks writes it, several at a time at worst, which only makes them patient.
+/// What the watch remembers of a test lock. Whoever looks writes it, several at a time at worst, which only
+/// makes them patient.
 #[derive(Debug, Default)]
 struct LastSeen {
     /// How often it was acquired.
@@ -125,8 +126,8 @@ struct LastSeen {
 }
 
 impl Board {
-    /// Slots for `vcpus` vCPUs with `levels` contexts each, at so many test locks. Nobody may get a wanted lock for `stall` nanoseconds
-    /// before that is a stall.
+    /// Slots for `vcpus` vCPUs with `levels` contexts each, at so many test locks. Nobody may get a wanted
+    /// lock for `stall` nanoseconds before that is a stall.
     pub(crate) fn new(vcpus: u16, levels: usize, test_locks: usize, stall: u64) -> Self {
         Self {
             slots: (0..usize::from(vcpus) * levels).map(|_| Slot::new(test_locks)).collect(),
@@ -163,7 +164,8 @@ impl Board {
         self.slots.iter().map(|slot| slot.wrote[test_lock].get()).sum()
     }
 
-    /// A test lock that somebody has wanted for too long while nobody got it. Cheap enough for some times a second.
+    /// A test lock that somebody has wanted for too long while nobody got it. Cheap enough for some times a
+    /// second.
     pub(crate) fn stalled(&self, now: u64) -> Option<usize> {
         let long_ago = |then: u64| now.saturating_sub(then) > self.stall;
         for (test_lock, last) in self.test_locks.iter().enumerate() {

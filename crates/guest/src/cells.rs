@@ -1,6 +1,8 @@
-//! Cells that contexts share beside the locks: statistics, switches, and the data that the locks under test protect.
+//! Cells that contexts share beside the locks: statistics, switches, and the data that the locks under test
+//! protect.
 //!
-//! None of them orders anything but [`EventCount`]: what a lock under test protects must be ordered by that lock alone.
+//! None of them orders anything but [`EventCount`]: what a lock under test protects must be ordered by that
+//! lock alone.
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A number that one context at a time writes, and any may read: a statistic, or a word that a lock protects.
@@ -27,7 +29,8 @@ impl Count {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// Adds to it in two steps, which others that write at the same time would spoil: that is how a broken lock shows.
+    /// Adds to it in two steps, which others that write at the same time would spoil: that is how a broken
+    /// lock shows.
     #[inline]
     pub fn add(&self, value: u64) {
         self.set(self.get().wrapping_add(value));
@@ -63,7 +66,8 @@ impl Count {
     }
 }
 
-/// An eventcount (Reed and Kanodia 1979): a number that only grows, and tells who reads it what was written before it grew.
+/// An eventcount (Reed and Kanodia 1979): a number that only grows, and tells who reads it what was written
+/// before it grew.
 #[derive(Debug, Default)]
 pub struct EventCount(AtomicU32);
 

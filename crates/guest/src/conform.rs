@@ -1,7 +1,7 @@
 //! `conform`: the conformance suite, with vCPUs for contexts, and results like those of `cargo test`.
 //!
-//! vCPU 0 runs the tests, and the first context of each; the others take the further ones. There is one crew to a program, since the suite knows its
-//! world by type only: one run of `conform` at a time.
+//! vCPU 0 runs the tests, and the first context of each; the others take the further ones. There is one crew
+//! to a program, since the suite knows its world by type only: one run of `conform` at a time.
 use crate::cells::{Count, EventCount};
 use crate::machine::Machine;
 use crate::order::Order;
@@ -98,8 +98,8 @@ impl<M: Machine> World for Vcpus<M> {
         });
     }
 
-    /// Where vCPUs outnumber CPUs, a lock that is handed over in turn is so by way of the hypervisor's scheduler, which takes some
-    /// milliseconds a turn: contexts are few, and have little to do.
+    /// Where vCPUs outnumber CPUs, a lock that is handed over in turn is so by way of the hypervisor's
+    /// scheduler, which takes some milliseconds a turn: contexts are few, and have little to do.
     fn run_case(case: &Case, check: fn(Load)) {
         let (most, rounds) = match case.waiting {
             Waiting::Spins | Waiting::GivesWay => (4, 40),
@@ -202,7 +202,8 @@ fn tests<M: Machine>(lock: &str) -> Vec<Named> {
     wanted.map(|test| Named { name: test.name, run: Box::new(move || test.run()) }).collect()
 }
 
-/// Runs the tests of the order, on vCPU 0; whether there were any. One that fails ends the run where it stands.
+/// Runs the tests of the order, on vCPU 0; whether there were any. One that fails ends the run where it
+/// stands.
 pub(crate) fn carry_out<M: Machine>(shared: &'static Shared<M>, order: &Order) -> bool {
     let tests = tests::<M>(&order.lock);
     if tests.is_empty() {

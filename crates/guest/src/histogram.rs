@@ -1,4 +1,5 @@
-//! Durations in buckets that grow with them: four to each power of two, so that a percentile is at most a quarter too long.
+//! Durations in buckets that grow with them: four to each power of two, so that a percentile is at most a
+//! quarter too long.
 use crate::cells::Count;
 use core::array;
 
@@ -58,7 +59,8 @@ impl Histogram {
         self.max
     }
 
-    /// What so many of a hundred do not exceed, rounded up to the end of its bucket; 0 if nothing was counted.
+    /// What so many of a hundred do not exceed, rounded up to the end of its bucket; 0 if nothing was
+    /// counted.
     pub fn percentile(&self, percent: u64) -> u64 {
         let wanted = (self.count() * percent).div_ceil(100);
         let mut seen = 0;
@@ -79,8 +81,8 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// What was counted after `earlier`, an older state of the same histogram. The maximum is 0 if nothing was, and else that of the whole time,
-    /// unless its bucket shows that it is older.
+    /// What was counted after `earlier`, an older state of the same histogram. The maximum is 0 if nothing
+    /// was, and else that of the whole time, unless its bucket shows that it is older.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let buckets: [u64; BUCKETS] =

@@ -1,6 +1,8 @@
-//! What the guest does, apart from its hardware: the order it was given, the workloads, and the records that it reports.
+//! What the guest does, apart from its hardware: the order it was given, the workloads, and the records that
+//! it reports.
 //!
-//! All of it is generic over [`Machine`]: the kernel of this package implements it for bare-metal vCPUs, the tests for threads.
+//! All of it is generic over [`Machine`]: the kernel of this package implements it for bare-metal vCPUs, the
+//! tests for threads.
 #![no_std]
 #![forbid(unsafe_code)]
 

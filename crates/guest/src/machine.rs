@@ -14,28 +14,35 @@ pub trait Machine: FamilyPlatform {
     /// The number of the calling one, below [`Machine::vcpus`].
     fn vcpu() -> u16;
 
-    /// Puts one whole line on the report channel. Lines of several vCPUs, and of interrupt handlers, never mix.
+    /// Puts one whole line on the report channel. Lines of several vCPUs, and of interrupt handlers, never
+    /// mix.
     fn emit(line: fmt::Arguments<'_>);
 
-    /// Halts this vCPU until the clock of [`Machine::now`] shows `deadline`, or an earlier interrupt. May return early.
+    /// Halts this vCPU until the clock of [`stanchion_core::Machine::now`] shows `deadline`, or an earlier interrupt. May
+    /// return early.
     fn halt_until(deadline: u64);
 
-    /// From now on `handler` runs on this vCPU every `period_nanos`, in interrupt context, with interrupts off. `None`, or a period of
-    /// zero, ends that: no handler starts after the call has returned. The interrupt is acknowledged before the handler runs, so that the
-    /// handler may let further ones in. One that comes due while the handler runs with interrupts off is not lost, but several may become one.
+    /// From now on `handler` runs on this vCPU every `period_nanos`, in interrupt context, with interrupts
+    /// off. `None`, or a period of zero, ends that: no handler starts after the call has returned. The
+    /// interrupt is acknowledged before the handler runs, so that the handler may let further ones in. One
+    /// that comes due while the handler runs with interrupts off is not lost, but several may become one.
     fn set_tick(period_nanos: u64, handler: Option<Handler>);
 
-    /// Runs `f` with this vCPU's interrupts off, and then leaves them as they were. Halting in `f` must still notice kicks.
+    /// Runs `f` with this vCPU's interrupts off, and then leaves them as they were. Halting in `f` must still
+    /// notice kicks.
     fn with_interrupts_off<R>(f: impl FnOnce() -> R) -> R;
 
-    /// Runs `f` with this vCPU's interrupts on, so that its tick's handler may be entered again (nested) while `f` runs, and then
-    /// leaves them as they were. Only handlers call it, and never more than three deep.
+    /// Runs `f` with this vCPU's interrupts on, so that its tick's handler may be entered again (nested)
+    /// while `f` runs, and then leaves them as they were. Only handlers call it, and never more than three
+    /// deep.
     fn with_interrupts_on<R>(f: impl FnOnce() -> R) -> R;
 
-    /// What the platform has counted for a vCPU since it came up. Any vCPU may ask; the numbers may come from different moments.
+    /// What the platform has counted for a vCPU since it came up. Any vCPU may ask; the numbers may come from
+    /// different moments.
     fn meter(vcpu: u16) -> Meter;
 
-    /// Ends the whole machine at once as failed: some vCPU is stuck and will never return. The records, `end` included, were emitted.
+    /// Ends the whole machine at once as failed: some vCPU is stuck and will never return. The records, `end`
+    /// included, were emitted.
     fn abandon() -> !;
 }
 

@@ -14,9 +14,10 @@
 //! | `slow-above` | `build` `counter` `rw` | `2us` | a longer acquisition counts as time in the slow path |
 //! | `inside`, `outside` | `counter` `rw` | `200ns`, `1us` | work in a section, and between two |
 //!
-//! The words of `build` stand in [`BuildOrder`]. Times are numbers with `ns`, `us`, `ms` or `s`; a bare number is nanoseconds, or seconds for
-//! `seconds`, `limit` and `stall`, which is a minute for `conform` and ten seconds elsewhere. The tick takes locks under `torture` (`1ms`; with more
-//! than four vCPUs, it and the stall are longer in proportion); elsewhere it only looks whether somebody is stuck (`100ms`).
+//! The words of `build` stand in [`BuildOrder`]. Times are numbers with `ns`, `us`, `ms` or `s`; a bare
+//! number is nanoseconds, or seconds for `seconds`, `limit` and `stall`, which is a minute for `conform` and
+//! ten seconds elsewhere. The tick takes locks under `torture` (`1ms`; with more than four vCPUs, it and the
+//! stall are longer in proportion); elsewhere it only looks whether somebody is stuck (`100ms`).
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -88,8 +89,8 @@ pub struct BuildOrder {
 }
 
 impl BuildOrder {
-    /// `preset=kernbench-j16`, the default, or `kernbench-j3`: the parameters of the workload file of that name, but for the size of the job,
-    /// which is ten seconds of work.
+    /// `preset=kernbench-j16`, the default, or `kernbench-j3`: the parameters of the workload file of that
+    /// name, but for the size of the job, which is ten seconds of work.
     fn preset(name: &str) -> Option<Self> {
         let j16 = Self {
             jobs: 16,

@@ -1,4 +1,5 @@
-//! The records of a run: each is one line of JSON on the report channel, for the program that started the guest.
+//! The records of a run: each is one line of JSON on the report channel, for the program that started the
+//! guest.
 use crate::machine::Machine;
 use core::fmt::{self, Display, Formatter, Write};
 

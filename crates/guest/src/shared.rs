@@ -24,7 +24,8 @@ impl From<bool> for Verdict {
 /// How long an idle vCPU halts before it looks for work.
 pub(crate) const NAP: u64 = 1_000_000;
 
-/// Something that every vCPU has a part in. It lives for ever: a stuck vCPU may look at it for as long as it likes.
+/// Something that every vCPU has a part in. It lives for ever: a stuck vCPU may look at it for as long as it
+/// likes.
 pub(crate) trait Job: Sync {
     /// The part of `vcpu`, which calls it.
     fn work(&'static self, vcpu: u16);
@@ -91,8 +92,9 @@ impl<M: Machine> Default for Shared<M> {
     }
 }
 
-/// Carries out `order`. Every vCPU calls it once, with the same order; it returns when all is done. vCPU 0 emits the records, `end` included, and
-/// its verdict counts. It may not return at all: when a vCPU is stuck, another one emits the rest and calls [`Machine::abandon`].
+/// Carries out `order`. Every vCPU calls it once, with the same order; it returns when all is done. vCPU 0
+/// emits the records, `end` included, and its verdict counts. It may not return at all: when a vCPU is stuck,
+/// another one emits the rest and calls [`Machine::abandon`].
 pub fn take_part<M: Machine>(order: &Order, shared: &'static Shared<M>) -> Verdict {
     let vcpu = M::vcpu();
     if vcpu != 0 {

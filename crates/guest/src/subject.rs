@@ -74,7 +74,8 @@ impl<L: RawLock> Subject for Alone<L> {
     }
 }
 
-/// A reader-writer lock. A per-CPU one is not written in handlers; and over a base lock that lets nobody pass a writer, it is not read again.
+/// A reader-writer lock. A per-CPU one is not written in handlers; and over a base lock that lets nobody pass
+/// a writer, it is not read again.
 pub(crate) struct Together<L, const HANDLERS_WRITE: bool = true, const READS_AGAIN: bool = true>(L);
 
 /// No run has so many vCPUs.

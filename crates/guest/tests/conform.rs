@@ -1,4 +1,5 @@
-//! The conformance suite on a machine of threads, without a test harness. One run at a time: a program has one crew.
+//! The conformance suite on a machine of threads, without a test harness. One run at a time: a program has
+//! one crew.
 mod support;
 
 use serde_json::Value;
@@ -31,7 +32,8 @@ fn every_lock_passes_and_a_broken_one_fails() {
     let none = run(2, "workload=conform lock=pv-qspin-4.16");
     assert_eq!(none.verdict, Some(Verdict::Failed));
 
-    // A failed body panics. With threads, the run then ends as one that panicked; on bare metal the kernel ends the machine.
+    // A failed body panics. With threads, the run then ends as one that panicked; on bare metal the kernel
+    // ends the machine.
     let broken = run(4, "workload=conform lock=busted-open stall=5");
     assert!(broken.panicked, "{:#?}", broken.records);
     assert_eq!(broken.all("test").count(), 0);

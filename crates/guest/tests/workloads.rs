@@ -46,7 +46,8 @@ fn torture_passes_every_lock() {
 
 #[test]
 fn handlers_nest_in_handlers() {
-    // When a tick comes is the host's affair: on a busy one, a run may see none inside another, and its progress may be told too late.
+    // When a tick comes is the host's affair: on a busy one, a run may see none inside another, and its
+    // progress may be told too late.
     let seen = (0..10).any(|seed| {
         let outcome = run(4, &format!("workload=torture lock=qspin seconds=2 tick=100us seed={seed}"));
         well("torture", &outcome);

@@ -14,7 +14,8 @@ pub(crate) const REFUSED: u8 = 2;
 /// Stopped by the user; what was finished is kept.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Writes results to standard output, and returns `code` if that went well. A reader that has gone away is no failure of ours.
+/// Writes results to standard output, and returns `code` if that went well. A reader that has gone away is no
+/// failure of ours.
 pub(crate) fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -26,7 +27,8 @@ pub(crate) fn print(text: &str, code: ExitCode) -> ExitCode {
     }
 }
 
-/// As `println!`, for what is printed while the work goes on. If nobody reads it any more, the process ends (see [`add`]).
+/// As `println!`, for what is printed while the work goes on. If nobody reads it any more, the process ends
+/// (see [`add`]).
 macro_rules! say {
     ($($piece:tt)*) => {
         $crate::output::add(format_args!("{}\n", format_args!($($piece)*)))
@@ -34,8 +36,8 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Adds a piece to standard output. If nobody reads it any more, there is no use in going on, and the process ends as the signal SIGPIPE ends
-/// programs that do not ignore it.
+/// Adds a piece to standard output. If nobody reads it any more, there is no use in going on, and the process
+/// ends as the signal SIGPIPE ends programs that do not ignore it.
 pub(crate) fn add(text: Arguments<'_>) {
     match std::io::stdout().write_fmt(text) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {
@@ -61,7 +63,8 @@ pub(crate) fn create(path: &Path, force: bool) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Creates the file of `--json` before anything is run, so that a name that cannot be written is refused in time.
+/// Creates the file of `--json` before anything is run, so that a name that cannot be written is refused in
+/// time.
 pub(crate) fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
     match create(&path, force) {
         Ok(file) => Ok((path, file)),

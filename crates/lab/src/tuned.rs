@@ -7,7 +7,8 @@ use stanchion_core::{BadSetting, Tunable};
 /// A lock with what is set for it.
 type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
 
-/// Lock and settings, as a name says them; the error is one line. Whether there is such a lock is for the caller to say, and first.
+/// Lock and settings, as a name says them; the error is one line. Whether there is such a lock is for the
+/// caller to say, and first.
 pub(crate) fn read(name: &str) -> Result<Tuned<'_>, String> {
     let (lock, settings) = stanchion_core::tuned(name);
     let settings = settings.collect::<Result<_, _>>().map_err(|bad| message(lock, bad))?;

@@ -52,7 +52,8 @@ pub(crate) fn three_figures(value: f64) -> String {
     }
 }
 
-/// Nanoseconds without figures that say nothing: `50 ns`, not `50.0 ns`. For what was asked for and for ticks.
+/// Nanoseconds without figures that say nothing: `50 ns`, not `50.0 ns`. For what was asked for and for
+/// ticks.
 pub(crate) fn round_ns(ns: f64) -> String {
     let text = format_ns(ns);
     let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));

@@ -1,4 +1,5 @@
-//! Tiny runs of `stanchion ablate`: that every row is there, here and in the simulator, and that bad input is refused.
+//! Tiny runs of `stanchion ablate`: that every row is there, here and in the simulator, and that bad input is
+//! refused.
 use std::fs;
 use std::process::{Command, Output};
 

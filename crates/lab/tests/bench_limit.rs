@@ -81,7 +81,8 @@ fn an_interrupt_leaves_no_cgroup_behind() {
         .spawn()
         .expect("the program starts");
     let run = child.id();
-    // Made before anything is measured. Where it is not permitted there is nothing to see, and nothing to leave behind.
+    // Made before anything is measured. Where it is not permitted there is nothing to see, and nothing to
+    // leave behind.
     let deadline = Instant::now() + Duration::from_secs(5);
     while left_by(run).is_empty() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));

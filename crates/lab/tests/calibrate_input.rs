@@ -1,4 +1,5 @@
-//! Bad input to `stanchion calibrate`, through the real program: one line, exit code 2, and nothing is measured before.
+//! Bad input to `stanchion calibrate`, through the real program: one line, exit code 2, and nothing is
+//! measured before.
 use std::process::Command;
 
 fn check_refusal(arguments: &[&str], reason: &str) {

@@ -1,4 +1,5 @@
-//! Small runs of `stanchion sim`: what it prints and writes, that it repeats, and that an interrupt loses nothing.
+//! Small runs of `stanchion sim`: what it prints and writes, that it repeats, and that an interrupt loses
+//! nothing.
 use core::time::Duration;
 use std::fs;
 use std::path::Path;

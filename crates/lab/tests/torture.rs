@@ -29,8 +29,9 @@ fn torture(args: &[&str]) -> Output {
     command(args).output().expect("the binary runs")
 }
 
-/// Short runs until the lock is caught. Several, and longer ones: threads that have to meet may take their time on a machine that is busy. The
-/// stall time is short too, but not so short that such a machine looks stuck.
+/// Short runs until the lock is caught. Several, and longer ones: threads that have to meet may take their
+/// time on a machine that is busy. The stall time is short too, but not so short that such a machine looks
+/// stuck.
 fn caught(lock: &str, more: &[&str]) -> Output {
     let args =
         ["--lock", lock, "--seconds", "0.5", "--stall-seconds", "1.5", "--seed", "7", "--expect-failure"];
@@ -56,7 +57,8 @@ fn every_broken_lock_is_caught() {
 
 #[test]
 fn a_missing_barrier_is_caught_where_two_threads_run_at_once() {
-    // They have to be in the midst of an acquisition at the same moment, which is rare on a machine that is busy: many tries.
+    // They have to be in the midst of an acquisition at the same moment, which is rare on a machine that is
+    // busy: many tries.
     let caught = (1..=24).any(|seed| {
         let seed = seed.to_string();
         let args = ["--lock", "busted-percpu-rw", "--seconds", "5", "--seed", &seed, "--without", "nice"];

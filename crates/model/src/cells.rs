@@ -1,13 +1,15 @@
-//! The model's cells: loom's atomics, corrected where they are weaker than the language, and tracked by the caller's place.
+//! The model's cells: loom's atomics, corrected where they are weaker than the language, and tracked by the
+//! caller's place.
 //!
-//! - A cell that only one context touches costs nothing: its accesses are ordered by the program, so no other order and no other
-//!   value is possible, and loom is not asked. When another context touches it, the exploration starts anew with a loom object for
-//!   it, and for all cells at the same place. (Such an access is no step at which loom could preempt the context, which changes
-//!   nothing that others see.)
-//! - Loom does not know that nothing comes between a read-modify-write and the store that it read from: it lets a plain store of
-//!   one context come *before* another's read-modify-write that it must follow, and then finds locks broken that are not. A
-//!   plain store to a cell that is also exchanged first looks at the newest value (a failing exchange, relaxed), without another context in
-//!   between; so the store is newer than the exchange, and orders nothing.
+//! - A cell that only one context touches costs nothing: its accesses are ordered by the program, so no other
+//!   order and no other value is possible, and loom is not asked. When another context touches it, the
+//!   exploration starts anew with a loom object for it, and for all cells at the same place. (Such an access
+//!   is no step at which loom could preempt the context, which changes nothing that others see.)
+//! - Loom does not know that nothing comes between a read-modify-write and the store that it read from: it
+//!   lets a plain store of one context come *before* another's read-modify-write that it must follow, and
+//!   then finds locks broken that are not. A plain store to a cell that is also exchanged first looks at the
+//!   newest value (a failing exchange, relaxed), without another context in between; so the store is newer
+//!   than the exchange, and orders nothing.
 use crate::guard::{self, By};
 use crate::interrupts::access;
 use crate::run;
@@ -46,7 +48,8 @@ macro_rules! cells {
             atomic: Option<loom::sync::atomic::$atomic>,
             /// Who touches it, if that is only one; see [`world::toucher`].
             toucher: core::sync::atomic::AtomicUsize,
-            /// What was written last, for [`Atomic::peek`], and all that a cell has that only one context touches.
+            /// What was written last, for [`Atomic::peek`], and all that a cell has that only one context
+            /// touches.
             shadow: core::sync::atomic::$atomic,
         }
 
@@ -81,7 +84,8 @@ macro_rules! cells {
 
             fn note(&self, value: $int) {
                 assert_ne!(value, Self::NEVER, "the model needs a value that no lock writes");
-                // The same value again is no news to anybody who waits: a poll that rewrites its own hint would spin for ever.
+                // The same value again is no news to anybody who waits: a poll that rewrites its own hint
+                // would spin for ever.
                 if self.shadow.swap(value, Ordering::Relaxed) != value {
                     world::wrote(self.number);
                 }
@@ -225,7 +229,8 @@ macro_rules! cells {
                 self.wait_with(order_at(Location::caller(), "wait_until", order.kind()), done)
             }
 
-            /// Whoever waits here has no turn until somebody writes: how it passes the time makes no difference to others.
+            /// Whoever waits here has no turn until somebody writes: how it passes the time makes no
+            /// difference to others.
             #[track_caller]
             fn wait_briefly<P: Machine>(
                 &self,

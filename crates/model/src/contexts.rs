@@ -1,7 +1,7 @@
 //! Explores contexts of a test's own, as `run_contexts` of the simulated worlds runs them.
 //!
-//! The test is performed anew in each execution: it makes its locks, hands its contexts to [`contexts`], and looks at what they have
-//! left. Only what the contexts do is explored.
+//! The test is performed anew in each execution: it makes its locks, hands its contexts to [`contexts`], and
+//! looks at what they have left. Only what the contexts do is explored.
 use crate::check::{self, Limits, Report};
 use crate::guard;
 use crate::interrupts::Points;
@@ -11,7 +11,8 @@ use crate::world::{self, World, look};
 use stanchion_family::catalogue::InOrder;
 use std::rc::Rc;
 
-/// Performs `test` in every execution that there is within the limits. It calls [`contexts`] once, with at most so many.
+/// Performs `test` in every execution that there is within the limits. It calls [`contexts`] once, with at
+/// most so many.
 pub fn explore(
     most_contexts: usize,
     limits: &Limits,
@@ -21,7 +22,8 @@ pub fn explore(
     check::explore_all(most_contexts, Points::new(0, Second::Within), limits, test)
 }
 
-/// Runs the contexts, each to its end. Then the caller stands for the first of them, with nothing to explore any more.
+/// Runs the contexts, each to its end. Then the caller stands for the first of them, with nothing to explore
+/// any more.
 pub fn contexts(contexts: Vec<Box<dyn FnOnce() + Send>>) {
     let world = Rc::new(World::new(contexts.len(), PLAIN));
     let mut threads = Vec::new();

@@ -1,8 +1,8 @@
 //! What a lock states about the order of its own writes, and whether they keep to it.
 //!
-//! Loom lets no read-modify-write come before a store that is already there, nor a store before one that it has explored where the
-//! cell is also exchanged. So it would not notice by itself that nothing orders the two. Each write that is looked at leaves a
-//! mark here, which loom sees read by those that must come after.
+//! Loom lets no read-modify-write come before a store that is already there, nor a store before one that it
+//! has explored where the cell is also exchanged. So it would not notice by itself that nothing orders the
+//! two. Each write that is looked at leaves a mark here, which loom sees read by those that must come after.
 use core::cell::{Cell, RefCell};
 use stanchion_family::catalogue::InOrder;
 use std::collections::BTreeMap;
@@ -103,8 +103,8 @@ pub(crate) fn is_zero(number: usize) {
     });
 }
 
-/// Performs a write to the cell `number`; for `writes` it may turn out to be none. Checks that it comes after those that it must
-/// come after.
+/// Performs a write to the cell `number`; for `writes` it may turn out to be none. Checks that it comes after
+/// those that it must come after.
 pub(crate) fn write<R>(
     number: usize,
     by: By,

@@ -1,9 +1,10 @@
 //! Interrupts of one context: the handlers that are to run, and when.
 //!
-//! A handler runs to its end on top of what it interrupts. Either it comes when its context first waits, or at a *point*: before
-//! a given access of lock code by its context, counted from the start of its program. A program with such handlers is explored
-//! once for each point ([`Points`]), until no execution gets there. What lies between two accesses cannot be told apart, so no
-//! point is left out; that a compiler might move accesses across one is not modelled.
+//! A handler runs to its end on top of what it interrupts. Either it comes when its context first waits, or
+//! at a *point*: before a given access of lock code by its context, counted from the start of its program. A
+//! program with such handlers is explored once for each point ([`Points`]), until no execution gets there.
+//! What lies between two accesses cannot be told apart, so no point is left out; that a compiler might move
+//! accesses across one is not modelled.
 use crate::{run, world};
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -84,8 +85,8 @@ pub(crate) fn access() {
     }
 }
 
-/// At which accesses the handlers come: the first one counted from the start; the second one either comes within the first, counted
-/// from that one's start, or comes after it, counted from its end.
+/// At which accesses the handlers come: the first one counted from the start; the second one either comes
+/// within the first, counted from that one's start, or comes after it, counted from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Points {
     handlers: usize,
@@ -118,7 +119,8 @@ impl Points {
         self.at.get(..self.handlers)?.get(number).copied()
     }
 
-    /// Goes on to the next points, after an exploration in which `fired` handlers ran at most; `None` if there are none.
+    /// Goes on to the next points, after an exploration in which `fired` handlers ran at most; `None` if
+    /// there are none.
     pub(crate) fn next(self, fired: usize) -> Option<Self> {
         let [first, second] = self.at;
         let at = match (self.handlers, fired) {

@@ -73,7 +73,8 @@ const OWNED_QUEUES: Suite = &[("absent-latecomer", Some(1))];
 const BLOCKING: Suite = &[("interrupted-halt", Some(3)), ("three-early-kick", Some(2))];
 /// For those of them whose waiters hand on a wake-up that is not for them.
 const HANDING_ON: Suite = &[("handed-on", Some(2))];
-/// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound, too.
+/// For locks whose waiters halt. These have many more steps, so some programs of two contexts have a bound,
+/// too.
 const HALTING: Suite = &[
     ("two", None),
     ("spurious", None),
@@ -91,8 +92,8 @@ const HALTING: Suite = &[
     ("latecomer", Some(1)),
 ];
 
-/// For the default lock. Whoever takes the lock to rouse an heir can be preempted again and again while the heir looks and goes back to sleep,
-/// so programs in which nobody else comes have a bound.
+/// For the default lock. Whoever takes the lock to rouse an heir can be preempted again and again while the
+/// heir looks and goes back to sleep, so programs in which nobody else comes have a bound.
 const LEASING: Suite = &[
     ("two", None),
     ("spurious", None),
@@ -125,8 +126,8 @@ const POLICY: Suite = &[
     ("gathered", Some(1)),
 ];
 
-/// The same where waiters give their slice away instead of halting. Three of them can do that to each other for ever, which is not
-/// what a machine does: a yield comes back.
+/// The same where waiters give their slice away instead of halting. Three of them can do that to each other
+/// for ever, which is not what a machine does: a yield comes back.
 const CONFERRING: Suite = &[
     ("two", None),
     ("spurious", None),
@@ -205,8 +206,9 @@ const REFUSING: Suite = &[("too-many", Some(2)), ("reads-again", Some(2)), ("two
 /// What becomes of an upgradable holder beside all the readers that are let in.
 const UPGRADING_BESIDE_ALL: Suite = &[("upgradables-beside-reader", Some(2))];
 
-/// What is explored with a greater bound when there is time for it. Known to end are `xen-pv` (16 194 executions, seconds) and
-/// `pv-qspin-kick-at-unlock` (361 587, three minutes); of the other locks whose waiters halt, none has been seen to its end.
+/// What is explored with a greater bound when there is time for it. Known to end are `xen-pv` (16 194
+/// executions, seconds) and `pv-qspin-kick-at-unlock` (361 587, three minutes); of the other locks whose
+/// waiters halt, none has been seen to its end.
 pub const DEEPER: Suite = &[("three", Some(3))];
 
 /// The shapes of a sort of programs.
@@ -266,8 +268,8 @@ macro_rules! rwlocks {
 /// Every mutex of the catalogue.
 const MUTEXES: &[Lock] = stanchion_family::for_each_mutex! { Model; mutexes; };
 
-/// Every reader-writer lock of the catalogue, and those whose queue or whose readers are few enough to go through all that they do.
-/// `percpu-rw` is only here over a `qrw` whose waiters spin.
+/// Every reader-writer lock of the catalogue, and those whose queue or whose readers are few enough to go
+/// through all that they do. `percpu-rw` is only here over a `qrw` whose waiters spin.
 const RWLOCKS: &[Lock] = rwlocks! {
     "rw-simple": check_rw CountRwLock<Model>;
     "rw-simple": check_rw CountRwLock<Model, 1>, as "rw-simple-few" with &[Programs::Refusing];

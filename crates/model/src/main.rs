@@ -131,8 +131,8 @@ impl Task {
     }
 }
 
-/// Explores everything that was asked for, each program in a process of its own: loom maps and unmaps a stack for each context
-/// of each execution, which threads of one process would have to take turns at.
+/// Explores everything that was asked for, each program in a process of its own: loom maps and unmaps a stack
+/// for each context of each execution, which threads of one process would have to take turns at.
 fn explore(cli: &Cli) -> Result<bool, String> {
     let tasks = tasks(cli)?;
     if cli.alone {

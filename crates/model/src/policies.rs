@@ -1,4 +1,5 @@
-//! Tunables with the smallest values that still reach every state. The code that they go through is the real one.
+//! Tunables with the smallest values that still reach every state. The code that they go through is the real
+//! one.
 use crate::world;
 use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;

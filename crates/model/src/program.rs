@@ -112,7 +112,8 @@ impl<S: Subject> Program<S> {
         world.engage(me, -1);
     }
 
-    /// Holds the lock. Where contexts are absent, the caller is throughout the section, and again after the release.
+    /// Holds the lock. Where contexts are absent, the caller is throughout the section, and again after the
+    /// release.
     fn hold_absently(&self, lock: usize, within: impl FnOnce(&World)) {
         let (world, me) = world::here();
         self.hold(lock, Mode::Write, || {

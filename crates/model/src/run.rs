@@ -1,7 +1,7 @@
 //! What belongs to the exploration and not to one execution of it.
 //!
-//! Loom runs all contexts of a program as coroutines on one host thread, so variables of that thread are shared by them without
-//! being seen by loom.
+//! Loom runs all contexts of a program as coroutines on one host thread, so variables of that thread are
+//! shared by them without being seen by loom.
 use crate::interrupts::Points;
 use crate::weaken::Weakening;
 use core::cell::{Cell, RefCell};
@@ -26,7 +26,8 @@ thread_local! {
     static EVENTS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The payload of the panic that ends an exploration which has to start anew, because it learned something about its cells.
+/// The payload of the panic that ends an exploration which has to start anew, because it learned something
+/// about its cells.
 pub(crate) struct Learned;
 
 /// Forgets what is known about the cells of the last program.
@@ -80,7 +81,8 @@ pub(crate) fn begin_execution() {
     NEXT_PLACE.set(0);
 }
 
-/// The cells that follow are those of a lock or of a context, one of `group`: what is learned of one of these, holds for all.
+/// The cells that follow are those of a lock or of a context, one of `group`: what is learned of one of
+/// these, holds for all.
 pub(crate) fn begin_group(group: usize) {
     NEXT_PLACE.set(group * 1_000);
 }

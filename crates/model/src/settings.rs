@@ -30,8 +30,8 @@ pub struct Settings {
     pub hard_halts: bool,
     /// Whether handlers must not wait behind others.
     pub priority: bool,
-    /// Whether, from when exploring begins, the light sides of asymmetric pairs are no more than they seem, and no heavy barrier can be
-    /// had; a per-CPU lock that was written to before has its readers fence.
+    /// Whether, from when exploring begins, the light sides of asymmetric pairs are no more than they seem,
+    /// and no heavy barrier can be had; a per-CPU lock that was written to before has its readers fence.
     pub fenced: bool,
 }
 
@@ -53,8 +53,8 @@ pub(crate) const PLAIN: Settings = Settings {
 
 /// Coins of one kind that one context can toss: each falls on either side, in different executions.
 ///
-/// Nothing but loom can choose, and it chooses which of several stores a load reads: a coin holds two, and its context has
-/// seen neither.
+/// Nothing but loom can choose, and it chooses which of several stores a load reads: a coin holds two, and
+/// its context has seen neither.
 pub(crate) struct Coins {
     coins: Vec<CellU8>,
     tossed: Cell<usize>,

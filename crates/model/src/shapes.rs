@@ -9,10 +9,12 @@ pub use crate::subject::Mode;
 pub enum Step {
     /// Acquires, enters the section, releases.
     Hold(usize),
-    /// The same, and stays in the section until so many contexts wait. Nothing is explored before that, and contexts with greater
-    /// numbers do not start. It is the first step of the first context. Where there are absences (`Settings::absences`) it is absent, too.
+    /// The same, and stays in the section until so many contexts wait. Nothing is explored before that, and
+    /// contexts with greater numbers do not start. It is the first step of the first context. Where there are
+    /// absences (`Settings::absences`) it is absent, too.
     Gather(usize, usize),
-    /// The same as `Gather`, and so many sections are over before, so that nodes and spots have been used. All contexts start.
+    /// The same as `Gather`, and so many sections are over before, so that nodes and spots have been used.
+    /// All contexts start.
     GatherAfter(usize, usize, usize),
     /// The same as `Hold`, and stays in the section until so many contexts wait.
     Await(usize, usize),
@@ -24,8 +26,8 @@ pub enum Step {
     Nest(usize, usize),
     /// The same as `Hold`, and is off its CPU throughout the section, and again after the release, for good.
     Absent(usize),
-    /// Holds a reader-writer lock in each of these modes in turn, without giving it up in between. (All steps above hold such a
-    /// lock as a writer.)
+    /// Holds a reader-writer lock in each of these modes in turn, without giving it up in between. (All steps
+    /// above hold such a lock as a writer.)
     As(usize, &'static [Mode]),
     /// The same in one mode, if a try succeeds.
     TryAs(usize, Mode),

@@ -36,7 +36,8 @@ pub(crate) trait Subject: 'static {
     fn word(&self) -> Word;
 }
 
-/// When whoever waits for a limited time gives up: the clock advances by a microsecond each time that somebody looks at it.
+/// When whoever waits for a limited time gives up: the clock advances by a microsecond each time that
+/// somebody looks at it.
 fn soon(looks: u64) -> <Model as Machine>::Deadline {
     Model::after(looks * 1_000)
 }

@@ -1,18 +1,19 @@
 //! Weakening one ordering of the lock code at run time, and knowing which sites a run reached.
 //!
-//! The operations of the model's cells are `#[track_caller]`, so each knows the file and the line of the lock code that it
-//! stands in. A [`Weakening`] names such a place; the model then performs what stands there with a weaker ordering. No lock is
-//! recompiled, so all orderings can be tried one by one.
+//! The operations of the model's cells are `#[track_caller]`, so each knows the file and the line of the lock
+//! code that it stands in. A [`Weakening`] names such a place; the model then performs what stands there with
+//! a weaker ordering. No lock is recompiled, so all orderings can be tried one by one.
 use crate::run;
 use core::fmt;
 use core::panic::Location;
 use core::str::FromStr;
 use stanchion_core::order::Kind;
 
-/// One ordering made weaker: `FILE:LINE:OPERATION=KIND`, as in `crates/core/src/byte.rs:75:compare_exchange=Relaxed`.
+/// One ordering made weaker: `FILE:LINE:OPERATION=KIND`, as in
+/// `crates/core/src/byte.rs:75:compare_exchange=Relaxed`.
 ///
-/// `compare_exchange.failure` is the ordering of a failed exchange, `store_then_load.fence` and `heavy_barrier` are the fences
-/// that these stand for; a fence goes to `nothing`.
+/// `compare_exchange.failure` is the ordering of a failed exchange, `store_then_load.fence` and
+/// `heavy_barrier` are the fences that these stand for; a fence goes to `nothing`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakening {
     file: String,
@@ -62,7 +63,8 @@ impl Weakening {
     }
 }
 
-/// The ordering with which the operation `op` at `at` is performed, where the code says `kind`. `None`: a fence is left out.
+/// The ordering with which the operation `op` at `at` is performed, where the code says `kind`. `None`: a
+/// fence is left out.
 pub(crate) fn ordering(at: &'static Location<'static>, op: &'static str, kind: Kind) -> Option<Kind> {
     run::reach(at, op);
     run::with_weakening(|weakening| match weakening {

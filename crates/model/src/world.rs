@@ -1,4 +1,5 @@
-//! One execution's machine: the storage of the contexts, their kicks, and what they see of the world around them.
+//! One execution's machine: the storage of the contexts, their kicks, and what they see of the world around
+//! them.
 pub(crate) mod look;
 mod phases;
 mod storage;
@@ -21,7 +22,8 @@ use std::rc::Rc;
 const SPOTS: usize = 2;
 /// The same for the hash table.
 const HEADS: usize = 2;
-/// How many pauses in a row a context makes before it gives way: as many as there are bounded polls to be cut short.
+/// How many pauses in a row a context makes before it gives way: as many as there are bounded polls to be cut
+/// short.
 const PAUSES: u32 = 1;
 /// How many waits of one context may have nodes at the same time.
 const WAITS: usize = 2;
@@ -146,8 +148,8 @@ impl World {
         self.settings
     }
 
-    /// Makes the link of each context's first node lead to the first context, as an earlier queue would have left it. To be called
-    /// before the contexts are started.
+    /// Makes the link of each context's first node lead to the first context, as an earlier queue would have
+    /// left it. To be called before the contexts are started.
     pub(crate) fn use_nodes(&self) {
         let first = CpuId::new(0).map_or(0, |cpu| NodeCode::new(cpu, 0).raw());
         for context in &self.contexts {
@@ -174,7 +176,8 @@ impl World {
         if self.settings.absences { self.contexts[context].absences.plain_load(Relaxed) } else { 0 }
     }
 
-    /// Somebody gives its time to `context`, if that is still as often off its CPU as it was: then it must be of use there.
+    /// Somebody gives its time to `context`, if that is still as often off its CPU as it was: then it must be
+    /// of use there.
     pub(crate) fn check_confers(&self, context: usize, count: u32) {
         let context = &self.contexts[context];
         let goes_there = self.settings.absences && context.absences.peek() == count;
@@ -195,9 +198,10 @@ impl World {
 
     /// Waits for a write to `cell`.
     ///
-    /// A lone waiter yields: loom then lets somebody else go on. Two waiters that yield would take turns for ever, in ever more
-    /// executions; so a further one yields once and is then parked. Loom lets a thread that is unparked see all that its waker
-    /// did, which hides missing orderings from that waiter, not from those that find the value without having been parked.
+    /// A lone waiter yields: loom then lets somebody else go on. Two waiters that yield would take turns for
+    /// ever, in ever more executions; so a further one yields once and is then parked. Loom lets a thread
+    /// that is unparked see all that its waker did, which hides missing orderings from that waiter, not from
+    /// those that find the value without having been parked.
     fn wait_for(&self, me: usize, cell: Option<usize>) {
         let Some(cell) = cell else { return loom::thread::yield_now() };
         let alone = self.waiting() == 0;
@@ -255,8 +259,8 @@ impl World {
 
     /// Context `me` is about to compare, and then to halt.
     ///
-    /// Where a kick that came earlier is forgotten, whoever does sees what its sender did before it: otherwise the comparison that
-    /// follows would have to be made behind a fence by every lock.
+    /// Where a kick that came earlier is forgotten, whoever does sees what its sender did before it:
+    /// otherwise the comparison that follows would have to be made behind a fence by every lock.
     pub(crate) fn begin_halt(&self, me: usize) {
         if self.settings.hard_halts {
             self.interrupts(me).wait();
@@ -268,7 +272,8 @@ impl World {
 
     /// Waits for a kick, unless one is pending. Orders nothing.
     ///
-    /// A pending kick ends the next halt, whichever it is, unless early ones are forgotten; so a kick that is late is among the executions.
+    /// A pending kick ends the next halt, whichever it is, unless early ones are forgotten; so a kick that is
+    /// late is among the executions.
     pub(crate) fn wait_for_kick(&self, me: usize) {
         self.wait_to_be_woken(me, Relaxed);
     }
@@ -279,8 +284,8 @@ impl World {
         if context.spurious.toss() || interrupt() {
             return;
         }
-        // A swap finds the newest value. With a load, a context that has been kicked could find that it has not been and wait on,
-        // which is an execution in which it is kicked later, once more.
+        // A swap finds the newest value. With a load, a context that has been kicked could find that it has
+        // not been and wait on, which is an execution in which it is kicked later, once more.
         while context.kicked.plain_swap(0, order) == 0 {
             self.wait_for(me, Some(context.kicked.number));
         }
@@ -340,7 +345,8 @@ pub(crate) fn interrupt() -> bool {
     !world.settings.hard_halts && world.interrupts(me).wait()
 }
 
-/// The calling context cannot go on until somebody writes to `cell`, or for `None`: has found an old value there.
+/// The calling context cannot go on until somebody writes to `cell`, or for `None`: has found an old value
+/// there.
 pub(crate) fn wait(cell: Option<usize>) {
     if !interrupt() {
         let (world, me) = here();
@@ -348,7 +354,8 @@ pub(crate) fn wait(cell: Option<usize>) {
     }
 }
 
-/// A pause of a waiter that may go on by itself: it gives up between any two steps of the others, so the first pauses are none.
+/// A pause of a waiter that may go on by itself: it gives up between any two steps of the others, so the
+/// first pauses are none.
 pub(crate) fn pause() {
     let (world, me) = here();
     let pauses = &world.contexts[me].pauses;
@@ -367,8 +374,8 @@ pub(crate) fn pause_for_a_time() {
     }
 }
 
-/// Waits until anybody has written anything since the calling context did this last, unless it has read something that is out
-/// of date: looking again is of use then.
+/// Waits until anybody has written anything since the calling context did this last, unless it has read
+/// something that is out of date: looking again is of use then.
 pub(crate) fn yield_slice() {
     let (world, me) = here();
     let context = &world.contexts[me];

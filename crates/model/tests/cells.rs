@@ -26,10 +26,11 @@ impl Turn {
     }
 }
 
-/// A lock that two contexts pass through one after the other, by a bit that each sets by a swap and clears by a store.
+/// A lock that two contexts pass through one after the other, by a bit that each sets by a swap and clears by
+/// a store.
 ///
-/// Both swaps may come before the store. The store is then newer than both: nothing comes between a swap and what it read. Loom
-/// alone finds an execution in which the bit stays set.
+/// Both swaps may come before the store. The store is then newer than both: nothing comes between a swap and
+/// what it read. Loom alone finds an execution in which the bit stays set.
 struct Bit {
     bit: <Model as Machine>::U8,
     turn: Turn,
@@ -83,7 +84,8 @@ fn stating<L: RawLock<Platform = Model>>(ordered: InOrder) -> Option<Kind> {
     report.failure.map(|failure| failure.kind)
 }
 
-/// The exchanges and the stores of the bit are ordered by nothing, and by place it is the first cell of the lock.
+/// The exchanges and the stores of the bit are ordered by nothing, and by place it is the first cell of the
+/// lock.
 #[test]
 fn stores_that_should_be_ordered_and_are_not_are_seen() {
     assert_eq!(stating::<Bit>(InOrder { stores: &[0], ..InOrder::NOTHING }), Some(Kind::Race));

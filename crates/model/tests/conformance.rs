@@ -1,5 +1,5 @@
-//! Every lock passes the conformance bodies under the model checker, with the least load that has every part in it: two contexts that
-//! each do their part once, in all executions with a bounded number of preemptions.
+//! Every lock passes the conformance bodies under the model checker, with the least load that has every part
+//! in it: two contexts that each do their part once, in all executions with a bounded number of preemptions.
 use core::time::Duration;
 use loom::cell::UnsafeCell;
 use stanchion_core::order::{AcqRel, Acquire, Release};
@@ -39,7 +39,8 @@ impl Flag for Seen {
 #[derive(Default)]
 struct Guarded(UnsafeCell<()>);
 
-// SAFETY: all contexts of loom are coroutines on one host thread, so nobody else calls at the same time; there is nothing in the cell.
+// SAFETY: all contexts of loom are coroutines on one host thread, so nobody else calls at the same time;
+// there is nothing in the cell.
 unsafe impl Send for Guarded {}
 // SAFETY: as for `Send`: one host thread, and nothing in the cell.
 unsafe impl Sync for Guarded {}

@@ -145,7 +145,8 @@ fn a_word_that_is_not_free_at_the_end_is_seen() {
     assert_eq!(failed(&two::<Parking<LEAVES_NAME>>()), Some(Kind::Assertion));
 }
 
-/// The place of an operation is known in generic code, so that any ordering can be weakened without compiling anything.
+/// The place of an operation is known in generic code, so that any ordering can be weakened without compiling
+/// anything.
 #[test]
 fn an_ordering_is_weakened_where_it_stands() {
     stanchion_model::note_sites();

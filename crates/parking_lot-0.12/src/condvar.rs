@@ -17,7 +17,8 @@ impl WaitTimeoutResult {
     }
 }
 
-/// A condition variable for [`Mutex`](crate::Mutex). It never wakes for no reason, and panics if it is used with two mutexes at the same time.
+/// A condition variable for [`Mutex`](crate::Mutex). It never wakes for no reason, and panics if it is used
+/// with two mutexes at the same time.
 pub struct Condvar(RawCondvar);
 
 impl Condvar {
@@ -71,7 +72,8 @@ impl Condvar {
         }
     }
 
-    /// As [`wait_while`](Self::wait_while), until `timeout` at the latest. The condition is not asked again once the time is over.
+    /// As [`wait_while`](Self::wait_while), until `timeout` at the latest. The condition is not asked again
+    /// once the time is over.
     pub fn wait_while_until<T: ?Sized, F: FnMut(&mut T) -> bool>(
         &self,
         guard: &mut MutexGuard<'_, T>,
@@ -85,7 +87,8 @@ impl Condvar {
         result
     }
 
-    /// As [`wait_while`](Self::wait_while), for `timeout` at the longest. The condition is not asked again once the time is over.
+    /// As [`wait_while`](Self::wait_while), for `timeout` at the longest. The condition is not asked again
+    /// once the time is over.
     pub fn wait_while_for<T: ?Sized, F: FnMut(&mut T) -> bool>(
         &self,
         guard: &mut MutexGuard<'_, T>,

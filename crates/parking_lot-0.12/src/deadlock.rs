@@ -1,4 +1,5 @@
-//! The names of parking_lot's deadlock detector, for those who ask it now and then. These locks keep no record of their owners, so it finds nothing.
+//! The names of parking_lot's deadlock detector, for those who ask it now and then. These locks keep no
+//! record of their owners, so it finds nothing.
 use std::thread::ThreadId;
 
 /// A thread that is part of a deadlock. There is none of this type.

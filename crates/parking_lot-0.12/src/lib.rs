@@ -5,7 +5,8 @@
 //! parking_lot = { path = "stanchion/crates/parking_lot-0.12" }
 //! ```
 //!
-//! has Stanchion's locks in all its dependencies that use parking_lot 0.12. What differs is told in `docs/migration.md`.
+//! has Stanchion's locks in all its dependencies that use parking_lot 0.12. What differs is told in
+//! `docs/migration.md`.
 mod condvar;
 #[cfg(feature = "deadlock_detection")]
 pub mod deadlock;

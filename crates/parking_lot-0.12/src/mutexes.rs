@@ -13,8 +13,8 @@ macro_rules! raw_mutex {
         #[repr(transparent)]
         pub struct $name($inner);
 
-        // SAFETY: the inner lock promises the same to `lock_api` 0.5. What an acquisition returns there says nothing, so one may be dropped and
-        // another made for the release.
+        // SAFETY: the inner lock promises the same to `lock_api` 0.5. What an acquisition returns there says
+        // nothing, so one may be dropped and another made for the release.
         unsafe impl lock_api::RawMutex for $name {
             const INIT: Self = Self(<$inner as Inner>::INIT);
             type GuardMarker = GuardMarker;

@@ -12,7 +12,8 @@ use stanchion::lock_api::{
 use stanchion::stanchion_core::RawRwLock as _;
 use std::time::Instant;
 
-/// What the inner lock returns to those who hold it. It says nothing, so one may be dropped and another made for the release.
+/// What the inner lock returns to those who hold it. It says nothing, so one may be dropped and another made
+/// for the release.
 const HELD: fn() -> stanchion::GuardMarker = stanchion::GuardMarker::new;
 
 /// The lock of [`RwLock`](crate::RwLock).

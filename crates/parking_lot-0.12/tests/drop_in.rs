@@ -1,4 +1,5 @@
-//! What parking_lot 0.12 promises beside what its own tests try, from its documentation: constants, fair and timed forms, reading again.
+//! What parking_lot 0.12 promises beside what its own tests try, from its documentation: constants, fair and
+//! timed forms, reading again.
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
 use parking_lot::lock_api::RawRwLock as _;

@@ -5,7 +5,8 @@
 //! parking_lot = { path = "stanchion/crates/parking_lot-0.13" }
 //! ```
 //!
-//! has Stanchion's locks in all its dependencies that use parking_lot 0.13. What differs is told in `docs/migration.md`.
+//! has Stanchion's locks in all its dependencies that use parking_lot 0.13. What differs is told in
+//! `docs/migration.md`.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "deadlock_detection")]

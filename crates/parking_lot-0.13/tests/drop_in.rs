@@ -1,4 +1,5 @@
-//! What parking_lot 0.13 promises beside what its own tests try, from its documentation: the names of raw types, and what their guards are.
+//! What parking_lot 0.13 promises beside what its own tests try, from its documentation: the names of raw
+//! types, and what their guards are.
 use parking_lot::lock_api::{RawMutex as _, RawRwLock as _};
 use parking_lot::{
     Condvar, FairMutex, Mutex, Once, RawCondvar, RawFairMutex, RawMutex, RawRwLock, RawRwLockRecursive,

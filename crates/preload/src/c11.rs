@@ -1,4 +1,5 @@
-//! `mtx_*` and `cnd_*`, which are the POSIX objects by other names, as in libc: plain and timed mutexes are normal ones.
+//! `mtx_*` and `cnd_*`, which are the POSIX objects by other names, as in libc: plain and timed mutexes are
+//! normal ones.
 use crate::condition::{self, Until};
 use crate::mutex;
 use crate::object::{Mutex, NORMAL, RECURSIVE};

@@ -1,13 +1,17 @@
-//! Cancellation. A wait for a condition is a cancellation point: the thread must leave it with the mutex held.
+//! Cancellation. A wait for a condition is a cancellation point: the thread must leave it with the mutex
+//! held.
 //!
-//! libc cancels a thread inside a wait by a signal whose handler unwinds from the middle of a system call. Ours does without: whoever
-//! cancels a thread pokes its waiter first. A waiter that is poked takes itself off the list, acquires the mutex, and only then asks libc
-//! whether it is cancelled, which unwinds from there.
+//! libc cancels a thread inside a wait by a signal whose handler unwinds from the middle of a system call.
+//! Ours does without: whoever cancels a thread pokes its waiter first. A waiter that is poked takes itself
+//! off the list, acquires the mutex, and only then asks libc whether it is cancelled, which unwinds from
+//! there.
 //!
-//! A thread takes its poke when the request has come that the poke announced. libc acts on that one now, or when cancellation is enabled, or
-//! never, since the thread ends already: [`ENDS`]. A thread that ends waits as any other, in its clean-up handlers and destructors.
+//! A thread takes its poke when the request has come that the poke announced. libc acts on that one now, or
+//! when cancellation is enabled, or never, since the thread ends already: [`ENDS`]. A thread that ends waits
+//! as any other, in its clean-up handlers and destructors.
 //!
-//! The waiter of another thread is found by its distance from that thread's pointer, which `pthread_t` tells (`thread/`).
+//! The waiter of another thread is found by its distance from that thread's pointer, which `pthread_t` tells
+//! (`thread/`).
 use crate::condition::WAITER;
 use crate::libc_own::{Own, own};
 use crate::thread::Place;
@@ -38,8 +42,8 @@ const PTHREAD_CANCEL_DISABLE: c_int = 1;
 /// How many threads are between the poke and the request of a cancellation.
 static ON_THEIR_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// So long a thread that was poked waits for its request: for as many pauses, each of a system call and this. It may be another thread's
-/// request that is on its way, and may be so for long.
+/// So long a thread that was poked waits for its request: for as many pauses, each of a system call and this.
+/// It may be another thread's request that is on its way, and may be so for long.
 const PAUSES: u32 = 20;
 const PAUSE: Duration = Duration::from_micros(50);
 
@@ -53,10 +57,10 @@ thread_local! {
 /// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
-    // The poke first, and nothing of the thread is touched after the request: it may be gone by then. A thread that was poked keeps asking
-    // until the request has come.
-    // SAFETY: POSIX: a thread that lives, or ended and was not joined; its control block, and our storage beside it, are there. Nothing here
-    // is to be dropped if the calling thread is cancelled itself.
+    // The poke first, and nothing of the thread is touched after the request: it may be gone by then. A
+    // thread that was poked keeps asking until the request has come.
+    // SAFETY: POSIX: a thread that lives, or ended and was not joined; its control block, and our storage
+    // beside it, are there. Nothing here is to be dropped if the calling thread is cancelled itself.
     unsafe {
         let waiter = waiter_of(thread);
         if ptr::eq(waiter, WAITER.with(ptr::from_ref)) {
@@ -94,7 +98,8 @@ pub(crate) fn may_come() -> bool {
     !ENDS.get() && is_enabled()
 }
 
-/// Takes the poke of the calling thread, if it has one, and if the request has come. `false` if one is on its way.
+/// Takes the poke of the calling thread, if it has one, and if the request has come. `false` if one is on its
+/// way.
 fn take(waiter: &Waiter) -> bool {
     if !waiter.take_poke() {
         return true;
@@ -111,7 +116,8 @@ fn take(waiter: &Waiter) -> bool {
     true
 }
 
-/// To be called by a thread whose wait was given up, before it has the mutex: lets the one who cancels it come on.
+/// To be called by a thread whose wait was given up, before it has the mutex: lets the one who cancels it
+/// come on.
 pub(crate) fn let_come(waiter: &Waiter) {
     for _ in 0..PAUSES {
         if take(waiter) {
@@ -135,8 +141,8 @@ pub(crate) unsafe fn begin() {
 /// Whether the calling thread may be cancelled at a cancellation point.
 fn is_enabled() -> bool {
     let mut state = PTHREAD_CANCEL_DISABLE;
-    // SAFETY: the state has a place; it is put back as it was. Disabling does not act on a request; nor does enabling by itself in a
-    // thread whose type is deferred, which it is while it waits.
+    // SAFETY: the state has a place; it is put back as it was. Disabling does not act on a request; nor does
+    // enabling by itself in a thread whose type is deferred, which it is while it waits.
     unsafe {
         libc_s::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &raw mut state);
         if state == PTHREAD_CANCEL_ENABLE {

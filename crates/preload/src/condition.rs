@@ -1,7 +1,7 @@
 //! `pthread_cond_*`.
 //!
-//! Waiters stand in line in the condition itself (`stanchion::condvar`). One that is notified by the holder of its mutex is left with the
-//! mutex, and woken when that is released.
+//! Waiters stand in line in the condition itself (`stanchion::condvar`). One that is notified by the holder
+//! of its mutex is left with the mutex, and woken when that is released.
 //!
 //! Who owns what, as both objects say:
 //!
@@ -48,7 +48,8 @@ pub(crate) mod libc_s {
 }
 
 thread_local! {
-    /// What the thread waits with. Constant and without a destructor, at the same distance from each thread's control block (`thread.rs`).
+    /// What the thread waits with. Constant and without a destructor, at the same distance from each thread's
+    /// control block (`thread.rs`).
     pub(crate) static WAITER: Waiter = const { Waiter::new() };
     /// Whether it does. Who waits meanwhile is the handler of a signal.
     static WAITS: Cell<bool> = const { Cell::new(false) };
@@ -192,8 +193,8 @@ pub(crate) enum Until {
     ClockTime(clockid_t, *const timespec),
 }
 
-/// Waits. A cancellation leaves through here by unwinding, so nothing in this frame and below it may need to be dropped (and all that is
-/// called with `C-unwind` is called last or with nothing alive).
+/// Waits. A cancellation leaves through here by unwinding, so nothing in this frame and below it may need to
+/// be dropped (and all that is called with `C-unwind` is called last or with nothing alive).
 ///
 /// # Safety
 ///
@@ -227,7 +228,8 @@ pub(crate) unsafe fn wait_for(
         }
         // The waiter stands in a list: a thread that may be cancelled at any moment must not leave it there.
         let kept = Type::deferred();
-        // A handler's wait is no cancellation point: unwinding would pass the wait around it, whose waiter stands in a list, too.
+        // A handler's wait is no cancellation point: unwinding would pass the wait around it, whose waiter
+        // stands in a list, too.
         let is_inner = WAITS.get();
         if !is_inner {
             cancel::begin();
@@ -245,7 +247,8 @@ pub(crate) unsafe fn wait_for(
             }
         };
         if let Ok(Ending::Interrupted) = ending {
-            // Does not return, unless the request has not come so far, or means nothing: then the wait is over for no reason.
+            // Does not return, unless the request has not come so far, or means nothing: then the wait is
+            // over for no reason.
             cancel::test();
         }
         kept.restore();
@@ -257,7 +260,8 @@ pub(crate) unsafe fn wait_for(
     }
 }
 
-/// The deadline of a wait for our own condition, or for one of libc's, whose clock we do not know; its naps end soon on any.
+/// The deadline of a wait for our own condition, or for one of libc's, whose clock we do not know; its naps
+/// end soon on any.
 ///
 /// # Safety
 ///
@@ -275,7 +279,8 @@ unsafe fn deadline(own: Option<&Condition>, until: Until) -> Result<Option<Deadl
     unsafe { time::deadline(clock, time) }.map(Some)
 }
 
-/// Stands in line until it is notified, or was poked and `leaves` says so. The error is that of acquiring the mutex again.
+/// Stands in line until it is notified, or was poked and `leaves` says so. The error is that of acquiring the
+/// mutex again.
 ///
 /// # Safety
 ///

@@ -1,7 +1,8 @@
 //! The environment word `STANCHION`: which lock, and how.
 //!
-//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `verbose` (`verbose.rs`), `stats=PATH` or `stats`, `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas.
-//! Anything that is not understood leaves the whole process to libc, with one line on standard error that says why.
+//! `lock=NAME`, `lock@WHERE=NAME` (`rules.rs`), `nopv`, `verbose` (`verbose.rs`), `stats=PATH` or `stats`,
+//! `record=PATH`, and any tunable as `NAME=NUMBER`, separated by commas. Anything that is not understood
+//! leaves the whole process to libc, with one line on standard error that says why.
 use crate::fork;
 use crate::locks::{ALGORITHMS, Choice, NO_SUCH_LOCK, zero_is_free};
 use crate::say::{Line, say};
@@ -71,7 +72,8 @@ fn settle() -> Option<Choice> {
     }
     // ord: M73 alone: published by M5
     IS_VERBOSE.store(asked.is_verbose, Ordering::Relaxed);
-    // ord: M5 pairs M4: whether there are rules comes before the choice; whoever loses takes the winner's answer, which is the same
+    // ord: M5 pairs M4: whether there are rules comes before the choice; whoever loses takes the winner's
+    // answer, which is the same
     let first = CHOICE.compare_exchange(UNKNOWN, chosen, Ordering::Release, Ordering::Relaxed).is_ok();
     if let Some(path) = asked.counts.filter(|_| first && chosen != LIBC)
         && let Err(why) = stats::start(path)
@@ -121,8 +123,9 @@ pub(crate) fn each(words: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn words() -> &'static [u8] {
-    // SAFETY: the name is NUL-terminated; the result is null or a NUL-terminated string, which stays as long as nobody changes the
-    // environment; it is read once, at the first use of a lock, and a program that changes its environment then has a race already.
+    // SAFETY: the name is NUL-terminated; the result is null or a NUL-terminated string, which stays as long
+    // as nobody changes the environment; it is read once, at the first use of a lock, and a program that
+    // changes its environment then has a race already.
     unsafe {
         let value: *const c_char = libc::getenv(c"STANCHION".as_ptr());
         if value.is_null() { b"" } else { CStr::from_ptr(value).to_bytes() }

@@ -1,4 +1,5 @@
-//! Files, by direct system calls: libc's functions for them are points at which a thread may be cancelled, and taking a lock is none.
+//! Files, by direct system calls: libc's functions for them are points at which a thread may be cancelled,
+//! and taking a lock is none.
 use core::ffi::c_long;
 use libc::syscall;
 
@@ -9,7 +10,8 @@ const LONGEST: usize = 1024;
 pub(crate) struct Descriptor(c_long);
 
 impl Descriptor {
-    /// Calls `make` with the file at `path`, which is made if it is not there: of several programs that begin at once, one at a time.
+    /// Calls `make` with the file at `path`, which is made if it is not there: of several programs that begin
+    /// at once, one at a time.
     pub(crate) fn with_locked<T>(
         path: &[u8],
         make: impl FnOnce(&Self) -> Result<T, &'static str>,

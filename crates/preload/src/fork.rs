@@ -1,10 +1,11 @@
 //! The child of a `fork` has one thread, and objects in which threads wait that it does not have.
 //!
-//! Who holds an object still does if it is the thread that forked. Who waited is forgotten: each object has the number of the process's last
-//! fork in it, and the first who uses one with an older number cleans it up. A process that never forked, and one that called `exec`, looks at
-//! no such number.
+//! Who holds an object still does if it is the thread that forked. Who waited is forgotten: each object has
+//! the number of the process's last fork in it, and the first who uses one with an older number cleans it up.
+//! A process that never forked, and one that called `exec`, looks at no such number.
 //!
-//! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was found to be the process's.
+//! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was
+//! found to be the process's.
 use crate::cancel;
 use crate::config;
 use crate::stats;
@@ -13,7 +14,8 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use stanchion::futex::Guard;
 
-/// How many forks lie between this process and the one that was started. After 65 535 they are counted from 1 again.
+/// How many forks lie between this process and the one that was started. After 65 535 they are counted from 1
+/// again.
 static GENERATION: AtomicU16 = AtomicU16::new(0);
 
 /// The lock of those who clean up.
@@ -26,7 +28,8 @@ pub(crate) fn generation() -> u16 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Sees to it that nobody waits at an object whom this process does not have. `clean` forgets who waits there.
+/// Sees to it that nobody waits at an object whom this process does not have. `clean` forgets who waits
+/// there.
 #[inline(always)]
 pub(crate) fn adopt(of_object: &AtomicU16, clean: impl FnOnce()) {
     // ord: M37 pairs M38: if it is ours, it was cleaned before
@@ -62,8 +65,8 @@ extern "C" fn in_child() {
 /// Whether libc was asked to tell us of forks.
 static WATCHES: AtomicBool = AtomicBool::new(false);
 
-/// Asks libc to tell us of forks. Handlers in the child run in the order in which they were registered, and others' may use locks: ours must
-/// be the first, which is why libc's function for it is replaced, too.
+/// Asks libc to tell us of forks. Handlers in the child run in the order in which they were registered, and
+/// others' may use locks: ours must be the first, which is why libc's function for it is replaced, too.
 pub(crate) fn watch() {
     // ord: M55 alone: once is enough, whoever it is
     if !WATCHES.swap(true, Ordering::Relaxed) {

@@ -1,33 +1,38 @@
-//! `libstanchion_preload.so`: replaces the mutexes, reader-writer locks, spin locks and condition variables of an unmodified program.
+//! `libstanchion_preload.so`: replaces the mutexes, reader-writer locks, spin locks and condition variables
+//! of an unmodified program.
 //!
 //! ```sh
 //! STANCHION=lock=stanchion LD_PRELOAD=/path/to/libstanchion_preload.so program
 //! ```
 //!
-//! A lock of ours lives in the program's own object (`object.rs` has the layouts): there is no table, nothing is allocated, and nothing is
-//! left behind. What we cannot do faithfully (process-shared, robust, priority-inheriting or -protecting objects) is libc's from its
-//! initialisation to its destruction; the decision is read from the object itself at each call, so that no object is ever half ours.
+//! A lock of ours lives in the program's own object (`object.rs` has the layouts): there is no table, nothing
+//! is allocated, and nothing is left behind. What we cannot do faithfully (process-shared, robust,
+//! priority-inheriting or -protecting objects) is libc's from its initialisation to its destruction; the
+//! decision is read from the object itself at each call, so that no object is ever half ours.
 //!
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
-//! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`, `second_names.rs`: the exported functions.
-//! - `whose.rs`: whose a condition variable is. `uses.rs`: mutexes with which somebody waits. `two.rs`, `two_rw.rs`: mutexes and
-//!   reader-writer locks that libc's functions use beside ours.
+//! - `mutex.rs`, `rwlock.rs`, `spin.rs`, `condition.rs`, `cancel.rs`, `c11.rs`, `second_names.rs`: the
+//!   exported functions.
+//! - `whose.rs`: whose a condition variable is. `uses.rs`: mutexes with which somebody waits. `two.rs`,
+//!   `two_rw.rs`: mutexes and reader-writer locks that libc's functions use beside ours.
 //! - `stats/`: what happens at each lock, counted in a file.
 //! - `maps.rs`: which file an address is in.
 //! - `trace/`: when each thread took which lock, and for how long.
 //! - `fork.rs`: what the child of a `fork` forgets.
-//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread/`: who a
-//!   thread is, and where it has what. `descriptor.rs`: files. `say.rs`: what is said on standard error; `verbose.rs`: what is so on request.
+//! - `libc_own.rs`: libc's functions, for what is left to it. `load.rs`: what happens at load. `thread/`: who
+//!   a thread is, and where it has what. `descriptor.rs`: files. `say.rs`: what is said on standard error;
+//!   `verbose.rs`: what is so on request.
 //!
 //! Invariants:
 //! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
-//! - **W2** Between a lock and its unlock nothing changes what an object is: kinds are set when it is initialised, the lock of the process at
-//!   its first use; what is handed over to libc is so by a thread that has the lock, and does not keep it.
+//! - **W2** Between a lock and its unlock nothing changes what an object is: kinds are set when it is
+//!   initialised, the lock of the process at its first use; what is handed over to libc is so by a thread
+//!   that has the lock, and does not keep it.
 //! - **W3** After a release the object is not touched.
 //! - **W4** is told in `fork.rs`.
-//! - **W5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its threads; and we use one only after we
-//!   saw that libc does not hold it (`two.rs`).
+//! - **W5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its
+//!   threads; and we use one only after we saw that libc does not hold it (`two.rs`).
 #[cfg(not(all(
     target_os = "linux",
     target_env = "gnu",

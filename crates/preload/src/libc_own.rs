@@ -1,7 +1,8 @@
 //! libc's own functions, which ours hide.
 //!
-//! Each is looked up when the library is loaded, or at its first use if that comes earlier, and kept. `dlsym` would find the first version
-//! of a name; where a name has an old version with another meaning (condition variables before 2.3.2), the right one is asked for.
+//! Each is looked up when the library is loaded, or at its first use if that comes earlier, and kept. `dlsym`
+//! would find the first version of a name; where a name has an old version with another meaning (condition
+//! variables before 2.3.2), the right one is asked for.
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use core::{mem, ptr};

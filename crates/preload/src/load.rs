@@ -1,9 +1,10 @@
-//! What happens when the library is loaded, as far as it may not happen later: looking up libc's functions takes the loader's lock, and
-//! forgets `dlerror`; registering for `membarrier` is slow in a process with many threads. Whoever comes before finds things out by itself.
+//! What happens when the library is loaded, as far as it may not happen later: looking up libc's functions
+//! takes the loader's lock, and forgets `dlerror`; registering for `membarrier` is slow in a process with
+//! many threads. Whoever comes before finds things out by itself.
 use crate::{cancel, condition, config, fork, mutex, rwlock, spin, verbose};
 
-// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention; what is called
-// needs nothing that is set up later than that.
+// SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's
+// calling convention; what is called needs nothing that is set up later than that.
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
 static AT_LOAD: extern "C" fn() = {

@@ -1,5 +1,6 @@
-//! The locks that a mutex can be made of: those of four bytes whose free word is zero, that do not touch their word once they have
-//! released it (W3), and whose waiters a child of `fork` can forget. The catalogue says which these are, and why the others are not.
+//! The locks that a mutex can be made of: those of four bytes whose free word is zero, that do not touch
+//! their word once they have released it (W3), and whose waiters a child of `fork` can forget. The catalogue
+//! says which these are, and why the others are not.
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
 use stanchion::deadline::Deadline;
@@ -37,14 +38,16 @@ pub(crate) struct Algorithm {
 /// The word must be zero or have been used as this type of lock only, and outlive `'a`.
 unsafe fn lock_at<'a, L>(word: *const AtomicU32) -> &'a L {
     const { assert!(size_of::<L>() == 4 && align_of::<L>() <= 4) };
-    // SAFETY: `L` is four bytes of atomic cells, of which zero is a free lock (`zero_is_free` looks); the caller's promise.
+    // SAFETY: `L` is four bytes of atomic cells, of which zero is a free lock (`zero_is_free` looks); the
+    // caller's promise.
     unsafe { &*word.cast::<L>() }
 }
 
 const fn algorithm<L: Excludes + ConstLock + RawLock<Platform = World>>(holder: u32) -> Algorithm {
     Algorithm {
         name: L::NAME,
-        // SAFETY: the word belongs to a mutex of ours, whose words are used as the one type of lock that the process has (W2).
+        // SAFETY: the word belongs to a mutex of ours, whose words are used as the one type of lock that the
+        // process has (W2).
         acquire: |word| unsafe { lock_at::<L>(word).acquire() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         try_acquire: |word| unsafe { lock_at::<L>(word).try_acquire() },
@@ -159,7 +162,8 @@ impl Choice {
 
     /// # Safety
     ///
-    /// As for [`acquire`](Self::acquire); and the calling thread must hold it, or have been given it by who does.
+    /// As for [`acquire`](Self::acquire); and the calling thread must hold it, or have been given it by who
+    /// does.
     #[inline(always)]
     pub(crate) unsafe fn release(self, word: *const AtomicU32) {
         // SAFETY: the caller's promise, and W2.
@@ -187,7 +191,8 @@ impl Choice {
         }
     }
 
-    /// Whether somebody waits; a guess, for the holder. Whoever sleeps has left a mark in the second byte or stands in the queue.
+    /// Whether somebody waits; a guess, for the holder. Whoever sleeps has left a mark in the second byte or
+    /// stands in the queue.
     ///
     /// # Safety
     ///

@@ -1,5 +1,5 @@
-//! What is mapped where, read from `/proc/self/maps`. Asking the dynamic loader would take its lock, which a thread may hold that waits for
-//! ours.
+//! What is mapped where, read from `/proc/self/maps`. Asking the dynamic loader would take its lock, which a
+//! thread may hold that waits for ours.
 use crate::descriptor::Descriptor;
 
 /// A line of `/proc/self/maps`.

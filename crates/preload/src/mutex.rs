@@ -1,7 +1,7 @@
 //! `pthread_mutex_*`.
 //!
-//! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is `EBUSY`, a destroyed one is
-//! `EINVAL`, a timed form looks at its time only if it has to wait.
+//! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is
+//! `EBUSY`, a destroyed one is `EINVAL`, a timed form looks at its time only if it has to wait.
 use crate::config;
 use crate::libc_own::own;
 use crate::locks::Choice;
@@ -162,7 +162,7 @@ unsafe fn lock_libcs(mutex: *mut pthread_mutex_t, choice: Choice) -> c_int {
     }
 }
 
-/// Whether the mutex is a normal one that is ours, in a process with the default lock that never forked: the case to be fast in.
+/// Whether the mutex is a normal one of ours, in a process with the default lock that never forked.
 #[inline(always)]
 fn is_plain(this: &Mutex) -> bool {
     config::is_plain() && this.is_normal()

@@ -1,6 +1,7 @@
 //! What our objects look like inside libc's types, and how an object says whose it is.
 //!
-//! `pthread_mutex_t`, 40 bytes, to which aarch64 adds 8 that nobody uses. The kind stands where libc has it, so that static initialisers and libc's own objects are what they are:
+//! `pthread_mutex_t`, 40 bytes (aarch64: 48). The kind stands where libc has it, so that static initialisers
+//! and libc's own objects are what they are:
 //!
 //! | bytes | here | in libc |
 //! |---|---|---|
@@ -15,7 +16,7 @@
 //! | 30–31 | how many wait for a condition with it | (in users) |
 //! | 32–39 | waiters of a condition, to be woken as it is released | list of robust ones |
 //!
-//! What libc writes to while it uses one of ours (0–15, and 20–23 of adaptive ones) is what we can do without.
+//! We can do without what libc writes while it uses one of ours (0–15, and 20–23 of adaptive ones).
 //!
 //! `pthread_rwlock_t`, 56 bytes:
 //!
@@ -43,7 +44,7 @@
 //! | 30–31 | the clock | one of them |
 //! | 32–47 | 0 | others, the clock, whether it is shared between processes |
 //!
-//! One that says that it is ours is ours, one that is all zero is nobody's so far, and all others are libc's (`whose.rs`).
+//! One that says that it is ours is ours, an all-zero one is nobody's so far, others are libc's (`whose.rs`).
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
@@ -68,7 +69,8 @@ pub(crate) struct Mutex {
     pub(crate) kind: AtomicI32,
     /// `stats/records.rs`
     pub(crate) record: AtomicU16,
-    /// The holder's, for `stats`: what is to be added to the record, and whether the hold is timed (`stats/tally.rs`).
+    /// The holder's, for `stats`: what to add to the record, and whether the hold is timed
+    /// (`stats/tally.rs`).
     pub(crate) tally: AtomicU16,
     pub(crate) word: AtomicU32,
     pub(crate) generation: AtomicU16,
@@ -99,7 +101,7 @@ pub(crate) const TAKEN: u32 = 1 << 30;
 /// Mark of an owner that leaves a waiter with the mutex at this moment.
 const RELAYING: u32 = 1 << 4;
 pub(crate) const DESTROYED: i32 = -1;
-/// The lock that a mutex of its own has, plus one (`rules.rs`); 0 is "not decided yet". libc looks at no such bits.
+/// The lock that a mutex of its own has, plus one (`rules.rs`); 0 is "not decided yet". libc ignores them.
 const DECISION: i32 = 0x7f00_0000;
 /// Marks for lock elision, which libc sets on some machines; they say nothing about what a mutex does.
 const ELISION: i32 = 256 | 512;
@@ -175,14 +177,14 @@ impl Mutex {
         self.owner.load(Ordering::Relaxed) == me()
     }
 
-    /// Leaves a waiter with the mutex, to be woken when it is released. `false` if the calling thread does not hold it.
+    /// Leaves a waiter with the mutex, to be woken when it is released. `false` unless the caller holds it.
     ///
     /// # Safety
     ///
     /// The waiter must have been given to the caller by `notify`.
     pub(crate) unsafe fn relay(&self, waiter: NonNull<Waiter>) -> bool {
-        // Somebody else may unlock it for us, as libc lets them for normal ones: they wait while the mark is there, and we leave it alone
-        // if they were first.
+        // Somebody else may unlock it for us, as libc lets them for normal ones: they wait while the mark is
+        // there, and we leave it alone if they were first.
         // ord: M56 pairs M57: what the last one to leave a waiter here wrote
         if self.owner.compare_exchange(me(), me() | RELAYING, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return false;
@@ -217,8 +219,8 @@ impl Mutex {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self, choice: Choice) {
-        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (W4): those who waited are gone, and whoever holds it
-        // changes nothing of it before it has come through here, too.
+        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (W4): those who waited
+        // are gone, and whoever holds it changes nothing of it before it has come through here, too.
         adopt(&self.generation, || unsafe {
             choice.forget_waiters(&self.word);
             self.relay.forget();
@@ -284,7 +286,7 @@ impl RwLock {
         }
     }
 
-    /// Waits until the calling thread holds the lock, alone or not, or the deadline has passed. Whether it holds it.
+    /// Waits until the caller holds the lock, alone or not, or the deadline has passed. Whether it does.
     pub(crate) fn acquire_until(&self, alone: bool, until: &Deadline) -> Result<bool, TooManyReaders> {
         let lock = self.lock();
         match (alone, self.prefers_readers()) {
@@ -309,7 +311,7 @@ impl RwLock {
     #[inline(always)]
     pub(crate) fn adopt(&self) {
         let (lock, writers) = (self.lock.get(), self.writers.get());
-        // SAFETY: those who waited are gone, and nobody of this process uses the lock before it is clean (W4).
+        // SAFETY: those who waited are gone, and nobody here uses the lock before it is clean (W4).
         adopt(&self.generation, || unsafe {
             (*lock).forget_waiters();
             *writers = RawLock::new();
@@ -329,7 +331,7 @@ impl RwLock {
         self.writer.store(writer, Ordering::Relaxed);
     }
 
-    /// Whether readers pass writers that wait, which is libc's default: a thread may read what it reads already.
+    /// Whether readers pass writers that wait, which is libc's default: a thread may read again.
     #[inline(always)]
     pub(crate) fn prefers_readers(&self) -> bool {
         // ord: M12 alone: set when it was initialised, which the program orders (W2)
@@ -392,7 +394,7 @@ impl Condition {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self) {
-        // SAFETY: those who waited are gone, and nobody of this process uses the condition before it is clean (W4).
+        // SAFETY: those who waited are gone, and nobody here uses the condition before it is clean (W4).
         adopt(&self.generation, || unsafe { self.queue.forget() });
     }
 }

@@ -1,8 +1,9 @@
 //! `pthread_rwlock_*`, on `qrw` whose waiters sleep.
 //!
-//! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers pass writers that wait. A reader
-//! that meets a writer *inside* holds nothing, and queues. `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. Who waits
-//! for a limited time waits as the others do, and leaves the queue when the time has come.
+//! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers
+//! pass writers that wait. A reader that meets a writer *inside* holds nothing, and queues.
+//! `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. Who waits for a limited time
+//! waits as the others do, and leaves the queue when the time has come.
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;
@@ -287,7 +288,8 @@ unsafe fn until(
         Ok(false) => ETIMEDOUT,
         Ok(true) if is_libcs(this, is_writer) => {
             let clock = if clock == Clock::Realtime { CLOCK_REALTIME } else { CLOCK_MONOTONIC };
-            // SAFETY: an initialised lock, which is libc's now; the caller promises that the time is readable.
+            // SAFETY: an initialised lock, which is libc's now; the caller promises that the time is
+            // readable.
             return unsafe {
                 if is_writer {
                     libc_s::pthread_rwlock_clockwrlock(raw(this), clock, time)

@@ -1,9 +1,10 @@
 //! `pthread_spin_*`: a lock that spins for a while and then sleeps, in the caller's four bytes.
 //!
-//! A spin lock has no attribute but "shared between processes", and no place to note it. Ours says so itself: its last byte holds [`OURS`]
-//! in every state, which none of libc's words does (they are 1, 0, and small negative numbers). A word that does not hold it is libc's,
-//! also if another process initialised it. One that lies in shared memory works between processes all the same, as libc's do: the sleep is not
-//! bound to a process.
+//! A spin lock has no attribute but "shared between processes", and no place to note it. Ours says so itself:
+//! its last byte holds [`OURS`] in every state, which none of libc's words does (they are 1, 0, and small
+//! negative numbers). A word that does not hold it is libc's, also if another process initialised it. One
+//! that lies in shared memory works between processes all the same, as libc's do: the sleep is not bound to a
+//! process.
 //!
 //! | word, without its last byte | meaning |
 //! |---|---|

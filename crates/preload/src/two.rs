@@ -1,8 +1,8 @@
 //! Mutexes that libc's functions use beside ours.
 //!
-//! What a program calls by name comes to us. But a library that is opened with `RTLD_DEEPBIND` or `dlmopen` calls libc, and so does who looks
-//! a function up in libc itself. Where both are used for one mutex, libc finds its word free at all times that ours have it, and an
-//! owner that is none:
+//! What a program calls by name comes to us. But a library that is opened with `RTLD_DEEPBIND` or `dlmopen`
+//! calls libc, and so does who looks a function up in libc itself. Where both are used for one mutex, libc
+//! finds its word free at all times that ours have it, and an owner that is none:
 //!
 //! | libc's function | with one that is free, or libc's | with one that a thread of ours holds |
 //! |---|---|---|
@@ -21,10 +21,12 @@
 //! | held | libc took it away, and itself the place | held | as above, and then it is libc's |
 //! | held | libc put itself in the place | held | two hold it: we end the process, with a line |
 //!
-//! A thread of ours that comes for a plain mutex puts [`TAKEN`] in libc's owner's place, takes our word, which is a read-modify-write, and looks at libc's. libc
-//! takes its word by a read-modify-write, and looks at the owner. So one of two who come at the same moment sees the other. Who holds the mutex
-//! takes [`TAKEN`] away when it unlocks; who has waited for that finds it gone, puts it back, and passes a fence. For other kinds [`TAKEN`] comes after the
-//! word, and libc may get in between, for once: then its word is held when we look again, or when we unlock, and we end the process.
+//! A thread of ours that comes for a plain mutex puts [`TAKEN`] in libc's owner's place, takes our word,
+//! which is a read-modify-write, and looks at libc's. libc takes its word by a read-modify-write, and looks
+//! at the owner. So one of two who come at the same moment sees the other. Who holds the mutex takes
+//! [`TAKEN`] away when it unlocks; who has waited for that finds it gone, puts it back, and passes a fence.
+//! For other kinds [`TAKEN`] comes after the word, and libc may get in between, for once: then its word is
+//! held when we look again, or when we unlock, and we end the process.
 use crate::locks::Choice;
 use crate::object::{Mutex, TAKEN};
 use crate::say::die;
@@ -39,7 +41,8 @@ const HELD: &[u8] = b"a mutex that the program holds";
 /// A mutex that is libc's for good: a bit of its kind that libc does not look at.
 const LIBCS: i32 = 1 << 23;
 
-/// Between taking our word and finding out about libc's lie a few instructions; a thread may lose its CPU there. So long it is waited for.
+/// Between taking our word and finding out about libc's lie a few instructions; a thread may lose its CPU
+/// there. So long it is waited for.
 pub(crate) const LOOKS: u32 = 10_000;
 pub(crate) const PAUSE: Duration = Duration::from_micros(50);
 
@@ -74,7 +77,8 @@ impl Mutex {
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// Whether libc's functions have left something here. May be `true` for no reason while threads of ours come and go.
+    /// Whether libc's functions have left something here. May be `true` for no reason while threads of ours
+    /// come and go.
     #[inline(always)]
     pub(crate) fn is_disturbed(&self) -> bool {
         let number = self.number();
@@ -97,7 +101,8 @@ impl Mutex {
         true
     }
 
-    /// A thread of ours has announced itself, and acquired our word. Whether the mutex is its own now; if not, it is libc's.
+    /// A thread of ours has announced itself, and acquired our word. Whether the mutex is its own now; if
+    /// not, it is libc's.
     #[inline(always)]
     pub(crate) fn enter(&self) -> bool {
         match self.noted() {
@@ -118,7 +123,8 @@ impl Mutex {
     fn announce_again(&self) {
         // ord: TW9 alone: ordered against libc's word by the fence
         self.libcs_owner.store(TAKEN, Ordering::Relaxed);
-        // ord: TW13 alone: libc's word is looked at after libc can see us; its own read-modify-write is what this meets
+        // ord: TW13 alone: libc's word is looked at after libc can see us; its own read-modify-write is what
+        // this meets
         fence(Ordering::SeqCst);
     }
 
@@ -161,7 +167,8 @@ impl Mutex {
         kind >= 0 && kind & LIBCS != 0
     }
 
-    /// Whether a mutex whose lock the calling thread has just acquired is libc's: libc holds it, or it was handed over while we waited.
+    /// Whether a mutex whose lock the calling thread has just acquired is libc's: libc holds it, or it was
+    /// handed over while we waited.
     #[inline(always)]
     pub(crate) fn is_libcs(&self) -> bool {
         self.is_held_by_libc() || self.was_handed_over()
@@ -171,12 +178,14 @@ impl Mutex {
     ///
     /// # Safety
     ///
-    /// The mutex must be ours with this lock, and the calling thread hold it, or release it for a thread that has given it up.
+    /// The mutex must be ours with this lock, and the calling thread hold it, or release it for a thread that
+    /// has given it up.
     #[cold]
     pub(crate) unsafe fn hand_over(&self, choice: Choice) {
         // ord: TW4 alone: published by the release below, to those who wait for it
         self.kind.fetch_or(LIBCS, Ordering::Relaxed);
-        // SAFETY: the lock is held, so its relay is ours (L5). Those who are woken find that it is libc's, as all who get the lock do.
+        // SAFETY: the lock is held, so its relay is ours (L5). Those who are woken find that it is libc's, as
+        // all who get the lock do.
         unsafe {
             while let Some(next) = self.relay.next() {
                 next.wake();
@@ -185,7 +194,8 @@ impl Mutex {
         }
     }
 
-    /// Finds out whose a mutex is at which libc's functions have left their traces, and puts it in order. Whether it is libc's.
+    /// Finds out whose a mutex is at which libc's functions have left their traces, and puts it in order.
+    /// Whether it is libc's.
     ///
     /// # Safety
     ///
@@ -202,8 +212,9 @@ impl Mutex {
             }
             let (number, noted) = (self.number(), self.noted());
             let times = locked_by_libc(number);
-            // SAFETY: the mutex is ours with this lock. It is released once for each time that it is taken: by us, or by a thread that
-            // libc has unlocked it for, which one of us gets by the exchange of the owner.
+            // SAFETY: the mutex is ours with this lock. It is released once for each time that it is taken:
+            // by us, or by a thread that libc has unlocked it for, which one of us gets by the exchange of
+            // the owner.
             unsafe {
                 if choice.try_acquire(&raw const self.word) {
                     if self.is_libcs() || number != 0 && times.is_none() {

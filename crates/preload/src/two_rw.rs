@@ -17,8 +17,8 @@ use stanchion_core::RawRwLock;
 /// A lock that is libc's for good.
 const LIBCS: u8 = 1;
 
-/// libc's first word: a bit that says nothing while nobody holds the lock, the one of a writer, and the one that is set if there were less than
-/// no readers.
+/// libc's first word: a bit that says nothing while nobody holds the lock, the one of a writer, and the one
+/// that is set if there were less than no readers.
 const PHASE: u32 = 1;
 const WRITER: u32 = 2;
 const NEGATIVE: u32 = 1 << 31;
@@ -42,7 +42,8 @@ impl RwLock {
         self.whose.load(Ordering::Relaxed) == LIBCS
     }
 
-    /// Whether a lock that the calling thread has just acquired is libc's, or is to be: libc holds it, or it was handed over meanwhile.
+    /// Whether a lock that the calling thread has just acquired is libc's, or is to be: libc holds it, or it
+    /// was handed over meanwhile.
     #[inline(always)]
     pub(crate) fn is_disputed(&self) -> bool {
         self.is_held_by_libc() || self.was_handed_over()
@@ -62,7 +63,8 @@ impl RwLock {
         self.lock().release_write();
     }
 
-    /// For a thread that has acquired a lock that is disputed. Whether it keeps it; if not, the lock is libc's.
+    /// For a thread that has acquired a lock that is disputed. Whether it keeps it; if not, the lock is
+    /// libc's.
     #[cold]
     #[inline(never)]
     pub(crate) fn keeps(&self, write: bool) -> bool {
@@ -89,7 +91,8 @@ impl RwLock {
         die_of_two(b"a reader-writer lock that the program holds")
     }
 
-    /// For a thread that unlocks a lock that libc holds. Whether it is a reader of ours; if not, libc unlocks it.
+    /// For a thread that unlocks a lock that libc holds. Whether it is a reader of ours; if not, libc unlocks
+    /// it.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_read_by_ours(&self, is_writer: bool) -> bool {

@@ -1,6 +1,8 @@
-//! Mutexes with which somebody waits for a condition: nobody holds them, and they are in use all the same. Destroying one is `EBUSY`, as in libc.
+//! Mutexes with which somebody waits for a condition: nobody holds them, and they are in use all the same.
+//! Destroying one is `EBUSY`, as in libc.
 //!
-//! The count is the holder's: who begins to wait still holds the mutex, and who is done waiting holds it again.
+//! The count is the holder's: who begins to wait still holds the mutex, and who is done waiting holds it
+//! again.
 use crate::mutex;
 use crate::object::Mutex;
 use core::ffi::c_int;

@@ -1,4 +1,5 @@
-//! `STANCHION=verbose`: what the library does in this program, in two lines on standard error when it is loaded.
+//! `STANCHION=verbose`: what the library does in this program, in two lines on standard error when it is
+//! loaded.
 use crate::config;
 use crate::maps;
 use crate::say::Line;
@@ -62,7 +63,8 @@ fn program() -> &'static [u8] {
     unsafe extern "C" {
         static program_invocation_short_name: *const c_char;
     }
-    // SAFETY: glibc has the variable, and has set it before it calls what is called at load: null, or a string that stays.
+    // SAFETY: glibc has the variable, and has set it before it calls what is called at load: null, or a
+    // string that stays.
     unsafe {
         if program_invocation_short_name.is_null() {
             b"?"

@@ -1,11 +1,13 @@
 //! Whose a condition variable is.
 //!
-//! It says so itself if it is ours. Otherwise it is libc's: one that is shared between processes, and one for which somebody waits, or waited, by
-//! functions of libc that did not come to us (`two.rs`). One that is all zero, as initialisers make it, is nobody's until somebody waits for it: a signal
-//! is for nobody then, and may go to libc.
+//! It says so itself if it is ours. Otherwise it is libc's: one that is shared between processes, and one for
+//! which somebody waits, or waited, by functions of libc that did not come to us (`two.rs`). One that is all
+//! zero, as initialisers make it, is nobody's until somebody waits for it: a signal is for nobody then, and
+//! may go to libc.
 //!
-//! If somebody waits for one of ours by libc's functions, the process is ended with a line as soon as a thread of ours uses it. A signal by
-//! libc's functions to waiters of ours leaves no trace, since libc finds that nobody waits, and wakes nobody.
+//! If somebody waits for one of ours by libc's functions, the process is ended with a line as soon as a
+//! thread of ours uses it. A signal by libc's functions to waiters of ours leaves no trace, since libc finds
+//! that nobody waits, and wakes nobody.
 use crate::config;
 use crate::object::{Condition, OURS};
 use crate::two::die_of_two;

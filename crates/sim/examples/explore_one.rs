@@ -1,8 +1,10 @@
-//! Explores one lock until it fails: `cargo run --release -p stanchion-sim --example explore_one -- LOCK SCHEDULES SEED`.
+//! Explores one lock until it fails:
+//! `cargo run --release -p stanchion-sim --example explore_one -- LOCK SCHEDULES SEED`.
 //!
-//! What `stanchion explore` does, without its reports and without what it is built from: `cargo xtask mutants` builds this once
-//! for each mutant. The first line of the output is `KIND SCHEDULE: DETAILS`, or `none SCHEDULES`, with the worst overtaking below. Exit status: 0 nothing failed,
-//! 1 the lock failed, 2 the command line is unusable.
+//! What `stanchion explore` does, without its reports and without what it is built from:
+//! `cargo xtask mutants` builds this once for each mutant. The first line of the output is
+//! `KIND SCHEDULE: DETAILS`, or `none SCHEDULES`, with the worst overtaking below. Exit status: 0 nothing
+//! failed, 1 the lock failed, 2 the command line is unusable.
 use std::process::ExitCode;
 
 use stanchion_sim::explore::{Options, explore, locks};

@@ -1,6 +1,8 @@
-//! How the cost of reader-writer locks grows with the machine: reads of all CPUs at once, and a writer that looks at all CPUs.
+//! How the cost of reader-writer locks grows with the machine: reads of all CPUs at once, and a writer that
+//! looks at all CPUs.
 //!
-//! `cargo run --release -p stanchion-sim --example rw_growth -- DIRECTORY` prints two tables and draws two pictures.
+//! `cargo run --release -p stanchion-sim --example rw_growth -- DIRECTORY` prints two tables and draws two
+//! pictures.
 use core::fmt::Write;
 use stanchion_sim::{Cause, MS, Outcome, Spec, Time, machine, run, workload};
 use std::path::Path;
@@ -40,8 +42,8 @@ fn reads(lock: &str, contexts: usize) -> f64 {
     mean(|seed| outcome(lock, &sets, contexts, seed, MS).ops_per_second() / 1e6 / contexts as f64)
 }
 
-/// What a write costs the only writer, in microseconds, beside readers that come once in so long: all of its time but that in its
-/// section and between two.
+/// What a write costs the only writer, in microseconds, beside readers that come once in so long: all of its
+/// time but that in its section and between two.
 fn write_cost(lock: &str, readers_think: &str, contexts: usize) -> f64 {
     let think = format!("workload.think={readers_think}");
     let writer = format!("workload.writers-think={WRITER_THINKS}");

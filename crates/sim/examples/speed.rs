@@ -1,7 +1,8 @@
 //! How fast the simulator is, and how its cost grows: `cargo run --release -p stanchion-sim --example speed`.
 //!
-//! Each row is one run on one host CPU. *Memory events* are accesses of contexts and looks of waiters at a line that changed;
-//! *a section* is one acquisition with its release. The figures in docs/runs/2026-11-20-sim-against-bench come from here.
+//! Each row is one run on one host CPU. *Memory events* are accesses of contexts and looks of waiters at a
+//! line that changed; *a section* is one acquisition with its release. The figures in
+//! docs/runs/2026-11-20-sim-against-bench come from here.
 use std::time::Instant;
 
 use stanchion_sim::{MS, Spec, machine, run, workload};

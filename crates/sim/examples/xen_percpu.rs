@@ -1,8 +1,9 @@
-//! What the prediction of the Xen network experiment depends on: for each change of an assumption the bytes of a piece are fitted
-//! anew to the 15 Gb/s of `rw-simple`, and the other locks predicted.
+//! What the prediction of the Xen network experiment depends on: for each change of an assumption the bytes
+//! of a piece are fitted anew to the 15 Gb/s of `rw-simple`, and the other locks predicted.
 //!
-//! `cargo run --release -p stanchion-sim --example xen_percpu` prints the table of `docs/runs/2026-11-22-xen-percpu`; with arguments, each of them
-//! settings with commas between them, the rows of those.
+//! `cargo run --release -p stanchion-sim --example xen_percpu` prints the table of
+//! `docs/runs/2026-11-22-xen-percpu`; with arguments, each of them settings with commas between them, the
+//! rows of those.
 use stanchion_sim::{MS, Spec, machine, run, workload};
 
 const PUBLISHED: f64 = 15.0;

@@ -1,6 +1,7 @@
 //! The memory that simulated contexts share. Its addresses mean something: a line is 64 bytes of it.
 //!
-//! Cells may lie elsewhere, too (tests keep their locks on the host's heap), but which of those share a line is the host's doing.
+//! Cells may lie elsewhere, too (tests keep their locks on the host's heap), but which of those share a line
+//! is the host's doing.
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::ops::Deref;
@@ -54,8 +55,8 @@ impl Arena {
         let end = at + size_of::<T>();
         assert!(end <= self.bytes, "the arena was made too small");
         self.used.set(end);
-        // SAFETY: `at + size_of::<T>()` is within the allocation, aligned for `T` (the base is aligned to a page), and
-        // given to nobody else because `used` only grows.
+        // SAFETY: `at + size_of::<T>()` is within the allocation, aligned for `T` (the base is aligned to a
+        // page), and given to nobody else because `used` only grows.
         let object = unsafe {
             let slot = self.base.add(at).cast::<T>();
             slot.write(object);
@@ -69,11 +70,12 @@ impl Arena {
         self.used.set(self.used.get().max(at));
     }
 
-    /// Adds to the number of two bytes at `at`, in an object that was placed there and has an atomic of that size at this place.
+    /// Adds to the number of two bytes at `at`, in an object that was placed there and has an atomic of that
+    /// size at this place.
     pub(crate) fn add(&self, at: usize, more: u16) {
         assert!(at.is_multiple_of(2) && at + 2 <= self.used.get(), "it is within an object");
-        // SAFETY: the two bytes are within the allocation, aligned, and were written by `place`; whoever else uses them does so by
-        // an atomic of this size, as the caller says.
+        // SAFETY: the two bytes are within the allocation, aligned, and were written by `place`; whoever else
+        // uses them does so by an atomic of this size, as the caller says.
         let number = unsafe { AtomicU16::from_ptr(self.base.add(at).cast::<u16>().as_ptr()) };
         number.fetch_add(more, Ordering::Relaxed);
     }
@@ -96,8 +98,8 @@ impl<T> Deref for Placed<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the object was written by `place` and lives as long as the arena, which `self` keeps; nobody has a
-        // mutable reference to it.
+        // SAFETY: the object was written by `place` and lives as long as the arena, which `self` keeps;
+        // nobody has a mutable reference to it.
         unsafe { self.object.as_ref() }
     }
 }

@@ -11,8 +11,8 @@ use stanchion_core::Tunable;
 /// Virtual time after which contexts count as hung.
 const LONGEST: Time = 60_000 * MS;
 
-/// Runs contexts to their end; locks of theirs are made for [`crate::Sim`] and may lie anywhere. A panic in one of them is a
-/// [`Failure::Broken`], and so is a deadlock, or a minute of virtual time.
+/// Runs contexts to their end; locks of theirs are made for [`crate::Sim`] and may lie anywhere. A panic in
+/// one of them is a [`Failure::Broken`], and so is a deadlock, or a minute of virtual time.
 pub fn run_contexts(
     machine: &Machine,
     seed: u64,

@@ -1,7 +1,7 @@
 //! Execution contexts as stackful coroutines: the one place that knows the coroutine crate.
 //!
-//! A context runs until it calls [`suspend`] and goes on when somebody calls [`Coroutine::resume`], on the same host
-//! thread. Stacks are pooled by thread: a simulation of a thousand contexts makes them once.
+//! A context runs until it calls [`suspend`] and goes on when somebody calls [`Coroutine::resume`], on the
+//! same host thread. Stacks are pooled by thread: a simulation of a thousand contexts makes them once.
 use core::cell::{Cell, RefCell};
 use corosensei::stack::DefaultStack;
 use corosensei::{CoroutineResult, Yielder};
@@ -25,7 +25,8 @@ pub(crate) struct Coroutine {
 }
 
 impl Coroutine {
-    /// A context that will run `body` when it is first resumed. Fails if the host has no memory for its stack.
+    /// A context that will run `body` when it is first resumed. Fails if the host has no memory for its
+    /// stack.
     pub(crate) fn new(body: impl FnOnce() + 'static) -> std::io::Result<Self> {
         let pooled = STACKS.with_borrow_mut(Vec::pop);
         let stack = match pooled {
@@ -56,7 +57,8 @@ impl Coroutine {
         }
     }
 
-    /// Ends a suspended context where it is: its stack is unwound, destructors run. Whatever they do must not suspend.
+    /// Ends a suspended context where it is: its stack is unwound, destructors run. Whatever they do must not
+    /// suspend.
     pub(crate) fn abandon(&mut self) {
         if let Some(inner) = &mut self.inner {
             inner.force_unwind();
@@ -98,8 +100,8 @@ pub(crate) fn in_context() -> bool {
 pub(crate) fn suspend() -> Message {
     let yielder = RUNNING.get();
     assert!(!yielder.is_null(), "only a running context can suspend");
-    // SAFETY: `RUNNING` is set by the context's own body and restored by `resume` before the context goes on; the
-    // yielder lives on the context's stack frame for as long as its body runs, which is now.
+    // SAFETY: `RUNNING` is set by the context's own body and restored by `resume` before the context goes on;
+    // the yielder lives on the context's stack frame for as long as its body runs, which is now.
     unsafe { (*yielder).suspend(()) }
 }
 

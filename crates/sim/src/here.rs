@@ -209,7 +209,8 @@ impl Here {
         }
     }
 
-    /// Acquires lock `lock` for reading, and checks that nobody has it alone. A mutex is held alone by readers, too.
+    /// Acquires lock `lock` for reading, and checks that nobody has it alone. A mutex is held alone by
+    /// readers, too.
     pub(crate) fn acquire_read(&self, lock: LockId) {
         let Lock::Rw(rw) = &self.common.locks[lock] else { return self.acquire(lock) };
         let began = self.now();
@@ -248,7 +249,8 @@ impl Here {
         }
     }
 
-    /// Ends the run if somebody has lock `lock` alone, or there are `readers` whom the calling context excludes.
+    /// Ends the run if somebody has lock `lock` alone, or there are `readers` whom the calling context
+    /// excludes.
     fn check_alone(&self, lock: LockId, readers: Option<usize>) {
         let broken = |whom: String| {
             engine::fail(format!(

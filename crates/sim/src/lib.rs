@@ -1,9 +1,9 @@
 //! A deterministic machine that runs the very same locks.
 //!
-//! Two machines, in fact. The *timed* one ([`run`]) has caches, sockets, hypervisors and a clock, and answers how fast a lock is
-//! on hardware that one does not own. The *stepping* one ([`explore`]) has no clock but an adversary, and answers whether a lock
-//! is correct under the worst of schedules. Both run lock code of `stanchion-core` unchanged, in coroutines on one host thread, and
-//! both repeat exactly from a seed.
+//! Two machines, in fact. The *timed* one ([`run`]) has caches, sockets, hypervisors and a clock, and answers
+//! how fast a lock is on hardware that one does not own. The *stepping* one ([`explore`]) has no clock but an
+//! adversary, and answers whether a lock is correct under the worst of schedules. Both run lock code of
+//! `stanchion-core` unchanged, in coroutines on one host thread, and both repeat exactly from a seed.
 mod arena;
 mod coherence;
 pub mod contexts;

@@ -129,8 +129,8 @@ pub(crate) struct Named {
     pub(crate) tunings: Vec<(Tunable, u32)>,
 }
 
-/// What `names` names: a lock, or one for each class of a workload's locks with a `+` between them, each with its settings. `Err` is a
-/// name that is none, or that sets what cannot be set.
+/// What `names` names: a lock, or one for each class of a workload's locks with a `+` between them, each with
+/// its settings. `Err` is a name that is none, or that sets what cannot be set.
 pub(crate) fn by_names<P: Classes>(names: &str) -> Result<Named, &str> {
     let mut named = Named { kinds: Vec::new(), tunings: Vec::new() };
     for full in names.split('+') {

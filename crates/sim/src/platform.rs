@@ -1,5 +1,6 @@
 //! The simulated world: the platform on which every lock runs inside of the engine.
-// tidy: ordering-definitions: one host thread runs everything; orderings decide nothing here but whether a fence waits
+// tidy: ordering-definitions: one host thread runs everything; orderings decide nothing here but whether a
+// fence waits
 use crate::arena::Arena;
 use crate::domain::{SimClass, SimDomain};
 use crate::engine;
@@ -14,8 +15,8 @@ use std::rc::Rc;
 
 /// The platform of the simulated world.
 ///
-/// Memory is total-store-order: stores are posted and become visible in order, read-modify-writes and fences wait for them. The
-/// simulator knows nothing of weaker orders; that is the model checker's part.
+/// Memory is total-store-order: stores are posted and become visible in order, read-modify-writes and fences
+/// wait for them. The simulator knows nothing of weaker orders; that is the model checker's part.
 pub struct Sim;
 
 macro_rules! cell {
@@ -158,8 +159,8 @@ thread_local! {
     static TUNABLES: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes `domain` the storage of the contexts that run on this host thread, until the result is dropped, and sets tunables: to
-/// their defaults but for `tunings`, of which the last counts.
+/// Makes `domain` the storage of the contexts that run on this host thread, until the result is dropped, and
+/// sets tunables: to their defaults but for `tunings`, of which the last counts.
 #[must_use]
 pub(crate) fn furnish(domain: SimDomain, tunings: impl Iterator<Item = (Tunable, u32)>) -> Furnished {
     DOMAIN.set(Some(Rc::new(domain)));

@@ -21,7 +21,8 @@ pub struct Spec<'a> {
     pub machine: &'a Machine,
     /// Doing what.
     pub workload: &'a Workload,
-    /// With which lock, by name; or locks, with a `+` between their names. A name may set tunables, as in `stanchion:turns=0`.
+    /// With which lock, by name; or locks, with a `+` between their names. A name may set tunables, as in
+    /// `stanchion:turns=0`.
     pub lock: &'a str,
     /// With which tunables set differently from their defaults.
     pub tunings: &'a [(Tunable, u32)],
@@ -110,7 +111,8 @@ pub fn variant_names() -> Vec<&'static str> {
     locks::all::<Sim>().iter().filter(|kind| kind.variant).map(|kind| kind.name).collect()
 }
 
-/// Whether [`Spec::lock`] could be this: the name of a lock of either kind, or several with a `+` between them, each with its settings.
+/// Whether [`Spec::lock`] could be this: the name of a lock of either kind, or several with a `+` between
+/// them, each with its settings.
 pub fn names_locks(names: &str) -> bool {
     locks::by_names::<Sim>(names).is_ok()
 }
@@ -130,10 +132,11 @@ const HANG: Time = 2_000 * MS;
 
 /// Runs it. `stop` is asked now and then whether to end early.
 ///
-/// Cost: proportional to the events of the run, see `Outcome::effort`; memory of about a line's entry (160 bytes) for each line
-/// of the locks, nodes and data, and two pages of stack a context.
+/// Cost: proportional to the events of the run, see `Outcome::effort`; memory of about a line's entry (160
+/// bytes) for each line of the locks, nodes and data, and two pages of stack a context.
 ///
-/// [`Spec::lock`] is the name of a lock, or several with a `+` between them: one for each class of the workload's locks.
+/// [`Spec::lock`] is the name of a lock, or several with a `+` between them: one for each class of the
+/// workload's locks.
 pub fn run(spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
     run_kinds(&kinds(spec)?, spec, stop)
 }

@@ -1,4 +1,5 @@
-//! The reader-writer locks that can be simulated and explored, by name: one list for both worlds, as `locks` is for mutexes.
+//! The reader-writer locks that can be simulated and explored, by name: one list for both worlds, as `locks`
+//! is for mutexes.
 use crate::arena::{Arena, Placed};
 use stanchion_core::transitions::Word;
 use stanchion_core::{CpuId, PerCpuRwLock, Platform, RawRwLock, ReaderCell, ReaderClass, TooManyReaders};

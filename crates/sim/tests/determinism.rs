@@ -1,8 +1,9 @@
 //! Equal inputs and seed give equal runs: over repeats, over threads of the host, and over build profiles.
 //!
-//! `hashes.txt` holds the trace hashes of committed seeds; a debug and a release build must both arrive at them (CI runs
-//! this test in both profiles). A change of a lock, a machine file or the engine changes them, which is no fault:
-//! `UPDATE_HASHES=1 cargo test -p stanchion-sim --test determinism` writes the new ones, to be committed with the change.
+//! `hashes.txt` holds the trace hashes of committed seeds; a debug and a release build must both arrive at
+//! them (CI runs this test in both profiles). A change of a lock, a machine file or the engine changes them,
+//! which is no fault: `UPDATE_HASHES=1 cargo test -p stanchion-sim --test determinism` writes the new ones,
+//! to be committed with the change.
 use core::fmt::Write;
 use stanchion_sim::{Cause, MS, NS, Outcome, Spec, Time, lock_names, machine, run, workload};
 use std::path::Path;

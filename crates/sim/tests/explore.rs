@@ -1,5 +1,5 @@
-//! Every lock under thousands of schedules with faults: mutual exclusion, no lost wake-up, the word's table (and that each
-//! row is reached), and the stated bound on overtaking.
+//! Every lock under thousands of schedules with faults: mutual exclusion, no lost wake-up, the word's table
+//! (and that each row is reached), and the stated bound on overtaking.
 use stanchion_core::Event;
 use stanchion_sim::explore::{Fault, Faults, Options, Overtaking, Strategy, Subject, Tally, explore, locks};
 
@@ -67,8 +67,9 @@ fn pv_ticket_is_fifo() {
     }
 }
 
-/// A handler between the comparison of a halt and the halt, which blocks but does not halt itself: the place of its context is its
-/// own meanwhile, so a release looks for the interrupted wait in vain. Rare; the seeds are around those that found it.
+/// A handler between the comparison of a halt and the halt, which blocks but does not halt itself: the place
+/// of its context is its own meanwhile, so a release looks for the interrupted wait in vain. Rare; the seeds
+/// are around those that found it.
 #[test]
 fn handlers_may_block_in_the_midst_of_a_blocked_wait() {
     let faults = [Fault::Interrupts, Fault::StoreBuffers, Fault::LateKicks];

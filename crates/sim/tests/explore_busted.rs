@@ -1,5 +1,5 @@
-//! The explorer itself: every lock that is broken on purpose is caught as stated, not caught where its bug cannot show, and
-//! what is printed of it brings the failure up again.
+//! The explorer itself: every lock that is broken on purpose is caught as stated, not caught where its bug
+//! cannot show, and what is printed of it brings the failure up again.
 use stanchion_sim::explore::{Fault, Faults, Options, Replay, busted, explore, investigate, replay};
 
 /// Exploring from any seed must find what there is to be found.

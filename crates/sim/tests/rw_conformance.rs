@@ -1,4 +1,5 @@
-//! Every reader-writer lock passes the conformance bodies in both simulated worlds: the same bodies as in the native world.
+//! Every reader-writer lock passes the conformance bodies in both simulated worlds: the same bodies as in the
+//! native world.
 #[path = "support/worlds.rs"]
 mod worlds;
 

@@ -1,7 +1,7 @@
 //! The fast paths as functions of their own, so that `cargo xtask fastpath` can count their instructions.
 //!
-//! Each pair acquires and releases the same lock, without and with lock events compiled in: if events cost nothing on the
-//! fast path, both have as many instructions.
+//! Each pair acquires and releases the same lock, without and with lock events compiled in: if events cost
+//! nothing on the fast path, both have as many instructions.
 use core::hint::black_box;
 use stanchion::GuardMarker;
 use stanchion::lock::{self, counted};
@@ -10,7 +10,8 @@ use stanchion::lock_api::{Mutex, RawMutex};
 #[inline(always)]
 fn acquire_and_release<R: RawMutex>(lock: &R) {
     let guard = lock.lock();
-    // SAFETY: the lock is held, by the line above and in this context, and the guard is the one of this acquisition.
+    // SAFETY: the lock is held, by the line above and in this context, and the guard is the one of this
+    // acquisition.
     unsafe { lock.unlock(guard) };
 }
 

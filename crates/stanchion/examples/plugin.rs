@@ -1,4 +1,5 @@
-//! A plugin, as a shared library: what a host calls uses locks of the library that is inside it. `tests/plugin.rs` loads and unloads it.
+//! A plugin, as a shared library: what a host calls uses locks of the library that is inside it.
+//! `tests/plugin.rs` loads and unloads it.
 use stanchion::{Mutex, RwLock, lock, lock_api};
 
 static DONE: Mutex<u64> = Mutex::new(0);

@@ -1,7 +1,8 @@
-//! A routing table that every thread looks at and one thread now and then changes, behind each reader-writer lock of the crate.
+//! A routing table that every thread looks at and one thread now and then changes, behind each reader-writer
+//! lock of the crate.
 //!
-//! `cargo run --release --example read_mostly [SECONDS]` prints lookups and changes a second. It is an example of use, not a
-//! benchmark: see `stanchion bench rw`.
+//! `cargo run --release --example read_mostly [SECONDS]` prints lookups and changes a second. It is an
+//! example of use, not a benchmark: see `stanchion bench rw`.
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use stanchion::RwLock;
@@ -13,7 +14,8 @@ use std::time::Instant;
 /// First address of a network, and where its packets go.
 type Routes = BTreeMap<u32, u16>;
 
-/// Locks that a thread may read at the same time belong to different classes; this program has one lock, so one class.
+/// Locks that a thread may read at the same time belong to different classes; this program has one lock, so
+/// one class.
 static TABLES: Class = Class::new();
 
 static PER_CPU: PerCpuRwLock<Routes> = PerCpuRwLock::new(&TABLES, Routes::new());

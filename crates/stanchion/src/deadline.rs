@@ -25,7 +25,8 @@ impl Deadline {
     /// A moment that is long over.
     pub const EPOCH: Self = Self { clock: Clock::Realtime, secs: 0, nanos: 0 };
 
-    /// The moment at which `clock` shows `secs` seconds and `nanos` nanoseconds; `None` if `nanos` make a second or more.
+    /// The moment at which `clock` shows `secs` seconds and `nanos` nanoseconds; `None` if `nanos` make a
+    /// second or more.
     pub fn at(clock: Clock, secs: i64, nanos: i64) -> Option<Self> {
         let nanos = u32::try_from(nanos).ok().filter(|&nanos| nanos < SECOND)?;
         Some(Self { clock, secs, nanos })
@@ -76,11 +77,12 @@ pub fn sleep(pause: Duration) {
 
 /// Tries `attempt` until it succeeds, which is `true`, or the deadline has passed. It tries at least once.
 ///
-/// This is how locks that queue are acquired for a limited time: a place in such a queue cannot be given up. Between the tries the thread
-/// sleeps for 20 us at first, and for 1 ms at most.
+/// This is how locks that queue are acquired for a limited time: a place in such a queue cannot be given up.
+/// Between the tries the thread sleeps for 20 us at first, and for 1 ms at most.
 ///
 /// - Fairness: none. A lock that others acquire all the time may be missed until the deadline.
-/// - Progress: a lock that stays free is acquired within 1 ms and the time that the system takes to wake a thread.
+/// - Progress: a lock that stays free is acquired within 1 ms and the time that the system takes to wake a
+///   thread.
 pub fn acquire_until(deadline: &Deadline, mut attempt: impl FnMut() -> bool) -> bool {
     for _ in 0..POLLS {
         if attempt() {

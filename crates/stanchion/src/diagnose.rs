@@ -5,8 +5,8 @@ use core::fmt::Write as _;
 use stanchion_core::RawLock;
 use stanchion_core::nodes::State;
 
-/// Describes `lock` as `(tail,pending,locked)`, followed by every queue node and every wait's node in use in the process. The
-/// fields are read one by one while others go on, so they may not fit together.
+/// Describes `lock` as `(tail,pending,locked)`, followed by every queue node and every wait's node in use in
+/// the process. The fields are read one by one while others go on, so they may not fit together.
 pub fn describe<C: Counting, L: RawLock<Platform = Native<C>>>(lock: &Raw<L>) -> String {
     let word = lock.inner().word();
     let tail = native::tail_name(word.tail);

@@ -7,7 +7,8 @@ use stanchion_core::Event;
 pub struct EventCount {
     /// Which event.
     pub event: Event,
-    /// How often it was counted since the last [`reset`], over all threads and all counting locks of the process.
+    /// How often it was counted since the last [`reset`], over all threads and all counting locks of the
+    /// process.
     pub count: u64,
 }
 
@@ -16,7 +17,8 @@ pub fn snapshot() -> Vec<EventCount> {
     Event::ALL.iter().map(|&event| EventCount { event, count: total(event) }).collect()
 }
 
-/// How often one event was counted since the last [`reset`], over all threads and all counting locks of the process.
+/// How often one event was counted since the last [`reset`], over all threads and all counting locks of the
+/// process.
 pub fn total(event: Event) -> u64 {
     native::total_event(event)
 }

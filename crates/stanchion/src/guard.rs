@@ -1,4 +1,5 @@
-//! The lock of a list: three states, held for a few instructions, and slept on if its holder is not running. No queue, no order.
+//! The lock of a list: three states, held for a few instructions, and slept on if its holder is not running.
+//! No queue, no order.
 use crate::os;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,11 +8,12 @@ const HELD: u32 = 1;
 /// Held, and somebody sleeps, or is about to.
 const SLEPT_ON: u32 = 2;
 
-/// How often a waiter looks before it sleeps. Sections are some tens of instructions: a holder that is not done by then does not run.
+/// How often a waiter looks before it sleeps. Sections are some tens of instructions: a holder that is not
+/// done by then does not run.
 const POLLS: u32 = 100;
 
-/// A lock for a few instructions at a time, in four bytes. All-zero is free. Whoever comes when it is free gets it; who waits polls 100 times and
-/// sleeps.
+/// A lock for a few instructions at a time, in four bytes. All-zero is free. Whoever comes when it is free
+/// gets it; who waits polls 100 times and sleeps.
 #[repr(transparent)]
 pub struct Guard(AtomicU32);
 

@@ -1,6 +1,7 @@
 //! Locks that hold up when threads outnumber cores.
 //!
-//! [`Mutex`] is a drop-in for `std::sync::Mutex` without poisoning; its lock is four bytes and needs no allocation:
+//! [`Mutex`] is a drop-in for `std::sync::Mutex` without poisoning; its lock is four bytes and needs no
+//! allocation:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -15,7 +16,8 @@
 //! # }
 //! ```
 //!
-//! Features: with `family`, [`lock`] has the locks of `stanchion-family`, too. `arc_lock`, `owning_ref` and `serde` are `lock_api`'s; with `send_guard`, guards may be sent to other threads.
+//! Features: with `family`, [`lock`] has the locks of `stanchion-family`, too. `arc_lock`, `owning_ref` and
+//! `serde` are `lock_api`'s; with `send_guard`, guards may be sent to other threads.
 //!
 //! Every other lock is in [`lock`] and goes by `lock_api`'s traits. Without the default feature `std` the
 //! crate is `no_std`: bring a [`Platform`](stanchion_core::Platform) of your own, vouch for it with

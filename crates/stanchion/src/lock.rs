@@ -1,8 +1,8 @@
 //! The locks of the native world, each under [`lock_api::RawMutex`] or [`lock_api::RawRwLock`]; use them as
 //! `lock_api::Mutex<StanchionLock, T>` and `lock_api::RwLock<QueuedRwLock, T>`.
 //!
-//! All that is known of each stands in [`stanchion_core::catalogue`]; its algorithm and its cost, in the module that it comes from. With the feature
-//! `family`, the locks of `stanchion-family` are here, too.
+//! All that is known of each stands in [`stanchion_core::catalogue`]; its algorithm and its cost, in the
+//! module that it comes from. With the feature `family`, the locks of `stanchion-family` are here, too.
 use crate::native::{Counted, Native, Silent};
 use crate::raw::Raw;
 use crate::raw_rw::RawRw;

@@ -1,6 +1,7 @@
 //! Running something once: [`Once`], in four bytes, with the states that parking_lot tells.
 //!
-//! The low two bits of the word are the state; bit 2 says that somebody sleeps, or is about to, until that changes.
+//! The low two bits of the word are the state; bit 2 says that somebody sleeps, or is about to, until that
+//! changes.
 use crate::os;
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -56,7 +57,8 @@ impl OnceState {
     }
 }
 
-/// Lets one thread run something, once; the others wait for it. Who calls the same `Once` from what it runs waits for itself.
+/// Lets one thread run something, once; the others wait for it. Who calls the same `Once` from what it runs
+/// waits for itself.
 ///
 /// ```
 /// static READY: stanchion::Once = stanchion::Once::new();
@@ -102,7 +104,8 @@ impl Once {
         }
     }
 
-    /// As [`call_once`](Self::call_once), but what panicked is as if it had not run. `f` is told whether there was such.
+    /// As [`call_once`](Self::call_once), but what panicked is as if it had not run. `f` is told whether
+    /// there was such.
     #[inline]
     pub fn call_once_force<F: FnOnce(OnceState)>(&self, f: F) {
         if !self.is_completed() {

@@ -22,8 +22,8 @@
 //! std::thread::spawn(move || drop(guard)); // `ReadGuard` is not `Send`
 //! ```
 //!
-//! A thread reads one lock of a [`Class`] at a time that way; a further one of the same class, held at the same time, goes through
-//! that lock's own word. So locks that are held together belong to different classes.
+//! A thread reads one lock of a [`Class`] at a time that way; a further one of the same class, held at the
+//! same time, goes through that lock's own word. So locks that are held together belong to different classes.
 pub use crate::native::Class;
 use crate::native::{Native, Silent};
 use core::cell::UnsafeCell;
@@ -38,25 +38,27 @@ type Held<'a> = core_locks::percpu_rw::In<'a, Native<Silent>>;
 
 /// A value that many threads read and few write, with a lock of a [`Class`].
 ///
-/// - Fairness: once a writer has come to the front of the writers' queue, no new reader passes it. Readers that wait do so in
-///   that queue. See [`stanchion_core::percpu_rw`].
-/// - Progress: readers wait for writers only, and sleep; [`read_again`](Self::read_again) yields. A writer waits for readers that are in,
-///   and sleeps. It needs `membarrier` if the process could have it when it began: under a filter of system calls that takes it away
-///   later, writers wait for ever, and tries fail.
-/// - Errors: reading panics if 12 288 read locks are held through the lock's own word, or 65 536 by one thread; there is no poisoning. A
-///   thread that reads and then writes the same lock waits for itself; debug builds panic where they can tell. So does whoever writes after a
-///   guard was forgotten.
-/// - Memory: 32 bytes beside the value, for each class what [`Class`] says, and 128 bytes for each thread that reads.
-/// - Cost: reading costs the same with any number of readers. Writing costs a `membarrier`, or a fence and one for each reader while
-///   writes are frequent, and a look at one line for each thread that has waited for any lock of this crate, or read any lock of this
-///   kind, and lives.
+/// - Fairness: once a writer has come to the front of the writers' queue, no new reader passes it. Readers
+///   that wait do so in that queue. See [`stanchion_core::percpu_rw`].
+/// - Progress: readers wait for writers only, and sleep; [`read_again`](Self::read_again) yields. A writer
+///   waits for readers that are in, and sleeps. It needs `membarrier` if the process could have it when it
+///   began: under a filter of system calls that takes it away later, writers wait for ever, and tries fail.
+/// - Errors: reading panics if 12 288 read locks are held through the lock's own word, or 65 536 by one
+///   thread; there is no poisoning. A thread that reads and then writes the same lock waits for itself; debug
+///   builds panic where they can tell. So does whoever writes after a guard was forgotten.
+/// - Memory: 32 bytes beside the value, for each class what [`Class`] says, and 128 bytes for each thread
+///   that reads.
+/// - Cost: reading costs the same with any number of readers. Writing costs a `membarrier`, or a fence and
+///   one for each reader while writes are frequent, and a look at one line for each thread that has waited
+///   for any lock of this crate, or read any lock of this kind, and lives.
 pub struct PerCpuRwLock<T: ?Sized> {
     class: Own,
     lock: Lock,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the lock lets a writer in alone, and readers together, so sharing it asks of the value what sending and sharing it would.
+// SAFETY: the lock lets a writer in alone, and readers together, so sharing it asks of the value what sending
+// and sharing it would.
 unsafe impl<T: ?Sized + Send + Sync> Sync for PerCpuRwLock<T> {}
 // SAFETY: nothing but the value is tied to a thread while no guard exists, which borrows the lock.
 unsafe impl<T: ?Sized + Send> Send for PerCpuRwLock<T> {}
@@ -73,7 +75,8 @@ impl<T> PerCpuRwLock<T> {
     }
 }
 
-/// Only the handle that the lock was made with leads to its cells, so the lock itself need not know its class.
+/// Only the handle that the lock was made with leads to its cells, so the lock itself need not know its
+/// class.
 struct Own(&'static Class);
 
 impl core_locks::ReaderClass<Native<Silent>> for Own {
@@ -107,7 +110,8 @@ impl<T: ?Sized> PerCpuRwLock<T> {
         self.guarded(self.lock.acquire_read_in(&self.class))
     }
 
-    /// Reads without waiting behind writers that wait: for signal handlers, and for threads that read the lock already.
+    /// Reads without waiting behind writers that wait: for signal handlers, and for threads that read the
+    /// lock already.
     ///
     /// # Panics
     ///

@@ -11,8 +11,8 @@ pub type GuardMarker = lock_api::GuardNoSend;
 
 /// Wraps a lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
 ///
-/// Guards stay with their thread, as in parking_lot, unless the feature `send_guard` is on: a lock of this family keeps nothing of its holder's
-/// context.
+/// Guards stay with their thread, as in parking_lot, unless the feature `send_guard` is on: a lock of this
+/// family keeps nothing of its holder's context.
 ///
 /// ```
 /// # #[cfg(feature = "std")] {
@@ -49,25 +49,26 @@ impl<L: ConstParavirtual> Raw<L> {
 ///
 /// # Safety
 ///
-/// Cells must be atomic with at least the orderings asked for, no two contexts may have the same number at a time, and
-/// [`Machine::with_domain`] must give every context the same storage. Fences, compiler barriers, and the pair of
-/// [`Machine::store_then_load`] and [`Machine::heavy_barrier`] must order what they say they order. A class of readers must give each
-/// number a cell of its own, show all cells that are not idle, and no number may change hands while its cell is not idle.
+/// Cells must be atomic with at least the orderings asked for, no two contexts may have the same number at a
+/// time, and [`Machine::with_domain`] must give every context the same storage. Fences, compiler barriers,
+/// and the pair of [`Machine::store_then_load`] and [`Machine::heavy_barrier`] must order what they say they
+/// order. A class of readers must give each number a cell of its own, show all cells that are not idle, and
+/// no number may change hands while its cell is not idle.
 pub unsafe trait SoundPlatform: Platform {}
 
 /// A lock that data may be entrusted to.
 ///
 /// # Safety
 ///
-/// At most one context at a time may be between the return of an acquisition and its release, with acquire and release
-/// semantics; [`ConstLock::NEW`] must be free; and a lock must refer to nothing of its holder, so that a held one may be
-/// moved, dropped or forgotten.
+/// At most one context at a time may be between the return of an acquisition and its release, with acquire
+/// and release semantics; [`ConstLock::NEW`] must be free; and a lock must refer to nothing of its holder, so
+/// that a held one may be moved, dropped or forgotten.
 pub unsafe trait Excludes: RawLock + ConstLock {}
 
 macro_rules! excludes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
-        // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and distinct contexts,
-        // which `SoundPlatform` promises; the word is all there is to a lock.
+        // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and
+        // distinct contexts, which `SoundPlatform` promises; the word is all there is to a lock.
         unsafe impl<P: SoundPlatform + Storage> Excludes for $lock where Self: ConstLock {}
     )*};
 }

@@ -4,10 +4,12 @@ use crate::rows::{Storage, for_each_rwlock};
 use lock_api::GuardNoSend;
 use stanchion_core::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
 
-/// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from [`lock_api`].
+/// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from
+/// [`lock_api`].
 ///
-/// Where the lock can, guards can be downgraded, and there are upgradable guards. Taking one more read lock than the lock
-/// can count panics; the others stay held. With `RECURSIVE`, all who read do so as in [`ReadAgain`], and writers may starve.
+/// Where the lock can, guards can be downgraded, and there are upgradable guards. Taking one more read lock
+/// than the lock can count panics; the others stay held. With `RECURSIVE`, all who read do so as in
+/// [`ReadAgain`], and writers may starve.
 ///
 /// ```
 /// # #[cfg(feature = "std")] {
@@ -32,9 +34,9 @@ impl<L, const RECURSIVE: bool> RawRw<L, RECURSIVE> {
 ///
 /// # Safety
 ///
-/// While a context is between the return of a writing acquisition and its release, no other may be between those of any
-/// acquisition; each acquires what releases before it released; [`ConstRwLock::NEW`] must be free. If `Guard` may be sent, an
-/// acquisition may be released by another context.
+/// While a context is between the return of a writing acquisition and its release, no other may be between
+/// those of any acquisition; each acquires what releases before it released; [`ConstRwLock::NEW`] must be
+/// free. If `Guard` may be sent, an acquisition may be released by another context.
 pub unsafe trait ExcludesWriters: RawRwLock + ConstRwLock {
     /// Decides whether guards may be sent to other threads.
     type Guard: Default;
@@ -52,9 +54,10 @@ macro_rules! guard {
 
 macro_rules! excludes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
-        // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, and where it has them from a queue's lock that excludes, a base
-        // lock, heavy barriers and distinct contexts, which `SoundPlatform` promises. Who holds it is nowhere noted but in cells; a cell
-        // holds the lock's address, and a guard keeps the lock where it is.
+        // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, and where it has them from a
+        // queue's lock that excludes, a base lock, heavy barriers and distinct contexts, which
+        // `SoundPlatform` promises. Who holds it is nowhere noted but in cells; a cell holds the lock's
+        // address, and a guard keeps the lock where it is.
         unsafe impl<P: SoundPlatform + Storage> ExcludesWriters for $lock where Self: ConstRwLock {
             type Guard = guard!($readers);
         }
@@ -110,7 +113,8 @@ unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLock for R
         self.0.release_write();
     }
 
-    /// Readers that a per-CPU lock keeps in cells are found by trying to write, so tries of others may fail meanwhile.
+    /// Readers that a per-CPU lock keeps in cells are found by trying to write, so tries of others may fail
+    /// meanwhile.
     fn is_locked(&self) -> bool {
         let free = self.0.try_acquire_write();
         if free {
@@ -187,7 +191,8 @@ unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLockFair f
         self.0.release_read();
     }
 
-    /// As each release. In `qrw`, newcomers pass the head of the line for half a millisecond, and not a head that has waited longer.
+    /// As each release. In `qrw`, newcomers pass the head of the line for half a millisecond, and not a head
+    /// that has waited longer.
     #[inline]
     unsafe fn unlock_exclusive_fair(&self, _guard: L::Guard) {
         self.0.release_write();
@@ -204,10 +209,11 @@ unsafe impl<L: ExcludesWriters + Upgradable, const RECURSIVE: bool> lock_api::Ra
     }
 }
 
-/// Reading without waiting behind writers that wait: for signal handlers, and for threads that read the lock already. Who reads the
-/// per-CPU lock for the first time waits for a writer that waits for other readers.
+/// Reading without waiting behind writers that wait: for signal handlers, and for threads that read the lock
+/// already. Who reads the per-CPU lock for the first time waits for a writer that waits for other readers.
 ///
-/// `lock_api` 0.5 has no trait for it; a lock of which all readers read so is a [`RecursiveRwLock`](crate::RecursiveRwLock).
+/// `lock_api` 0.5 has no trait for it; a lock of which all readers read so is a
+/// [`RecursiveRwLock`](crate::RecursiveRwLock).
 pub trait ReadAgain {
     /// The guard.
     type Guard<'a>

@@ -51,7 +51,8 @@ where
     }
 }
 
-// SAFETY: as for `RawRwLockUpgrade`: a guard is made by a try that acquired or upgraded the lock, and given back by one that did not.
+// SAFETY: as for `RawRwLockUpgrade`: a guard is made by a try that acquired or upgraded the lock, and given
+// back by one that did not.
 unsafe impl<C, L, const RECURSIVE: bool> RawRwLockUpgradeTimed for RawRw<L, RECURSIVE>
 where
     C: Counting,

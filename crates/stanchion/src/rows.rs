@@ -1,4 +1,5 @@
-//! The list of the locks that this build has: the product's, and with the feature `family` those of `stanchion-family`, too.
+//! The list of the locks that this build has: the product's, and with the feature `family` those of
+//! `stanchion-family`, too.
 #[cfg(not(feature = "family"))]
 pub(crate) use stanchion_core::{Machine as Storage, for_each_mutex, for_each_rwlock};
 #[cfg(all(feature = "std", not(feature = "family")))]

@@ -19,14 +19,14 @@ pub fn set(tunable: Tunable, value: u32) {
     native::set_tunable(tunable, value);
 }
 
-/// Whether paravirtual locks may halt: `true` unless [`set_paravirt`] or the word `nopv` in the environment variable
-/// `STANCHION` says otherwise. A single lock is made without it by `without_paravirt`.
+/// Whether paravirtual locks may halt: `true` unless [`set_paravirt`] or the word `nopv` in the environment
+/// variable `STANCHION` says otherwise. A single lock is made without it by `without_paravirt`.
 pub fn paravirt() -> bool {
     native::paravirt()
 }
 
-/// Turns halting on or off for all locks of the process, from each waiter's next wait on: the kernel's `nopvspin`. Without it,
-/// waiters spin; for machines on which every thread has a CPU of its own.
+/// Turns halting on or off for all locks of the process, from each waiter's next wait on: the kernel's
+/// `nopvspin`. Without it, waiters spin; for machines on which every thread has a CPU of its own.
 pub fn set_paravirt(on: bool) {
     native::set_paravirt(on);
 }

@@ -1,4 +1,5 @@
-//! The product under its names: `lock_api`'s types with the default locks. Guards are not `Send` unless the feature `send_guard` is on.
+//! The product under its names: `lock_api`'s types with the default locks. Guards are not `Send` unless the
+//! feature `send_guard` is on.
 use crate::condvar::RawCondvar;
 use crate::lock::{FairLock, QueuedRwLock, RecursiveRwLock as RawRecursiveRwLock, StanchionLock};
 use core::num::NonZeroUsize;
@@ -7,9 +8,10 @@ pub use lock_api::WaitTimeoutResult;
 
 /// Mutual exclusion with the default lock, `stanchion`: four bytes beside the data.
 ///
-/// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first of them or one nearby, and once it
-///   has been overtaken for 0.2 ms it goes before all others; see [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` do not
-///   shorten that; where they are to, take a [`FairMutex`].
+/// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first
+///   of them or one nearby, and once it has been overtaken for 0.2 ms it goes before all others; see
+///   [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` do not shorten that; where they are
+///   to, take a [`FairMutex`].
 /// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
 /// - Timed: `try_lock_for` and `try_lock_until` queue and sleep like `lock`, and give up on time.
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
@@ -31,8 +33,9 @@ pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, StanchionLock,
 #[cfg(feature = "arc_lock")]
 pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<StanchionLock, T>;
 
-/// Mutual exclusion in the order of arrival: a release leaves the lock to the first in line, and newcomers queue. Fair, and slow where waiters
-/// have no CPU: each hand-over takes a wake-up. Otherwise as [`Mutex`]. `try_lock` may overtake.
+/// Mutual exclusion in the order of arrival: a release leaves the lock to the first in line, and newcomers
+/// queue. Fair, and slow where waiters have no CPU: each hand-over takes a wake-up. Otherwise as [`Mutex`].
+/// `try_lock` may overtake.
 pub type FairMutex<T> = lock_api::Mutex<FairLock, T>;
 /// The guard of [`FairMutex`].
 pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, FairLock, T>;
@@ -52,11 +55,13 @@ pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionL
 
 /// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
 ///
-/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running threads until
-///   it has looked after half a millisecond, or has found readers in; see [`stanchion_core::qrw`].
+/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running
+///   threads until it has looked after half a millisecond, or has found readers in; see
+///   [`stanchion_core::qrw`].
 /// - Progress: waiters sleep. Needs the holders to run.
-/// - Timed: `try_read_for`, `try_write_for` and the like queue and sleep like `read` and `write`, and give up on time; also if there are too many
-///   readers. An upgradable acquisition and an upgrade try now and then, and sleep between the tries.
+/// - Timed: `try_read_for`, `try_write_for` and the like queue and sleep like `read` and `write`, and give up
+///   on time; also if there are too many readers. An upgradable acquisition and an upgrade try now and then,
+///   and sleep between the tries.
 /// - Errors: reading panics if 12 288 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
 /// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
@@ -83,8 +88,8 @@ pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<QueuedRwLock, T>
 #[cfg(feature = "arc_lock")]
 pub type ArcRwLockUpgradableReadGuard<T> = lock_api::ArcRwLockUpgradableReadGuard<QueuedRwLock, T>;
 
-/// A [`RwLock`] that a thread may read while it reads it already. A reader waits for a writer that is in only, polling and yielding, so readers
-/// may starve writers.
+/// A [`RwLock`] that a thread may read while it reads it already. A reader waits for a writer that is in
+/// only, polling and yielding, so readers may starve writers.
 pub type RecursiveRwLock<T> = lock_api::RwLock<RawRecursiveRwLock, T>;
 /// The guard of [`RecursiveRwLock`] for reading.
 pub type RecursiveRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRecursiveRwLock, T>;
@@ -98,11 +103,13 @@ pub type MappedRecursiveRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard
 /// A [`RecursiveRwLockWriteGuard`] for a part of the data.
 pub type MappedRecursiveRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRecursiveRwLock, T>;
 
-/// A condition variable for [`Mutex`]: sixteen bytes, no allocation. For other locks, take `lock_api::Condvar<RawCondvar<ItsRawLock>>`.
+/// A condition variable for [`Mutex`]: sixteen bytes, no allocation. For other locks, take
+/// `lock_api::Condvar<RawCondvar<ItsRawLock>>`.
 ///
-/// Use one with one mutex at a time; waiting with another meanwhile panics. Threads wait in line: a notification goes to the one that came first,
-/// among those of the highest real-time priority if there are any.
-/// There are no spurious wake-ups, but a condition may be over by the time the mutex is acquired: wait in a loop, or with `wait_while`.
+/// Use one with one mutex at a time; waiting with another meanwhile panics. Threads wait in line: a
+/// notification goes to the one that came first, among those of the highest real-time priority if there are
+/// any. There are no spurious wake-ups, but a condition may be over by the time the mutex is acquired: wait
+/// in a loop, or with `wait_while`.
 ///
 /// ```
 /// use stanchion::{Condvar, Mutex};
@@ -125,7 +132,8 @@ pub type Condvar = lock_api::Condvar<RawCondvar>;
 #[derive(Debug)]
 pub struct RawThreadId;
 
-// SAFETY: threads that live at the same time have their thread-local bytes at different addresses, each at one address while it lives.
+// SAFETY: threads that live at the same time have their thread-local bytes at different addresses, each at
+// one address while it lives.
 unsafe impl GetThreadId for RawThreadId {
     const INIT: Self = Self;
 

@@ -18,8 +18,8 @@ use watch::{Crew, until};
 
 type Here = Native;
 
-/// As many as it takes to see a missing barrier often, but no longer than is polite: two sides that meet all the time are
-/// slow on a machine that is busy.
+/// As many as it takes to see a missing barrier often, but no longer than is polite: two sides that meet all
+/// the time are slow on a machine that is busy.
 const MOST_ROUNDS: u32 = 50_000;
 const LONGEST: Duration = Duration::from_millis(800);
 
@@ -27,7 +27,8 @@ const LONGEST: Duration = Duration::from_millis(800);
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// One round: the light side releases `lock` and looks for `mark`; the heavy side leaves `mark` and looks at `lock`.
+/// One round: the light side releases `lock` and looks for `mark`; the heavy side leaves `mark` and looks at
+/// `lock`.
 struct Duel {
     lock: Apart<Cell8>,
     mark: Apart<Cell8>,
@@ -59,7 +60,8 @@ impl Duel {
 
     fn light(&self) {
         for round in 0.. {
-            // With the mark's line here and the lock's there, an unordered look would come long before the store is seen.
+            // With the mark's line here and the lock's there, an unordered look would come long before the
+            // store is seen.
             let _ = self.mark.0.load(Relaxed);
             self.meet(3 * round + 1);
             delay(round % 32);

@@ -1,4 +1,5 @@
-//! Locks whose waiters say where they block: the switches that keep them from halting, and handlers that block under a wait.
+//! Locks whose waiters say where they block: the switches that keep them from halting, and handlers that
+//! block under a wait.
 #![cfg(feature = "std")]
 
 #[path = "support/counts.rs"]
@@ -75,7 +76,8 @@ where
     assert_eq!(*shared.lock(), before + 1);
 }
 
-/// `paravirtual` halts and says so by `halted`, but not while the world's switch is off; `without` never does.
+/// `paravirtual` halts and says so by `halted`, but not while the world's switch is off; `without` never
+/// does.
 fn check_switches<L>(
     paravirtual: &'static Mutex<Raw<L>, u64>,
     without: [&'static Mutex<Raw<L>, u64>; 2],
@@ -156,8 +158,8 @@ extern "C" fn innermost_ticket_handler(_signal: i32) {
     *INNERMOST_TICKET.lock() += 1;
 }
 
-/// What a nested wait leaves for the wait under it must not end its own halts, once one of them has ended for no reason (here
-/// because of a handler under which it was the outer wait).
+/// What a nested wait leaves for the wait under it must not end its own halts, once one of them has ended for
+/// no reason (here because of a handler under which it was the outer wait).
 #[test]
 fn a_handler_that_waits_for_a_ticket_sleeps_and_does_not_poll() {
     if sanitizer::skips("it delivers signals when a thread enters the system, not inside a slow path") {
@@ -206,8 +208,8 @@ extern "C" fn handler(_signal: i32) {
     *INNER.lock() += 1;
 }
 
-/// A release wakes one context, and this one's handler is about to block for a lock whose holder sleeps on the released one:
-/// the handler hands the wake-up on.
+/// A release wakes one context, and this one's handler is about to block for a lock whose holder sleeps on
+/// the released one: the handler hands the wake-up on.
 #[test]
 fn a_wake_up_that_a_handler_cannot_use_is_handed_on() {
     if sanitizer::skips("it delivers signals when a thread enters the system, not inside a slow path") {

@@ -1,4 +1,5 @@
-//! Condition variables: no wake-up is lost, none is taken by somebody who came later, and one may be destroyed after it notified all.
+//! Condition variables: no wake-up is lost, none is taken by somebody who came later, and one may be
+//! destroyed after it notified all.
 #![cfg(feature = "std")]
 
 #[path = "support/suppressions.rs"]
@@ -111,7 +112,8 @@ fn a_second_mutex_is_refused_while_somebody_waits_with_the_first() {
     assert!(changed.wait_for(&mut second.lock(), Duration::ZERO).timed_out(), "nobody waits any more");
 }
 
-/// Signals and deadlines that come at the same moment: whoever was notified says so, whoever was not does not.
+/// Signals and deadlines that come at the same moment: whoever was notified says so, whoever was not does
+/// not.
 #[test]
 fn notifications_are_neither_lost_nor_doubled_when_waits_time_out() {
     let (woken, sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -148,7 +150,8 @@ fn notifications_are_neither_lost_nor_doubled_when_waits_time_out() {
     assert!(sent.load(Ordering::Relaxed) > 0, "some were notified");
 }
 
-/// The memory of the condition is reused at once after it notified all, while those who waited are still on their way out.
+/// The memory of the condition is reused at once after it notified all, while those who waited are still on
+/// their way out.
 #[test]
 fn a_condition_may_be_destroyed_right_after_it_notified_all() {
     for _ in 0..200 {
@@ -162,7 +165,8 @@ fn a_condition_may_be_destroyed_right_after_it_notified_all() {
                     let mut guard = mutex.lock();
                     *guard += 1;
                     let queue = core::ptr::with_exposed_provenance::<WaitQueue>(address);
-                    // SAFETY: the condition lives until those who wait were notified, and the waiter stays until `sleep` is over.
+                    // SAFETY: the condition lives until those who wait were notified, and the waiter stays
+                    // until `sleep` is over.
                     unsafe { (*queue).list(&waiter, core::ptr::null()) };
                     drop(guard);
                     // SAFETY: as above; after it was notified `sleep` touches the queue no more.

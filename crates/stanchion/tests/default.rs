@@ -1,4 +1,5 @@
-//! The default lock natively: waits that are given up, threads that come and go, what is left when a queue has ended.
+//! The default lock natively: waits that are given up, threads that come and go, what is left when a queue
+//! has ended.
 #![cfg(feature = "std")]
 
 #[path = "support/counts.rs"]

@@ -1,7 +1,9 @@
-//! `fork()` in a threaded process whose other threads wait and sleep: the child uses locks that were free at the fork.
+//! `fork()` in a threaded process whose other threads wait and sleep: the child uses locks that were free at
+//! the fork.
 //!
-//! The child does what a child of a threaded process may do and little more: it takes locks, starts threads, and ends with
-//! `_exit`. It writes nothing, and a panic would not leave it; its exit status is the number of the step that failed.
+//! The child does what a child of a threaded process may do and little more: it takes locks, starts threads,
+//! and ends with `_exit`. It writes nothing, and a panic would not leave it; its exit status is the number of
+//! the step that failed.
 #![cfg(feature = "std")]
 
 #[path = "support/child.rs"]

@@ -1,5 +1,5 @@
-//! Children of children of `fork`, each with threads that wait: none keeps what the threads of another one had. Alone in its process, as it counts
-//! what the whole process has handed out.
+//! Children of children of `fork`, each with threads that wait: none keeps what the threads of another one
+//! had. Alone in its process, as it counts what the whole process has handed out.
 #![cfg(feature = "std")]
 
 #[path = "support/child.rs"]
@@ -41,7 +41,8 @@ fn sleeps() -> u64 {
     count(Event::PvWaitHead) + count(Event::PvWaitNode)
 }
 
-/// Has threads wait for locks that nobody releases, forks, and so on; the last child does the `last` step. Steps from 1 on.
+/// Has threads wait for locks that nobody releases, forks, and so on; the last child does the `last` step.
+/// Steps from 1 on.
 fn descend<L: RawLock>(generations: u64, last: &dyn Fn() -> Step) -> Step
 where
     Raw<L>: RawMutex,
@@ -82,7 +83,8 @@ where
     ensure(14, *lock.lock() == WAITERS * ROUNDS)
 }
 
-/// The last child of such a chain finds nothing of what its ancestors' threads had, neither where heads sleep nor among numbers and nodes.
+/// The last child of such a chain finds nothing of what its ancestors' threads had, neither where heads sleep
+/// nor among numbers and nodes.
 fn assert_nothing_is_kept<L: RawLock>(sleepers: fn(&NativeDomain) -> usize)
 where
     Raw<L>: RawMutex,

@@ -1,5 +1,6 @@
-//! `fork()` while threads sleep for a mutex, a reader-writer lock and a per-CPU one that the forking thread holds: in the child, whose storage
-//! begins with what they left, threads sleep for other locks and are woken. Those of the parent go on as if nothing had been.
+//! `fork()` while threads sleep for a mutex, a reader-writer lock and a per-CPU one that the forking thread
+//! holds: in the child, whose storage begins with what they left, threads sleep for other locks and are
+//! woken. Those of the parent go on as if nothing had been.
 #![cfg(feature = "std")]
 
 #[path = "support/child.rs"]
@@ -40,7 +41,8 @@ impl Locks {
         }
     }
 
-    /// What the sleeper of this number does: three for each lock. Behind a writer that waits for a reader there is a reader, too, where it waits.
+    /// What the sleeper of this number does: three for each lock. Behind a writer that waits for a reader
+    /// there is a reader, too, where it waits.
     fn wait(&self, number: usize) {
         match (number % 3, number / 3) {
             (0, _) => drop(self.mutex.lock()),
@@ -50,7 +52,8 @@ impl Locks {
         }
     }
 
-    /// Runs `meanwhile` while threads sleep for all three locks, which end then. It may give the per-CPU one back. Steps from `first` on.
+    /// Runs `meanwhile` while threads sleep for all three locks, which end then. It may give the per-CPU one
+    /// back. Steps from `first` on.
     fn with_sleepers(
         &'static self,
         first: i32,

@@ -1,4 +1,5 @@
-//! More threads wait than there are queue nodes. Alone in its process, whose nodes it limits before any is used.
+//! More threads wait than there are queue nodes. Alone in its process, whose nodes it limits before any is
+//! used.
 #![cfg(feature = "std")]
 
 #[path = "support/counts.rs"]

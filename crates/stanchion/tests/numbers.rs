@@ -1,4 +1,5 @@
-//! Threads that come and go use few numbers. Alone in its process: how many numbers there are depends on how many threads there ever were at a time.
+//! Threads that come and go use few numbers. Alone in its process: how many numbers there are depends on how
+//! many threads there ever were at a time.
 #![cfg(feature = "std")]
 
 #[path = "support/counts.rs"]

@@ -1,4 +1,5 @@
-//! What runs once: who waits, who is refused, what can be told of it. From the documentation of `std::sync::Once` and parking_lot's.
+//! What runs once: who waits, who is refused, what can be told of it. From the documentation of
+//! `std::sync::Once` and parking_lot's.
 #![cfg(feature = "std")]
 
 #[path = "support/suppressions.rs"]

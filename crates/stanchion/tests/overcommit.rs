@@ -1,4 +1,5 @@
-//! The paravirtual lock with far more threads than CPUs: exclusion, sleeping waiters, thieves, and slots that come back.
+//! The paravirtual lock with far more threads than CPUs: exclusion, sleeping waiters, thieves, and slots that
+//! come back.
 #![cfg(feature = "std")]
 
 #[path = "support/counts.rs"]
@@ -152,7 +153,8 @@ fn a_head_that_loses_to_a_thief_sleeps_again() {
     assert_eq!((word.tail, word.pending, word.locked), (0, 0, 0));
 }
 
-/// All locks are held, each with `waiters` waiters, until so many of the first waiters sleep; then all are released.
+/// All locks are held, each with `waiters` waiters, until so many of the first waiters sleep; then all are
+/// released.
 fn check_sleeping_heads(
     locks: &[&'static Mutex<counted::PvQSpinLock, u64>],
     waiters: usize,
@@ -197,7 +199,8 @@ fn heads_without_a_spot_get_on_by_polling() {
     // Locks whose addresses select the same row of 123 spots: with more heads than that, some find no spot.
     const HEADS: usize = 133;
     static LOCKS: [Mutex<counted::PvQSpinLock, u64>; 1 << 15] = [const { Mutex::new(0) }; 1 << 15];
-    /// As `NativeDomain::spots` chooses; if that changes, this test waits for 123 sleeping heads in vain and says so.
+    /// As `NativeDomain::spots` chooses; if that changes, this test waits for 123 sleeping heads in vain and
+    /// says so.
     fn row(shared: &Mutex<counted::PvQSpinLock, u64>) -> usize {
         core::ptr::from_ref(raw(shared)).addr().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 127
     }

@@ -1,4 +1,5 @@
-//! A plugin with the library inside is unloaded by `dlclose`, and the host's threads that used its locks live on.
+//! A plugin with the library inside is unloaded by `dlclose`, and the host's threads that used its locks live
+//! on.
 #![cfg(feature = "std")]
 
 #[path = "support/sanitizer.rs"]
@@ -78,7 +79,8 @@ fn threads_outlive_a_plugin_whose_locks_they_used() {
                 for _ in 0..ROUNDS {
                     loaded.wait();
                     let work = function.load(Ordering::Relaxed);
-                    // SAFETY: it is the address that `load` returned, and the plugin stays until all have been at `used`.
+                    // SAFETY: it is the address that `load` returned, and the plugin stays until all have
+                    // been at `used`.
                     let work = unsafe { core::mem::transmute::<usize, Work>(work) };
                     work(TIMES);
                     used.wait();

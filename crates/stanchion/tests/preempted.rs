@@ -95,7 +95,8 @@ fn a_thread_does_not_inherit_where_the_last_one_with_its_number_ran() {
     assert!(Here::is_preempted(told.id));
     let number = told.id;
     drop(told);
-    // The lowest free numbers are handed out, and numbers of threads that have ended are free when some are needed.
+    // The lowest free numbers are handed out, and numbers of threads that have ended are free when some are
+    // needed.
     let silent: Vec<Sleeper> = (0..40).filter_map(|_| Sleeper::on(None)).collect();
     assert!(silent.iter().any(|sleeper| sleeper.id == number), "the number is handed out again");
     assert!(!Here::is_preempted(number), "the thread that has it now never said where it runs");

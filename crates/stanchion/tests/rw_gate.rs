@@ -1,4 +1,5 @@
-//! The gate of a per-CPU lock: readers fence while writers are frequent, and no longer when they have become rare.
+//! The gate of a per-CPU lock: readers fence while writers are frequent, and no longer when they have become
+//! rare.
 #![cfg(feature = "std")]
 
 #[path = "support/suppressions.rs"]

@@ -1,4 +1,5 @@
-//! Reader-writer locks as users meet them: under `lock_api`'s types, in statics, with guards that change, map and own.
+//! Reader-writer locks as users meet them: under `lock_api`'s types, in statics, with guards that change, map
+//! and own.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]

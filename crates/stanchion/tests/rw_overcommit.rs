@@ -1,4 +1,5 @@
-//! Reader-writer locks with far more readers than CPUs, who read all the time: writers get in, and readers after them.
+//! Reader-writer locks with far more readers than CPUs, who read all the time: writers get in, and readers
+//! after them.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]
@@ -26,8 +27,8 @@ struct Run {
     reads_least: u64,
 }
 
-/// Eight readers a CPU read for as long as writers write `writes` times each, at most for `limit`. A reader stays for a while, so
-/// that there is a reader inside nearly always.
+/// Eight readers a CPU read for as long as writers write `writes` times each, at most for `limit`. A reader
+/// stays for a while, so that there is a reader inside nearly always.
 fn run<R>(lock: &'static RwLock<R, [u64; 8]>, writes: u64, limit: Duration) -> Run
 where
     R: RawRwLock + Send + Sync + 'static,
@@ -114,8 +115,8 @@ mod detector {
 
     const WRITER: u64 = 1 << 63;
 
-    // SAFETY: readers count themselves while there is no writer's flag, which is set only from zero, by compare-exchange; each
-    // acquires what releases before it released.
+    // SAFETY: readers count themselves while there is no writer's flag, which is set only from zero, by
+    // compare-exchange; each acquires what releases before it released.
     unsafe impl RawRwLock for ReadersFirst {
         const INIT: Self = Self(AtomicU64::new(0));
         type SharedGuard = GuardSend;

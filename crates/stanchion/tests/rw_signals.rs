@@ -1,4 +1,5 @@
-//! Reading in signal handlers the very lock that the interrupted thread reads, or is in the midst of taking or giving back.
+//! Reading in signal handlers the very lock that the interrupted thread reads, or is in the midst of taking
+//! or giving back.
 #![cfg(feature = "std")]
 
 #[path = "support/sanitizer.rs"]
@@ -29,7 +30,8 @@ const LONGEST: Duration = Duration::from_secs(3);
 /// Signals that may be on their way.
 const UNDERWAY: u64 = 16;
 
-/// Words that are equal whenever nobody writes. Atomics, since a lock that is broken lets readers see a writer at work.
+/// Words that are equal whenever nobody writes. Atomics, since a lock that is broken lets readers see a
+/// writer at work.
 struct Words([AtomicU64; 12]);
 
 impl Words {
@@ -128,8 +130,8 @@ extern "C" fn deeper<S: Scene>(_signal: i32) {
     HANDLED.fetch_add(1, Relaxed);
 }
 
-/// Readers are interrupted thousands of times wherever they are, by handlers that read, while a writer writes. How many torn
-/// views there were.
+/// Readers are interrupted thousands of times wherever they are, by handlers that read, while a writer
+/// writes. How many torn views there were.
 fn storm<S: Scene>() -> u64 {
     install(&[handler::<S>, deeper::<S>]);
     TORN.store(0, SeqCst);
@@ -178,7 +180,8 @@ mod detector {
     use super::*;
     use core::cell::Cell;
 
-    /// A lock with a cell for each thread whose handlers leave the cell empty, though the thread that they interrupted reads.
+    /// A lock with a cell for each thread whose handlers leave the cell empty, though the thread that they
+    /// interrupted reads.
     enum Careless {}
 
     static WRITES: AtomicBool = AtomicBool::new(false);

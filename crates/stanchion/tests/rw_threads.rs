@@ -1,5 +1,5 @@
-//! Reader-writer locks and the life of threads: numbers, classes that grow, guards that are leaked, and more readers than can be
-//! counted.
+//! Reader-writer locks and the life of threads: numbers, classes that grow, guards that are leaked, and more
+//! readers than can be counted.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]
@@ -28,7 +28,8 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner) // a failed test does not fail the others
 }
 
-/// The standard library is not built for the sanitizer, which takes two panics that are written out at a time for a race.
+/// The standard library is not built for the sanitizer, which takes two panics that are written out at a time
+/// for a race.
 const PANICS: &str = "panics of the standard library look like races";
 
 fn number() -> u16 {
@@ -71,7 +72,8 @@ fn a_thread_that_exits_with_a_leaked_guard_keeps_writers_out_and_its_number() {
     assert!(LEAKED.try_read().is_some() && OTHER.try_write().is_some(), "others are not concerned");
 }
 
-/// `at_once` threads read together, `waves` times, while a writer writes. The greatest number that a thread had.
+/// `at_once` threads read together, `waves` times, while a writer writes. The greatest number that a thread
+/// had.
 fn check_waves(lock: &'static PerCpuRwLock<[u64; 8]>, waves: usize, at_once: usize) -> u16 {
     let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let written: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
@@ -116,7 +118,8 @@ fn hundreds_of_threads_one_after_the_other_share_few_cells() {
     static SHARED: PerCpuRwLock<[u64; 8]> = PerCpuRwLock::new(&CLASS, [0; 8]);
     let _turn = turn();
     let greatest = check_waves(&SHARED, 84, 4);
-    // A wave, the writer, this thread, what other tests leaked, and a thread for each other test, which wait for their turn.
+    // A wave, the writer, this thread, what other tests leaked, and a thread for each other test, which wait
+    // for their turn.
     assert!(greatest < 24, "336 threads reached number {greatest}");
 }
 
@@ -153,7 +156,8 @@ fn one_reader_too_many_is_an_error_and_no_wrap() {
     type PerCpu = core_locks::PerCpuRwLock<Native>;
     let _turn = turn();
     check_overflow(&Queued::new(), Queued::MOST_READERS);
-    // The cell counts once and 65535 times more; the base lock is out of reach then, as its writer would wait for the cell.
+    // The cell counts once and 65535 times more; the base lock is out of reach then, as its writer would wait
+    // for the cell.
     check_overflow(&PerCpu::new(), 1 + u32::from(u16::MAX));
 }
 

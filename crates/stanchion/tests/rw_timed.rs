@@ -1,4 +1,5 @@
-//! Reader-writer locks with a deadline, by `lock_api`: who has given up is gone, and who waits for long enough gets in.
+//! Reader-writer locks with a deadline, by `lock_api`: who has given up is gone, and who waits for long
+//! enough gets in.
 #![cfg(feature = "std")]
 
 use core::time::Duration;

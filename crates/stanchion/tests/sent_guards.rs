@@ -1,4 +1,5 @@
-//! With the feature `send_guard`, guards may be released by another thread. Without it they do not compile so.
+//! With the feature `send_guard`, guards may be released by another thread. Without it they do not compile
+//! so.
 #![cfg(all(feature = "std", feature = "send_guard"))]
 
 use stanchion::{FairMutex, Mutex, RwLock};

@@ -92,7 +92,8 @@ macro_rules! scenes {
 
 stanchion::stanchion_family::for_each_mutex! { Native<Counted>; scenes; }
 
-/// Does it with the locks of the catalogue that it is for, of the variants those only that programs can have as they are.
+/// Does it with the locks of the catalogue that it is for, of the variants those only that programs can have
+/// as they are.
 fn check_each(is_for: impl Fn(&Row) -> bool, check: impl Fn(&Row)) {
     let rows = ROWS.iter().filter(|row| !row.facts.is_variant() || row.facts.holder.is_some());
     rows.filter(|row| is_for(row)).for_each(check);
@@ -171,7 +172,8 @@ where
     }
 }
 
-/// A thread waits for lock 0; a handler that interrupts it waits for lock 1, and so on; the fifth has no node, unless nodes are leased.
+/// A thread waits for lock 0; a handler that interrupts it waits for lock 1, and so on; the fifth has no
+/// node, unless nodes are leased.
 fn check_nesting<S: Scene>(releases: &[usize; LEVELS])
 where
     Raw<S::Lock>: lock_api::RawMutex,
@@ -287,7 +289,8 @@ where
     assert_all_free::<S>();
 }
 
-/// A waiter in a handler that is woken for the sake of the wait that it interrupted sleeps again, and does not poll.
+/// A waiter in a handler that is woken for the sake of the wait that it interrupted sleeps again, and does
+/// not poll.
 #[test]
 fn a_nested_waiter_sleeps_again_after_a_kick_for_the_outer_one() {
     type S = scene::PvQSpinLock;
@@ -350,7 +353,8 @@ where
     let handled_before = handled();
     let per_burst = S::STRESS_THREADS * (LEVELS as u64 - 1);
     for burst in 0..SIGNALS / per_burst {
-        // In every other burst all locks are held meanwhile, so that handlers wait and interrupt one another's waits.
+        // In every other burst all locks are held meanwhile, so that handlers wait and interrupt one
+        // another's waits.
         let mut guards = S::mutexes().each_ref().map(|mutex| (burst % 2 == 0).then(|| mutex.lock()));
         for target in &targets {
             (1..LEVELS).for_each(|level| target.interrupt(level));

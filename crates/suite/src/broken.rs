@@ -1,4 +1,5 @@
-//! Locks that let everybody in: the bodies would pass any lock if their own checks were blind, so each world shows that they fail these.
+//! Locks that let everybody in: the bodies would pass any lock if their own checks were blind, so each world
+//! shows that they fail these.
 use stanchion_core::order::Relaxed;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Downgrade, Platform, RawLock, RawRwLock, TooManyReaders};

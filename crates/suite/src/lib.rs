@@ -1,10 +1,13 @@
-//! What every lock must do, in every world: one list of the locks, one set of bodies, and the tests that come of the two.
+//! What every lock must do, in every world: one list of the locks, one set of bodies, and the tests that come
+//! of the two.
 //!
-//! A world is an implementation of [`World`]: OS threads, simulated machines, the model checker, vCPUs of the guest. With a test
-//! harness it calls [`mutex_tests!`] and [`rw_tests!`], and each lock becomes a module with a test for each body. Without one it
-//! runs [`tests`] itself, which gives the same as a list. The locks stand in the catalogue of `stanchion-core`, the bodies in [`mutex`] and [`rw`].
+//! A world is an implementation of [`World`]: OS threads, simulated machines, the model checker, vCPUs of the
+//! guest. With a test harness it calls [`mutex_tests!`] and [`rw_tests!`], and each lock becomes a module
+//! with a test for each body. Without one it runs [`tests`] itself, which gives the same as a list. The locks
+//! stand in the catalogue of `stanchion-core`, the bodies in [`mutex`] and [`rw`].
 //!
-//! The bodies trust the lock under test with plain memory: a lock that does not exclude is a data race, which is what they look for.
+//! The bodies trust the lock under test with plain memory: a lock that does not exclude is a data race, which
+//! is what they look for.
 #![no_std]
 #![deny(unsafe_code)]
 

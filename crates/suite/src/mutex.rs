@@ -1,8 +1,8 @@
 //! What every mutual exclusion lock must do, written once for any lock in any world.
 //!
-//! A body knows the world that it runs in by [`World`] only, and the lock by [`RawLock`]. It asks for no clock, and it waits for
-//! nothing but through [`World::until`], so a simulator can run its contexts as coroutines. Of its own variables, those that are not
-//! atomic are protected by the lock under test.
+//! A body knows the world that it runs in by [`World`] only, and the lock by [`RawLock`]. It asks for no
+//! clock, and it waits for nothing but through [`World::until`], so a simulator can run its contexts as
+//! coroutines. Of its own variables, those that are not atomic are protected by the lock under test.
 use crate::words::{Torn, Words};
 use crate::world::repeat;
 use crate::{Context, Flag, Load, World};
@@ -41,7 +41,8 @@ impl<W: World, L: RawLock> Protected<W, L> {
     /// Checks the words and adds one to each. The caller holds the lock.
     fn add_one(&self) -> u64 {
         assert_eq!(self.inside.fetch_add(1, Ordering::Relaxed), 0, "{}: somebody else is inside", L::NAME);
-        // SAFETY: the caller holds the lock, so no other reference to the words is alive if the lock excludes.
+        // SAFETY: the caller holds the lock, so no other reference to the words is alive if the lock
+        // excludes.
         let now = unsafe { self.words.add_one() };
         self.inside.fetch_sub(1, Ordering::Relaxed);
         now.unwrap_or_else(|Torn| panic!("{}: somebody else was inside", L::NAME))
@@ -59,8 +60,8 @@ impl<W: World, L: RawLock> Protected<W, L> {
         self.at_the_door.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Acquires, stays inside until another context is at the door (unless all others are gone), and adds one. So the
-    /// lock is contended on any machine, however the contexts are scheduled.
+    /// Acquires, stays inside until another context is at the door (unless all others are gone), and adds
+    /// one. So the lock is contended on any machine, however the contexts are scheduled.
     fn add_one_in_company(&self, load: Load) {
         self.acquire_at_the_door();
         assert_eq!(self.inside.fetch_add(1, Ordering::Relaxed), 0, "{}: somebody else is inside", L::NAME);
@@ -168,7 +169,8 @@ pub fn tries_fail_while_held<W: World, L: RawLock>(load: Load) {
     assert_free(&shared.lock);
 }
 
-/// A released lock is free, also after more acquisitions than any of its fields can count (where the load is that great).
+/// A released lock is free, also after more acquisitions than any of its fields can count (where the load is
+/// that great).
 pub fn free_after_release<W: World, L: RawLock>(load: Load) {
     let shared = Protected::<W, L>::new();
     let context: Context = {

@@ -1,4 +1,5 @@
-//! What every reader-writer lock must do, written once for any lock in any world, as `mutex` is for the others.
+//! What every reader-writer lock must do, written once for any lock in any world, as `mutex` is for the
+//! others.
 use crate::words::{Torn, Words};
 use crate::world::repeat;
 use crate::{Context, Flag, Load, World};
@@ -39,7 +40,8 @@ impl<W: World, L: RawRwLock> Protected<W, L> {
     fn write(&self) {
         assert_eq!(self.writers.fetch_add(1, Ordering::Relaxed), 0, "{}: two writers", L::NAME);
         assert_eq!(self.readers.load(Ordering::Relaxed), 0, "{}: a writer beside readers", L::NAME);
-        // SAFETY: the caller holds the lock alone, so no other reference to the words is alive if the lock excludes.
+        // SAFETY: the caller holds the lock alone, so no other reference to the words is alive if the lock
+        // excludes.
         let written = unsafe { self.words.add_one() };
         self.writers.fetch_sub(1, Ordering::Relaxed);
         assert!(written.is_ok(), "{}: somebody else was writing", L::NAME);
@@ -67,8 +69,9 @@ impl<W: World, L: RawRwLock> Protected<W, L> {
         self.at_the_door.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Stays inside until another context is at the door or comes in, or all others are gone. So the lock is contended on any machine,
-    /// and it shows if somebody comes in who may not. The caller is a reader, or holds the lock alone.
+    /// Stays inside until another context is at the door or comes in, or all others are gone. So the lock is
+    /// contended on any machine, and it shows if somebody comes in who may not. The caller is a reader, or
+    /// holds the lock alone.
     fn stay(&self, load: Load, as_whom: &AtomicU32) {
         as_whom.fetch_add(1, Ordering::Relaxed);
         let inside = || (self.readers.load(Ordering::Relaxed), self.writers.load(Ordering::Relaxed));
@@ -113,7 +116,8 @@ impl<W: World, L: RawRwLock> Protected<W, L> {
     }
 }
 
-/// Writers exclude everybody, and no section is lost. Every context reads and writes; contexts differ in how often.
+/// Writers exclude everybody, and no section is lost. Every context reads and writes; contexts differ in how
+/// often.
 pub fn excludes<W: World, L: RawRwLock>(load: Load) {
     let shared = Protected::<W, L>::new();
     let writes = |index: usize, round: u64| round.is_multiple_of(1 << (2 * (index % 3)));
@@ -341,7 +345,8 @@ pub fn downgrades<W: World, L: Downgrade>(load: Load) {
     shared.assert_free();
 }
 
-/// Upgradable holders exclude each other and writers, not readers; nobody writes between one's look and its upgrade.
+/// Upgradable holders exclude each other and writers, not readers; nobody writes between one's look and its
+/// upgrade.
 pub fn upgrades<W: World, L: Upgradable>(load: Load) {
     let shared = Protected::<W, L>::new();
     let contexts = repeat(load.contexts, |index| {

@@ -12,8 +12,8 @@ pub(crate) struct Words<T> {
     witness: T,
 }
 
-// SAFETY: the words are reached through `add_one` and `look` only, whose callers answer for there being no access at the same time that
-// conflicts; the witness is shared as its trait says.
+// SAFETY: the words are reached through `add_one` and `look` only, whose callers answer for there being no
+// access at the same time that conflicts; the witness is shared as its trait says.
 unsafe impl<T: Witness> Sync for Words<T> {}
 
 /// The words differ: somebody was at them at the same time.
@@ -25,8 +25,8 @@ impl<T: Witness> Words<T> {
     ///
     /// # Safety
     ///
-    /// The lock has to keep everybody else from the words. A lock that does not is what the bodies are there to find, and nothing
-    /// depends on the words but their outcome.
+    /// The lock has to keep everybody else from the words. A lock that does not is what the bodies are there
+    /// to find, and nothing depends on the words but their outcome.
     pub(crate) unsafe fn add_one(&self) -> Result<u64, Torn> {
         self.witness.write();
         // SAFETY: the caller answers for no other reference to the words being alive.

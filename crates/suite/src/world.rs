@@ -15,10 +15,12 @@ pub trait World: Sized + 'static {
     type Platform: FamilyPlatform;
     /// How contexts tell each other how far they are: [`AtomicU32`], or a cell that the world knows of.
     type Flag: Flag;
-    /// Who looks at accesses of what a lock protects: `()`, or something that knows more about memory than the machine does.
+    /// Who looks at accesses of what a lock protects: `()`, or something that knows more about memory than
+    /// the machine does.
     type Witness: Witness;
 
-    /// Runs the contexts at the same time, each to its end. Panics, with `report`, if one panics or never ends.
+    /// Runs the contexts at the same time, each to its end. Panics, with `report`, if one panics or never
+    /// ends.
     fn run(report: &dyn Fn() -> String, contexts: Vec<Context>);
 
     /// Lets the calling context wait until `done`. Panics if that never comes.
@@ -114,8 +116,8 @@ pub struct Load {
     pub tries: u32,
     /// How often a context acquires that is alone.
     pub alone: u32,
-    /// Whether holders stay inside now and then until somebody else wants in, so that the lock is contended on any machine. Worlds that
-    /// explore every schedule need no such help.
+    /// Whether holders stay inside now and then until somebody else wants in, so that the lock is contended
+    /// on any machine. Worlds that explore every schedule need no such help.
     pub company: bool,
 }
 

@@ -1,4 +1,5 @@
-//! `cargo xtask capi`: installs the C library below the target directory, looks at its symbols, and builds and runs programs with it.
+//! `cargo xtask capi`: installs the C library below the target directory, looks at its symbols, and builds
+//! and runs programs with it.
 use crate::built;
 use crate::capi::faults;
 use crate::capi::header::{FAMILY_HEADER, HEADER};

@@ -1,4 +1,5 @@
-//! Faults of the C library that its test programs must notice: a function is replaced by a broken one when the program is loaded.
+//! Faults of the C library that its test programs must notice: a function is replaced by a broken one when
+//! the program is loaded.
 use crate::capi::check::{Installed, Tally, command_for, judge};
 use crate::capi::programs::{Linking, PROGRAMS, Toolchain};
 use crate::capi::shared::{failed, must_succeed};
@@ -157,16 +158,18 @@ const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// What every fault starts with; where no object can be is an error that the faults leave as it is, unless they are about it.
+/// What every fault starts with; where no object can be is an error that the faults leave as it is, unless
+/// they are about it.
 const START: &str = "#include <errno.h>\n#define NONE(p, size) (!(p) || (unsigned long)(p) % (size))\n";
 
-/// How long a program may take until its own clock ends it, because a fault has made it hang. Spinning locks take long where threads
-/// outnumber CPUs, but then no fault of theirs on this list hangs.
+/// How long a program may take until its own clock ends it, because a fault has made it hang. Spinning locks
+/// take long where threads outnumber CPUs, but then no fault of theirs on this list hangs.
 fn seconds(source: &str) -> &'static str {
     if source == "tests/locks.c" { "100" } else { "8" }
 }
 
-/// Tries each fault; the tally says whether it was noticed, and that nothing is noticed where nothing is wrong.
+/// Tries each fault; the tally says whether it was noticed, and that nothing is noticed where nothing is
+/// wrong.
 pub(crate) fn check(tally: &mut Tally, installed: &Installed, toolchain: &Toolchain) -> io::Result<()> {
     for program in PROGRAMS.iter().filter(|program| program.is_test()) {
         let ended = run(installed, toolchain, program.source, "")?;

@@ -1,7 +1,8 @@
-//! `cargo xtask header`: writes `stanchion.h` from the C interface, and `stanchion_family.h` from what its feature `family` adds.
+//! `cargo xtask header`: writes `stanchion.h` from the C interface, and `stanchion_family.h` from what its
+//! feature `family` adds.
 //!
-//! The interface is largely written by macros, so it is read as the compiler expands it. The option for that is unstable, and asked for
-//! by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
+//! The interface is largely written by macros, so it is read as the compiler expands it. The option for that
+//! is unstable, and asked for by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
 use crate::built;
 use crate::capi::shared::{self, failed};
 use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};
@@ -205,7 +206,8 @@ fn finish(text: &str, lists_each: bool) -> io::Result<String> {
 /// Where the functions begin.
 const FIRST_FUNCTION: &str = "\n#ifdef __cplusplus\nextern \"C\" {";
 
-/// A macro that calls another with each lock of the catalogue that has a type of its own in `text`, and with the size of that.
+/// A macro that calls another with each lock of the catalogue that has a type of its own in `text`, and with
+/// the size of that.
 fn each_family(text: &str) -> String {
     let mut out = String::from(
         "/** `STANCHION_EACH_FAMILY(X)` is `X(name, bytes)` for each type of the family: `stanchion_name_t` has so many bytes. */\n\

@@ -1,8 +1,8 @@
 //! `cargo xtask install`: what `make install` does, for the C library.
 //!
-//! The archive that cargo builds becomes one object in which only the functions of the header are visible: so it clashes with no other
-//! Rust code in a program, and what has to run when the program is loaded is not left out. The archive and the shared library are made
-//! of that object.
+//! The archive that cargo builds becomes one object in which only the functions of the header are visible: so
+//! it clashes with no other Rust code in a program, and what has to run when the program is loaded is not
+//! left out. The archive and the shared library are made of that object.
 use crate::built;
 use crate::capi::header::{FAMILY_HEADER, HEADER};
 use crate::capi::shared::{self, failed, must_succeed};
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs, io};
 
-/// The version of the binary interface: the first when a function goes or changes, all symbols carry the second.
+/// The version of the binary interface: the first when a function goes or changes, all symbols carry the
+/// second.
 pub(crate) const SONAME: &str = "libstanchion.so.0";
 pub(crate) const NODE: &str = "STANCHION_0.1";
 
@@ -147,8 +148,8 @@ pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<B
     Ok(Built { archive: target.join(directory).join("libstanchion_c.a"), libraries })
 }
 
-/// What rustc says that the archive needs, without what a C compiler links anyway: it knows which form of `libgcc` and `libc` goes with
-/// `-static`.
+/// What rustc says that the archive needs, without what a C compiler links anyway: it knows which form of
+/// `libgcc` and `libc` goes with `-static`.
 fn native_libraries(text: &str) -> Option<Vec<String>> {
     let line = text.lines().find_map(|line| line.split("native-static-libs:").nth(1))?;
     let mut flags: Vec<String> = Vec::new();
@@ -187,15 +188,16 @@ pub(crate) fn one_object(work: &Path, archive: &Path, functions: &[String]) -> i
     must_succeed(&mut link)?;
     fs::write(&list, functions.join("\n") + "\n")?;
     let mut hide = Command::new("objcopy");
-    // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left after that.
+    // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left
+    // after that.
     hide.args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
     hide.arg(format!("--keep-global-symbols={}", list.display())).arg(&whole).arg(&object);
     must_succeed(&mut hide)?;
     Ok(object)
 }
 
-/// What keeps a library loaded once it was: a thread that has released a lock may point the kernel to a restartable sequence of it until it is
-/// interrupted next, and is killed if that is gone by then.
+/// What keeps a library loaded once it was: a thread that has released a lock may point the kernel to a
+/// restartable sequence of it until it is interrupted next, and is killed if that is gone by then.
 pub(crate) const STAYS: &str = "-Wl,-z,nodelete";
 
 /// Links the shared library. It is not unloaded ([`STAYS`]).

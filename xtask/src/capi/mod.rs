@@ -1,4 +1,5 @@
-//! What makes a C library of the workspace: its header, its installation, and programs in C and C++ that use it.
+//! What makes a C library of the workspace: its header, its installation, and programs in C and C++ that use
+//! it.
 mod check;
 mod faults;
 mod header;

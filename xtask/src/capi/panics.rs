@@ -1,4 +1,5 @@
-//! What C sees of a fault that the library finds in itself: a debug build of it, with a program that brings one about.
+//! What C sees of a fault that the library finds in itself: a debug build of it, with a program that brings
+//! one about.
 use crate::capi::check::Installed;
 use crate::capi::install::{Profile, build, one_object};
 use crate::capi::programs::Toolchain;

@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds and runs the plugin in both ways, and without what the archive asks for, which the host must notice.
+/// Builds and runs the plugin in both ways, and without what the archive asks for, which the host must
+/// notice.
 pub(crate) fn check(
     root: &Path,
     tally: &mut Tally,

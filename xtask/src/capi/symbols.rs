@@ -49,7 +49,8 @@ fn judge_dynamic(listing: &str, functions: &[String]) -> Result<(), String> {
     both_ways(functions, &defined)
 }
 
-/// Judges what `nm -g --defined-only -P` prints: `DW.ref` is what exceptions need, and any number of objects may have it.
+/// Judges what `nm -g --defined-only -P` prints: `DW.ref` is what exceptions need, and any number of objects
+/// may have it.
 fn judge_archive(listing: &str, functions: &[String]) -> Result<(), String> {
     let names = listing.lines().filter_map(|line| line.split_once(' ').filter(|(_, rest)| !rest.is_empty()));
     both_ways(functions, &names.map(|(name, _)| name.to_owned()).collect())

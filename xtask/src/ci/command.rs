@@ -1,4 +1,5 @@
-//! One command of a job: what it prints is passed on as it comes, and its last lines are kept for the summary.
+//! One command of a job: what it prints is passed on as it comes, and its last lines are kept for the
+//! summary.
 use super::summary::Outcome;
 use core::time::Duration;
 use std::collections::VecDeque;

@@ -35,7 +35,8 @@ pub(crate) fn list() {
     }
 }
 
-/// Runs the jobs named in `only`; when it is empty, those of `speed`. Writes down how long they took if `record`.
+/// Runs the jobs named in `only`; when it is empty, those of `speed`. Writes down how long they took if
+/// `record`.
 pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> ExitCode {
     let jobs = match select(only, speed) {
         Ok(jobs) => jobs,

@@ -1,7 +1,8 @@
-//! `cargo xtask conform --self-test`: libraries that are broken on purpose, and the tests that must catch each.
+//! `cargo xtask conform --self-test`: libraries that are broken on purpose, and the tests that must catch
+//! each.
 //!
-//! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`. The latter show that it
-//! was the fault that was caught, not a library that breaks everything.
+//! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
+//! The latter show that it was the fault that was caught, not a library that breaks everything.
 use super::build::{Program, stem};
 use super::runner::{Setting, Verdict};
 use super::{Case, Column, TIMEOUT, find, run_cases};

@@ -1,4 +1,5 @@
-//! Builds the test programs, the libraries they use, and the broken libraries, with the machine's C and C++ compilers.
+//! Builds the test programs, the libraries they use, and the broken libraries, with the machine's C and C++
+//! compilers.
 use crate::foreign::Foreign;
 use std::path::{Path, PathBuf};
 use std::process::Command;

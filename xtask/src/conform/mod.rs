@@ -1,7 +1,8 @@
-//! `cargo xtask conform`: the POSIX tests of `conformance/` against libc, or against any library that is preloaded.
+//! `cargo xtask conform`: the POSIX tests of `conformance/` against libc, or against any library that is
+//! preloaded.
 //!
-//! Each test is a process of its own, so that one that hangs or dies is one cell of the table. `conformance/README.md` tells how
-//! to compare libraries with it.
+//! Each test is a process of its own, so that one that hangs or dies is one cell of the table.
+//! `conformance/README.md` tells how to compare libraries with it.
 mod broken;
 mod build;
 mod report;
@@ -33,8 +34,8 @@ const OURS: &str = "ours";
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Request {
-    /// Preload this library (again for further columns; `libc` is none, `ours` is the interposer of this workspace, built first, and
-    /// `ours:NAME` the same with that lock) [default: libc]
+    /// Preload this library (again for further columns; `libc` is none, `ours` is the interposer of this
+    /// workspace, built first, and `ours:NAME` the same with that lock) [default: libc]
     #[arg(long, value_name = "LIB.so")]
     preload: Vec<PathBuf>,
     /// Set a variable for the tests
@@ -49,7 +50,8 @@ pub(crate) struct Request {
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
-    /// Run only what passes with the first library with the others, and answer for those alone: where an emulator fails, too
+    /// Run only what passes with the first library with the others, and answer for those alone: where an
+    /// emulator fails, too
     #[arg(long)]
     where_first_passes: bool,
     /// List the tests and run none
@@ -64,7 +66,8 @@ pub(crate) struct Request {
     /// Run each test so many times; it passes when it passes each time
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
-    /// End a test after so long; it gives up waiting by itself after two thirds of that [default: 30, with --self-test 6]
+    /// End a test after so long; it gives up waiting by itself after two thirds of that [default: 30, with
+    /// --self-test 6]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Run so many tests at a time [default: as many as there are CPUs]
@@ -260,7 +263,8 @@ fn matches(pattern: &str, name: &str) -> bool {
     name.ends_with(last)
 }
 
-/// Runs the tests, several at a time, and notes each verdict as it comes. The verdicts are in the order of the tests.
+/// Runs the tests, several at a time, and notes each verdict as it comes. The verdicts are in the order of
+/// the tests.
 fn run_cases(
     root: &Path,
     cases: &[Case],

@@ -89,7 +89,8 @@ impl Setting {
     }
 }
 
-/// Runs the test once. What it says goes to the file `output`, so that a process that it leaves behind keeps no pipe open.
+/// Runs the test once. What it says goes to the file `output`, so that a process that it leaves behind keeps
+/// no pipe open.
 pub(super) fn run(program: &Path, test: &str, setting: &Setting, output: &Path) -> io::Result<Verdict> {
     let mut command = setting.command(program);
     command.arg(test).stderr(File::create(output)?);

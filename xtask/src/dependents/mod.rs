@@ -1,6 +1,8 @@
-//! `cargo xtask dependents`: the tests of parking_lot, and of published crates that use it, with it and with the drop-in in its place.
+//! `cargo xtask dependents`: the tests of parking_lot, and of published crates that use it, with it and with
+//! the drop-in in its place.
 //!
-//! [`subjects`] is the list, [`place`] fetches and copies, [`own_tests`] makes parking_lot's tests a program, [`outcome`] reads what cargo printed.
+//! [`subjects`] is the list, [`place`] fetches and copies, [`own_tests`] makes parking_lot's tests a program,
+//! [`outcome`] reads what cargo printed.
 mod outcome;
 mod own_tests;
 mod place;

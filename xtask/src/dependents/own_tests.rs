@@ -1,5 +1,5 @@
-//! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers. Made below the target directory; none
-//! of it is kept.
+//! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers.
+//! Made below the target directory; none of it is kept.
 use core::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
@@ -42,7 +42,8 @@ impl<const RECURSIVE: bool> Helper for RawRwLock<RECURSIVE> {
 }
 ";
 
-/// Writes the tests of the modules in `src` into one program, with the helpers. Those named `inside` are left out.
+/// Writes the tests of the modules in `src` into one program, with the helpers. Those named `inside` are left
+/// out.
 pub(super) fn write(src: &Path, program: &Path, helpers: &str, inside: &[&str]) -> io::Result<()> {
     let mut text = format!("#![allow(warnings)]\npub use parking_lot::*;\n{helpers}");
     let mut files: Vec<_> = fs::read_dir(src)?.collect::<Result<_, _>>()?;

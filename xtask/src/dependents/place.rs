@@ -1,4 +1,5 @@
-//! Where the tests of a published crate are run: copies of its source below the target directory, fetched by cargo.
+//! Where the tests of a published crate are run: copies of its source below the target directory, fetched by
+//! cargo.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -39,7 +40,8 @@ pub(super) fn copy(source: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
-/// Gives the copy of parking_lot another name, and the drop-in to its tests and to the examples in its documentation.
+/// Gives the copy of parking_lot another name, and the drop-in to its tests and to the examples in its
+/// documentation.
 pub(super) fn rename(copy: &Path, drop_in: &Path, stanchion: &Path, features: &str) -> io::Result<()> {
     let features: Vec<String> = features.split(',').map(|feature| format!("{feature:?}")).collect();
     edit(&copy.join("Cargo.toml"), |manifest| {
@@ -55,8 +57,8 @@ pub(super) fn rename(copy: &Path, drop_in: &Path, stanchion: &Path, features: &s
     fs::remove_file(copy.join("Cargo.lock"))
 }
 
-/// The newest of all that the crate depends on, but of parking_lot the version that the drop-in stands in for. What the crate was published with
-/// may be older than what the drop-in needs.
+/// The newest of all that the crate depends on, but of parking_lot the version that the drop-in stands in
+/// for. What the crate was published with may be older than what the drop-in needs.
 pub(super) fn settle(copy: &Path, words: &[&str]) -> io::Result<()> {
     let lock = copy.join("Cargo.lock");
     if lock.exists() {
@@ -89,7 +91,8 @@ fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the parking_lot of `version`'s kind that the lock file names is a directory here, and not the published one.
+/// Whether the parking_lot of `version`'s kind that the lock file names is a directory here, and not the
+/// published one.
 pub(super) fn is_patched(lock: &str, version: &str) -> bool {
     let kind = version.rsplit_once('.').map_or(version, |(kind, _)| kind);
     let lock: toml::Table = lock.parse().unwrap_or_default();

@@ -20,7 +20,8 @@ pub(super) struct Subject {
 pub(super) enum Kind {
     /// A crate that uses parking_lot.
     Dependent,
-    /// parking_lot itself. Its tests are compiled against the drop-in and what helps them, except those that look inside.
+    /// parking_lot itself. Its tests are compiled against the drop-in and what helps them, except those that
+    /// look inside.
     Itself { helpers: &'static str, inside: &'static [&'static str] },
 }
 

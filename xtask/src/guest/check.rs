@@ -1,4 +1,5 @@
-//! What the guest is checked for: that it comes up, that each way to end is told apart, and that locks without exclusion are noticed.
+//! What the guest is checked for: that it comes up, that each way to end is told apart, and that locks
+//! without exclusion are noticed.
 use super::qemu::{Machine, Run, is_there};
 use crate::process;
 use core::time::Duration;
@@ -103,7 +104,8 @@ const CHECKS: &[Check] = &[
         ..GOOD
     },
     Check {
-        // The vCPUs come in while the first is at work already: their awakening is no kick of the lock's. Shows about every other time if it is counted.
+        // The vCPUs come in while the first is at work already: their awakening is no kick of the lock's.
+        // Shows about every other time if it is counted.
         name: "no-kicks-no-wakes",
         vcpus: 16,
         line: "workload=counter lock=byte seconds=1 rate=500000 stall=60s",

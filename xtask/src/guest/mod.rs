@@ -1,4 +1,5 @@
-//! `cargo xtask guest`: builds the kernel image, and on request checks that it comes up, works and ends as it should.
+//! `cargo xtask guest`: builds the kernel image, and on request checks that it comes up, works and ends as it
+//! should.
 mod check;
 mod qemu;
 
@@ -37,7 +38,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What makes of the host's standard library, the only one that there need be, a program for a machine without an operating system.
+/// What makes of the host's standard library, the only one that there need be, a program for a machine
+/// without an operating system.
 const LINKED: &[&str] = &[
     "relocation-model=static",
     "relro-level=off",

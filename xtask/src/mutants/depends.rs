@@ -1,17 +1,21 @@
-//! What the verdict on a mutant depends on, as one number: the entry, the lock, what the lock stands on, and the detectors.
+//! What the verdict on a mutant depends on, as one number: the entry, the lock, what the lock stands on, and
+//! the detectors.
 //!
-//! A number that is as it was when the mutant was killed says that it would be killed again: the explorer is deterministic, and the model
-//! checker goes through the same executions. So the number must change with all that a verdict can depend on, and where that is hard
-//! to tell it takes in more:
+//! A number that is as it was when the mutant was killed says that it would be killed again: the explorer is
+//! deterministic, and the model checker goes through the same executions. So the number must change with all
+//! that a verdict can depend on, and where that is hard to tell it takes in more:
 //!
-//! - of a detector: each file of its package and of every package of this workspace below it, their manifests, the versions that
-//!   `Cargo.lock` has of the others, the profile, and the code of ours that starts it and reads what it says;
-//! - of the packages with the locks, in the same way, everything but the modules of other locks ([`Module`]). Such a module counts if the
-//!   lock's own, or one that counts, or shared code uses its name, whatever it stands for there, or one that the root of the package
-//!   has from it. With a lock that the catalogue does not know, every module counts;
+//! - of a detector: each file of its package and of every package of this workspace below it, their
+//!   manifests, the versions that `Cargo.lock` has of the others, the profile, and the code of ours that
+//!   starts it and reads what it says;
+//! - of the packages with the locks, in the same way, everything but the modules of other locks ([`Module`]).
+//!   Such a module counts if the lock's own, or one that counts, or shared code uses its name, whatever it
+//!   stands for there, or one that the root of the package has from it. With a lock that the catalogue does
+//!   not know, every module counts;
 //! - of Rust code, its tokens without comments.
 //!
-//! Left out are the compiler, the tests and the data of simulated machines, none of which a verdict is made of.
+//! Left out are the compiler, the tests and the data of simulated machines, none of which a verdict is made
+//! of.
 use super::code::{Names, tokens};
 use super::shelf::{Detector, Mutant};
 use crate::locks;
@@ -28,7 +32,8 @@ const JUDGES: &[&str] = &["xtask/src/mutants/scratch.rs", "xtask/src/mutants/she
 const DECIDE: &[&[&str]] =
     &[&["workspace", "dependencies"], &["profile", "dev"], &["profile", "mutants"], &["patch"]];
 
-/// A number for bytes: FNV-1a with 128 bits. Nobody who wants two texts of one number is kept from it; chance is.
+/// A number for bytes: FNV-1a with 128 bits. Nobody who wants two texts of one number is kept from it; chance
+/// is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Digest(pub(super) u128);
 
@@ -168,7 +173,8 @@ impl Sources {
         digest
     }
 
-    /// The modules that count for locks with these ones, and with a fault in that file; all, if the locks are not known.
+    /// The modules that count for locks with these ones, and with a fault in that file; all, if the locks are
+    /// not known.
     fn reached(&self, own: Option<BTreeSet<String>>, file: &str) -> BTreeSet<&str> {
         let Some(own) = own else { return self.modules.keys().map(String::as_str).collect() };
         let mut reached = BTreeSet::new();

@@ -1,11 +1,13 @@
-//! `cargo xtask mutants`: breaks the real locks in known ways, one at a time, and sees whether the detectors notice.
+//! `cargo xtask mutants`: breaks the real locks in known ways, one at a time, and sees whether the detectors
+//! notice.
 //!
-//! A test shows that a lock works; the shelf shows that the test would tell if it did not. A mutant that survives a detector that
-//! it names fails the run, and so does one that is noticed in another way than it says: then one of the two is not understood.
+//! A test shows that a lock works; the shelf shows that the test would tell if it did not. A mutant that
+//! survives a detector that it names fails the run, and so does one that is noticed in another way than it
+//! says: then one of the two is not understood.
 //!
-//! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`] prints docs/mutants.md. What
-//! the verdict on a mutant [depends](depends) on is a number, which the [`record`] keeps of each that was killed: it need not be tried
-//! again until the number is another.
+//! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`]
+//! prints docs/mutants.md. What the verdict on a mutant [depends](depends) on is a number, which the
+//! [`record`] keeps of each that was killed: it need not be tried again until the number is another.
 mod code;
 mod depends;
 mod record;
@@ -137,8 +139,9 @@ struct Planned {
     said: String,
 }
 
-/// Chooses among mutants: whatever was named or asked for, otherwise what may have changed. Within a budget the others come after these,
-/// and the numbers decide on the order, so that another commit tries others first; each detector is among the first.
+/// Chooses among mutants: whatever was named or asked for, otherwise what may have changed. Within a budget
+/// the others come after these, and the numbers decide on the order, so that another commit tries others
+/// first; each detector is among the first.
 fn plan(mutants: Vec<Mutant>, request: &Request, of: impl Fn(&Mutant) -> (Digest, bool)) -> Planned {
     let mut tasks: Vec<Task> = mutants
         .into_iter()

@@ -1,4 +1,5 @@
-//! docs/killed.toml: of each mutant that was killed by all that it names, the [number](super::depends) it had then.
+//! docs/killed.toml: of each mutant that was killed by all that it names, the [number](super::depends) it had
+//! then.
 use super::depends::Digest;
 use std::collections::BTreeMap;
 use std::path::Path;

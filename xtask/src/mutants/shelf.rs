@@ -160,7 +160,8 @@ impl Mutant {
         fine.into_iter().filter(|(fine, _)| !fine).map(|(_, fault)| fault).collect()
     }
 
-    /// The file with the fault in it. A text that does not stand in the file exactly once is an error: the mutant is stale.
+    /// The file with the fault in it. A text that does not stand in the file exactly once is an error: the
+    /// mutant is stale.
     pub(crate) fn apply(&self, text: &str) -> Result<String, String> {
         match text.matches(&self.find).count() {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),

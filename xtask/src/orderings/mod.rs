@@ -45,8 +45,8 @@ pub(crate) fn in_scope(path: &str) -> bool {
 }
 
 impl FileOrderings {
-    /// The tag of the site numbered `at`. Several tags over as many operations are taken in order; otherwise the first speaks
-    /// for all.
+    /// The tag of the site numbered `at`. Several tags over as many operations are taken in order; otherwise
+    /// the first speaks for all.
     pub(crate) fn tag_of(&self, at: usize) -> Option<&Tag> {
         let tags = &self.sites[at].1;
         let group: Vec<usize> = (0..self.sites.len()).filter(|&other| self.sites[other].1 == *tags).collect();
@@ -119,8 +119,8 @@ fn read_opt_out(source: &Source, malformed: &mut Vec<Malformed>) -> bool {
     true
 }
 
-/// The table as the tags, the witnesses and the arguments make it. A record that does not parse is as none; that is for
-/// `cargo xtask witness --check` to find.
+/// The table as the tags, the witnesses and the arguments make it. A record that does not parse is as none;
+/// that is for `cargo xtask witness --check` to find.
 pub(crate) fn render(files: &[FileOrderings], workspace: &Workspace) -> String {
     let read = |text: &str| record::read(text).unwrap_or_default();
     let (witnesses, arguments) = (read(&workspace.witnesses), read(&workspace.arguments));

@@ -1,4 +1,5 @@
-//! What runs need: compiled drivers, databases to start from, a text to compress, a directory each; all of it made anew each time.
+//! What runs need: compiled drivers, databases to start from, a text to compress, a directory each; all of it
+//! made anew each time.
 use super::play::{Lock, Stage, prepare};
 use super::table::{Amount, Program, Words, fill};
 use core::time::Duration;
@@ -161,7 +162,8 @@ pub(crate) fn missing(program: &Program) -> Vec<&str> {
     program.needs.iter().map(String::as_str).filter(|need| find(need).is_none()).collect()
 }
 
-/// A text that compresses about as well as prose: words of a made-up language, some of them often. The same each time.
+/// A text that compresses about as well as prose: words of a made-up language, some of them often. The same
+/// each time.
 fn write_text(path: &Path, mib: u64) -> io::Result<()> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = move || {

@@ -1,8 +1,10 @@
-//! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked or their speed compared.
+//! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked
+//! or their speed compared.
 //!
-//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`] runs one and judges what
-//! it printed, [`process`] is one command with a limit, [`probe`] sees that a library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in
-//! [`measure`] and its tables in [`report`].
+//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`]
+//! runs one and judges what it printed, [`process`] is one command with a limit, [`probe`] sees that a
+//! library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in [`measure`] and
+//! its tables in [`report`].
 mod kit;
 mod measure;
 mod play;
@@ -24,7 +26,8 @@ use std::process::ExitCode;
 use std::{fs, io};
 use table::Program;
 
-/// Whether the waiters of the lock called `name` never sleep: with more threads than CPUs a hand-over may take a time slice.
+/// Whether the waiters of the lock called `name` never sleep: with more threads than CPUs a hand-over may
+/// take a time slice.
 fn spins(name: &str) -> bool {
     MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep)
 }

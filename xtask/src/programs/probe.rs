@@ -19,7 +19,8 @@ pub(super) fn lock(lock: &Lock) -> io::Result<()> {
     Err(io::Error::other(format!("{library} does not do for `{}`: {why}", lock.name)))
 }
 
-/// Sees that the dynamic linker would load the library into this program: a static one takes none, and its run would show libc's locks.
+/// Sees that the dynamic linker would load the library into this program: a static one takes none, and its
+/// run would show libc's locks.
 pub(super) fn program(command: &str, lock: &Lock) -> io::Result<()> {
     let Some((_, library)) = lock.env.first() else { return Ok(()) };
     let Some(path) = kit::find(command) else {

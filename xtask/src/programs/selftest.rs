@@ -1,4 +1,5 @@
-//! `--self-test`: programs under libraries that are broken on purpose. A check that does not notice them shows nothing.
+//! `--self-test`: programs under libraries that are broken on purpose. A check that does not notice them
+//! shows nothing.
 use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
 use super::table::Program;

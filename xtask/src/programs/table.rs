@@ -1,4 +1,5 @@
-//! tests/programs/programs.toml: the programs, as data. Unknown fields, patterns and placeholders are refused when it is read.
+//! tests/programs/programs.toml: the programs, as data. Unknown fields, patterns and placeholders are refused
+//! when it is read.
 use super::selftest::BROKEN;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;

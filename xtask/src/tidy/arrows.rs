@@ -12,7 +12,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (CORE, &[]),
     (FAMILY, &[CORE]),
     (SUITE, &[CORE, FAMILY]),
-    // It depends on itself for its tests, with all features that they need. The suite is for the tests of worlds; the guest, which has no test harness, runs it itself.
+    // It depends on itself for its tests, with all features that they need. The suite is for the tests of
+    // worlds; the guest, which has no test harness, runs it itself.
     ("stanchion", &[CORE, FAMILY, SUITE, "stanchion"]),
     ("stanchion-sim", &[CORE, FAMILY, SUITE]),
     ("stanchion-model", &[CORE, FAMILY, SUITE]),

@@ -1,4 +1,5 @@
-//! `comment-width`: a comment is as wide as code may be, at most. rustfmt does not wrap comments; `cargo xtask tidy --wrap` does.
+//! `comment-width`: a comment is as wide as code may be, at most. rustfmt does not wrap comments;
+//! `cargo xtask tidy --wrap` does.
 use crate::comments::{self, Kind};
 use crate::finding::Finding;
 use crate::source::Source;

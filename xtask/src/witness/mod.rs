@@ -1,7 +1,8 @@
 //! `cargo xtask witness`: is every ordering of the core needed, and would anybody notice if it were weaker?
 //!
-//! Each ordering that is not relaxed is made weaker by one step, at run time, and the model explores the programs that get there
-//! until one fails. What failed is recorded in docs/witnesses.toml and printed in docs/orderings.md.
+//! Each ordering that is not relaxed is made weaker by one step, at run time, and the model explores the
+//! programs that get there until one fails. What failed is recorded in docs/witnesses.toml and printed in
+//! docs/orderings.md.
 pub(crate) mod plan;
 pub(crate) mod record;
 

@@ -21,7 +21,8 @@ impl Weaker {
         format!("{}={}", self.site, self.to)
     }
 
-    /// The place that the model must reach for the change to matter. Whether an exchange fails is not its business.
+    /// The place that the model must reach for the change to matter. Whether an exchange fails is not its
+    /// business.
     pub(crate) fn place(&self) -> &str {
         let at = self.site.rfind(':').map_or(0, |colon| colon + 1);
         self.site[at..].find('.').map_or(self.site.as_str(), |dot| &self.site[..at + dot])

@@ -1,8 +1,8 @@
 //! Who may go ahead of whom: the bounds that locks state, which tools check.
 //!
-//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that objects to thieves, a
-//! writer that keeps readers out) is held to that in any case: from then on each other context goes in once more at most, with an
-//! acquisition that was past its look.
+//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that
+//! objects to thieves, a writer that keeps readers out) is held to that in any case: from then on each other
+//! context goes in once more at most, with an acquisition that was past its look.
 use core::fmt;
 
 /// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
@@ -15,8 +15,9 @@ pub enum Overtaking {
     AtMost(u32),
     /// Each so often for each other context that there is.
     ForEachOther(u32),
-    /// All together so often, and once more by each context each time that the waiter asks for the lock. Those do not count between
-    /// which the waiter has not looked at the lock's word: one that gets no turn can do nothing against being passed.
+    /// All together so often, and once more by each context each time that the waiter asks for the lock.
+    /// Those do not count between which the waiter has not looked at the lock's word: one that gets no turn
+    /// can do nothing against being passed.
     WhileItLooks {
         /// How often it looks before it asks.
         looks: u32,
@@ -49,13 +50,13 @@ impl Overtaking {
     pub const UNTIL_THE_GATE: Self = Self::Unbounded(
         "readers pass a writer until it has the base lock and closes the gate; then nobody does",
     );
-    /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times each (3 polls and a try); before it
-    /// steps aside 4 times (3 polls, and the mark by which it asks), and once when it takes the mark back; and as the head in the end. A writer
-    /// looks less.
+    /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times
+    /// each (3 polls and a try); before it steps aside 4 times (3 polls, and the mark by which it asks), and
+    /// once when it takes the mark back; and as the head in the end. A writer looks less.
     pub const PASSING_QRW: Self =
         Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
-    /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks twice each time. Writers are passed
-    /// without bound.
+    /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks
+    /// twice each time. Writers are passed without bound.
     pub const PASSING_READERS_FIRST: Self =
         Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + AS_HEAD), asks: 2, as_head: AS_HEAD };
 }

@@ -1,9 +1,9 @@
 //! The catalogue: one row for each lock, and everything that is said of it.
 //!
-//! Another crate of locks has rows of its own, and a catalogue of both. [`for_each_mutex!`](crate::for_each_mutex) and
-//! [`for_each_rwlock!`](crate::for_each_rwlock) hand the rows, with the types of the locks, to a macro of the caller; [`MUTEXES`] and
-//! [`RWLOCKS`] have the same rows as data. A row is a literal of all fields of [`Facts`], so one that leaves something out does not
-//! compile.
+//! Another crate of locks has rows of its own, and a catalogue of both.
+//! [`for_each_mutex!`](crate::for_each_mutex) and [`for_each_rwlock!`](crate::for_each_rwlock) hand the rows,
+//! with the types of the locks, to a macro of the caller; [`MUTEXES`] and [`RWLOCKS`] have the same rows as
+//! data. A row is a literal of all fields of [`Facts`], so one that leaves something out does not compile.
 mod bounds;
 mod mutexes;
 mod rwlocks;

@@ -3,8 +3,9 @@ use super::{
     InHandlers::All, Outnumbered::Holds, Overtaking::Unbounded, Stated, Timed::InQueue, Waits::Sleep,
 };
 
-/// Hands all mutexes to another macro, behind arguments of it: `for_each_mutex! { P; some::callback; its arguments }`, where `P` is the
-/// platform that the locks are for. The callback gets `[its arguments]`, and then for each lock `row Alias [Type] "name"` and a semicolon.
+/// Hands all mutexes to another macro, behind arguments of it:
+/// `for_each_mutex! { P; some::callback; its arguments }`, where `P` is the platform that the locks are for.
+/// The callback gets `[its arguments]`, and then for each lock `row Alias [Type] "name"` and a semicolon.
 #[macro_export]
 macro_rules! for_each_mutex {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
@@ -24,8 +25,10 @@ macro_rules! mutex_types {
 
 /// The rows in full: `mutex_rows! { P; some::callback; its arguments }`.
 ///
-/// A row is: its name as an identifier, and as a type of `stanchion::lock`; the type; its name; what it *is*, and *for* whom; the type
-/// that it has in *C*, if it has one there, with what that is made of unless it is an `u32`; the bits of its word that say who holds it, if it can be *preload*ed; and its [`Facts`](crate::catalogue::Facts).
+/// A row is: its name as an identifier, and as a type of `stanchion::lock`; the type; its name; what it *is*,
+/// and *for* whom; the type that it has in *C*, if it has one there, with what that is made of unless it is
+/// an `u32`; the bits of its word that say who holds it, if it can be *preload*ed; and its
+/// [`Facts`](crate::catalogue::Facts).
 #[macro_export]
 macro_rules! mutex_rows {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {

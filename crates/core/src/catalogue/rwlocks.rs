@@ -8,9 +8,10 @@ use super::{
     Waits::Sleep,
 };
 
-/// Hands all reader-writer locks to another macro, as [`for_each_mutex!`](crate::for_each_mutex) does. The callback gets for each lock
-/// `row Alias [Type] "name"`, three words for what differs by type, and a semicolon. The words: `counted` in the lock, or `celled` in classes
-/// of cells; `downgrades`, or `upgrades` as well; `reads_again` while a writer waits, or `reads_once`.
+/// Hands all reader-writer locks to another macro, as [`for_each_mutex!`](crate::for_each_mutex) does. The
+/// callback gets for each lock `row Alias [Type] "name"`, three words for what differs by type, and a
+/// semicolon. The words: `counted` in the lock, or `celled` in classes of cells; `downgrades`, or `upgrades`
+/// as well; `reads_again` while a writer waits, or `reads_once`.
 #[macro_export]
 macro_rules! for_each_rwlock {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {
@@ -28,7 +29,8 @@ macro_rules! rwlock_types {
     };
 }
 
-/// The rows in full: `rwlock_rows! { P; some::callback; its arguments }`, as [`mutex_rows!`](crate::mutex_rows) has them.
+/// The rows in full: `rwlock_rows! { P; some::callback; its arguments }`, as
+/// [`mutex_rows!`](crate::mutex_rows) has them.
 #[macro_export]
 macro_rules! rwlock_rows {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {

@@ -1,7 +1,8 @@
 //! What locks state of their words, which tools check.
 use crate::stanchion::NO_BARGING;
 
-/// A newcomer of the default lock looks so often at a free one that an heir asks for before it takes it: the heir has no CPU then.
+/// A newcomer of the default lock looks so often at a free one that an heir asks for before it takes it: the
+/// heir has no CPU then.
 const FREE_LOOKS: u32 = 8;
 
 /// What the tail of a word holds.
@@ -29,9 +30,9 @@ pub enum SecondByte {
     Pends,
     /// With this value: the head asks for the lock.
     Asks(u8),
-    /// With this bit: a waiter asks those that have not queued to stay away. They enter once more at most, with an acquisition that was past
-    /// its look, and once each time that they have looked so often and found the lock free. (They may have the lock for moments, to
-    /// rouse somebody.)
+    /// With this bit: a waiter asks those that have not queued to stay away. They enter once more at most,
+    /// with an acquisition that was past its look, and once each time that they have looked so often and
+    /// found the lock free. (They may have the lock for moments, to rouse somebody.)
     AsksNewcomers {
         /// The bit.
         bit: u8,
@@ -58,10 +59,11 @@ pub enum AfterRelease {
 pub enum Asks {
     /// By the writer's flag, which it sets before it waits for the readers to leave.
     Flag,
-    /// By the mark of the head that lets nobody pass, bit 1 of the second byte. While the head has no CPU, bit 0, writers may pass all the
-    /// same.
+    /// By the mark of the head that lets nobody pass, bit 1 of the second byte. While the head has no CPU,
+    /// bit 0, writers may pass all the same.
     Mark,
-    /// The same, but readers pass whoever waits, and a writer that waits for readers leaves bit 0 without being the head.
+    /// The same, but readers pass whoever waits, and a writer that waits for readers leaves bit 0 without
+    /// being the head.
     MarkForReaders,
     /// By a byte at this offset that is 1 while readers are kept out.
     Gate(usize),
@@ -78,16 +80,16 @@ pub enum Awaits {
     Readers,
 }
 
-/// Which writes to its cells a lock keeps in order, by place: of a lock from 0 on, of a context from 1000 on, of what else it stores
-/// from 2000 on, in the order in which the cells are made.
+/// Which writes to its cells a lock keeps in order, by place: of a lock from 0 on, of a context from 1000 on,
+/// of what else it stores from 2000 on, in the order in which the cells are made.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder {
     /// Plain stores to these are ordered with all other writes.
     pub stores: &'static [usize],
     /// Plain stores to these are ordered among themselves.
     pub plain_stores: &'static [usize],
-    /// Additions to these are ordered among themselves, from one moment when the cell is zero to the next: who finds it zero
-    /// comes after all that was added before, by the order of this one cell.
+    /// Additions to these are ordered among themselves, from one moment when the cell is zero to the next:
+    /// who finds it zero comes after all that was added before, by the order of this one cell.
     pub additions: &'static [usize],
 }
 

@@ -1,15 +1,18 @@
-//! The gate in front of the cells: whether a writer is there, and who pays for the fence between announcements and it.
+//! The gate in front of the cells: whether a writer is there, and who pays for the fence between
+//! announcements and it.
 //!
-//! A reader stores its announcement and then looks at the gate; a writer closes the gate and then looks at the cells. Between the
-//! two steps each side needs a fence. While writers are rare the gate is *light*: the reader's fence is a compiler barrier, and
-//! the writer passes a heavy barrier, which interrupts every CPU that runs a context. While they are frequent the gate is *fenced*:
-//! readers fence, which takes them some nanoseconds, and closing interrupts nobody. (A writer that halts for a reader that does not leave
-//! passes a heavy barrier in either case.)
+//! A reader stores its announcement and then looks at the gate; a writer closes the gate and then looks at
+//! the cells. Between the two steps each side needs a fence. While writers are rare the gate is *light*: the
+//! reader's fence is a compiler barrier, and the writer passes a heavy barrier, which interrupts every CPU
+//! that runs a context. While they are frequent the gate is *fenced*: readers fence, which takes them some
+//! nanoseconds, and closing interrupts nobody. (A writer that halts for a reader that does not leave passes a
+//! heavy barrier in either case.)
 //!
-//! A writer leaves the gate fenced if it left within `rw_fence_ratio` times what a heavy barrier takes, counted from when the
-//! writer before it left: so at most two closings interrupt in that time. It is made light again by a writer that came later than that,
-//! or by a reader: each looks at the clock once in `rw_calm_reads` fenced reads. What a barrier takes is measured whenever there is one.
-//! One that took long because its writer was preempted is forgotten little by little, so that the gate does not stay fenced for
+//! A writer leaves the gate fenced if it left within `rw_fence_ratio` times what a heavy barrier takes,
+//! counted from when the writer before it left: so at most two closings interrupt in that time. It is made
+//! light again by a writer that came later than that, or by a reader: each looks at the clock once in
+//! `rw_calm_reads` fenced reads. What a barrier takes is measured whenever there is one. One that took long
+//! because its writer was preempted is forgotten little by little, so that the gate does not stay fenced for
 //! its sake.
 use crate::events::Event;
 use crate::machine::{Atomic, ConstAtomic, micros};
@@ -51,8 +54,8 @@ impl<P: Platform> Gate<P> {
     /// Stores the announcement of a reader and looks whether it may go in.
     #[inline(always)]
     pub(super) fn announce(&self, cell: &P::Usize, lock: usize) -> Passage {
-        // ord: D1 pairs D8, D9, D14: either we see the gate closed, or its writer sees our announcement; as D3, a writer of a lock that we
-        // read before may find this in the place of D4's store
+        // ord: D1 pairs D8, D9, D14: either we see the gate closed, or its writer sees our announcement; as
+        // D3, a writer of a lock that we read before may find this in the place of D4's store
         let state = P::store_then_load(cell, lock, &self.state);
         // ord: D2 pairs D7, D42: the last writer's section comes before ours
         P::fence(Acquire);
@@ -68,8 +71,8 @@ impl<P: Platform> Gate<P> {
     pub(super) fn is_open_after_fence(&self) -> bool {
         // ord: D32 pairs D33: either we see the gate closed, or its writer sees our announcement
         P::fence(SeqCst);
-        // ord: D34 pairs D7: the last writer's section comes before ours. If it is light by now, our announcement came before that,
-        // and so before the next writer's barrier
+        // ord: D34 pairs D7: the last writer's section comes before ours. If it is light by now, our
+        // announcement came before that, and so before the next writer's barrier
         self.state.load(Acquire) != CLOSED
     }
 
@@ -79,7 +82,8 @@ impl<P: Platform> Gate<P> {
         // ord: D36 alone: a time, and the compare-exchange decides; read before the clock
         let left = self.left.load(Relaxed);
         if micros::<P>().wrapping_sub(left) >= self.busy_for() {
-            // ord: D35 pairs D31: whoever is light from here on comes after the last writer that needed no barrier, or we fail
+            // ord: D35 pairs D31: whoever is light from here on comes after the last writer that needed no
+            // barrier, or we fail
             if self.state.compare_exchange(FENCED, LIGHT, Relaxed, Relaxed).is_ok() {
                 P::count(Event::PercpuCalmed);
             }
@@ -92,8 +96,8 @@ impl<P: Platform> Gate<P> {
         u32::from(self.barrier.load(Relaxed)).saturating_mul(P::tunable(Tunable::RwFenceRatio))
     }
 
-    /// The holder of the base lock sends readers there from now on, and makes sure that it sees those who do not know. `false`: the
-    /// heavy barrier for it was not to be had.
+    /// The holder of the base lock sends readers there from now on, and makes sure that it sees those who do
+    /// not know. `false`: the heavy barrier for it was not to be had.
     #[must_use]
     pub(super) fn close(&self) -> bool {
         // ord: D31 pairs D35: that we need no barrier is decided in the one order of the gate's changes
@@ -105,7 +109,8 @@ impl<P: Platform> Gate<P> {
         let start = P::now();
         // ord: D8 pairs D1: either a reader sees the gate closed, or we see its announcement
         if !P::heavy_barrier() {
-            // ord: D42 pairs D2: the last writer's section, which is over since we have the base lock, comes before the next reader's
+            // ord: D42 pairs D2: the last writer's section, which is over since we have the base lock, comes
+            // before the next reader's
             self.state.store(LIGHT, Release);
             return false;
         }

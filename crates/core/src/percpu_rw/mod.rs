@@ -2,62 +2,74 @@
 //!
 //! # Motivation
 //!
-//! A counter of readers is a line that every reader writes to, so readers on many CPUs slow each other down though they exclude
-//! nobody. Here a reader says in a cell of its own context that it reads this lock. A writer, which is rare, looks at the cells
-//! of all contexts.
+//! A counter of readers is a line that every reader writes to, so readers on many CPUs slow each other down
+//! though they exclude nobody. Here a reader says in a cell of its own context that it reads this lock. A
+//! writer, which is rare, looks at the cells of all contexts.
 //!
 //! # Provenance
 //!
-//! The per-CPU reader-writer lock of Xen, version 6 of the announcement, as `reference/algorithms.md` section 7 describes it. A
-//! *class* ([`ReaderClass`]) has one cell for each context, which says which one lock of the class the context reads; further
-//! locks of the class go through their base locks. What differs, and why:
+//! The per-CPU reader-writer lock of Xen, version 6 of the announcement, as `reference/algorithms.md` section
+//! 7 describes it. A *class* ([`ReaderClass`]) has one cell for each context, which says which one lock of
+//! the class the context reads; further locks of the class go through their base locks. What differs, and
+//! why:
 //!
-//! - **The reader's fence is a compiler barrier** where the world has an asymmetric one, as long as writers are rare (`gate.rs`).
-//! - **Leaving releases by the store that clears the cell.** In the announcement a store barrier follows it, which is too weak
-//!   on weakly ordered CPUs.
+//! - **The reader's fence is a compiler barrier** where the world has an asymmetric one, as long as writers
+//!   are rare (`gate.rs`).
+//! - **Leaving releases by the store that clears the cell.** In the announcement a store barrier follows it,
+//!   which is too weak on weakly ordered CPUs.
 //! - **The writer's last look acquires.** There, a control dependency had to do.
-//! - **A writer halts** when a reader does not leave: it puts its number beside the reader's cell, and the reader, leaving, looks
-//!   at its own line, not at the lock. So a reader touches nothing of a lock once it has left. (A writer does: when it has opened the gate
-//!   it still has the base lock to release. Whoever comes next must not destroy the lock; qrw alone allows that.)
-//! - **Interrupts may read.** The cell says whether its context is *in* or has only *announced* itself. A handler takes an
-//!   announcement back, and the interrupted reader notices (I3). A handler that finds its context in nests for free.
+//! - **A writer halts** when a reader does not leave: it puts its number beside the reader's cell, and the
+//!   reader, leaving, looks at its own line, not at the lock. So a reader touches nothing of a lock once it
+//!   has left. (A writer does: when it has opened the gate it still has the base lock to release. Whoever
+//!   comes next must not destroy the lock; qrw alone allows that.)
+//! - **Interrupts may read.** The cell says whether its context is *in* or has only *announced* itself. A
+//!   handler takes an announcement back, and the interrupted reader notices (I3). A handler that finds its
+//!   context in nests for free.
 //! - **Locks may be released in any order**, as in the announcement, whose debug assertion misfired at it.
 //!
 //! # Properties
 //!
-//! - Fairness: once a writer has the base lock, no new reader passes it. Who waits does so at the base lock, and has its fairness.
-//! - Progress: readers wait for writers only, a writer for readers that are in when it comes, and for its base lock.
+//! - Fairness: once a writer has the base lock, no new reader passes it. Who waits does so at the base lock,
+//!   and has its fairness.
+//! - Progress: readers wait for writers only, a writer for readers that are in when it comes, and for its
+//!   base lock.
 //! - Memory: 16 bytes over `qrw`; one cell, on a line of its own, for each context and class.
-//! - Cost: reading takes three stores to a private line and one load of a line that only writers write to; a fence in addition while
-//!   writers are frequent. Writing takes a heavy barrier, or a fence while writers are frequent, two or three looks at the clock, and
-//!   a load for each context that may have a cell.
-//! - `acquire_write` must not be called in an interrupt handler, nor while the context reads the lock: it would wait for itself. Debug
-//!   builds notice if the context reads through its cell and no other writer is there.
-//! - Without its heavy barrier no writer gets in. Where the system has one and then takes it away (a filter of system calls), writers wait
-//!   for ever, and tries fail.
+//! - Cost: reading takes three stores to a private line and one load of a line that only writers write to; a
+//!   fence in addition while writers are frequent. Writing takes a heavy barrier, or a fence while writers
+//!   are frequent, two or three looks at the clock, and a load for each context that may have a cell.
+//! - `acquire_write` must not be called in an interrupt handler, nor while the context reads the lock: it
+//!   would wait for itself. Debug builds notice if the context reads through its cell and no other writer is
+//!   there.
+//! - Without its heavy barrier no writer gets in. Where the system has one and then takes it away (a filter
+//!   of system calls), writers wait for ever, and tries fail.
 //!
 //! # Invariants
 //!
 //! - **I1** A reader is in through its cell (the lock's address with `IN`), or counted by the base lock.
-//! - **I2** A writer is in once it has the base lock, the gate is closed, its barrier or fence has passed, and each cell was seen
-//!   without the lock. Only a reader that saw the gate open after its announcement (and after a fence, if it was a fenced gate), or that
-//!   holds the base lock, puts `IN`.
-//! - **I3** A context is in while `IN` is in its cell and `taken_back` is 0. A handler leaves the cell as it found it, except
-//!   that it takes back what is not in: it sets `taken_back` and goes through base locks, as do further handlers. The
-//!   interrupted reader, which may write over the cell before it knows, looks at `taken_back` once it has put `IN`, and tidies up.
-//! - **I4** `waiter` is set from zero by one writer that waits for this cell, and cleared by that writer only. Whoever leaves and
-//!   finds it kicks. A reader that cleared it first would be the only one to know of the sleeper: a handler that interrupted it
-//!   before its kick, and waited for that writer, would wait for itself.
+//! - **I2** A writer is in once it has the base lock, the gate is closed, its barrier or fence has passed,
+//!   and each cell was seen without the lock. Only a reader that saw the gate open after its announcement
+//!   (and after a fence, if it was a fenced gate), or that holds the base lock, puts `IN`.
+//! - **I3** A context is in while `IN` is in its cell and `taken_back` is 0. A handler leaves the cell as it
+//!   found it, except that it takes back what is not in: it sets `taken_back` and goes through base locks, as
+//!   do further handlers. The interrupted reader, which may write over the cell before it knows, looks at
+//!   `taken_back` once it has put `IN`, and tidies up.
+//! - **I4** `waiter` is set from zero by one writer that waits for this cell, and cleared by that writer
+//!   only. Whoever leaves and finds it kicks. A reader that cleared it first would be the only one to know of
+//!   the sleeper: a handler that interrupted it before its kick, and waited for that writer, would wait for
+//!   itself.
 //!
-//! - **I5** A reader that fenced nothing is seen by each writer that passes no heavy barrier. Such a writer changed the gate from fenced
-//!   to closed in one step, and before that a writer closed it when it was light, passed a heavy barrier, and left it fenced. A reader that
-//!   saw it light either did so before that barrier, and can be seen by all later writers; or after the gate was made light once more, in which case
+//! - **I5** A reader that fenced nothing is seen by each writer that passes no heavy barrier. Such a writer
+//!   changed the gate from fenced to closed in one step, and before that a writer closed it when it was
+//!   light, passed a heavy barrier, and left it fenced. A reader that saw it light either did so before that
+//!   barrier, and can be seen by all later writers; or after the gate was made light once more, in which case
 //!   the step would not have found it fenced.
 //!
 //! ## Memory orderings
 //!
-//! Two store-buffering pairs: announcement and gate (D1 against D8, or D32 against D33), clearing and `waiter` (D4 against D10). A reader's
-//! section before the next writer's: D4 with D9, or what the reader stored after D4, which all releases. A writer's before the next reader's: D7 with D2, or through the base lock.
+//! Two store-buffering pairs: announcement and gate (D1 against D8, or D32 against D33), clearing and
+//! `waiter` (D4 against D10). A reader's section before the next writer's: D4 with D9, or what the reader
+//! stored after D4, which all releases. A writer's before the next reader's: D7 with D2, or through the base
+//! lock.
 mod gate;
 mod write;
 
@@ -85,8 +97,8 @@ impl<P: Platform> Copy for In<'_, P> {}
 
 /// The per-CPU reader-writer lock; see the [module](self).
 ///
-/// [`RawRwLock`] uses the world's own class ([`Domain::readers`]). The functions that take a class are for users that have several;
-/// one lock must always be used with the same one.
+/// [`RawRwLock`] uses the world's own class ([`Domain::readers`]). The functions that take a class are for
+/// users that have several; one lock must always be used with the same one.
 #[repr(C, align(8))]
 pub struct PerCpuRwLock<P: Platform, B: RawRwLock<Platform = P> = QueuedRwLock<P>> {
     base: B,
@@ -116,7 +128,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         );
     }
 
-    /// See [`RawRwLock::acquire_read`]. What is returned goes to [`PerCpuRwLock::release_read_of`], or nowhere.
+    /// See [`RawRwLock::acquire_read`]. What is returned goes to [`PerCpuRwLock::release_read_of`], or
+    /// nowhere.
     #[inline(always)]
     pub fn acquire_read_in<'c>(&self, class: &'c impl ReaderClass<P>) -> Result<In<'c, P>, TooManyReaders> {
         self.acquire_read_or(class, B::acquire_read)
@@ -221,7 +234,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         // No writer is there while we hold the base lock, and whoever comes next finds us in the cell (I2).
         // ord: D26 alone: private to this context, handlers put back what they change (I3)
         if cell.reads.load(Relaxed) == IDLE {
-            // ord: D27 pairs D9, D14: as D3; to the next writer of this lock the release of the base lock shows it
+            // ord: D27 pairs D9, D14: as D3; to the next writer of this lock the release of the base lock
+            // shows it
             cell.reads.store(self.address() | IN, Release);
             self.base.release_read();
             return Ok(In(Some(cell)));
@@ -238,8 +252,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         self.release_read_of(In(cell));
     }
 
-    /// Gives up the read lock that `of` came from. Which of several read locks that one context has of the same lock it is makes
-    /// no difference.
+    /// Gives up the read lock that `of` came from. Which of several read locks that one context has of the
+    /// same lock it is makes no difference.
     #[inline(always)]
     pub fn release_read_of(&self, of: In<'_, P>) {
         match of.0 {

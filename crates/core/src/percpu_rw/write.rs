@@ -16,10 +16,12 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         let me = P::this_cpu();
         self.base.acquire_write();
         while !self.gate.close() {
-            // Without the barrier nobody can be let in. A system that refuses it has let the process register, so it will have it again.
+            // Without the barrier nobody can be let in. A system that refuses it has let the process
+            // register, so it will have it again.
             P::yield_slice();
         }
-        // After the barrier: until then what this context last stored may not be where a look that is no access sees it.
+        // After the barrier: until then what this context last stored may not be where a look that is no
+        // access sees it.
         if cfg!(debug_assertions) && class.own().is_some_and(|cell| cell.reads.peek() == self.address() | IN)
         {
             self.release_write_in(class);
@@ -48,7 +50,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
                 continue;
             };
             let code = me.index() + 1;
-            // ord: D11 alone: the barrier makes it visible; another lock's writer may wait here, too, and is left alone (I4)
+            // ord: D11 alone: the barrier makes it visible; another lock's writer may wait here, too, and is
+            // left alone (I4)
             if cell.waiter.compare_exchange(0, code, Relaxed, Relaxed).is_err() {
                 P::yield_slice();
                 continue;
@@ -65,7 +68,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
                 P::yield_slice();
             }
             debug_assert_eq!(cell.waiter.peek(), code, "nobody else takes the sleeper's number out (I4)");
-            // ord: D13 alone: nobody else changes it while it is ours (I4); a kick that comes later ends another halt
+            // ord: D13 alone: nobody else changes it while it is ours (I4); a kick that comes later ends
+            // another halt
             cell.waiter.store(0, Relaxed);
         }
     }

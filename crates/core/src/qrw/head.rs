@@ -11,8 +11,9 @@ use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
-    /// Waits as the head until it is in, or the deadline has passed; whether it is in. It does not object any more then (I3). Polls that find the
-    /// lock free and are in vain count, too: it objects after as many of them.
+    /// Waits as the head until it is in, or the deadline has passed; whether it is in. It does not object any
+    /// more then (I3). Polls that find the lock free and are in vain count, too: it objects after as many of
+    /// them.
     pub(super) fn wait_as_head(
         &self,
         want: Want,
@@ -40,8 +41,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits until the calling context holds the lock alone, or the deadline has passed: for other writers in the queue, for readers outside of it,
-    /// so that they get in beside each other. By one context at a time. Whether it holds the lock.
+    /// Waits until the calling context holds the lock alone, or the deadline has passed: for other writers in
+    /// the queue, for readers outside of it, so that they get in beside each other. By one context at a time.
+    /// Whether it holds the lock.
     pub(super) fn acquire_write_after_readers(&self, until: Option<&P::Deadline>) -> bool {
         P::count(Event::RwWriteSlow);
         loop {
@@ -61,7 +63,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits until no reader is in, and goes in; `false` if the deadline has passed, `None` if a writer is in.
+    /// Waits until no reader is in, and goes in; `false` if the deadline has passed, `None` if a writer is
+    /// in.
     fn wait_for_readers(&self, until: Option<&P::Deadline>) -> Option<bool> {
         loop {
             let polls = P::tunable(Tunable::RwHeadPolls);
@@ -83,8 +86,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits as the head for a word that it can go in with; `None` if the deadline has passed. It objects before it halts: who is runnable finds
-    /// that out and sleeps, too, so that there is a CPU for the holder that was preempted, and then for the head.
+    /// Waits as the head for a word that it can go in with; `None` if the deadline has passed. It objects
+    /// before it halts: who is runnable finds that out and sleeps, too, so that there is a CPU for the holder
+    /// that was preempted, and then for the head.
     fn wait_for_turn(&self, want: Want, objects: &mut bool, until: Option<&P::Deadline>) -> Option<u32> {
         if !W::PATIENT && !*objects {
             self.object(objects);
@@ -124,8 +128,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Halts until a release leaves us the lock, the deadline has passed, or for no reason (I4). There is room for one number: of the head, while a writer is in, or of a
-    /// writer that waits for readers.
+    /// Halts until a release leaves us the lock, the deadline has passed, or for no reason (I4). There is
+    /// room for one number: of the head, while a writer is in, or of a writer that waits for readers.
     fn halt_as_head(&self, want: Want, until: Option<&P::Deadline>) {
         let me = if W::HALTS && P::paravirt() { P::this_cpu() } else { None };
         let Some(me) = me else {
@@ -140,7 +144,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         let seen = before + code;
         if before & SLEEPER != 0 {
             P::yield_slice(); // of the head and a writer that waits for readers, one has been kicked
-        // ord: J20 alone: whoever ends what we wait for changes the same cell, after us, and finds the code (I4)
+        // ord: J20 alone: whoever ends what we wait for changes the same cell, after us, and finds the code
+        // (I4)
         } else if !want.can_go(before) && self.count.compare_exchange(before, seen, Relaxed, Relaxed).is_ok()
         {
             P::count(Event::RwHeadHalt);

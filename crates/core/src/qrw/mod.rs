@@ -2,43 +2,51 @@
 //!
 //! # Motivation
 //!
-//! One word that readers add themselves to, and a queue for everybody who has to wait, readers and writers alike, so that
-//! neither side starves. Whoever is at the head of the queue watches the word; the others wait wherever the queue's lock lets
-//! them wait, asleep if it is one whose waiters halt.
+//! One word that readers add themselves to, and a queue for everybody who has to wait, readers and writers
+//! alike, so that neither side starves. Whoever is at the head of the queue watches the word; the others wait
+//! wherever the queue's lock lets them wait, asleep if it is one whose waiters halt.
 //!
 //! # Provenance
 //!
-//! The Linux kernel's queued rwlock in its form since 4.15, as `reference/algorithms.md` section 8.3 describes it, over any
-//! spin lock of this crate as its queue. What differs, and why:
+//! The Linux kernel's queued rwlock in its form since 4.15, as `reference/algorithms.md` section 8.3
+//! describes it, over any spin lock of this crate as its queue. What differs, and why:
 //!
 //! - **The head halts**, too, after a while: it leaves its number in the word, where a release, which is one
-//!   read-modify-write, finds it. Nothing of the lock is read after that, so a lock may be destroyed by whoever acquires it next.
-//! - **The writer leaves by read-modify-write**, not by storing a byte into the counter: the cell has one size (A2).
-//! - **The head lets writers pass for a while** ([`Lenient`]; in the kernel's form, `qrw-spin`, it does not): until it has polled in vain. It objects
-//!   (`waiting` is set, as in the kernel) *before* it halts. Then whoever is runnable finds the lock shut and sleeps, too, and within some
-//!   context switches there is a CPU for the holder that was preempted, and then for the head. A head that sleeps while others
-//!   pass waits for a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as long.
-//! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock free. Who runs need not
-//!   wait for who does not, and readers, which are kept out meanwhile, make room for it.
-//! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them (I5).
-//! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it leaves it. A writer
-//!   here may have the word while readers are still leaving (an upgrade), who would wait for each other.
-//! - **Upgradable holders, upgrades and downgrades** are new, and the kind that prefers readers ([`ReadersFirst`]).
+//!   read-modify-write, finds it. Nothing of the lock is read after that, so a lock may be destroyed by
+//!   whoever acquires it next.
+//! - **The writer leaves by read-modify-write**, not by storing a byte into the counter: the cell has one
+//!   size (A2).
+//! - **The head lets writers pass for a while** ([`Lenient`]; in the kernel's form, `qrw-spin`, it does not):
+//!   until it has polled in vain. It objects (`waiting` is set, as in the kernel) *before* it halts. Then
+//!   whoever is runnable finds the lock shut and sleeps, too, and within some context switches there is a CPU
+//!   for the holder that was preempted, and then for the head. A head that sleeps while others pass waits for
+//!   a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as long.
+//! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock
+//!   free. Who runs need not wait for who does not, and readers, which are kept out meanwhile, make room for
+//!   it.
+//! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them
+//!   (I5).
+//! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it
+//!   leaves it. A writer here may have the word while readers are still leaving (an upgrade), who would wait
+//!   for each other.
+//! - **Upgradable holders, upgrades and downgrades** are new, and the kind that prefers readers
+//!   ([`ReadersFirst`]).
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those who queue, but that waiters of real-time priority come before the others, the most urgent first, once they are behind a
-//!   head. A head is passed by writers during its first `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the word, and by
-//!   readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by writers that find the lock free, each
-//!   of which kicks it again. So a context that waits is passed without bound only while the system gives it no CPU.
-//!   Readers pass nobody who queues, unless they must not wait.
-//! - Timed: waiters with a deadline queue and sleep as any other, and leave when it has passed; a head takes its objection back, and the next one
-//!   behind it becomes head.
+//! - Fairness: FIFO among those who queue, but that waiters of real-time priority come before the others, the
+//!   most urgent first, once they are behind a head. A head is passed by writers during its first
+//!   `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the
+//!   word, and by readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by
+//!   writers that find the lock free, each of which kicks it again. So a context that waits is passed without
+//!   bound only while the system gives it no CPU. Readers pass nobody who queues, unless they must not wait.
+//! - Timed: waiters with a deadline queue and sleep as any other, and leave when it has passed; a head takes
+//!   its objection back, and the next one behind it becomes head.
 //! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
 //!   12 288 read locks at once; one more is an error.
-//! - Upgrades wait without halting: they yield. A head that waits to hold the lock upgradably keeps new readers out once it has
-//!   polled in vain, though they would not be in its way.
+//! - Upgrades wait without halting: they yield. A head that waits to hold the lock upgradably keeps new
+//!   readers out once it has polled in vain, though they would not be in its way.
 //!
 //! # The word, `(readers, upgradable waiting sleeper, writer)`
 //!
@@ -57,22 +65,25 @@
 //!
 //! # Invariants
 //!
-//! - **I1** `writer` is set only when there are no readers and no upgradable holder, by compare-exchange of the whole word; or by
-//!   an upgrade, which keeps `upgradable` set until the readers have left.
-//! - **I2** A reader is in if, at its addition, neither `writer` nor `waiting` was set; or by compare-exchange from a word
-//!   without `writer`, or with `writer` and `upgradable` and another reader counted.
-//! - **I3** `waiting` is written by the holder of the queue's lock only; the sleeper's number by that one, or by the writer that waits for readers
-//!   outside of the queue. Both are taken back when they go in.
-//! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not go in with. The
-//!   change that ends that is a read-modify-write by somebody who finds the number in the word and kicks it.
-//! - **I5** A reader goes in ahead of the queue only if it finds nobody there after it was counted, or if it must not wait. So a context that
-//!   reads, and waits for another to read that queued before, does not wait for one that it has left behind a waiting writer. (Where the
-//!   queue's lock has no node left, a reader that gets none may overtake; and a more urgent writer goes ahead of a reader in the queue.)
+//! - **I1** `writer` is set only when there are no readers and no upgradable holder, by compare-exchange of
+//!   the whole word; or by an upgrade, which keeps `upgradable` set until the readers have left.
+//! - **I2** A reader is in if, at its addition, neither `writer` nor `waiting` was set; or by
+//!   compare-exchange from a word without `writer`, or with `writer` and `upgradable` and another reader
+//!   counted.
+//! - **I3** `waiting` is written by the holder of the queue's lock only; the sleeper's number by that one, or
+//!   by the writer that waits for readers outside of the queue. Both are taken back when they go in.
+//! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not
+//!   go in with. The change that ends that is a read-modify-write by somebody who finds the number in the
+//!   word and kicks it.
+//! - **I5** A reader goes in ahead of the queue only if it finds nobody there after it was counted, or if it
+//!   must not wait. So a context that reads, and waits for another to read that queued before, does not wait
+//!   for one that it has left behind a waiting writer. (Where the queue's lock has no node left, a reader
+//!   that gets none may overtake; and a more urgent writer goes ahead of a reader in the queue.)
 //!
 //! ## Memory orderings
 //!
-//! One cell, changed by read-modify-write only, so each release heads a sequence that later changes continue: an acquiring
-//! change synchronises with every release before it. I4 needs no fence for the same reason.
+//! One cell, changed by read-modify-write only, so each release heads a sequence that later changes continue:
+//! an acquiring change synchronises with every release before it. I4 needs no fence for the same reason.
 mod head;
 pub mod readers_first;
 mod slow;
@@ -232,7 +243,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
 }
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
-    /// Takes a read lock if no writer is in, whoever waits; whether it did. A context that already holds one gets another.
+    /// Takes a read lock if no writer is in, whoever waits; whether it did. A context that already holds one
+    /// gets another.
     ///
     /// A writer may wait for ever while readers keep coming this way.
     #[inline]
@@ -258,8 +270,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         Ok(self.go(seen, Want::ReadAgain.gone(seen)).then_some(true))
     }
 
-    /// Leaves who holds the lock, and forgets who waits: for a child of a process whose contexts it does not have. Nobody may use
-    /// the lock meanwhile.
+    /// Leaves who holds the lock, and forgets who waits: for a child of a process whose contexts it does not
+    /// have. Nobody may use the lock meanwhile.
     pub fn forget_waiters(&mut self) {
         // ord: J30 alone: nobody uses it meanwhile
         let holders = self.count.load(Relaxed) & !(WAITING | SLEEPER);
@@ -275,8 +287,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         self.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok()
     }
 
-    /// Whether a reader may go in that has not queued: only if nobody queues, as it must not leave another reader behind, which it may wait for
-    /// while it is in (I5).
+    /// Whether a reader may go in that has not queued: only if nobody queues, as it must not leave another
+    /// reader behind, which it may wait for while it is in (I5).
     #[inline(always)]
     fn lets_readers_pass(&self) -> bool {
         !W::PATIENT || self.queue.is_unused()
@@ -292,7 +304,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Lets others in who were kept out, and wakes the sleeping head. The word as it was.
     #[inline(always)]
     fn hand_back(&self, change: u32) -> u32 {
-        // ord: J4 pairs J1, J6, J8, J9, J10: our section comes before those of the next holders that it excluded
+        // ord: J4 pairs J1, J6, J8, J9, J10: our section comes before those of the next holders that it
+        // excluded
         let before = self.count.fetch_add(change, Release);
         if before & SLEEPER != 0 {
             kick_numbered::<P>((before & SLEEPER) as u16);
@@ -300,7 +313,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         before
     }
 
-    /// A reader comes and is counted. In, if it may; else the word as it was, and the addition has to be taken back.
+    /// A reader comes and is counted. In, if it may; else the word as it was, and the addition has to be
+    /// taken back.
     #[inline(always)]
     fn come_to_read(&self) -> Result<(), u32> {
         // ord: J1 pairs J4: the last writer's section comes before ours

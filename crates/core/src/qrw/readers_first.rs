@@ -1,17 +1,19 @@
-//! `qrw-readers-first`: readers get in beside readers, whoever waits, as POSIX threads expect it of Linux's default kind.
+//! `qrw-readers-first`: readers get in beside readers, whoever waits, as POSIX threads expect it of Linux's
+//! default kind.
 //!
 //! # Properties
 //!
-//! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there before it. It is passed by writers
-//!   until it has lost some races (`rw_head_polls`) and queues, and then as in [`QueuedRwLock`]. Writers wait in line among
-//!   themselves, and may be starved by readers.
+//! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there
+//!   before it. It is passed by writers until it has lost some races (`rw_head_polls`) and queues, and then
+//!   as in [`QueuedRwLock`]. Writers wait in line among themselves, and may be starved by readers.
 //! - Progress: a context that reads may read again, and may wait for others to read.
 //! - Timed: as [`QueuedRwLock`].
 //! - Memory: 12 bytes, and as [`QueuedRwLock`].
 //!
 //! # Invariant
 //!
-//! - **I6** A writer that waits for readers holds `writers`, so it is the only one, and does not hold the queue; so readers in the queue get in.
+//! - **I6** A writer that waits for readers holds `writers`, so it is the only one, and does not hold the
+//!   queue; so readers in the queue get in.
 use super::QueuedRwLock;
 use crate::lock::{ConstLock, RawLock};
 use crate::platform::Platform;
@@ -29,8 +31,8 @@ pub struct ReadersFirst<P: Platform> {
 }
 
 impl<P: Platform> QueuedRwLock<P> {
-    /// Waits until the calling context holds a read lock, and goes in beside readers, whoever waits. It queues when it loses races, so that writers
-    /// cannot pass it for ever.
+    /// Waits until the calling context holds a read lock, and goes in beside readers, whoever waits. It
+    /// queues when it loses races, so that writers cannot pass it for ever.
     #[inline]
     pub fn acquire_read_beside_readers(&self) -> Result<(), TooManyReaders> {
         if self.try_once_to_read_again()? == Some(true) { Ok(()) } else { self.acquire_read_after_race() }
@@ -42,7 +44,8 @@ impl<P: Platform> QueuedRwLock<P> {
         if self.races_to_read()? { Ok(()) } else { self.acquire_read() }
     }
 
-    /// [`acquire_read_beside_readers`](Self::acquire_read_beside_readers), up to the deadline. Whether it holds one.
+    /// [`acquire_read_beside_readers`](Self::acquire_read_beside_readers), up to the deadline. Whether it
+    /// holds one.
     pub fn acquire_read_beside_readers_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
         if self.races_to_read()? { Ok(true) } else { self.acquire_read_until(until) }
     }
@@ -57,8 +60,9 @@ impl<P: Platform> QueuedRwLock<P> {
         Ok(false)
     }
 
-    /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then: for those who keep the two parts of a
-    /// [`ReadersFirst`] apart. `writers` belongs to this lock, and to this function and the next one alone.
+    /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then:
+    /// for those who keep the two parts of a [`ReadersFirst`] apart. `writers` belongs to this lock, and to
+    /// this function and the next one alone.
     #[inline]
     pub fn acquire_write_letting_readers_in(&self, writers: &StanchionLock<P>) {
         if !self.acquire_write_at_once() {

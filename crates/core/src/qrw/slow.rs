@@ -1,5 +1,5 @@
-//! Those who could not have the lock at once: as newcomers for a short while, then in the queue. Each may have a deadline, at which it leaves the
-//! lock as if it had never come.
+//! Those who could not have the lock at once: as newcomers for a short while, then in the queue. Each may
+//! have a deadline, at which it leaves the lock as if it had never come.
 use super::word::{Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
@@ -51,7 +51,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         acquired == Ok(true)
     }
 
-    /// Waits until it is in or the deadline has passed: as a newcomer for a short while, then in the queue. Whether it is in.
+    /// Waits until it is in or the deadline has passed: as a newcomer for a short while, then in the queue.
+    /// Whether it is in.
     pub(super) fn acquire_in_queue(
         &self,
         want: Want,

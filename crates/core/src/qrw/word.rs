@@ -12,7 +12,8 @@ pub(super) const WRITER: u32 = 1 << 15;
 pub(super) const UPGRADABLE: u32 = 1 << 16;
 /// One reader.
 pub(super) const READER: u32 = 1 << 17;
-/// As many readers as are let in. The count has room for 20 479 more, for those that find out (their additions are taken back).
+/// As many readers as are let in. The count has room for 20 479 more, for those that find out (their
+/// additions are taken back).
 pub(super) const MOST: u32 = 3 << 12;
 
 const _: () = assert!(CpuId::LIMIT as u32 <= SLEEPER, "the greatest number plus one fits");
@@ -62,14 +63,15 @@ impl Want {
         }
     }
 
-    /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in: anybody until the head objects, and a writer
-    /// also while the head sleeps or has no CPU yet since it was kicked.
+    /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in: anybody until the
+    /// head objects, and a writer also while the head sleeps or has no CPU yet since it was kicked.
     #[inline(always)]
     fn may_pass(self, count: u32) -> bool {
         count & WAITING == 0 || (matches!(self, Want::Write) && count & SLEEPER != 0)
     }
 
-    /// Whether a newcomer that cannot go in polls in vain: a head without a CPU comes first, so the newcomer's is of more use to others.
+    /// Whether a newcomer that cannot go in polls in vain: a head without a CPU comes first, so the
+    /// newcomer's is of more use to others.
     #[inline(always)]
     pub(super) fn is_in_vain(self, count: u32) -> bool {
         count & WAITING != 0 && count & SLEEPER != 0 && !self.may_pass_in(count)

@@ -2,57 +2,69 @@
 //!
 //! # Motivation
 //!
-//! A queue that hands the lock to a waiter is lost as soon as that waiter has no CPU. A lock that anybody may take starves those who wait,
-//! and one whose waiters all try moves its line between CPUs instead of getting work done. This lock lets running contexts take it when it
-//! is free, keeps all waiters but one asleep, and bounds by time how long that one may be overtaken.
+//! A queue that hands the lock to a waiter is lost as soon as that waiter has no CPU. A lock that anybody may
+//! take starves those who wait, and one whose waiters all try moves its line between CPUs instead of getting
+//! work done. This lock lets running contexts take it when it is free, keeps all waiters but one asleep, and
+//! bounds by time how long that one may be overtaken.
 //!
 //! # Five rules
 //!
 //! 1. **Barging.** A running context takes a lock that is free, whoever waits.
-//! 2. **Adaptive spinning** (`spin.rs`). A context that finds it held spins for a while, and queues once it was overtaken too often. How long
-//!    spins are follows from whether they pay off.
-//! 3. **One heir, for a turn** (`waiter.rs`). Of those who queued, one at most is awake: the heir. A release wakes another one only if there is
-//!    none. Once the heir's turn has come, 0.2 ms after it was roused, nobody barges any more. On a hot lock it sleeps until then.
-//! 4. **Handing over the CPU** (`turn.rs`). If the heir's turn has come and it has no CPU, a context that is about to go on with the lock
-//!    sleeps in its place. If nobody knows where the heir waits for a CPU, that context gives away its slice, half a turn later.
-//! 5. **Near and urgent first** (`turn.rs`). The heir is the most urgent waiter if there are such of real-time priority, else one at home on the
-//!    releaser's CPU or NUMA node, unless it came much later than the first.
+//! 2. **Adaptive spinning** (`spin.rs`). A context that finds it held spins for a while, and queues once it
+//!    was overtaken too often. How long spins are follows from whether they pay off.
+//! 3. **One heir, for a turn** (`waiter.rs`). Of those who queued, one at most is awake: the heir. A release
+//!    wakes another one only if there is none. Once the heir's turn has come, 0.2 ms after it was roused,
+//!    nobody barges any more. On a hot lock it sleeps until then.
+//! 4. **Handing over the CPU** (`turn.rs`). If the heir's turn has come and it has no CPU, a context that is
+//!    about to go on with the lock sleeps in its place. If nobody knows where the heir waits for a CPU, that
+//!    context gives away its slice, half a turn later.
+//! 5. **Near and urgent first** (`turn.rs`). The heir is the most urgent waiter if there are such of
+//!    real-time priority, else one at home on the releaser's CPU or NUMA node, unless it came much later than
+//!    the first.
 //!
-//! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; how is told in `docs/default-lock.md`.
+//! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; how is told
+//! in `docs/default-lock.md`.
 //!
 //! # Provenance
 //!
-//! Ours. The parts are known: barging and parking are those of Boehm and of WebKit's locks, one heir is Dice's competitive succession,
-//! sleeping waiters that are not needed are Dice's Malthusian locks (2017), the asymmetric fence is Dice, Huang and Yang's (2001), the list
-//! that only owners walk is that of the slim reader-writer locks of Windows, near first is CNA (Dice and Kogan 2019).
+//! Ours. The parts are known: barging and parking are those of Boehm and of WebKit's locks, one heir is
+//! Dice's competitive succession, sleeping waiters that are not needed are Dice's Malthusian locks (2017),
+//! the asymmetric fence is Dice, Huang and Yang's (2001), the list that only owners walk is that of the slim
+//! reader-writer locks of Windows, near first is CNA (Dice and Kogan 2019).
 //!
 //! # Properties
 //!
-//! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for nearer ones that came up to `near_us` (1 ms) after it.
-//!   An heir is overtaken without bound for a turn (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so
-//!   two turns in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU, by running contexts, of
-//!   which the one on its CPU gives way within 16 acquisitions of the lock. Where sections are longer than `spin_ns`, an heir whose turn has come may
-//!   find the lock held and sleep again; each release rouses it, and there is no bound but chance.
-//!   `try_acquire` may always overtake.
-//! - Bound: with *n* waiters, whose holders run and whose sections are short, the longest wait is about *n* times one and a half turns, and
-//!   `near_us`: a due heir gets its CPU after half a turn more at the latest. 32 waiters: 10.6 ms.
-//! - Progress: needs the holder to run. A release that rouses ends once the lock can be given back before the heir has set *wake* again: the
-//!   spin of an heir is longer than that. No wait for another context's few instructions: not for links, not for an heir that is preempted.
-//!   Newcomers leave a free lock to an heir for some looks, 0.4 us.
-//! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the time has come.
-//! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left, contexts take naps instead of
-//!   queueing, and are overtaken without bound.
+//! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for nearer ones that came up
+//!   to `near_us` (1 ms) after it. An heir is overtaken without bound for a turn (`turn_us`, 0.2 ms; half as
+//!   long each time that it has gone back to sleep without the lock, so two turns in all); then, while it
+//!   runs, by those only who were past their look at the lock; while it has no CPU, by running contexts, of
+//!   which the one on its CPU gives way within 16 acquisitions of the lock. Where sections are longer than
+//!   `spin_ns`, an heir whose turn has come may find the lock held and sleep again; each release rouses it,
+//!   and there is no bound but chance. `try_acquire` may always overtake.
+//! - Bound: with *n* waiters, whose holders run and whose sections are short, the longest wait is about *n*
+//!   times one and a half turns, and `near_us`: a due heir gets its CPU after half a turn more at the latest.
+//!   32 waiters: 10.6 ms.
+//! - Progress: needs the holder to run. A release that rouses ends once the lock can be given back before the
+//!   heir has set *wake* again: the spin of an heir is longer than that. No wait for another context's few
+//!   instructions: not for links, not for an heir that is preempted. Newcomers leave a free lock to an heir
+//!   for some looks, 0.4 us.
+//! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the
+//!   time has come.
+//! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left,
+//!   contexts take naps instead of queueing, and are overtaken without bound.
 //! - Wake-ups: one for each waiter, and one more for each spin of an heir that ends in vain.
-//! - After a release the lock's second byte is read once more, and if somebody has to be woken, the lock may be taken again for that: **the
-//!   lock must stay there until `release` returns**. In worlds whose [`Platform::release_then_look`] looks for marks before it releases, it need not.
-//! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt) spins in the order of arrival; where [`Platform::paravirt`] says no,
-//!   waiters poll instead of sleeping.
+//! - After a release the lock's second byte is read once more, and if somebody has to be woken, the lock may
+//!   be taken again for that: **the lock must stay there until `release` returns**. In worlds whose
+//!   [`Machine::release_then_look`](crate::Machine::release_then_look) looks for marks before it releases, it
+//!   need not.
+//! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt) spins in the order of arrival; where
+//!   [`Machine::paravirt`](crate::Machine::paravirt) says no, waiters poll instead of sleeping.
 //!
 //! # The word, `(newest waiter, flags, count)`
 //!
-//! The first byte counts: odd while held, one more with each acquisition and each release. So a spinning context sees how often it was
-//! overtaken, for nothing. Flags: 1 *a release must wake somebody*, 2 *no barging*, 4–32 *how often spins were in vain*, 64 *somebody is urgent*,
-//! 128 *never sleeps*.
+//! The first byte counts: odd while held, one more with each acquisition and each release. So a spinning
+//! context sees how often it was overtaken, for nothing. Flags: 1 *a release must wake somebody*, 2 *no
+//! barging*, 4–32 *how often spins were in vain*, 64 *somebody is urgent*, 128 *never sleeps*.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -64,18 +76,24 @@
 //!
 //! # Invariants
 //!
-//! - **I1** The count is odd exactly while some context holds the lock; it becomes odd by compare-exchange only.
-//! - **I2** If there is a queue and nobody owns the lock, then a waiter is roused, or the flag *wake* is set, or a waiter is between having
-//!   added its node to an empty queue and its first look. So somebody will look at the lock, or the next release will rouse somebody.
-//! - **I3** An heir that goes to sleep says *waiting* in its node, then sets *wake*, passes the heavy barrier, and looks at the lock once
-//!   more. A release that it does not see by then comes after the barrier, and sees the flag.
-//! - **I4** Only owners rouse, and they clear *wake* before they look whom to. So the flag that an heir sets meanwhile stays.
+//! - **I1** The count is odd exactly while some context holds the lock; it becomes odd by compare-exchange
+//!   only.
+//! - **I2** If there is a queue and nobody owns the lock, then a waiter is roused, or the flag *wake* is set,
+//!   or a waiter is between having added its node to an empty queue and its first look. So somebody will look
+//!   at the lock, or the next release will rouse somebody.
+//! - **I3** An heir that goes to sleep says *waiting* in its node, then sets *wake*, passes the heavy
+//!   barrier, and looks at the lock once more. A release that it does not see by then comes after the
+//!   barrier, and sees the flag.
+//! - **I4** Only owners rouse, and they clear *wake* before they look whom to. So the flag that an heir sets
+//!   meanwhile stays.
 //! - **I5** An owner that leaves the queue sets *wake* if others are in it and none is roused.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (ST4) against acquiring claims (ST1). No lost wake-up: flag (ST6), heavy barrier, look at the lock (ST7) against
-//! store to the lock, look at the flags (ST4, in [`Platform::release_then_look`]). The queue: SQ1 against SQ5. Nodes: ND5 against ND6.
+//! Mutual exclusion: release (ST4) against acquiring claims (ST1). No lost wake-up: flag (ST6), heavy
+//! barrier, look at the lock (ST7) against store to the lock, look at the flags (ST4, in
+//! [`Machine::release_then_look`](crate::Machine::release_then_look)). The queue: SQ1 against SQ5. Nodes: ND5
+//! against ND6.
 pub mod queue;
 mod spin;
 mod turn;
@@ -92,8 +110,8 @@ use crate::transitions::{Field, Table, Word};
 pub(crate) use word::NO_BARGING;
 use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 
-/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits but more urgent waiters, as the
-/// queue of a reader-writer lock needs it.
+/// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits but more urgent
+/// waiters, as the queue of a reader-writer lock needs it.
 #[repr(C, align(4))]
 pub struct StanchionLock<P: Platform, const IN_ORDER: bool = false> {
     /// I1
@@ -142,7 +160,8 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
         let free = self.count_when_free();
         TRANSITIONS.check(Field::Locked, || self.count.peek() & HELD, 0u8);
         // ST4: stores the count (release), then reads the flags: the light side of the pair with ST7.
-        // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see this left its flag for us
+        // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see
+        // this left its flag for us
         match P::release_then_look(&self.count, free, &self.flags, WAKE) {
             Released::Unmarked => {}
             Released::Held => self.release_rousing(),
@@ -174,7 +193,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         Self { count: P::U8::new(0), flags: P::U8::new(flags), newest: P::U16::new(0) }
     }
 
-    /// Rule 1: takes the lock if it is free and no waiter objects. What the count was; the error says the same of a lock that was not taken.
+    /// Rule 1: takes the lock if it is free and no waiter objects. What the count was; the error says the
+    /// same of a lock that was not taken.
     #[inline(always)]
     fn barge(&self) -> Result<u8, u8> {
         // ord: ST8 alone: a guess, the compare-exchange decides
@@ -186,7 +206,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Takes the lock if it is free; `count` is what it was a moment ago. Others may have had the lock meanwhile, and left it free.
+    /// Takes the lock if it is free; `count` is what it was a moment ago. Others may have had the lock
+    /// meanwhile, and left it free.
     #[inline(always)]
     fn claim(&self, mut count: u8) -> bool {
         while count & HELD == 0 {
@@ -199,7 +220,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         false
     }
 
-    /// What the owner releases the lock with. It is even whatever the count is: a lock that nobody holds stays free.
+    /// What the owner releases the lock with. It is even whatever the count is: a lock that nobody holds
+    /// stays free.
     #[inline(always)]
     fn count_when_free(&self) -> u8 {
         // ord: ST3 alone: the owner alone changes it
@@ -229,7 +251,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         let mut before = self.flags();
         loop {
             let after = change(before);
-            // ord: ST6 pairs ST5: what we said in our node comes before the flag; before ST7 stands the heavy barrier
+            // ord: ST6 pairs ST5: what we said in our node comes before the flag; before ST7 stands the heavy
+            // barrier
             // ord: ST5 pairs ST6: who set a flag that we clear has said why in its node
             match self.flags.compare_exchange(before, after, AcqRel, Relaxed) {
                 Ok(_) => return TRANSITIONS.check(Field::Pending, || before & MARKS, after & MARKS),
@@ -275,8 +298,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// A flag was set while the lock was released. Only an owner rouses: takes the lock again for that, unless somebody else has it, who
-    /// finds the flag then.
+    /// A flag was set while the lock was released. Only an owner rouses: takes the lock again for that,
+    /// unless somebody else has it, who finds the flag then.
     #[cold]
     #[inline(never)]
     fn rouse_after_release(&self) {

@@ -11,15 +11,20 @@
 //!                 └──────────── oldest ───────────────────┘               last owner linked
 //! ```
 //!
-//! A waiter adds itself by one compare-exchange of `newest`; its own node says who came before. Nobody has to wait for anybody's link.
-//! The owner that needs the queue follows `older` from the newest node to the one that an owner has linked before, which knows the oldest,
-//! and leaves the links the other way round. So each node is passed once, and taking one out of the middle is four stores.
+//! A waiter adds itself by one compare-exchange of `newest`; its own node says who came before. Nobody has to
+//! wait for anybody's link. The owner that needs the queue follows `older` from the newest node to the one
+//! that an owner has linked before, which knows the oldest, and leaves the links the other way round. So each
+//! node is passed once, and taking one out of the middle is four stores.
 //!
 //! Invariants:
-//! - **Q1** `older` of a node is written by its waiter before it is added, and by owners after that. `newer` and `oldest` are the owners'.
-//! - **Q2** Between two owners exactly one node of a queue that was ever linked has `oldest` set: the newest of that time.
-//! - **Q3** A node leaves the queue only by an owner's hands: its own waiter's that acquired the lock, or another's that found it abandoned.
-//! - **Q4** Nodes stand in the order in which they were added, but for one that an owner has put to the front to rouse it (rule 5).
+//! - **Q1** `older` of a node is written by its waiter before it is added, and by owners after that. `newer`
+//!   and `oldest` are the owners'.
+//! - **Q2** Between two owners exactly one node of a queue that was ever linked has `oldest` set: the newest
+//!   of that time.
+//! - **Q3** A node leaves the queue only by an owner's hands: its own waiter's that acquired the lock, or
+//!   another's that found it abandoned.
+//! - **Q4** Nodes stand in the order in which they were added, but for one that an owner has put to the front
+//!   to rouse it (rule 5).
 use super::StanchionLock;
 use super::word::TRANSITIONS;
 use crate::machine::Atomic;
@@ -45,7 +50,8 @@ pub(super) struct Queue<'a, P: Platform> {
     newest: &'a P::U16,
 }
 
-/// Follows a cell of a node. The owners' own writes, and what waiters wrote before they were added (SQ1), come with the lock.
+/// Follows a cell of a node. The owners' own writes, and what waiters wrote before they were added (SQ1),
+/// come with the lock.
 #[inline(always)]
 fn follow<P: Platform>(cell: &P::U16) -> Option<NodeId> {
     // ord: SQ2 alone: written by owners, whose sections the lock orders, or published by SQ1
@@ -70,7 +76,8 @@ impl<'a, P: Platform> Queue<'a, P> {
         self.domain.wait_node(id)
     }
 
-    /// Adds the node of the calling context, which `prepare` gets ready: it is told whether it is the only one. Returns that.
+    /// Adds the node of the calling context, which `prepare` gets ready: it is told whether it is the only
+    /// one. Returns that.
     pub(super) fn add(&self, me: NodeId, mut prepare: impl FnMut(bool)) -> bool {
         let node = self.node(me);
         put::<P>(&node.newer, None);
@@ -81,7 +88,8 @@ impl<'a, P: Platform> Queue<'a, P> {
             put::<P>(&node.older, NodeId::new(before));
             prepare(before == NodeId::NONE);
             // o,f,* -> n,f,*
-            // ord: SQ1 pairs SQ5, SQ6: our node is ready before an owner finds it, and those that were added before it stay so
+            // ord: SQ1 pairs SQ5, SQ6: our node is ready before an owner finds it, and those that were added
+            // before it stay so
             match self.newest.compare_exchange(before, me.raw(), AcqRel, Relaxed) {
                 Ok(_) => {
                     TRANSITIONS.check(Field::Tail, || before, me.raw());
@@ -92,11 +100,13 @@ impl<'a, P: Platform> Queue<'a, P> {
         }
     }
 
-    /// For a waiter that is about to be added: takes over a node that a waiter of the same lock has abandoned, and stands in its place,
-    /// awake: that waiter may have been the heir. It looks at the `newest` few. So waits that are given up and begun anew, while the lock is
-    /// held, do not use up all nodes.
+    /// For a waiter that is about to be added: takes over a node that a waiter of the same lock has
+    /// abandoned, and stands in its place, awake: that waiter may have been the heir. It looks at the
+    /// `newest` few. So waits that are given up and begun anew, while the lock is held, do not use up all
+    /// nodes.
     pub(super) fn take_over(&self, newest: usize) -> Option<NodeId> {
-        // ord: SQ6 pairs SQ1: the node is ready; those behind it may not be in this queue any more, which the tag decides
+        // ord: SQ6 pairs SQ1: the node is ready; those behind it may not be in this queue any more, which the
+        // tag decides
         let mut next = NodeId::new(self.newest.load(Acquire));
         for _ in 0..newest {
             let node = self.node(next?);
@@ -138,8 +148,8 @@ impl<'a, P: Platform> Queue<'a, P> {
         Some(Ends { oldest, newest })
     }
 
-    /// Whether `id` waits for this lock. It does, but in the child of a `fork`, where those who waited do not exist, and their nodes may be
-    /// other waits' by now.
+    /// Whether `id` waits for this lock. It does, but in the child of a `fork`, where those who waited do not
+    /// exist, and their nodes may be other waits' by now.
     fn is_ours(&self, id: NodeId) -> bool {
         // ord: SQ10 alone: published by SQ1
         self.node(id).lock.load(Relaxed) == self.lock

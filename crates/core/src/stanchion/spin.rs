@@ -2,15 +2,18 @@
 //!
 //! The lock counts its acquisitions, so whoever looks twice knows how often it was overtaken in between.
 //!
-//! - *Not overtaken*: the same holder is still at work. Looking costs nobody anything, as the line stays; the pause is short.
-//! - *Overtaken*: the lock changes hands, and each look takes the line away from whoever uses it. The next pause is twice as long, up to
-//!   [`Tunable::BackoffNanos`]. A newcomer that was overtaken [`Tunable::Overtakings`] times queues.
-//! - *Hot*: so many acquisitions in one pause took less than a short pause each. One CPU alone gets more done with such a lock than two. An
-//!   heir stops looking, and sleeps for a turn (rule 3).
+//! - *Not overtaken*: the same holder is still at work. Looking costs nobody anything, as the line stays; the
+//!   pause is short.
+//! - *Overtaken*: the lock changes hands, and each look takes the line away from whoever uses it. The next
+//!   pause is twice as long, up to [`Tunable::BackoffNanos`]. A newcomer that was overtaken
+//!   [`Tunable::Overtakings`] times queues.
+//! - *Hot*: so many acquisitions in one pause took less than a short pause each. One CPU alone gets more done
+//!   with such a lock than two. An heir stops looking, and sleeps for a turn (rule 3).
 //!
-//! A spin ends after [`Tunable::SpinNanos`]. Where spins end in vain, because holders sleep or have no CPU, each makes the next half as long,
-//! down to some looks. One that ends with the lock makes them longer again. The lock itself remembers this, in four bits ([`Vain`]); one
-//! acquisition in 64 has spins of full length, to find out that times have changed.
+//! A spin ends after [`Tunable::SpinNanos`]. Where spins end in vain, because holders sleep or have no CPU,
+//! each makes the next half as long, down to some looks. One that ends with the lock makes them longer again.
+//! The lock itself remembers this, in four bits ([`Vain`]); one acquisition in 64 has spins of full length,
+//! to find out that times have changed.
 use super::word::{HELD, VAIN, acquisitions};
 use crate::Tunable;
 use crate::machine::Atomic;
@@ -118,8 +121,8 @@ impl Vain {
         if is_trial { full } else { full >> self.0 }
     }
 
-    /// After a spin of `spent` nanoseconds that ended with the lock: the next one is to be twice as long as this one was, at least, and
-    /// longer than it would have been.
+    /// After a spin of `spent` nanoseconds that ended with the lock: the next one is to be twice as long as
+    /// this one was, at least, and longer than it would have been.
     pub(super) fn paid_off(self, spent: u32, full: u32) -> Self {
         let enough = (full / spent.saturating_mul(2).max(1)).checked_ilog2().unwrap_or(0);
         Self(self.0.saturating_sub(1).min(enough as u8))

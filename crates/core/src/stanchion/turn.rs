@@ -1,12 +1,13 @@
 //! Rules 4 and 5: whom an owner rouses, and when it gives its CPU to the heir.
 //!
-//! A context that is roused while no CPU is idle stands in line for the CPU of whoever roused it, if that is where it ran before; else it
-//! may stand in line for that one as well. So an owner rouses waiters at home on its own CPU where it can, and notes in their node that
-//! they wait for this CPU.
+//! A context that is roused while no CPU is idle stands in line for the CPU of whoever roused it, if that is
+//! where it ran before; else it may stand in line for that one as well. So an owner rouses waiters at home on
+//! its own CPU where it can, and notes in their node that they wait for this CPU.
 //!
-//! Without rule 4, the heir gets its CPU when the system takes it away from another context, some milliseconds later, and meanwhile nobody else is
-//! roused: a rotation of all waiters takes as many time slices as there are waiters. A context that gives its CPU away at a moment at which
-//! it does not hold the lock is not preempted while it does.
+//! Without rule 4, the heir gets its CPU when the system takes it away from another context, some
+//! milliseconds later, and meanwhile nobody else is roused: a rotation of all waiters takes as many time
+//! slices as there are waiters. A context that gives its CPU away at a moment at which it does not hold the
+//! lock is not preempted while it does.
 use super::StanchionLock;
 use super::queue::{Ends, Queue};
 use super::word::{HELD, URGENT, WAKE};
@@ -20,7 +21,8 @@ use crate::platform::Domain;
 use crate::platform::Platform;
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
-    /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be woken, once the lock is released.
+    /// For the owner, whom the flag *wake* has told: chooses an heir, unless there is one. Who is to be
+    /// woken, once the lock is released.
     pub(super) fn rouse_heir(&self, domain: &P::Domain) -> Option<NodeId> {
         debug_assert_ne!(self.count.peek() & HELD, 0, "only owners rouse (I4)");
         self.change_flags(|flags| flags & !WAKE); // before looking, I4
@@ -51,7 +53,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest. In order, the nearby ones wait their turn.
+    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest. In order,
+    /// the nearby ones wait their turn.
     fn choose(&self, queue: &Queue<'_, P>, ends: Ends) -> NodeId {
         if self.spins_only() {
             return ends.oldest;
@@ -69,8 +72,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
     }
 
-    /// Rule 4, for the owner that barged: if the heir's turn has come and it waits for this CPU, lets it have that, and queues. Returns as
-    /// owner.
+    /// Rule 4, for the owner that barged: if the heir's turn has come and it waits for this CPU, lets it have
+    /// that, and queues. Returns as owner.
     #[cold]
     #[inline(never)]
     pub(super) fn look_around(&self) {
@@ -114,7 +117,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         if !heir.is_due(half) {
             return GivesWay::No; // it may be on its way to another CPU
         }
-        // Nobody knows where the heir stands. Whoever is at home here may have this CPU; the heir keeps its turn.
+        // Nobody knows where the heir stands. Whoever is at home here may have this CPU; the heir keeps its
+        // turn.
         if let Some(waiter) = first(&queue, ends, State::Waiting, is_at_home(here))
             && rouse(&queue, waiter)
         {
@@ -165,7 +169,8 @@ fn is_at_home<P: Platform>(here: u32) -> impl Fn(&WaitNode<P>) -> bool {
     move |node| node.home.load(Relaxed) == here
 }
 
-/// The first waiter at home on this CPU, else on this NUMA node, unless the oldest has waited for much longer.
+/// The first waiter at home on this CPU, else on this NUMA node, unless the oldest has waited for much
+/// longer.
 fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     // ord: SU5 alone: published by SQ1
     let since = |id| queue.node(id).since.load(Relaxed);
@@ -196,7 +201,8 @@ fn most_urgent<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> 
     found
 }
 
-/// Makes a waiter an heir, whose turn comes later. Whether it still waited. The caller wakes it, once it has released the lock.
+/// Makes a waiter an heir, whose turn comes later. Whether it still waited. The caller wakes it, once it has
+/// released the lock.
 fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {
     let node = queue.node(id);
     let tag = node.tag();

@@ -12,7 +12,8 @@ use crate::order::Relaxed;
 use crate::platform::Domain;
 use crate::platform::Platform;
 
-/// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU then.
+/// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU
+/// then.
 const FREE_LOOKS: u32 = 16;
 
 /// What has become of an heir, or of any waiter, that was about to compete no more.
@@ -39,7 +40,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         self.claim(self.count.load(Relaxed))
     }
 
-    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it. Whether we own it.
+    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it. Whether we
+    /// own it.
     fn spin_as_newcomer(&self, count: u8) -> bool {
         if self.is_in_order() {
             return !self.has_queue() && self.try_now();
@@ -156,8 +158,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         });
     }
 
-    /// In order, who has taken over a place waits in it. As in I3, the next release sees the flag, or we see the lock free, and rouse who is next.
-    /// Where no barrier can be had, we stay until one of the two has happened, deadline or not: else our node may be left to nobody.
+    /// In order, who has taken over a place waits in it. As in I3, the next release sees the flag, or we see
+    /// the lock free, and rouse who is next. Where no barrier can be had, we stay until one of the two has
+    /// happened, deadline or not: else our node may be left to nobody.
     fn step_back(&self) {
         let waiting = self.node.tag().with(State::Waiting);
         self.node.set(State::Waiting);
@@ -238,13 +241,15 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         })
     }
 
-    /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until then. Whether we own it.
+    /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until
+    /// then. Whether we own it.
     fn compete(&mut self) -> bool {
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        // Once our turn has come, whoever rouses us has this time to find the flag *wake* cleared, and to release.
+        // Once our turn has come, whoever rouses us has this time to find the flag *wake* cleared, and to
+        // release.
         let budget = if IN_ORDER || self.node.is_due(0) { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
@@ -312,7 +317,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
     }
 
-    /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the last moment. Whether we own it.
+    /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the
+    /// last moment. Whether we own it.
     fn sleep_unless_free(&mut self) -> bool {
         if self.lock.spins_only() || !P::paravirt() {
             return false;
@@ -328,14 +334,15 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         matches!(became, Became::Owner)
     }
 
-    /// As heir: our node says from now on that we do not compete, and the next release rouses somebody, unless the lock is free at the last
-    /// moment (I3).
+    /// As heir: our node says from now on that we do not compete, and the next release rouses somebody,
+    /// unless the lock is free at the last moment (I3).
     fn step_down(&mut self, down: Tag) -> Became {
         self.stop_objecting();
         self.node.set(down.state());
         self.lock.change_flags(|flags| flags | WAKE);
         if !P::heavy_barrier() {
-            // The next release may miss the flag: competes on, unless somebody has taken that from us meanwhile.
+            // The next release may miss the flag: competes on, unless somebody has taken that from us
+            // meanwhile.
             P::count(Event::PvNoBarrier);
             P::yield_slice();
             return if self.node.change(down, State::Roused) { Became::Heir } else { Became::Idle };
@@ -358,7 +365,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         self.queue.domain.give_back(self.me);
     }
 
-    /// The deadline has passed: leaves the node in the queue for an owner to take out, unless we are roused, or own the lock, at the last moment.
+    /// The deadline has passed: leaves the node in the queue for an owner to take out, unless we are roused,
+    /// or own the lock, at the last moment.
     fn give_up(&mut self) -> Became {
         let tag = self.node.tag();
         let abandoned = tag.with(State::Abandoned);

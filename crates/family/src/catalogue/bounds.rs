@@ -6,21 +6,26 @@ pub(super) const PASSING_STRICT: Overtaking = Overtaking::WhileItLooks { looks: 
 
 /// A waiter of `cna` is overtaken so often by each other context.
 ///
-/// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. The rest is while the waiter stands in the
-/// secondary queue. There a context that came later goes ahead of it if it runs on the preferred NUMA node. That ends with the
-/// threshold, which is 2 µs or twenty steps here. A head that sorts the queue later than that has it flushed when it leaves.
+/// Once as in `qspin`: by an acquisition that was past its look when the waiter queued. The rest is while the
+/// waiter stands in the secondary queue. There a context that came later goes ahead of it if it runs on the
+/// preferred NUMA node. That ends with the threshold, which is 2 µs or twenty steps here. A head that sorts
+/// the queue later than that has it flushed when it leaves.
 ///
-/// To acquire ahead a second time, a context releases, queues again (14 steps), becomes head and sorts. The context in front of it has to do
-/// the same, and twenty steps are too few for both. So a context acquires ahead once while heads sort in time. It does so once more if the
-/// last of those heads makes it head: it finds the time to be over, and flushes the secondary queue when it leaves.
+/// To acquire ahead a second time, a context releases, queues again (14 steps), becomes head and sorts. The
+/// context in front of it has to do the same, and twenty steps are too few for both. So a context acquires
+/// ahead once while heads sort in time. It does so once more if the last of those heads makes it head: it
+/// finds the time to be over, and flushes the secondary queue when it leaves.
 pub(super) const BY_NUMA_NODE: Overtaking = Overtaking::AtMost(3);
 
-/// A NUMA node that queues for `hmcs` waits for those in front, each for one turn. A turn is two acquisitions here, and the first is that of the
-/// context that had queued its node, so a context has one of them. It may have one more, by which it was past its look when the waiter's node queued.
+/// A NUMA node that queues for `hmcs` waits for those in front, each for one turn. A turn is two acquisitions
+/// here, and the first is that of the context that had queued its node, so a context has one of them. It may
+/// have one more, by which it was past its look when the waiter's node queued.
 pub(super) const BY_NUMA_TURN: Overtaking = Overtaking::AtMost(2);
 
-/// A waiter of `malthusian` waits for so many releases, of which every other one at most grants the same context.
+/// A waiter of `malthusian` waits for so many releases, of which every other one at most grants the same
+/// context.
 ///
-/// Here every second release while somebody is aside recalls the eldest, and each other one takes somebody out of the queue ahead of the
-/// waiter: of as many as there are others, two releases each. The same again once it is aside itself, where the others may be older.
+/// Here every second release while somebody is aside recalls the eldest, and each other one takes somebody
+/// out of the queue ahead of the waiter: of as many as there are others, two releases each. The same again
+/// once it is aside itself, where the others may be older.
 pub(super) const ASIDE: Overtaking = Overtaking::ForEachOther(2);

@@ -1,11 +1,13 @@
-//! The catalogue of all locks: the rows of the product, [`stanchion_core::catalogue`], and those of this crate.
+//! The catalogue of all locks: the rows of the product, [`stanchion_core::catalogue`], and those of this
+//! crate.
 //!
 //! Worlds, commands and pages take their lists from here. [`for_each_mutex!`](crate::for_each_mutex) and
-//! [`for_each_rwlock!`](crate::for_each_rwlock) hand the rows, with the types of the locks, to a macro of the caller; [`MUTEXES`] and
-//! [`RWLOCKS`] have the same rows as data.
+//! [`for_each_rwlock!`](crate::for_each_rwlock) hand the rows, with the types of the locks, to a macro of the
+//! caller; [`MUTEXES`] and [`RWLOCKS`] have the same rows as data.
 //!
-//! A new lock takes five places: its file, its row (`mutexes.rs` or `rwlocks.rs`), its word (`stated.rs`; and in `bounds.rs` a bound that needs
-//! an argument), its mutants (`mutants/NAME.toml`), and its prose (`docs/locks.md`).
+//! A new lock takes five places: its file, its row (`mutexes.rs` or `rwlocks.rs`), its word (`stated.rs`; and
+//! in `bounds.rs` a bound that needs an argument), its mutants (`mutants/NAME.toml`), and its prose
+//! (`docs/locks.md`).
 mod bounds;
 mod mutexes;
 mod rwlocks;

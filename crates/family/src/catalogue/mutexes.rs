@@ -9,7 +9,8 @@ use stanchion_core::catalogue::{
     Waits::{Sleep, Spin, Yield},
 };
 
-/// Hands all mutexes to another macro, as [`stanchion_core::for_each_mutex!`] does with those of the product, which come first.
+/// Hands all mutexes to another macro, as [`stanchion_core::for_each_mutex!`] does with those of the product,
+/// which come first.
 #[macro_export]
 macro_rules! for_each_mutex {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {

@@ -9,7 +9,8 @@ use stanchion_core::catalogue::{
     Waits::Spin,
 };
 
-/// Hands all reader-writer locks to another macro, as [`stanchion_core::for_each_rwlock!`] does with those of the product, which come first.
+/// Hands all reader-writer locks to another macro, as [`stanchion_core::for_each_rwlock!`] does with those of
+/// the product, which come first.
 #[macro_export]
 macro_rules! for_each_rwlock {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {

@@ -6,10 +6,11 @@ use stanchion_core::catalogue::{AfterRelease, InOrder, Programs, SecondByte, Sta
 const LINKS_AND_STATES: &[usize] = &[1_000, 1_001, 1_008, 1_009];
 /// The same with what a head hands on to the next: all of a node, but for the cells of other locks.
 const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009, 1_011, 1_012, 1_013];
-/// The second byte of the lock, which one head after the other writes, and of a node the link, the state and the place.
+/// The second byte of the lock, which one head after the other writes, and of a node the link, the state and
+/// the place.
 const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
-/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the other stores to them,
-/// and releasers consume them at any time.
+/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the
+/// other stores to them, and releasers consume them at any time.
 const SLEEPERS: &[usize] = &[2_003, 2_005];
 
 pub(super) const BYTE: Stated = Stated::HELD;
@@ -61,8 +62,8 @@ pub(super) const HMCS: Stated = Stated {
 pub(super) const UNFAIR_Q: Stated = Stated {
     fields: &[(0, "locked"), (2, "tail")],
     tail: Tail::Nodes,
-    // A thief that leaves the end of its queue clears a link by exchange, unless somebody else has stored there: those two are
-    // not ordered, two stores are.
+    // A thief that leaves the end of its queue clears a link by exchange, unless somebody else has stored
+    // there: those two are not ordered, two stores are.
     in_order: InOrder { plain_stores: &[1_000, 1_008], ..InOrder::NOTHING },
     programs: &[Programs::Queueing],
     ..Stated::HELD
@@ -105,8 +106,8 @@ pub(super) const PV_QSPIN_POLICY: Stated =
     Stated { programs: &[Programs::Policy], ..PV_QSPIN_KICK_AT_UNLOCK };
 pub(super) const PV_QSPIN_KICK_AHEAD: Stated =
     Stated { programs: &[Programs::Policy, Programs::KickingAhead], ..PV_QSPIN_POLICY };
-/// The pending waiter has the lock's second byte to itself, and whoever finds it there queues; so the bound stays. It and a head write that
-/// byte in either order.
+/// The pending waiter has the lock's second byte to itself, and whoever finds it there queues; so the bound
+/// stays. It and a head write that byte in either order.
 pub(super) const PV_QSPIN_PENDING: Stated = Stated {
     unreachable: &[THIEVES],
     in_order: InOrder::NOTHING.stores(LINKS_AND_STATES),

@@ -1,34 +1,39 @@
-//! `owner-qspin`: the queued spin lock that knows its owner, lets newcomers steal until its head objects, and lends time.
+//! `owner-qspin`: the queued spin lock that knows its owner, lets newcomers steal until its head objects, and
+//! lends time.
 //!
 //! # Motivation
 //!
-//! On a machine whose virtual CPUs are preempted, a queue is only as fast as its slowest member. This lock lets newcomers
-//! take a free lock ahead of the queue for a while, and lets waiters give their time to an owner, or a waiter in front, that does
-//! not run. Nobody halts, so no wake-up can be lost.
+//! On a machine whose virtual CPUs are preempted, a queue is only as fast as its slowest member. This lock
+//! lets newcomers take a free lock ahead of the queue for a while, and lets waiters give their time to an
+//! owner, or a waiter in front, that does not run. Nobody halts, so no wake-up can be lost.
 //!
 //! # Provenance
 //!
-//! The native queued spin lock of 64-bit powerpc (2022), described in `reference/algorithms.md` section 8.4, which replaced
-//! the port announced in 2020. What differs, and why:
-//! - The word is two halves, each an atomic of its own, because mixed sizes are not to be had. What the original does by one
-//!   load-linked/store-conditional of 32 bits takes two steps here; the price is stated below.
-//! - The tail names a node and not only a CPU. The original has 15 bits for the CPU and finds the node by looking for the lock's
-//!   address among the four of that CPU, which went wrong when an interrupt met a node that still held the address of an earlier
-//!   queueing (corrected in 2024). Here the tail has the nesting level, so **the hazard of a stale node cannot exist**, and contexts
-//!   numbered 8191 and above go without a node: slower, never wrong. What becomes of a tail without the level is kept as
-//!   `busted-levelless-tail`.
-//! - The hand-over releases: the new head's objection must come after the old one's was withdrawn, or it is withdrawn with it.
-//! - A stealer that claims in two halves always uses a compare-exchange, so switching stealing on and off needs no grace period.
+//! The native queued spin lock of 64-bit powerpc (2022), described in `reference/algorithms.md` section 8.4,
+//! which replaced the port announced in 2020. What differs, and why:
+//! - The word is two halves, each an atomic of its own, because mixed sizes are not to be had. What the
+//!   original does by one load-linked/store-conditional of 32 bits takes two steps here; the price is stated
+//!   below.
+//! - The tail names a node and not only a CPU. The original has 15 bits for the CPU and finds the node by
+//!   looking for the lock's address among the four of that CPU, which went wrong when an interrupt met a node
+//!   that still held the address of an earlier queueing (corrected in 2024). Here the tail has the nesting
+//!   level, so **the hazard of a stale node cannot exist**, and contexts numbered 8191 and above go without a
+//!   node: slower, never wrong. What becomes of a tail without the level is kept as `busted-levelless-tail`.
+//! - The hand-over releases: the new head's objection must come after the old one's was withdrawn, or it is
+//!   withdrawn with it.
+//! - A stealer that claims in two halves always uses a compare-exchange, so switching stealing on and off
+//!   needs no grace period.
 //!
 //! # Properties
 //!
 //! - Fairness: FIFO among waiters, but newcomers overtake the queue until its head has polled
-//!   [`Tunable::HeadSpins`] times (times [`Tunable::SleepyLockFactor`], if the owner is not running). Then it forbids stealing, and
-//!   **each other context acquires at most once more** before the head: one that had read the upper half just before may still
-//!   claim the lower. With one word there would be no such acquisition. That is what the split costs. Contexts without a
-//!   node respect the head, too, but nobody respects them.
-//! - Progress: somebody gets a free lock, until the head forbids stealing; from then on none while the head is preempted, but waiters
-//!   behind it give it their time.
+//!   [`Tunable::HeadSpins`] times (times [`Tunable::SleepyLockFactor`], if the owner is not running). Then it
+//!   forbids stealing, and **each other context acquires at most once more** before the head: one that had
+//!   read the upper half just before may still claim the lower. With one word there would be no such
+//!   acquisition. That is what the split costs. Contexts without a node respect the head, too, but nobody
+//!   respects them.
+//! - Progress: somebody gets a free lock, until the head forbids stealing; from then on none while the head
+//!   is preempted, but waiters behind it give it their time.
 //! - Memory: 4 bytes a lock, four nodes a context. Release is one store of two bytes.
 //!
 //! # The word
@@ -68,21 +73,23 @@
 //!
 //! # Invariants
 //!
-//! - **I1** The locked bit is 1 exactly while some context holds the lock; the lower half changes from 0 only by
-//!   compare-exchange.
-//! - **I2** The sleepy bit is set only by an exchange of a locked lower half, and the release drops both together. So a free
-//!   lower half is zero, and the claim needs to expect nothing else.
-//! - **I3** The must-queue bit is changed only by the head, or by the owner that was head until just now. They take turns,
-//!   because the owner changes it before it hands the headship over.
-//! - **I4** A node's `next` is written once after its context published it, by the context that displaced it from the tail.
-//! - **I5** A node's `state` is written by its own context before it is published, after that only by the context in front: WAIT and
-//!   TOLD (the owner does not run) any number of times, then HEAD once.
+//! - **I1** The locked bit is 1 exactly while some context holds the lock; the lower half changes from 0 only
+//!   by compare-exchange.
+//! - **I2** The sleepy bit is set only by an exchange of a locked lower half, and the release drops both
+//!   together. So a free lower half is zero, and the claim needs to expect nothing else.
+//! - **I3** The must-queue bit is changed only by the head, or by the owner that was head until just now.
+//!   They take turns, because the owner changes it before it hands the headship over.
+//! - **I4** A node's `next` is written once after its context published it, by the context that displaced it
+//!   from the tail.
+//! - **I5** A node's `state` is written by its own context before it is published, after that only by the
+//!   context in front: WAIT and TOLD (the owner does not run) any number of times, then HEAD once.
 //!
 //! ## Memory orderings
 //!
-//! Exclusion: the release store (O4) against the claims (O1, O2). The queue: a node is ready before it is published (O5
-//! with itself and O6), a link leads to a node that is ready (O6, O7), and headship is handed over by O8 to O9, which also puts the
-//! two heads' changes of the must-queue bit into their order (I3). All about who runs is a hint.
+//! Exclusion: the release store (O4) against the claims (O1, O2). The queue: a node is ready before it is
+//! published (O5 with itself and O6), a link leads to a node that is ready (O6, O7), and headship is handed
+//! over by O8 to O9, which also puts the two heads' changes of the must-queue bit into their order (I3). All
+//! about who runs is a hint.
 mod waiter;
 
 use crate::percpu::PerCpu;
@@ -271,8 +278,9 @@ impl<P: FamilyPlatform> OwnerQueuedLock<P> {
         }
     }
 
-    /// If the owner that `held` names does not run: marks the lock and, if it still is the owner, gives it this context's time.
-    /// Whether it was seen not to run. `lets_steal`: the caller forbade stealing, and allows it for as long as it is away.
+    /// If the owner that `held` names does not run: marks the lock and, if it still is the owner, gives it
+    /// this context's time. Whether it was seen not to run. `lets_steal`: the caller forbade stealing, and
+    /// allows it for as long as it is away.
     fn lend_time(&self, mut held: u16, mood: &mut Mood<'_, P>, lets_steal: bool) -> bool {
         if !P::paravirt() || held & LOCKED == 0 {
             return false;
@@ -303,7 +311,8 @@ impl<P: FamilyPlatform> OwnerQueuedLock<P> {
         true
     }
 
-    /// `*,*,1 -> *,*,3`, if nobody else did and the owner is the same. What the lower half is then, as far as we know.
+    /// `*,*,1 -> *,*,3`, if nobody else did and the owner is the same. What the lower half is then, as far as
+    /// we know.
     fn mark_sleepy(&self, held: u16, mood: &mut Mood<'_, P>) -> u16 {
         if P::tunable(Tunable::SleepyLock) == 0 {
             return held;
@@ -334,7 +343,8 @@ impl<'a, P: FamilyPlatform> Mood<'a, P> {
     fn new(percpu: Option<&'a PerCpu<P>>) -> Self {
         let memory = P::tunable(Tunable::SleepyLockInterval);
         let remembers = |percpu: &PerCpu<P>| {
-            // ord: O17 alone: private to this context; a handler that learns in between changes nothing that matters
+            // ord: O17 alone: private to this context; a handler that learns in between changes nothing that
+            // matters
             let seen = percpu.sleepy_seen.load(Relaxed);
             seen != 0 && micros::<P>().wrapping_sub(seen) < memory
         };

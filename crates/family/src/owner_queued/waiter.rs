@@ -1,4 +1,5 @@
-//! A queued context of [`owner-qspin`](super): waits behind another one, then as head, and leaves the queue as owner.
+//! A queued context of [`owner-qspin`](super): waits behind another one, then as head, and leaves the queue
+//! as owner.
 use super::{MUST_QUEUE, Mood, OwnerQueuedLock, TAIL_MASK, TRANSITIONS};
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
@@ -50,7 +51,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         loop {
             TRANSITIONS.check(Field::Tail, || before & TAIL_MASK, self.me.raw());
             let after = before & MUST_QUEUE | self.me.raw();
-            // ord: O5 pairs O5, O6: our node is ready before anybody can displace it, and so is the one that we displace
+            // ord: O5 pairs O5, O6: our node is ready before anybody can displace it, and so is the one that
+            // we displace
             match self.lock.queue.compare_exchange(before, after, AcqRel, Relaxed) {
                 Ok(_) => return NodeCode::from_raw(before & TAIL_MASK),
                 Err(now) => before = now,
@@ -58,7 +60,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         }
     }
 
-    /// Waits until this node is head, and meanwhile gives time to an owner or a waiter in front that does not run.
+    /// Waits until this node is head, and meanwhile gives time to an owner or a waiter in front that does not
+    /// run.
     fn wait_behind(&self, before: NodeCode, mood: &mut Mood<'_, P>) {
         let mut told_next = false;
         loop {
@@ -93,7 +96,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
             }
             return;
         }
-        // ord: O25 alone: the reason is read again after the count, so that the count belongs to who is in front
+        // ord: O25 alone: the reason is read again after the count, so that the count belongs to who is in
+        // front
         P::fence(Acquire);
         // ord: O26 alone: a hint, behind the fence O25
         if self.node.state.load(Relaxed) != HEAD {
@@ -103,7 +107,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         }
     }
 
-    /// Tells the waiter behind, if there is one, whether the owner does not run. `told` is what it was told before.
+    /// Tells the waiter behind, if there is one, whether the owner does not run. `told` is what it was told
+    /// before.
     fn tell_next(&self, preempted: bool, told: &mut bool) {
         if *told == preempted || P::tunable(Tunable::YieldSleepyOwner) == 0 {
             return;
@@ -150,7 +155,8 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         if queue.compare_exchange(expected, NodeCode::NONE, Relaxed, Relaxed).is_ok() {
             return;
         }
-        // Somebody stands behind, from now on for certain: nobody but its own context takes a code out of the tail.
+        // Somebody stands behind, from now on for certain: nobody but its own context takes a code out of the
+        // tail.
         if forbids {
             toggle_must_queue(self.lock, 0);
         }
@@ -169,15 +175,16 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
     }
 }
 
-/// Sets or clears the must-queue bit, which is the highest: adding it changes nothing else. Only for whom it belongs to (I3).
+/// Sets or clears the must-queue bit, which is the highest: adding it changes nothing else. Only for whom it
+/// belongs to (I3).
 fn toggle_must_queue<P: FamilyPlatform>(lock: &OwnerQueuedLock<P>, to: u8) {
     TRANSITIONS.check(Field::Pending, || (lock.queue.peek() >> 15) as u8, to);
     // ord: O31 alone: newcomers need to see it soon, and nothing with it; heads are ordered by O8
     lock.queue.fetch_add(MUST_QUEUE, Relaxed);
 }
 
-/// Stealing is allowed until this is dropped, though the head had forbidden it: while it confers nobody else may be there to
-/// take the lock.
+/// Stealing is allowed until this is dropped, though the head had forbidden it: while it confers nobody else
+/// may be there to take the lock.
 pub(super) struct AllowStealing<'a, P: FamilyPlatform>(&'a OwnerQueuedLock<P>);
 
 impl<'a, P: FamilyPlatform> AllowStealing<'a, P> {

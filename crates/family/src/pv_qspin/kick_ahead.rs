@@ -1,15 +1,16 @@
-//! Kick-ahead: a release also wakes the next few sleepers behind the head, so that their wake-up overlaps with the sections in
-//! front of them.
+//! Kick-ahead: a release also wakes the next few sleepers behind the head, so that their wake-up overlaps
+//! with the sections in front of them.
 //!
-//! The links are followed *before* the releasing store: nodes leave the queue only by way of the lock, so its holder finds the
-//! queue standing still; afterwards any of them may be in another queue. Whoever is to be kicked is taken from HALTED to ROUSED
-//! first: then it does not halt if it was just about to, and its predecessor will not take it for a sleeper. Between that and
-//! the kick it may already be head and still asleep; nothing is lost, because the kick is on its way.
+//! The links are followed *before* the releasing store: nodes leave the queue only by way of the lock, so its
+//! holder finds the queue standing still; afterwards any of them may be in another queue. Whoever is to be
+//! kicked is taken from HALTED to ROUSED first: then it does not halt if it was just about to, and its
+//! predecessor will not take it for a sleeper. Between that and the kick it may already be head and still
+//! asleep; nothing is lost, because the kick is on its way.
 //!
-//! A state of its own, and not WAIT, because a waiter that finds itself head after a halt must know whether the owner in front
-//! has taken a place for it (it was HALTED) or not (it was ROUSED). Taking it to WAIT was our first form, after the construction
-//! of `reference/algorithms.md` 3.1: the schedule explorer showed within ten schedules that the waiter then waits for ever for
-//! a place that nobody will tell it.
+//! A state of its own, and not WAIT, because a waiter that finds itself head after a halt must know whether
+//! the owner in front has taken a place for it (it was HALTED) or not (it was ROUSED). Taking it to WAIT was
+//! our first form, after the construction of `reference/algorithms.md` 3.1: the schedule explorer showed
+//! within ten schedules that the waiter then waits for ever for a place that nobody will tell it.
 use super::waiter::{HALTED, ROUSED};
 use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
 use super::{PvQSpinLock, Signpost, WaitPolicy};
@@ -62,11 +63,12 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
 
     /// The head of the queue, if it sleeps or is just waking up.
     ///
-    /// Holding the lock makes the answer right: the last head cleared its mark before it released, so a mark that the
-    /// holder reads is the present head's; that head keeps its place until it leaves the queue, and it cannot leave without
-    /// the lock.
+    /// Holding the lock makes the answer right: the last head cleared its mark before it released, so a mark
+    /// that the holder reads is the present head's; that head keeps its place until it leaves the queue, and
+    /// it cannot leave without the lock.
     fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
-        // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of another lock's head
+        // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of
+        // another lock's head
         W::Signpost::occupant(self.at(domain), self.head.load(Acquire))
     }
 

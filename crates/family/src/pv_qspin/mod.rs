@@ -2,53 +2,59 @@
 //!
 //! # Motivation
 //!
-//! A queue that spins is lost as soon as a waiter's CPU is taken away; a queue that hands the lock to a sleeping waiter
-//! is lost to the wake-up latency. This lock queues its waiters so that each sleeps at a place of its own, but lets
-//! contexts that *are running* take a free lock ahead of the queue while its head sleeps.
+//! A queue that spins is lost as soon as a waiter's CPU is taken away; a queue that hands the lock to a
+//! sleeping waiter is lost to the wake-up latency. This lock queues its waiters so that each sleeps at a
+//! place of its own, but lets contexts that *are running* take a free lock ahead of the queue while its head
+//! sleeps.
 //!
 //! # Provenance
 //!
-//! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3 describe it. Each patch of
-//! the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before it),
-//! [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of
-//! it); POWER's form is [`Conferring`]. [`Merged`], the default, is that of 4.15. What differs from what was announced, and why:
+//! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3
+//! describe it. Each patch of the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt
+//! step by step: [`EagerKick`] (before it), [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its
+//! merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of it); POWER's form is [`Conferring`].
+//! [`Merged`], the default, is that of 4.15. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
-//! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in the locked
-//!   byte. Here the head leaves its mark in the second byte and pays for the store-buffering pair with
-//!   [`heavy_barrier`](Platform::heavy_barrier) when it is about to sleep anyway.
+//! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in
+//!   the locked byte. Here the head leaves its mark in the second byte and pays for the store-buffering pair
+//!   with [`heavy_barrier`](Platform::heavy_barrier) when it is about to sleep anyway.
 //! - **A spot instead of a hash table**: the mark is the index of the place where the head sleeps; see
-//!   [`spots`](crate::spots). A released lock is not written again, only read. The kernel's table ([`Hashed`]) and a pointer in the
-//!   lock ([`Pointed`], 8 bytes) are there to be measured against it (`signpost.rs`).
-//! - **A roused waiter has a state of its own** (`kick_ahead.rs`): the construction of section 3.1, marked there as inferred, leaves
-//!   a waiter that becomes head while its kick is under way waiting for ever. Found by the schedule explorer.
-//! - **The pending waiter is a mark in the second byte**, set and cleared by compare-exchange; a head may write over it.
-//! - **A head that lost to a thief sleeps again.** In the original its entry is gone after the first kick and it spins
-//!   until it wins; here it arms its spot again.
-//! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role needs no
-//!   fences.
-//! - **Newcomers give up.** In the kernel a newcomer of 4.15 tries for as long as the head sleeps, and queues at once where there is
-//!   no queue; here it tries for 20 us in any case.
+//!   [`spots`](crate::spots). A released lock is not written again, only read. The kernel's table
+//!   ([`Hashed`]) and a pointer in the lock ([`Pointed`], 8 bytes) are there to be measured against it
+//!   (`signpost.rs`).
+//! - **A roused waiter has a state of its own** (`kick_ahead.rs`): the construction of section 3.1, marked
+//!   there as inferred, leaves a waiter that becomes head while its kick is under way waiting for ever. Found
+//!   by the schedule explorer.
+//! - **The pending waiter is a mark in the second byte**, set and cleared by compare-exchange; a head may
+//!   write over it.
+//! - **A head that lost to a thief sleeps again.** In the original its entry is gone after the first kick and
+//!   it spins until it wins; here it arms its spot again.
+//! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role
+//!   needs no fences.
+//! - **Newcomers give up.** In the kernel a newcomer of 4.15 tries for as long as the head sleeps, and queues
+//!   at once where there is no queue; here it tries for 20 us in any case.
 //!
 //! # Properties
 //!
-//! - Fairness: FIFO among those that queued. Under [`Merged`] newcomers overtake without bound while the head sleeps; a head that
-//!   runs is overtaken by those only who were past the check. Under the others the bound is that of `qspin`: once by each other
-//!   context. `try_acquire` heeds the same. A context without a node (fifth nesting level, or no number left) cannot queue; it
-//!   heeds the head's request only.
-//! - Progress: needs the holder to run, and a head that sleeps to get a CPU, unless newcomers steal. A head that has forbidden that and is
-//!   preempted leaves a free lock idle until it runs again: that is the algorithm's, in the kernel, too.
+//! - Fairness: FIFO among those that queued. Under [`Merged`] newcomers overtake without bound while the head
+//!   sleeps; a head that runs is overtaken by those only who were past the check. Under the others the bound
+//!   is that of `qspin`: once by each other context. `try_acquire` heeds the same. A context without a node
+//!   (fifth nesting level, or no number left) cannot queue; it heeds the head's request only.
+//! - Progress: needs the holder to run, and a head that sleeps to get a CPU, unless newcomers steal. A head
+//!   that has forbidden that and is preempted leaves a free lock idle until it runs again: that is the
+//!   algorithm's, in the kernel, too.
 //! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes.
-//! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where [`Machine::paravirt`] says no, spins
-//!   in FIFO order instead of halting.
+//! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where
+//!   [`Machine::paravirt`] says no, spins in FIFO order instead of halting.
 //! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is kicked ahead.
-//! - After a release the lock's second byte is read again: **the lock's memory must stay readable until `release`
-//!   returns**, also when another context may already destroy it. Safe Rust sees to that.
+//! - After a release the lock's second byte is read again: **the lock's memory must stay readable until
+//!   `release` returns**, also when another context may already destroy it. Safe Rust sees to that.
 //!
 //! # The word, `(tail, head, locked)`
 //!
-//! `head` is what the head of the queue left for others: 0 nothing, 1–123 the spot where it sleeps, 124 "it sleeps, look
-//! it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for good.
+//! `head` is what the head of the queue left for others: 0 nothing, 1–123 the spot where it sleeps, 124 "it
+//! sleeps, look it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for good.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -75,23 +81,26 @@
 //!
 //! # Invariants
 //!
-//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange from 0.
-//! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new head that
-//!   sleeps, before it lets that head know (through the node's `spot`).
-//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, HALTED → ROUSED by a release that is about to kick it,
-//!   ROUSED → WAIT by its own context, and any of them → HEAD by the owner in front, by read-modify-write only; so the owner knows whether
-//!   the new head sleeps, and the new head knows that it knows.
-//! - **I4** A head halts only after: place armed, mark in `head`, heavy barrier, lock seen held. Hence the release of
-//!   that holder, or of a later one, sees the mark.
+//! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange
+//!   from 0.
+//! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new
+//!   head that sleeps, before it lets that head know (through the node's `spot`).
+//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, HALTED → ROUSED by a release that
+//!   is about to kick it, ROUSED → WAIT by its own context, and any of them → HEAD by the owner in front, by
+//!   read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it
+//!   knows.
+//! - **I4** A head halts only after: place armed, mark in `head`, heavy barrier, lock seen held. Hence the
+//!   release of that holder, or of a later one, sees the mark.
 //! - **I5** When the queue empties, `head` says nothing before `tail` is 0.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark (V9), heavy barrier, look
-//! at the lock (V10) against store the lock, look at the mark (V4, inside
-//! [`store_then_load`](Platform::store_then_load)), which also shows the place behind the mark to a release that the head has not
-//! seen. For a holder that follows the queue from the mark it is V9 against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15).
-//! Head's role: V16 against V8, V12, V39 and V40; the place that an owner took for a sleeping head: V17 against V14.
+//! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark (V9), heavy barrier,
+//! look at the lock (V10) against store the lock, look at the mark (V4, inside
+//! [`store_then_load`](Platform::store_then_load)), which also shows the place behind the mark to a release
+//! that the head has not seen. For a holder that follows the queue from the mark it is V9 against R4. Queue:
+//! as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V12, V39 and V40; the place
+//! that an owner took for a sleeping head: V17 against V14.
 mod kick_ahead;
 mod newcomer;
 mod policy;
@@ -194,7 +203,8 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
             || (W::PENDING && self.head.load(Relaxed) == PENDING)
     }
 
-    /// Whether newcomers are to leave the lock to the queue: the head has asked for it, or the lock is made so.
+    /// Whether newcomers are to leave the lock to the queue: the head has asked for it, or the lock is made
+    /// so.
     #[inline(always)]
     fn head_objects(&self) -> bool {
         // ord: V22 alone: a request; missing it costs the head one overtaking
@@ -225,7 +235,8 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
     #[inline(always)]
     fn release_and_kick_the_head(&self) {
         // V4: store 0 to `locked` (release), then read the mark: the light side of the pair with V10.
-        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this store left its mark for us
+        // ord: V4 pairs V5, V10: our section comes before the next holder's; a head that did not see this
+        // store left its mark for us
         let mark = P::store_then_load(&self.locked, 0, &self.head);
         if mark != OPEN {
             self.kick_head(mark);

@@ -53,7 +53,8 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
 
     /// The first waiter polls the lock itself for a while: `0,0,1 -> 0,125,1 -> 0,125,0 -> 0,125,1 -> 0,0,1`.
     ///
-    /// A head may write over the pending mark. That does no harm: nothing hangs on the mark but that newcomers queue.
+    /// A head may write over the pending mark. That does no harm: nothing hangs on the mark but that
+    /// newcomers queue.
     fn acquire_as_pending(&self) -> bool {
         // ord: V44 alone: the mark orders waiters, not sections
         if self.has_queue() || self.head.compare_exchange(OPEN, PENDING, Relaxed, Relaxed).is_err() {

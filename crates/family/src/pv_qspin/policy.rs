@@ -40,8 +40,8 @@ pub trait WaitPolicy: Halt + Send + Sync + 'static {
     /// Whether a release that kicks the head also kicks sleepers behind it:
     /// [`Tunable::KickAhead`](stanchion_core::Tunable::KickAhead) of them at most.
     const KICKS_AHEAD: bool = false;
-    /// Whether the first waiter polls the lock for a while, [`Tunable::PendingPolls`](stanchion_core::Tunable::PendingPolls), before it
-    /// queues.
+    /// Whether the first waiter polls the lock for a while,
+    /// [`Tunable::PendingPolls`](stanchion_core::Tunable::PendingPolls), before it queues.
     const PENDING: bool = false;
     /// How a release finds the head that sleeps.
     type Signpost: Signpost;
@@ -67,15 +67,15 @@ macro_rules! policies {
 }
 
 policies! {
-    /// The form merged in 4.15, the default: newcomers steal while the head of the queue sleeps or has just woken up. A poll takes about
-    /// 25 ns; our waiters halt after 50 us.
+    /// The form merged in 4.15, the default: newcomers steal while the head of the queue sleeps or has just
+    /// woken up. A poll takes about 25 ns; our waiters halt after 50 us.
     Merged = "pv-qspin" {
         const NEWCOMER_POLLS: u32 = 800;
         const POLLS: u32 = 2_000;
         const WAIT_EARLY: WaitEarly = SAMPLE;
     } [Spots];
-    /// Before the series (4.2-rc1): a sleeping waiter is kicked when it becomes head, and again when the lock is released, if
-    /// it fell asleep meanwhile.
+    /// Before the series (4.2-rc1): a sleeping waiter is kicked when it becomes head, and again when the lock
+    /// is released, if it fell asleep meanwhile.
     EagerKick = "pv-qspin-eager" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const EAGER_KICK: bool = true;
@@ -84,7 +84,8 @@ policies! {
     KickAtUnlock = "pv-qspin-kick-at-unlock" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
     } [Spots];
-    /// Patches 1 and 2: a release also wakes the next few sleepers, so that they are awake when their turn comes.
+    /// Patches 1 and 2: a release also wakes the next few sleepers, so that they are awake when their turn
+    /// comes.
     KickAhead = "pv-qspin-kick-ahead" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const KICKS_AHEAD: bool = true;
@@ -93,8 +94,8 @@ policies! {
     WaitEarlyAtOnce = "pv-qspin-wait-early" {
         const KICKS_AHEAD: bool = true;
     } [Spots];
-    /// The same with the form that was merged in 4.5 and 4.10: it looks at every 256th poll, and also heeds the hint that the
-    /// waiter in front is preempted.
+    /// The same with the form that was merged in 4.5 and 4.10: it looks at every 256th poll, and also heeds
+    /// the hint that the waiter in front is preempted.
     WaitEarlySampled = "pv-qspin-wait-early-sampled" {
         const KICKS_AHEAD: bool = true;
         const WAIT_EARLY: WaitEarly = SAMPLE;
@@ -119,8 +120,9 @@ policies! {
     Pointed = "pv-qspin-pointer" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
     } [Pointer];
-    /// What POWER had from 2020 to 2022: the same lock on its hypervisor calls. A waiter does not sleep: it confers its slice to
-    /// anybody, so no wake-up can be lost, and the kick (prod) only makes a conferred context runnable.
+    /// What POWER had from 2020 to 2022: the same lock on its hypervisor calls. A waiter does not sleep: it
+    /// confers its slice to anybody, so no wake-up can be lost, and the kick (prod) only makes a conferred
+    /// context runnable.
     Conferring = "ppc-qspin" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
     } [Spots] halts {
@@ -133,8 +135,8 @@ policies! {
     };
 }
 
-/// A policy's limits as the world `P` has them: where it explores schedules, a few steps reach them. The policy's choices, which are
-/// what is explored, stay.
+/// A policy's limits as the world `P` has them: where it explores schedules, a few steps reach them. The
+/// policy's choices, which are what is explored, stay.
 pub(super) struct Limits<P, W>(PhantomData<(P, W)>);
 
 impl<P: FamilyPlatform, W: WaitPolicy> Limits<P, W> {

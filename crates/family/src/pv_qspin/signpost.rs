@@ -1,4 +1,5 @@
-//! How a release finds the head that sleeps: three ways, of which the first is ours and the others are there to compare.
+//! How a release finds the head that sleeps: three ways, of which the first is ours and the others are there
+//! to compare.
 //!
 //! | way | what the lock holds | a release | bytes |
 //! |---|---|---|---|
@@ -6,14 +7,15 @@
 //! | [`HashTable`] | "slow" | probes a table for the lock's address | 4 |
 //! | [`Pointer`] | "slow", and the head's node | goes there | 8 |
 //!
-//! All three obey the same rules. The head arms its place before it leaves its mark in the lock (V9). A release that sees a mark
-//! *consumes* the place by read-modify-write, and whoever consumed it kicks. A stale mark leads to a place that is free, consumed
-//! or somebody else's; that one is woken for nothing and arms its place again.
+//! All three obey the same rules. The head arms its place before it leaves its mark in the lock (V9). A
+//! release that sees a mark *consumes* the place by read-modify-write, and whoever consumed it kicks. A stale
+//! mark leads to a place that is free, consumed or somebody else's; that one is woken for nothing and arms
+//! its place again.
 //!
-//! A release that misses the place behind a mark, or finds an old one, does no harm: if it is the one that must kick, the head has
-//! not seen it from behind its heavy barrier, and then it sees all that the head did before
-//! ([`Machine::store_then_load`]). A *holder* that follows the queue from a mark must see the place behind that mark, and reads it
-//! with acquire (R4).
+//! A release that misses the place behind a mark, or finds an old one, does no harm: if it is the one that
+//! must kick, the head has not seen it from behind its heavy barrier, and then it sees all that the head did
+//! before ([`Machine::store_then_load`]). A *holder* that follows the queue from a mark must see the place
+//! behind that mark, and reads it with acquire (R4).
 use super::word::SLOW;
 use crate::heads::HeadIndex;
 use crate::platform::FamilyDomain;
@@ -73,7 +75,8 @@ pub trait Signpost: Sized + Send + Sync + 'static {
     fn rearm<P: FamilyPlatform>(at: At<'_, P, Self::InLock<P>>, place: Self::Place, node: NodeCode);
     /// Gives back a place that this context holds.
     fn free<P: FamilyPlatform>(at: At<'_, P, Self::InLock<P>>, place: Self::Place, node: NodeCode);
-    /// Halts the calling context, whose waiter at `node` holds the place, while that is armed. Whether it was kicked.
+    /// Halts the calling context, whose waiter at `node` holds the place, while that is armed. Whether it was
+    /// kicked.
     fn halt<P: FamilyPlatform, H: Halt>(
         at: At<'_, P, Self::InLock<P>>,
         place: Self::Place,
@@ -129,8 +132,8 @@ impl Signpost for Spots {
     }
 }
 
-/// The mark says only that the head sleeps, and a hash table has it under the lock's address, as in the kernel: see
-/// [`crate::heads`].
+/// The mark says only that the head sleeps, and a hash table has it under the lock's address, as in the
+/// kernel: see [`crate::heads`].
 #[derive(Debug)]
 pub enum HashTable {}
 
@@ -229,13 +232,15 @@ impl Signpost for Pointer {
     ) -> bool {
         let cell = &at.domain.node(node).spot;
         H::halt_while::<P, _, _>(cell, ARMED);
-        // ord: G4 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the lock again
+        // ord: G4 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the
+        // lock again
         cell.load(Relaxed) == CONSUMED
     }
     fn consume<P: FamilyPlatform>(at: At<'_, P, HeadCode<P>>, mark: u8) -> Option<CpuId> {
         let domain = at.domain;
         let node = Self::occupant(at, mark)?;
-        // ord: G6 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10 shows it
+        // ord: G6 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10 shows
+        // it
         domain.node(node).spot.compare_exchange(ARMED, CONSUMED, Relaxed, Relaxed).ok()?;
         Some(node.cpu())
     }

@@ -1,5 +1,5 @@
-//! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering sites are
-//! told in the [lock's file](super).
+//! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering
+//! sites are told in the [lock's file](super).
 use super::policy::Limits;
 use super::signpost::{At, Signpost};
 use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
@@ -69,7 +69,8 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
 
         P::publish_running();
         // p,*,* -> n,*,*
-        // ord: V6 pairs V6, V7, V13: our node is ready before anybody can displace it, and so is the one that we displace
+        // ord: V6 pairs V6, V7, V13: our node is ready before anybody can displace it, and so is the one that
+        // we displace
         let before = self.lock.tail.swap(self.me.raw(), AcqRel);
         TRANSITIONS.check(Field::Tail, || before, self.me.raw());
         if let Some(before) = NodeCode::from_raw(before) {
@@ -108,8 +109,9 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
         }
     }
 
-    /// The owner that made us head saw us halted, so it took a place for us (I3), or roused; it is about to say which. We wait for
-    /// its word in any case: were it to come late, it would be taken for the word of the next owner that makes this node head.
+    /// The owner that made us head saw us halted, so it took a place for us (I3), or roused; it is about to
+    /// say which. We wait for its word in any case: were it to come late, it would be taken for the word of
+    /// the next owner that makes this node head.
     fn become_told_head(&mut self) {
         // ord: V14 pairs V17, V53: the owner's mark in the lock comes before what we write there (I2)
         let place = self.node.place().wait_briefly::<P>(Acquire, |place| place != AWAKE);
@@ -117,7 +119,8 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
         P::count(Event::PvKickWake);
     }
 
-    /// Waits for the head's role for a while, but not behind a waiter that sleeps or is preempted. Whether we have it.
+    /// Waits for the head's role for a while, but not behind a waiter that sleeps or is preempted. Whether we
+    /// have it.
     fn poll_behind(&self, in_front: &QNode<P>, in_front_cpu: CpuId) -> bool {
         let mut left = Limits::<P, W>::POLLS;
         loop {
@@ -284,7 +287,8 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
         }
     }
 
-    /// The new head sleeps. It is not woken to find the lock held: our own release will see its mark and kick it.
+    /// The new head sleeps. It is not woken to find the lock held: our own release will see its mark and kick
+    /// it.
     fn mark_sleeping_head(&self, next: NodeCode, node: &QNode<P>) {
         let place = if W::EAGER_KICK { None } else { W::Signpost::take(self.at(), next) };
         if let Some(place) = place {

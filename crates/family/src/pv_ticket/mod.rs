@@ -2,43 +2,49 @@
 //!
 //! # Motivation
 //!
-//! A ticket lock serves in strict order, and in overcommit everybody burns the CPU that the one waiter needs whose turn it
-//! is. Here a waiter that has polled in vain for a while halts, and the release that serves its ticket kicks it.
+//! A ticket lock serves in strict order, and in overcommit everybody burns the CPU that the one waiter needs
+//! whose turn it is. Here a waiter that has polled in vain for a while halts, and the release that serves its
+//! ticket kicks it.
 //!
 //! # Provenance
 //!
-//! The paravirtual ticket lock of the Linux kernel (3.12 to 4.1), in the form of 4.0 with the slow-path flag in the head, as
-//! `reference/algorithms.md` section 6 describes it; [`Opportunistic`] is `oticket`, section 6.4. What differs, and why:
+//! The paravirtual ticket lock of the Linux kernel (3.12 to 4.1), in the form of 4.0 with the slow-path flag
+//! in the head, as `reference/algorithms.md` section 6 describes it; [`Opportunistic`] is `oticket`, section
+//! 6.4. What differs, and why:
 //!
-//! - **Two separate atomics.** In the original one compare-exchange over both halves drops the flag of an owner that is alone.
-//!   Here the owner drops the flag, and then looks whether somebody has drawn a ticket meanwhile; if so, it sets the flag
-//!   again (I4).
-//! - **The whole table is searched.** The original stops at the first context that says (lock, ticket). A handler that blocks
-//!   in between can make another context look like that for a moment: read are an address from before and a ticket from
-//!   after. The wrong one is kicked, and the right one sleeps for ever. A search that goes on kicks both.
-//! - **No mask of waiting contexts**, and the places are those of [`xen_pv`](crate::xen_pv), see `blocked.rs`.
-//!   A handler puts back what it found there and kicks its own context, because the end of a handler need not end the halt
-//!   that it interrupted, nor keep one from beginning.
+//! - **Two separate atomics.** In the original one compare-exchange over both halves drops the flag of an
+//!   owner that is alone. Here the owner drops the flag, and then looks whether somebody has drawn a ticket
+//!   meanwhile; if so, it sets the flag again (I4).
+//! - **The whole table is searched.** The original stops at the first context that says (lock, ticket). A
+//!   handler that blocks in between can make another context look like that for a moment: read are an address
+//!   from before and a ticket from after. The wrong one is kicked, and the right one sleeps for ever. A
+//!   search that goes on kicks both.
+//! - **No mask of waiting contexts**, and the places are those of [`xen_pv`](crate::xen_pv), see
+//!   `blocked.rs`. A handler puts back what it found there and kicks its own context, because the end of a
+//!   handler need not end the halt that it interrupted, nor keep one from beginning.
 //! - **A switch**: a lock made by [`without_paravirt`](Paravirtual::without_paravirt) never halts.
 //! - Near waiters of `oticket` poll for at most 2^32 − 1 polls, not 2^34.
 //!
 //! # Properties
 //!
 //! - Fairness: strict FIFO in the order of the ticket draw.
-//! - Progress: none while the holder or the next in line is preempted or is waking up. The others sleep meanwhile, after
-//!   [`SpinThreshold`](stanchion_core::Tunable::SpinThreshold) polls. Under [`Opportunistic`] waiters near their turn (18, unless tuned) hardly ever sleep:
-//!   with fewer waiters than that it is a ticket lock that spins.
-//! - Memory: 4 bytes; a context that ever waited has a place to say what it waits for. A context without a number cannot be
-//!   found there: it polls, and yields now and then. At most 32 767 contexts may wait at once.
-//! - Cost: as [`ticket`](crate::ticket), but a release is a read-modify-write. A release that finds the flag looks at the
-//!   places of all contexts. A halt and a kick at each hand-over once waiters sleep.
-//! - A released lock is not touched again, only its address is used. A lock that is made at the same place meanwhile gets a
-//!   spurious kick at worst.
+//! - Progress: none while the holder or the next in line is preempted or is waking up. The others sleep
+//!   meanwhile, after [`SpinThreshold`](stanchion_core::Tunable::SpinThreshold) polls. Under
+//!   [`Opportunistic`] waiters near their turn (18, unless tuned) hardly ever sleep: with fewer waiters than
+//!   that it is a ticket lock that spins.
+//! - Memory: 4 bytes; a context that ever waited has a place to say what it waits for. A context without a
+//!   number cannot be found there: it polls, and yields now and then. At most 32 767 contexts may wait at
+//!   once.
+//! - Cost: as [`ticket`](crate::ticket), but a release is a read-modify-write. A release that finds the flag
+//!   looks at the places of all contexts. A halt and a kick at each hand-over once waiters sleep.
+//! - A released lock is not touched again, only its address is used. A lock that is made at the same place
+//!   meanwhile gets a spurious kick at worst.
 //!
 //! # The word
 //!
-//! Two halves, the next ticket (shown as `tail`) and the ticket being served. Tickets go in steps of two. Bit 0 of the ticket being served is
-//! the flag (shown as `pending`): somebody may sleep. Bit 0 of the next ticket is the switch: 1 if waiters never halt.
+//! Two halves, the next ticket (shown as `tail`) and the ticket being served. Tickets go in steps of two. Bit
+//! 0 of the ticket being served is the flag (shown as `pending`): somebody may sleep. Bit 0 of the next
+//! ticket is the switch: 1 if waiters never halt.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -50,22 +56,24 @@
 //! # Invariants
 //!
 //! - **I1** The lock is free exactly while `next` and `serving` name the same ticket.
-//! - **I2** Only the holder changes the ticket in `serving`, and only by adding one step. So it equals a waiter's ticket for as
-//!   long as that waiter takes to see it, and is compared for equality only: tickets wrap.
-//! - **I3** A waiter halts only after: said what it waits for, event cleared, full fence, `serving` seen with the flag and another ticket;
-//!   and while `serving` stays like that. So it looks at the lock again whenever a halt is over or is about to begin, and
-//!   needs a kick only if its turn comes while it sleeps. The flag is in what is compared: a waiter whose flag was dropped
-//!   does not fall asleep.
-//! - **I4** When the holder releases, the flag is set if a waiter halts that has drawn its ticket: only an owner drops it, and
-//!   an owner that finds a ticket drawn sets it again before it releases.
+//! - **I2** Only the holder changes the ticket in `serving`, and only by adding one step. So it equals a
+//!   waiter's ticket for as long as that waiter takes to see it, and is compared for equality only: tickets
+//!   wrap.
+//! - **I3** A waiter halts only after: said what it waits for, event cleared, full fence, `serving` seen with
+//!   the flag and another ticket; and while `serving` stays like that. So it looks at the lock again whenever
+//!   a halt is over or is about to begin, and needs a kick only if its turn comes while it sleeps. The flag
+//!   is in what is compared: a waiter whose flag was dropped does not fall asleep.
+//! - **I4** When the holder releases, the flag is set if a waiter halts that has drawn its ticket: only an
+//!   owner drops it, and an owner that finds a ticket drawn sets it again before it releases.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: the release of `serving` (K4) against the acquiring looks at it (K2, K7, K9). No lost wake-up: place, full
-//! fence (in `blocked.rs`), look at `serving` (K13), against release, full fence (K5), look at the places. The flag: draw (K1), the same
-//! fence, see the flag (K13), against drop it (K10), full fence (K11), look at the draws (K12): the owner sees the draw, or the
-//! waiter sees that the flag is gone and polls on. All that changes `serving` is read-modify-write, so who sees the turn behind
-//! a change of the flag still sees the release.
+//! Mutual exclusion: the release of `serving` (K4) against the acquiring looks at it (K2, K7, K9). No lost
+//! wake-up: place, full fence (in `blocked.rs`), look at `serving` (K13), against release, full fence (K5),
+//! look at the places. The flag: draw (K1), the same fence, see the flag (K13), against drop it (K10), full
+//! fence (K11), look at the draws (K12): the owner sees the draw, or the waiter sees that the flag is gone
+//! and polls on. All that changes `serving` is read-modify-write, so who sees the turn behind a change of the
+//! flag still sees the release.
 mod policy;
 
 pub use policy::{Opportunistic, Plain, TicketPolicy};
@@ -121,7 +129,8 @@ impl<P: FamilyPlatform, T: TicketPolicy> RawLock for PvTicketLock<P, T> {
 
     #[inline]
     fn acquire(&self) {
-        // ord: K1 alone: the draw orders nothing, the turn does (K2); as for the flag, the fence of a waiter comes behind it
+        // ord: K1 alone: the draw orders nothing, the turn does (K2); as for the flag, the fence of a waiter
+        // comes behind it
         let drawn = self.next.fetch_add(STEP, Relaxed);
         // ord: K2 pairs K4: the previous holder's section comes before ours
         if self.serving.load(Acquire) != ticket(drawn) {
@@ -129,8 +138,9 @@ impl<P: FamilyPlatform, T: TicketPolicy> RawLock for PvTicketLock<P, T> {
         }
     }
 
-    /// Takes a free lock. The halves cannot be compared at once: if other contexts drew exactly 32 768 tickets between the
-    /// read and the draw, the try has joined the queue and waits for its turn like [`RawLock::acquire`].
+    /// Takes a free lock. The halves cannot be compared at once: if other contexts drew exactly 32 768
+    /// tickets between the read and the draw, the try has joined the queue and waits for its turn like
+    /// [`RawLock::acquire`].
     #[inline]
     fn try_acquire(&self) -> bool {
         // ord: K6 alone: which ticket would be served at once; checked again below
@@ -191,7 +201,8 @@ impl<P: FamilyPlatform, T: TicketPolicy> PvTicketLock<P, T> {
                 }
                 match me {
                     Some(me) if drawn & SPINS == 0 && P::paravirt() => {
-                        // Said once for the whole wait: what the end of a nested one leaves behind would end its next halt.
+                        // Said once for the whole wait: what the end of a nested one leaves behind would end
+                        // its next halt.
                         let begin = || Blocking::begin(domain, me, self.address(), mine);
                         self.halt(domain, blocking.get_or_insert_with(begin), mine);
                     }
@@ -223,12 +234,14 @@ impl<P: FamilyPlatform, T: TicketPolicy> PvTicketLock<P, T> {
         P::count(Event::TicketTakenSlow);
         self.set_flag_for(mine);
         blocking.clear_event(domain);
-        // ord: K13 alone: behind the fence Z4: either we see our turn, or its releaser sees what we wait for; K9 looks again
+        // ord: K13 alone: behind the fence Z4: either we see our turn, or its releaser sees what we wait for;
+        // K9 looks again
         let serving = self.serving.load(Relaxed);
         if ticket(serving) == mine {
             P::count(Event::TicketTakenSlowPickup);
         } else if serving & SLOW != 0 {
-            // A kick for an event, too, ends it (I2, I3 of `blocked`), and so does a look at the half as soon as it changes.
+            // A kick for an event, too, ends it (I2, I3 of `blocked`), and so does a look at the half as soon
+            // as it changes.
             P::halt_while(&self.serving, serving);
             // ord: K14 alone: an event is counted, nothing else
             if ticket(self.serving.load(Relaxed)) != mine {
@@ -271,8 +284,8 @@ impl<P: FamilyPlatform, T: TicketPolicy> PvTicketLock<P, T> {
         }
     }
 
-    /// Kicks who waits for the tickets from `first` on. The lock may be somebody else's by now, or gone: only its address is
-    /// used.
+    /// Kicks who waits for the tickets from `first` on. The lock may be somebody else's by now, or gone: only
+    /// its address is used.
     #[cold]
     #[inline(never)]
     fn release_slow(&self, first: u16) {

@@ -30,12 +30,13 @@ impl TicketPolicy for Plain {
     }
 }
 
-/// `oticket`: waiters that are near their turn poll for long, so that it finds them awake, and a release wakes several
-/// tickets, so that a wake-up takes place during the sections before.
+/// `oticket`: waiters that are near their turn poll for long, so that it finds them awake, and a release
+/// wakes several tickets, so that a wake-up takes place during the sections before.
 #[derive(Debug)]
 pub enum Opportunistic {}
 
-/// The waiter farthest away that counts as near polls so many times longer, as a power of two; each turn nearer doubles it.
+/// The waiter farthest away that counts as near polls so many times longer, as a power of two; each turn
+/// nearer doubles it.
 const LEAST_SHIFT: u32 = 3;
 
 impl TicketPolicy for Opportunistic {

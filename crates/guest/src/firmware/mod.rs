@@ -1,4 +1,5 @@
-//! What firmware and hypervisor leave in memory, as bytes: reading it touches no hardware, so it is tested on any machine.
+//! What firmware and hypervisor leave in memory, as bytes: reading it touches no hardware, so it is tested on
+//! any machine.
 pub mod acpi;
 pub mod pvh;
 pub mod rate;

@@ -12,7 +12,8 @@ const USABLE: u64 = 1;
 /// A longer command line is cut.
 const LONGEST_LINE: usize = 4096;
 
-/// The usable memory that is largest from `from` to `to`, as `(address, bytes)`. Allocates nothing: there is no heap before it.
+/// The usable memory that is largest from `from` to `to`, as `(address, bytes)`. Allocates nothing: there is
+/// no heap before it.
 pub fn largest(memory: &impl Physical, info: u64, from: u64, to: u64) -> Option<(u64, u64)> {
     let header = header(memory, info)?;
     let count = usize::try_from(number::<4>(header, 48)?).ok()?;

@@ -38,7 +38,8 @@ pub fn ticks(nanos: u64, hz: u64) -> u64 {
     u64::try_from(u128::from(nanos) * u128::from(hz) / 1_000_000_000).unwrap_or(u64::MAX)
 }
 
-/// The rate of the time stamp counter by CPUID leaf 0x15: the crystal's rate times `ebx / eax`; `None` if a part of it is not said.
+/// The rate of the time stamp counter by CPUID leaf 0x15: the crystal's rate times `ebx / eax`; `None` if a
+/// part of it is not said.
 pub fn of_crystal(eax: u32, ebx: u32, ecx: u32) -> Option<u64> {
     let hz = u64::from(ecx) * u64::from(ebx) / u64::from(eax).max(1);
     (eax != 0 && hz != 0).then_some(hz)

@@ -1,6 +1,8 @@
-//! The local interrupt controller of each vCPU: interrupts between vCPUs, their acknowledgement, and the timer's registers.
+//! The local interrupt controller of each vCPU: interrupts between vCPUs, their acknowledgement, and the
+//! timer's registers.
 //!
-//! It is reached through model-specific registers where the processor has an x2APIC, and in memory at its usual address where not (G2).
+//! It is reached through model-specific registers where the processor has an x2APIC, and in memory at its
+//! usual address where not (G2).
 use super::arch::{self, cpuid};
 use super::stubs::{KICK, SPURIOUS, TIMER};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +43,8 @@ pub(super) fn is_x2() -> bool {
     X2.load(Ordering::Relaxed)
 }
 
-/// Finds out which kind there is, and silences the old controllers that the firmware has used. By the first vCPU, before `enable`.
+/// Finds out which kind there is, and silences the old controllers that the firmware has used. By the first
+/// vCPU, before `enable`.
 pub(super) fn choose() {
     for mask in [0x21, 0xA1] {
         arch::out8(mask, 0xff);
@@ -57,7 +60,8 @@ pub(super) fn own() -> u32 {
 
 /// Switches the calling vCPU's controller on.
 pub(super) fn enable() {
-    // SAFETY: every processor that runs in 64-bit mode has the register, and its APIC stays where it is in memory.
+    // SAFETY: every processor that runs in 64-bit mode has the register, and its APIC stays where it is in
+    // memory.
     unsafe {
         let mode = if is_x2() { BASE_ENABLED | BASE_X2 } else { BASE_ENABLED };
         arch::write_msr(BASE_MSR, arch::read_msr(BASE_MSR) | mode);
@@ -93,9 +97,11 @@ fn command(apic: u32, what: u32) {
         // An x2APIC's write is no fence, and who is interrupted looks at what was written before.
         // ord: AB3 alone: orders the stores before it and the interrupt, which the language knows nothing of
         core::sync::atomic::fence(Ordering::SeqCst);
-        // The write is no access to memory either, which is all that the fence holds back: it waits for the fence by this.
+        // The write is no access to memory either, which is all that the fence holds back: it waits for the
+        // fence by this.
         arch::wait_for_loads();
-        // SAFETY: there is an x2APIC, and an interrupt disturbs no memory (G4, G5); a reset vCPU runs only what we start.
+        // SAFETY: there is an x2APIC, and an interrupt disturbs no memory (G4, G5); a reset vCPU runs only
+        // what we start.
         unsafe { arch::write_msr(FIRST_MSR + COMMAND, u64::from(apic) << 32 | u64::from(what)) };
         return;
     }
@@ -113,7 +119,8 @@ fn command(apic: u32, what: u32) {
 pub(super) fn prepare_timer(by_deadline: bool) {
     if by_deadline {
         write(TIMER_VECTOR, BY_DEADLINE | u32::from(TIMER));
-        // The switch must have been seen before the first deadline is written, which in memory is another kind of access.
+        // The switch must have been seen before the first deadline is written, which in memory is another
+        // kind of access.
         // ord: AB4 alone: orders two registers of this vCPU, as the processor's manual asks
         core::sync::atomic::fence(Ordering::SeqCst);
     } else {
@@ -143,17 +150,20 @@ pub(super) fn set_count(ticks: u32) {
 /// The timer goes off when the time stamp counter gets there; 0 stops it.
 #[inline]
 pub(super) fn set_deadline(stamp: u64) {
-    // SAFETY: only called where the processor has the register (`timer::prepare`), whose value is only a time.
+    // SAFETY: only called where the processor has the register (`timer::prepare`), whose value is only a
+    // time.
     unsafe { arch::write_msr(DEADLINE_MSR, stamp) };
 }
 
 #[inline(always)]
 fn write(register: u32, value: u32) {
     if is_x2() {
-        // SAFETY: there is an x2APIC, and the registers that we write only say when and how this vCPU is interrupted (G4).
+        // SAFETY: there is an x2APIC, and the registers that we write only say when and how this vCPU is
+        // interrupted (G4).
         unsafe { arch::write_msr(FIRST_MSR + register, u64::from(value)) };
     } else {
-        // SAFETY: the controller's page is mapped (G2) and its registers stand there; no memory changes by it.
+        // SAFETY: the controller's page is mapped (G2) and its registers stand there; no memory changes by
+        // it.
         unsafe { in_memory(register).write_volatile(value) };
     }
 }

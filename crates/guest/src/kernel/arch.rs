@@ -17,7 +17,8 @@ pub(super) fn cpuid(leaf: u32, sub: u32) -> CpuidResult {
 /// Nothing that comes later is begun before all earlier loads and fences are done.
 #[inline(always)]
 pub(super) fn wait_for_loads() {
-    // SAFETY: the instruction is part of 64-bit mode and changes nothing. Not `nomem`: what comes later must not move ahead of it.
+    // SAFETY: the instruction is part of 64-bit mode and changes nothing. Not `nomem`: what comes later must
+    // not move ahead of it.
     unsafe { asm!("lfence", options(nostack, preserves_flags)) };
 }
 
@@ -49,11 +50,13 @@ pub(super) fn undisturbed<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Enables interrupts, and stops until the next one was handled. Called with interrupts disabled: one that came in before stands by and
-/// ends the halt, as the processor lets none in between the two instructions. Interrupts are disabled again when this returns.
+/// Enables interrupts, and stops until the next one was handled. Called with interrupts disabled: one that
+/// came in before stands by and ends the halt, as the processor lets none in between the two instructions.
+/// Interrupts are disabled again when this returns.
 #[inline(always)]
 pub(super) fn halt() {
-    // SAFETY: as for `enable_interrupts` (G3, G4); the interrupts that come in run on stacks of their own (G5).
+    // SAFETY: as for `enable_interrupts` (G3, G4); the interrupts that come in run on stacks of their own
+    // (G5).
     unsafe { asm!("sti", "hlt", "cli", options(nostack)) };
 }
 

@@ -1,13 +1,15 @@
-//! The first instructions: from QEMU's 32-bit entry (PVH) into 64-bit mode, and the way there for the other vCPUs.
+//! The first instructions: from QEMU's 32-bit entry (PVH) into 64-bit mode, and the way there for the other
+//! vCPUs.
 //!
-//! PVH enters in 32-bit protected mode without paging, with the address of the start information in EBX. The other vCPUs wake
-//! up in 16-bit mode on a page below 1 MiB (the trampoline), and go from there to 64-bit mode in one step.
+//! PVH enters in 32-bit protected mode without paging, with the address of the start information in EBX. The
+//! other vCPUs wake up in 16-bit mode on a page below 1 MiB (the trampoline), and go from there to 64-bit
+//! mode in one step.
 //!
 //! Both use the same page tables: the first 4 GiB, mapped onto themselves by pages of 2 MiB (G2).
 use core::arch::global_asm;
 
-/// Where the trampoline is copied to: a page of conventional memory that no firmware table stands in. Its number is the vector of
-/// the start-up IPI.
+/// Where the trampoline is copied to: a page of conventional memory that no firmware table stands in. Its
+/// number is the vector of the start-up IPI.
 pub(super) const TRAMPOLINE: u32 = 0x8000;
 
 /// Bytes of the first vCPU's stack.

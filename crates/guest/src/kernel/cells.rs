@@ -1,5 +1,6 @@
 //! The guest's cells: the processor's atomics, each at its own size.
-// tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it was given
+// tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it
+// was given
 use super::pause::pause;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};

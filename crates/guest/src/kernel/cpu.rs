@@ -32,7 +32,8 @@ pub(super) struct Cpu {
     pub(super) tick: Cell<Option<Handler>>,
     /// When the vCPU wants to be woken, in nanoseconds; 0: never.
     pub(super) alarm: Cell<u64>,
-    /// Set by the handlers of kicks and alarms, taken by halts: one that finds the vCPU running ends its next halt.
+    /// Set by the handlers of kicks and alarms, taken by halts: one that finds the vCPU running ends its next
+    /// halt.
     pub(super) kicked: Cell<bool>,
     pub(super) meters: Meters,
     pub(super) steal: StealTime,
@@ -76,8 +77,9 @@ impl Meters {
     }
 }
 
-// SAFETY: plain cells are written by the record's own vCPU, which handlers only interrupt (G7), or before that vCPU is started; other
-// vCPUs read `apic`, `node` and `index`, which do not change any more by then, and what is atomic.
+// SAFETY: plain cells are written by the record's own vCPU, which handlers only interrupt (G7), or before
+// that vCPU is started; other vCPUs read `apic`, `node` and `index`, which do not change any more by then,
+// and what is atomic.
 unsafe impl Sync for Cpu {}
 
 static CPUS: [Cpu; MAX] = [const { Cpu::new() }; MAX];
@@ -145,8 +147,8 @@ pub(super) fn record(index: u16) -> &'static Cpu {
 #[inline(always)]
 pub(super) fn this() -> &'static Cpu {
     let own: *const Cpu;
-    // SAFETY: GS points at the calling vCPU's record, whose first word is its own address (G7); a context never changes its vCPU,
-    // so the answer may be kept, as `pure` says.
+    // SAFETY: GS points at the calling vCPU's record, whose first word is its own address (G7); a context
+    // never changes its vCPU, so the answer may be kept, as `pure` says.
     unsafe {
         asm!("mov {}, gs:[0]", out(reg) own, options(pure, nomem, nostack, preserves_flags));
         &*own

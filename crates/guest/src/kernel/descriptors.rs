@@ -1,7 +1,7 @@
 //! Segments, task states and the table of interrupt handlers.
 //!
-//! Each vCPU has a table of segments and a task state of its own, as the latter holds its interrupt stacks (G5). The table of handlers is
-//! one for all.
+//! Each vCPU has a table of segments and a task state of its own, as the latter holds its interrupt stacks
+//! (G5). The table of handlers is one for all.
 use super::cpu::Cpu;
 use super::stubs;
 use core::arch::asm;
@@ -78,7 +78,8 @@ impl Gate {
 
 struct Handlers(UnsafeCell<[Gate; 256]>);
 
-// SAFETY: written by the first vCPU before any other is started (`fill`), and only read by processors from then on (G3).
+// SAFETY: written by the first vCPU before any other is started (`fill`), and only read by processors from
+// then on (G3).
 unsafe impl Sync for Handlers {}
 
 static HANDLERS: Handlers = Handlers(UnsafeCell::new([Gate([0; 2]); 256]));
@@ -95,7 +96,8 @@ pub(super) fn fill() {
     }
 }
 
-/// Loads the tables on the calling vCPU, whose record `cpu` is, with stacks for interrupts and exceptions that end at the given addresses.
+/// Loads the tables on the calling vCPU, whose record `cpu` is, with stacks for interrupts and exceptions
+/// that end at the given addresses.
 pub(super) fn load(cpu: &'static Cpu, interrupts: usize, exceptions: usize) {
     let tss = cpu.tss.get();
     let gdt = cpu.gdt.get();
@@ -111,7 +113,8 @@ pub(super) fn load(cpu: &'static Cpu, interrupts: usize, exceptions: usize) {
     let segments = Pointer { limit: size_of::<Gdt>() as u16 - 1, base: gdt.addr() as u64 };
     let handlers =
         Pointer { limit: size_of::<[Gate; 256]>() as u16 - 1, base: HANDLERS.0.get().addr() as u64 };
-    // SAFETY: code and data segments are those that are loaded already, at the same selectors; the tables stand for ever (G3).
+    // SAFETY: code and data segments are those that are loaded already, at the same selectors; the tables
+    // stand for ever (G3).
     unsafe {
         asm!(
             "lgdt [{segments}]",

@@ -66,7 +66,8 @@ fn last_record(name: &str, fields: &[Field<'_>]) {
     serial::last_line(format_args!("{}", Record { name, fields }));
 }
 
-/// Whoever comes here second, on this vCPU or on another, only stops: the first one is about to end the machine.
+/// Whoever comes here second, on this vCPU or on another, only stops: the first one is about to end the
+/// machine.
 fn once() {
     static ENDING: AtomicBool = AtomicBool::new(false);
     arch::disable_interrupts();

@@ -1,4 +1,5 @@
-//! The heap: memory from the largest free piece, in blocks of powers of two that are kept in lists when they are free.
+//! The heap: memory from the largest free piece, in blocks of powers of two that are kept in lists when they
+//! are free.
 use super::locked::Locked;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{self, NonNull};
@@ -21,7 +22,8 @@ struct Block {
     next: Option<NonNull<Block>>,
 }
 
-// SAFETY: the blocks are memory that nobody else knows of, so whoever holds the lock may use them from any vCPU.
+// SAFETY: the blocks are memory that nobody else knows of, so whoever holds the lock may use them from any
+// vCPU.
 unsafe impl Send for Free {}
 
 static FREE: Locked<Free> = Locked::new(Free { next: 0, end: 0, lists: [None; SIZES] });
@@ -54,9 +56,9 @@ fn class(layout: Layout) -> Option<usize> {
     (class < SIZES).then_some(class)
 }
 
-// SAFETY: blocks are as large as their class says, which is not below size and alignment of the layout; those from the untouched end are
-// aligned to their size up to a page, and larger alignments are rounded up as well, and never taken from a list. None is handed out twice: the
-// lists and the end move under the lock.
+// SAFETY: blocks are as large as their class says, which is not below size and alignment of the layout; those
+// from the untouched end are aligned to their size up to a page, and larger alignments are rounded up as
+// well, and never taken from a list. None is handed out twice: the lists and the end move under the lock.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class(layout) else { return ptr::null_mut() };
@@ -84,14 +86,16 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // An alignment above a page is one that other blocks of the class do not have; there are few, and none is given back often.
+        // An alignment above a page is one that other blocks of the class do not have; there are few, and
+        // none is given back often.
         if layout.align() > 4096 {
             return;
         }
         #[expect(clippy::cast_ptr_alignment, reason = "all blocks are aligned to 16 bytes at least")]
         let (Some(class), Some(block)) = (class(layout), NonNull::new(block.cast::<Block>())) else { return };
         FREE.with(|free| {
-            // SAFETY: the caller gives the block back, it holds a link and is aligned for one, as the smallest blocks are.
+            // SAFETY: the caller gives the block back, it holds a link and is aligned for one, as the
+            // smallest blocks are.
             unsafe { block.write(Block { next: free.lists[class] }) };
             free.lists[class] = Some(block);
         });

@@ -5,7 +5,8 @@ use super::stubs::Frame;
 use super::{apic, exit, timer};
 use core::fmt;
 
-/// Class of interrupts that wait while the vCPU halts with interrupts disabled: all but kicks and what is above them.
+/// Class of interrupts that wait while the vCPU halts with interrupts disabled: all but kicks and what is
+/// above them.
 pub(super) const ALL_BUT_KICKS: u64 = 0xD;
 
 /// Ticks in ticks that are handled; whatever comes in on top has to wait for the next one.
@@ -17,7 +18,8 @@ pub(super) extern "C" fn kick() {
     apic::acknowledge();
 }
 
-/// The vCPU's timer. The tick's handler runs with interrupts disabled, but the interrupt is acknowledged, so it may enable them.
+/// The vCPU's timer. The tick's handler runs with interrupts disabled, but the interrupt is acknowledged, so
+/// it may enable them.
 pub(super) extern "C" fn timer() {
     apic::acknowledge();
     let cpu = this();

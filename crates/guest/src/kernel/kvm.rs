@@ -1,4 +1,5 @@
-//! What KVM offers its guests beyond a machine: who is preempted, waking a halted vCPU, and yielding to one. Elsewhere, nothing.
+//! What KVM offers its guests beyond a machine: who is preempted, waking a halted vCPU, and yielding to one.
+//! Elsewhere, nothing.
 use super::arch::{self, cpuid};
 use super::cpu::Cpu;
 use core::arch::asm;
@@ -83,8 +84,8 @@ pub(super) fn has_yield() -> bool {
 pub(super) fn register(cpu: &'static Cpu) {
     if has_steal_time() {
         let address = core::ptr::from_ref(&cpu.steal).addr() as u64;
-        // SAFETY: KVM says that it has the register; what it writes to from now on is a static record of atomics, aligned to 64 bytes,
-        // at its physical address (G2).
+        // SAFETY: KVM says that it has the register; what it writes to from now on is a static record of
+        // atomics, aligned to 64 bytes, at its physical address (G2).
         unsafe { arch::write_msr(STEAL_TIME_MSR, address | STEAL_TIME_ENABLED) };
     }
 }
@@ -107,8 +108,10 @@ pub(super) fn yield_to(apic: u32) {
 }
 
 fn call(number: u64, first: u64, second: u64) {
-    // RBX is the compiler's, so the argument comes in by another register. Not `nomem`: who is woken reads what was written before.
-    // SAFETY: only called if KVM offers the call; these two touch no memory of ours, and change no register but RAX.
+    // RBX is the compiler's, so the argument comes in by another register. Not `nomem`: who is woken reads
+    // what was written before.
+    // SAFETY: only called if KVM offers the call; these two touch no memory of ours, and change no register
+    // but RAX.
     unsafe {
         if OFFERED.get() & AMD != 0 {
             asm!("xchg rbx, {first}", "vmmcall", "xchg rbx, {first}", first = inout(reg) first => _,

@@ -1,4 +1,5 @@
-//! What the kernel itself keeps under a lock, with interrupts disabled. The kernel does not use the locks that it is there to test.
+//! What the kernel itself keeps under a lock, with interrupts disabled. The kernel does not use the locks
+//! that it is there to test.
 use super::arch;
 use core::cell::UnsafeCell;
 use core::hint::spin_loop;
@@ -10,7 +11,8 @@ pub(super) struct Locked<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached by `with` only, between an exchange that found the flag clear and the store that clears it.
+// SAFETY: the value is reached by `with` only, between an exchange that found the flag clear and the store
+// that clears it.
 unsafe impl<T: Send> Sync for Locked<T> {}
 
 impl<T> Locked<T> {
@@ -31,7 +33,8 @@ impl<T> Locked<T> {
         })
     }
 
-    /// Waits for so many polls at most until nobody uses the value, keeps others away, and runs `f`, which is told whether that worked.
+    /// Waits for so many polls at most until nobody uses the value, keeps others away, and runs `f`, which is
+    /// told whether that worked.
     pub(super) fn with_timeout(&self, polls: u32, f: impl FnOnce(bool)) {
         arch::undisturbed(|| {
             let taken = (0..polls).any(|_| {

@@ -10,7 +10,8 @@ use core::arch::asm;
 /// As C's `memcpy`: `from` can be read, `to` written, and they do not overlap.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, bytes: usize) -> *mut u8 {
-    // SAFETY: the caller says that both places hold so many bytes; the direction flag is clear wherever compiled code runs.
+    // SAFETY: the caller says that both places hold so many bytes; the direction flag is clear wherever
+    // compiled code runs.
     unsafe {
         asm!("rep movsb", inout("rcx") bytes => _, inout("rdi") to => _, inout("rsi") from => _, options(nostack, preserves_flags));
     }
@@ -27,7 +28,8 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, bytes: usize) -> *mut
         // SAFETY: `to` does not lie within what is read, so going forward overwrites nothing unread.
         return unsafe { memcpy(to, from, bytes) };
     }
-    // SAFETY: the caller says that both places hold so many bytes; backwards, nothing unread is overwritten; the flag is clear again after it.
+    // SAFETY: the caller says that both places hold so many bytes; backwards, nothing unread is overwritten;
+    // the flag is clear again after it.
     unsafe {
         asm!(
             "std", "rep movsb", "cld",
@@ -46,7 +48,8 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, bytes: usize) -> *mut
 /// As C's `memset`: `to` can be written.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memset(to: *mut u8, value: i32, bytes: usize) -> *mut u8 {
-    // SAFETY: the caller says that so many bytes can be written; the direction flag is clear wherever compiled code runs.
+    // SAFETY: the caller says that so many bytes can be written; the direction flag is clear wherever
+    // compiled code runs.
     unsafe {
         asm!("rep stosb", inout("rcx") bytes => _, inout("rdi") to => _, in("al") value as u8, options(nostack, preserves_flags));
     }
@@ -60,7 +63,8 @@ unsafe extern "C" fn memset(to: *mut u8, value: i32, bytes: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, bytes: usize) -> i32 {
     for at in 0..bytes {
-        // SAFETY: the caller says that both places hold so many bytes. Volatile, so that this is not made a call of itself.
+        // SAFETY: the caller says that both places hold so many bytes. Volatile, so that this is not made a
+        // call of itself.
         let (one, other) = unsafe { (left.add(at).read_volatile(), right.add(at).read_volatile()) };
         if one != other {
             return i32::from(one) - i32::from(other);
@@ -93,7 +97,8 @@ unsafe extern "C" fn strlen(text: *const u8) -> usize {
     length
 }
 
-/// Named by the standard library's precompiled part, whose code for unwinding is there but never runs: a panic ends the machine.
+/// Named by the standard library's precompiled part, whose code for unwinding is there but never runs: a
+/// panic ends the machine.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

@@ -2,16 +2,21 @@
 //!
 //! Invariants, which `SAFETY` comments cite:
 //! - **G1** All compiled code runs in 64-bit mode at ring 0, from `first_vcpu` and `other_vcpu` on.
-//! - **G2** The first 4 GiB of physical memory are mapped onto themselves, for ever, but for guard pages, which the first vCPU takes out before any
-//!   other starts. Nothing above is used.
-//! - **G3** Segments, task state and handlers are loaded before a vCPU enables interrupts, and stand in statics. Nobody changes them, but for G5.
-//! - **G4** An interrupt handler leaves all registers as it found them, SSE included, and the vCPU's task priority.
-//! - **G5** Interrupts and exceptions run on stacks of their own, so that nobody writes below a stack pointer that he does not own. A handler that is
-//!   interrupted keeps its slice: the stub moves the pointer to the next one before interrupts can come in.
+//! - **G2** The first 4 GiB of physical memory are mapped onto themselves, for ever, but for guard pages,
+//!   which the first vCPU takes out before any other starts. Nothing above is used.
+//! - **G3** Segments, task state and handlers are loaded before a vCPU enables interrupts, and stand in
+//!   statics. Nobody changes them, but for G5.
+//! - **G4** An interrupt handler leaves all registers as it found them, SSE included, and the vCPU's task
+//!   priority.
+//! - **G5** Interrupts and exceptions run on stacks of their own, so that nobody writes below a stack pointer
+//!   that he does not own. A handler that is interrupted keeps its slice: the stub moves the pointer to the
+//!   next one before interrupts can come in.
 //! - **G6** No device is told to write to memory.
-//! - **G7** From `Cpu::adopt` on, GS points at the record of the calling vCPU, a static. No context ever moves to another vCPU.
+//! - **G7** From `Cpu::adopt` on, GS points at the record of the calling vCPU, a static. No context ever
+//!   moves to another vCPU.
 //!
-//! The first vCPU: boot code, `first_vcpu`, tables of the firmware, clock, the other vCPUs one by one, then the workload with all of them at once.
+//! The first vCPU: boot code, `first_vcpu`, tables of the firmware, clock, the other vCPUs one by one, then
+//! the workload with all of them at once.
 mod apic;
 mod arch;
 mod boot;
@@ -62,7 +67,8 @@ const MAPPED: u64 = 1 << 32;
 impl Physical for Memory {
     fn bytes(&self, address: u64, length: usize) -> Option<&[u8]> {
         let end = address.checked_add(length as u64)?;
-        // SAFETY: the range is mapped (G2), and not at address 0; what the firmware left there nobody changes while the kernel reads it.
+        // SAFETY: the range is mapped (G2), and not at address 0; what the firmware left there nobody changes
+        // while the kernel reads it.
         (address != 0 && end <= MAPPED).then(|| unsafe {
             core::slice::from_raw_parts(core::ptr::with_exposed_provenance(address as usize), length)
         })
@@ -80,7 +86,8 @@ extern "C" fn first_vcpu(info: u64) -> ! {
     let Some((start, bytes)) = pvh::largest(&Memory, info, end as u64, MAPPED) else {
         exit::fatal("boot", format_args!("there is no start information of PVH, or no memory in it"));
     };
-    // SAFETY: usable memory behind the image, which is where the boot code and all statics are; QEMU puts what it tells us below 1 MiB.
+    // SAFETY: usable memory behind the image, which is where the boot code and all statics are; QEMU puts
+    // what it tells us below 1 MiB.
     unsafe { heap::give(start as usize, bytes as usize) };
     let line = pvh::line(&Memory, info).unwrap_or_default();
     let (provoked, line) = provoke::split(&line);

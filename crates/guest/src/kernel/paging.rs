@@ -12,15 +12,18 @@ const LARGE: u64 = 1 << 7;
 
 type Table = [AtomicU64; 512];
 
-/// Takes the page at `address` out of the map. By the first vCPU, before any other starts: the others never saw it.
+/// Takes the page at `address` out of the map. By the first vCPU, before any other starts: the others never
+/// saw it.
 pub(super) fn forbid(address: usize) {
     debug_assert!(address.is_multiple_of(PAGE));
-    // SAFETY: the directories are statics of the boot code, which is done with them; since then they are written here only.
+    // SAFETY: the directories are statics of the boot code, which is done with them; since then they are
+    // written here only.
     let entry = unsafe { &boot_directories[address / LARGE_PAGE] };
     // ord: AB7 alone: one vCPU runs; its processor reads the tables through `invlpg`
     let found = entry.load(Ordering::Relaxed);
     let table = if found & LARGE == 0 { (found & !(PAGE as u64 - 1)) as usize } else { split(entry, found) };
-    // SAFETY: an entry that is not a large page holds the address of a table that `split` made, which stays for ever.
+    // SAFETY: an entry that is not a large page holds the address of a table that `split` made, which stays
+    // for ever.
     let table = unsafe { &*core::ptr::with_exposed_provenance::<Table>(table) };
     // ord: AB8 alone: as AB7, one vCPU runs
     table[address / PAGE % 512].store(0, Ordering::Relaxed);

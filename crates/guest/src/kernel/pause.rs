@@ -1,7 +1,8 @@
 //! The pause of a spinning vCPU.
 //!
-//! PAUSE is the hint for it, and takes 10 to 50 ns on hardware. QEMU's translator leaves the translated code for it and takes the lock that all its vCPUs share: 120 ns alone,
-//! and 500 ns when four vCPUs spin, which also slows down whoever halts or kicks. There, reading the clock takes a pause's time and disturbs nobody.
+//! PAUSE is the hint for it, and takes 10 to 50 ns on hardware. QEMU's translator leaves the translated code
+//! for it and takes the lock that all its vCPUs share: 120 ns alone, and 500 ns when four vCPUs spin, which
+//! also slows down whoever halts or kicks. There, reading the clock takes a pause's time and disturbs nobody.
 use super::arch;
 use core::hint::{black_box, spin_loop};
 use stanchion_guest::cells::Count;

@@ -1,4 +1,5 @@
-//! vCPUs as the machine under a lock: halting is HLT, kicking an interrupt, a nested context an interrupt handler.
+//! vCPUs as the machine under a lock: halting is HLT, kicking an interrupt, a nested context an interrupt
+//! handler.
 use super::cells::{Cell8, Cell16, Cell32, CellUsize, translate};
 use super::cpu::{Cpu, record, this};
 use super::domain::{DOMAIN, GuestDomain};
@@ -35,7 +36,8 @@ impl Machine for Guest {
         u32::from(this().index()) + 1
     }
 
-    /// With a deadline: a halt that the alarm ends, too. With interrupts disabled no alarm comes, so the vCPU polls.
+    /// With a deadline: a halt that the alarm ends, too. With interrupts disabled no alarm comes, so the vCPU
+    /// polls.
     fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&u64>) {
         match until {
             Some(until) => Self::halt_while_until(cell, value, until),
@@ -101,8 +103,8 @@ impl Machine for Guest {
         }
     }
 
-    /// No hypervisor lets a guest yield to just anybody. The hint of a spinning vCPU is all there is: hardware that notices many of them
-    /// tells the hypervisor.
+    /// No hypervisor lets a guest yield to just anybody. The hint of a spinning vCPU is all there is:
+    /// hardware that notices many of them tells the hypervisor.
     #[inline]
     fn yield_slice() {
         pause();
@@ -119,8 +121,8 @@ impl Machine for Guest {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// With a full barrier: interrupting all other vCPUs from the heavy side, the kernel's counterpart of `membarrier`, would have to wait for those
-    /// that do not run.
+    /// With a full barrier: interrupting all other vCPUs from the heavy side, the kernel's counterpart of
+    /// `membarrier`, would have to wait for those that do not run.
     #[inline(always)]
     fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
         first: &impl Atomic<T>,
@@ -139,10 +141,12 @@ impl Machine for Guest {
         true
     }
 
-    /// Compares with interrupts disabled: a kick that is sent after that stands by, and ends the halt. The handler of a kick notes that there was one,
-    /// so that one that came before the comparison makes the halt return, too.
+    /// Compares with interrupts disabled: a kick that is sent after that stands by, and ends the halt. The
+    /// handler of a kick notes that there was one, so that one that came before the comparison makes the halt
+    /// return, too.
     ///
-    /// A context with interrupts disabled stays undisturbed: while it halts, everything but kicks has to wait.
+    /// A context with interrupts disabled stays undisturbed: while it halts, everything but kicks has to
+    /// wait.
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
         let cpu = this();
         let enabled = arch::disable_interrupts();

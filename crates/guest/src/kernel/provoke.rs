@@ -1,4 +1,5 @@
-//! Ways to end badly, on request: `provoke=NAME` on the kernel command line. `cargo xtask guest --check` sees that each is told apart.
+//! Ways to end badly, on request: `provoke=NAME` on the kernel command line. `cargo xtask guest --check` sees
+//! that each is told apart.
 use super::arch;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,7 +25,8 @@ pub(super) fn provoke(what: &str) -> Result<(), &'static str> {
         }
         "null" => {
             let nowhere: *const u8 = core::ptr::without_provenance(black_box(0x10));
-            // SAFETY: the first page is not mapped on purpose: the read raises an exception, which ends the run.
+            // SAFETY: the first page is not mapped on purpose: the read raises an exception, which ends the
+            // run.
             black_box(unsafe { nowhere.read_volatile() });
         }
         "overflow" => {

@@ -50,8 +50,8 @@ pub(super) fn nodes() -> u16 {
     NODES.get() as u16
 }
 
-/// Starts all vCPUs of `board` but the calling one, whose controller is numbered `own`. The error is the index of one that does not come up, or
-/// that there are too many.
+/// Starts all vCPUs of `board` but the calling one, whose controller is numbered `own`. The error is the
+/// index of one that does not come up, or that there are too many.
 pub(super) fn start_others(board: &Board, own: u32) -> Result<(), u16> {
     if board.vcpus.len() > MAX {
         return Err(MAX as u16);
@@ -86,8 +86,8 @@ fn copy_trampoline() {
     let (from, to) =
         (&raw const trampoline_start, ptr::with_exposed_provenance_mut::<u8>(TRAMPOLINE as usize));
     let bytes = (&raw const trampoline_end).addr() - from.addr();
-    // SAFETY: the code lies between the two symbols, and the page it goes to is conventional memory of the first MiB that nobody uses
-    // any more once the kernel runs, mapped (G2) and far from the image.
+    // SAFETY: the code lies between the two symbols, and the page it goes to is conventional memory of the
+    // first MiB that nobody uses any more once the kernel runs, mapped (G2) and far from the image.
     unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
@@ -119,7 +119,8 @@ fn start(newcomer: Newcomer) -> Result<(), ()> {
 
 /// Where the trampoline leads to: sets the calling vCPU up, waits for the others, and takes part.
 pub(super) extern "C" fn other_vcpu(newcomer: *const Newcomer) -> ! {
-    // SAFETY: the trampoline read the pointer that `start` has written, of a box that is never freed, with all that it points to.
+    // SAFETY: the trampoline read the pointer that `start` has written, of a box that is never freed, with
+    // all that it points to.
     let newcomer = unsafe { &*newcomer };
     set_up(newcomer.cpu, &newcomer.stacks);
     // ord: AB21 pairs AB20: the first vCPU goes on when we are set up

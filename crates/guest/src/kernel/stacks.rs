@@ -1,4 +1,5 @@
-//! Stacks, each with a page below it that must not be touched: an overflow is an exception, not somebody else's memory.
+//! Stacks, each with a page below it that must not be touched: an overflow is an exception, not somebody
+//! else's memory.
 use super::paging::{PAGE, forbid};
 use super::stubs::{LEVELS, SLICE};
 use alloc::alloc::{alloc, handle_alloc_error};

@@ -1,8 +1,9 @@
 //! Where the processor goes when it is interrupted: the code between it and the handlers.
 //!
-//! The compiled code, the standard library's precompiled part included, uses the 128 bytes below its stack pointer and the SSE registers.
-//! So interrupts come in on stacks of their own, and save what they would overwrite. A handler may enable interrupts again: the stub first moves
-//! the vCPU's pointer to its interrupt stack down by [`SLICE`], and back up at the end, with interrupts disabled at both (G5).
+//! The compiled code, the standard library's precompiled part included, uses the 128 bytes below its stack
+//! pointer and the SSE registers. So interrupts come in on stacks of their own, and save what they would
+//! overwrite. A handler may enable interrupts again: the stub first moves the vCPU's pointer to its interrupt
+//! stack down by [`SLICE`], and back up at the end, with interrupts disabled at both (G5).
 use super::cpu::INTERRUPT_STACK;
 use core::arch::global_asm;
 
@@ -11,7 +12,8 @@ pub(super) const SLICE: usize = 36 * 1024;
 /// Three levels of ticks, a kick on top, and one more that stays unused.
 pub(super) const LEVELS: usize = 5;
 
-/// The vectors of interrupts, by class, which is a vector's upper four bits: a kick comes in where a tick has to wait.
+/// The vectors of interrupts, by class, which is a vector's upper four bits: a kick comes in where a tick has
+/// to wait.
 pub(super) const TIMER: u8 = 0x40;
 pub(super) const KICK: u8 = 0xE0;
 pub(super) const SPURIOUS: u8 = 0xFF;

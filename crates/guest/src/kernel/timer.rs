@@ -28,7 +28,8 @@ pub(super) fn take_due(cpu: &Cpu) -> bool {
     }
     let is_due = cpu.tick_due.get() != 0 && cpu.tick_due.get() <= now;
     if is_due {
-        // From now on, not from when it was due: a vCPU that did not run for a while is not to make up for it.
+        // From now on, not from when it was due: a vCPU that did not run for a while is not to make up for
+        // it.
         cpu.tick_due.set(now + cpu.tick_period.get());
         arm(cpu);
     }

@@ -1,17 +1,22 @@
-//! `build`: a load like a kernel build. Tasks compute in bursts, take one of a few hot locks for a short section, and block now and then.
+//! `build`: a load like a kernel build. Tasks compute in bursts, take one of a few hot locks for a short
+//! section, and block now and then.
 //!
-//! The job is of a fixed size, so the elapsed time is the result; a limit gives it up. The parameters are those of the simulator's behaviour
-//! `build` (`workloads/kernbench-j16.toml`), so that the simulator can predict this set-up. Where the two differ:
+//! The job is of a fixed size, so the elapsed time is the result; a limit gives it up. The parameters are
+//! those of the simulator's behaviour `build` (`workloads/kernbench-j16.toml`), so that the simulator can
+//! predict this set-up. Where the two differ:
 //!
-//! - The simulator has one queue of tasks for all vCPUs, which costs nothing. Here each vCPU has a queue, behind a lock of the kind under test;
-//!   a vCPU whose own tasks all sleep takes one that is ready from another's queue. A task changes hands every `blocks-after`, so these locks are
-//!   taken about 250 times as rarely as the hot ones.
-//! - There, an idle vCPU takes the task that will be ready next and sleeps until then. Here it leaves the task where it is and halts until the first
-//!   one in any queue is ready; if several vCPUs wake for it, one gets it.
+//! - The simulator has one queue of tasks for all vCPUs, which costs nothing. Here each vCPU has a queue,
+//!   behind a lock of the kind under test; a vCPU whose own tasks all sleep takes one that is ready from
+//!   another's queue. A task changes hands every `blocks-after`, so these locks are taken about 250 times as
+//!   rarely as the hot ones.
+//! - There, an idle vCPU takes the task that will be ready next and sleeps until then. Here it leaves the
+//!   task where it is and halts until the first one in any queue is ready; if several vCPUs wake for it, one
+//!   gets it.
 //! - There, a vCPU that finds no task at its start idles for ever. Here it looks once a millisecond.
 //! - A section always raises one counter under its lock, so `lines=0` writes as much as `lines=1`.
-//! - Bursts and sections are turns of a loop, not time: a vCPU that does not run does not work. How many turns are a millisecond is measured
-//!   at each boot; `rate=` (which the result tells) makes several boots do the same work.
+//! - Bursts and sections are turns of a loop, not time: a vCPU that does not run does not work. How many
+//!   turns are a millisecond is measured at each boot; `rate=` (which the result tells) makes several boots
+//!   do the same work.
 //! - A timer interrupt looks once in a while whether somebody is stuck (`tick=`).
 use super::compute::{self, Pace};
 use super::queue::Queue;

@@ -1,6 +1,8 @@
-//! The tasks of one vCPU that wait for their turn: a queue behind a lock of the kind under test, as a kernel's run queue is.
+//! The tasks of one vCPU that wait for their turn: a queue behind a lock of the kind under test, as a
+//! kernel's run queue is.
 //!
-//! All that matters of a task is when it is ready. Tasks are few (make -j), so the queue is an array that is searched.
+//! All that matters of a task is when it is ready. Tasks are few (make -j), so the queue is an array that is
+//! searched.
 use super::stress::Line;
 use crate::cells::Count;
 use crate::subject::Subject;

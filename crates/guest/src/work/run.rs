@@ -1,4 +1,5 @@
-//! From a lock's name to its records: sets a workload up, has all vCPUs work at it, watches over it, and reports.
+//! From a lock's name to its records: sets a workload up, has all vCPUs work at it, watches over it, and
+//! reports.
 use super::report::{self, Tale};
 use crate::board::{Board, Stall};
 use crate::cells::Count;
@@ -48,7 +49,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Looks whether somebody is stuck, if nobody has done so lately. Called from tasks and from interrupt handlers, often.
+    /// Looks whether somebody is stuck, if nobody has done so lately. Called from tasks and from interrupt
+    /// handlers, often.
     pub(crate) fn look(&self, now: u64) {
         let due = self.next.get();
         if now >= due && self.next.claim(due, now + LOOK) {

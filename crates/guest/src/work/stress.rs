@@ -1,7 +1,8 @@
 //! `counter` and `rw`: every vCPU takes the same lock in a loop, does some work under it, and some outside.
 //!
-//! Under `counter` everybody writes; under `rw` so many of a hundred sections only read, which share the lock where it lets them. What the
-//! lock protects is a counter: at the end it must show every section that wrote, and no reader may see it move.
+//! Under `counter` everybody writes; under `rw` so many of a hundred sections only read, which share the lock
+//! where it lets them. What the lock protects is a counter: at the end it must show every section that wrote,
+//! and no reader may see it move.
 use super::compute::{self, Pace};
 use super::report::{self, Tale};
 use super::run::{Watch, Work};

@@ -1,6 +1,7 @@
 //! A machine whose vCPUs are threads: the native platform, with timer signals for interrupts.
 //!
-//! Each run has its own storage, so that tests may run beside each other. A run that is abandoned leaves its threads behind, asleep.
+//! Each run has its own storage, so that tests may run beside each other. A run that is abandoned leaves its
+//! threads behind, asleep.
 mod platform;
 mod timer;
 

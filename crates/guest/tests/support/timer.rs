@@ -29,12 +29,14 @@ extern "C" fn on_signal(_signal: i32) {
 /// Makes `handler` what the signal runs, with the signal blocked.
 pub(super) fn install(handler: fn()) {
     HANDLER.get_or_init(|| {
-        // SAFETY: `sigaction` is a plain C structure for which zero means no flags, an empty mask and no handler.
+        // SAFETY: `sigaction` is a plain C structure for which zero means no flags, an empty mask and no
+        // handler.
         let mut action: libc::sigaction = unsafe { zeroed() };
         action.sa_sigaction = on_signal as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_RESTART;
-        // SAFETY: the action is initialised, and its handler takes a signal number (no `SA_SIGINFO`). What it runs takes locks of this
-        // library, which is under test, and allocates only where its thread does not.
+        // SAFETY: the action is initialised, and its handler takes a signal number (no `SA_SIGINFO`). What it
+        // runs takes locks of this library, which is under test, and allocates only where its thread does
+        // not.
         let failed = unsafe { libc::sigaction(signal(), from_ref(&action), null_mut()) };
         assert_eq!(failed, 0, "the timer's signal has a handler");
         handler
@@ -44,7 +46,8 @@ pub(super) fn install(handler: fn()) {
 /// Runs `f` with the signal blocked, or let in.
 pub(super) fn masked<R>(blocked: bool, f: impl FnOnce() -> R) -> R {
     let how = if blocked { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
-    // SAFETY: both sets are plain data for which zero is an empty set; the number is one of the real-time signals.
+    // SAFETY: both sets are plain data for which zero is an empty set; the number is one of the real-time
+    // signals.
     let (mut set, mut old): (libc::sigset_t, libc::sigset_t) = unsafe { (zeroed(), zeroed()) };
     // SAFETY: the set is live and initialised, the number that of a signal.
     unsafe { libc::sigaddset(&raw mut set, signal()) };

@@ -15,8 +15,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub machine: Option<String>,
 
-    /// Thread counts, as `stanchion bench` and `stanchion sim` take them; one thread alone does not count [default: 1x,2x,4x,8x,16x,
-    /// or what `stanchion sim` takes]
+    /// Thread counts, as `stanchion bench` and `stanchion sim` take them; one thread alone does not count
+    /// [default: 1x,2x,4x,8x,16x, or what `stanchion sim` takes]
     #[arg(long, value_name = "LIST")]
     pub threads: Option<String>,
 
@@ -40,7 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", conflicts_with = "machine")]
     pub latency_rounds: Option<String>,
 
-    /// Seed of think times and of the order of rounds [default: random], or the first of those of the simulator [default: 1]
+    /// Seed of think times and of the order of rounds [default: random], or the first of those of the
+    /// simulator [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
 

@@ -1,7 +1,9 @@
-//! `stanchion ablate`: what each rule of the default lock is worth, and how much hangs on each of its constants.
+//! `stanchion ablate`: what each rule of the default lock is worth, and how much hangs on each of its
+//! constants.
 //!
-//! Nothing is measured here: the rows ([`rules`]) are locks with other tunables, and benchmark or simulator run them beside `stanchion`.
-//! What comes back is a ratio for each row ([`samples`]) in a table for terminals or for the documentation ([`table`]).
+//! Nothing is measured here: the rows ([`rules`]) are locks with other tunables, and benchmark or simulator
+//! run them beside `stanchion`. What comes back is a ratio for each row ([`samples`]) in a table for
+//! terminals or for the documentation ([`table`]).
 mod args;
 mod rules;
 mod samples;
@@ -12,7 +14,8 @@ pub(crate) use args::Args;
 pub(crate) use samples::Sample;
 use std::process::ExitCode;
 
-/// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short sections.
+/// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short
+/// sections.
 const WORKLOADS: &str = "locktorture,open1,short";
 
 /// Runs benchmark or simulator, and shows ratios instead of their tables.

@@ -27,7 +27,8 @@ pub(super) struct Ratio {
 pub(super) struct Beside<'a>(Vec<(&'a Sample, &'a Sample)>);
 
 impl<'a> Beside<'a> {
-    /// The cells of `lock` under the loads that `of` picks; none if one of them is missing. One thread contends with nobody, and is left out.
+    /// The cells of `lock` under the loads that `of` picks; none if one of them is missing. One thread
+    /// contends with nobody, and is left out.
     pub(super) fn of(samples: &'a [Sample], lock: &str, of: impl Fn(&str) -> bool) -> Option<Self> {
         let cells =
             |lock: String| samples.iter().filter(move |sample| sample.lock == lock && sample.threads > 1);
@@ -39,8 +40,8 @@ impl<'a> Beside<'a> {
         pairs.collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty()).map(Self)
     }
 
-    /// The geometric mean of the throughput ratios. Its interval is that over rounds, each of which visits the lock and the base soon after
-    /// each other.
+    /// The geometric mean of the throughput ratios. Its interval is that over rounds, each of which visits
+    /// the lock and the base soon after each other.
     pub(super) fn throughput(&self) -> Option<Ratio> {
         let rounds = self.0.iter().map(|(cell, base)| cell.rates.len().min(base.rates.len())).min()?;
         let of_round =

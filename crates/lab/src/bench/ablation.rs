@@ -1,4 +1,5 @@
-//! The benchmark of the default lock's rules as a [`Study`]: that of mutexes, told as ratios to the lock with all of them.
+//! The benchmark of the default lock's rules as a [`Study`]: that of mutexes, told as ratios to the lock with
+//! all of them.
 use super::args::Args;
 use super::cell::CellSpec;
 use super::config::Config;
@@ -14,7 +15,8 @@ use crate::ablate::{Sample, tables};
 use crate::export::Formats;
 use std::process::ExitCode;
 
-/// See the [module](self). Whether tables are in Markdown is known when it is compiled, as a study has nowhere to keep it.
+/// See the [module](self). Whether tables are in Markdown is known when it is compiled, as a study has
+/// nowhere to keep it.
 struct Ablation<const MARKDOWN: bool>;
 
 /// Measures the locks of `args`, the first of which is what others are compared with.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
-    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With other tunables:
-    /// stanchion:turn_us=200:hand_over=0
+    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With
+    /// other tunables: stanchion:turn_us=200:hand_over=0
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: String,
 
@@ -16,7 +16,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub peers: String,
 
-    /// Thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: 1 and 0.5x to 16x]
+    /// Thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: 1 and
+    /// 0.5x to 16x]
     #[arg(long, value_name = "LIST")]
     pub threads: Option<String>,
 

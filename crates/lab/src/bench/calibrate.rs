@@ -81,7 +81,8 @@ mod tests {
     fn calibration_finds_plausible_figures() {
         let calibration = calibrate();
         assert!((0.1..100.0).contains(&calibration.ns_per_step), "{calibration:?}");
-        // A multiplication takes three cycles at the least: less means that the compiler saw through the work.
+        // A multiplication takes three cycles at the least: less means that the compiler saw through the
+        // work.
         assert!(cfg!(debug_assertions) || calibration.ns_per_step > 0.4, "{calibration:?}");
         assert!((0.0..10_000.0).contains(&calibration.clock_read_ns), "{calibration:?}");
     }

@@ -1,4 +1,5 @@
-//! CPU limits of cells: a cgroup beside that of this process, which worker processes enter, and which goes away with the run.
+//! CPU limits of cells: a cgroup beside that of this process, which worker processes enter, and which goes
+//! away with the run.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -107,8 +108,8 @@ fn remove_abandoned(beside: &Path) {
     }
 }
 
-/// In which directory the cgroups beside that of this process are, from `/proc/self/cgroup` and `/proc/self/mountinfo`. Of two hierarchies it is
-/// the one that has CPU limits.
+/// In which directory the cgroups beside that of this process are, from `/proc/self/cgroup` and
+/// `/proc/self/mountinfo`. Of two hierarchies it is the one that has CPU limits.
 fn place(cgroups: &str, mounts: &str) -> Result<(PathBuf, Version), String> {
     // `number:controllers:path`, with neither number nor controllers in version 2.
     let own = |of: &dyn Fn(&str) -> bool| {

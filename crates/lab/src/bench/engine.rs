@@ -1,4 +1,5 @@
-//! Runs the plan through an executor and keeps the report up to date. Knows no machine, no file, and not what is measured.
+//! Runs the plan through an executor and keeps the report up to date. Knows no machine, no file, and not what
+//! is measured.
 use super::cell::Ending;
 use super::executor::{CellError, Executor};
 use super::report::State;

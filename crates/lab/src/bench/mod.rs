@@ -68,7 +68,8 @@ pub(crate) fn run(command: &Command) -> ExitCode {
     }
 }
 
-/// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a worker.
+/// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a
+/// worker.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if let (Some(worker), Some(text)) = (words.next(), words.next()) {
         let entrance = words.next();

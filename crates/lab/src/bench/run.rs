@@ -156,7 +156,8 @@ fn measure<S: Study>(
     finish(&driver, &report, ended)
 }
 
-/// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out, with a warning.
+/// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out,
+/// with a warning.
 fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
     if config.uncontended_only || config.setting.profiles.iter().all(|profile| profile.cpu_limit.is_none()) {
         return (None, None);

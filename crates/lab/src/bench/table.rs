@@ -163,7 +163,8 @@ fn matrix(report: &Report, profile: &Profile, quantity: &Quantity, bold: bool) -
     if bold { emboldened(&text) } else { text }
 }
 
-/// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes as width.
+/// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes
+/// as width.
 pub(crate) fn emboldened(text: &str) -> String {
     let mut bold = String::new();
     for line in text.split_inclusive('\n') {

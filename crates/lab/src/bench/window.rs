@@ -1,5 +1,5 @@
-//! The measured window of a worker, which those of all benchmarks share: warm-up, the two readings of all counts, drain, usage, and
-//! how waits are recorded.
+//! The measured window of a worker, which those of all benchmarks share: warm-up, the two readings of all
+//! counts, drain, usage, and how waits are recorded.
 use super::cell::{Calibration, CellOutcome, Waits};
 use super::clock;
 use super::usage::context_switches;
@@ -19,7 +19,8 @@ pub(crate) const MEASURING: u32 = 1;
 /// Threads end after the acquisition under way.
 pub(crate) const STOPPED: u32 = 2;
 
-/// Enough for every thread to have run at least once at 16 threads a CPU; never more than a fifth of the cell.
+/// Enough for every thread to have run at least once at 16 threads a CPU; never more than a fifth of the
+/// cell.
 const WARM_UP: Duration = Duration::from_millis(20);
 /// Waits are recorded to within one per cent, in ticks, up to a minute.
 const DIGITS: u8 = 2;
@@ -58,7 +59,8 @@ impl Course {
         self.phase.load(Relaxed)
     }
 
-    /// Lets the threads run, and reads `counts` at both ends of the window. They have been told to stop afterwards.
+    /// Lets the threads run, and reads `counts` at both ends of the window. They have been told to stop
+    /// afterwards.
     pub(crate) fn run<T>(&self, time: Duration, counts: impl Fn() -> T) -> Window<T> {
         self.barrier.wait();
         std::thread::sleep(WARM_UP.min(time / 5));

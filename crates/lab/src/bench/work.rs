@@ -10,8 +10,8 @@ fn step(state: u64) -> u64 {
 /// Spends `steps` steps on the CPU, going on from `state`, and returns where the chain has got to.
 ///
 /// A thread hands one state from critical section to think time and back. With a chain for each, the core
-/// would start on the next while the last is under way, and 250 ns of work would take 210. Never inlined: where
-/// the loop happens to lie can change its speed by 5 %, so all locks share one copy.
+/// would start on the next while the last is under way, and 250 ns of work would take 210. Never inlined:
+/// where the loop happens to lie can change its speed by 5 %, so all locks share one copy.
 #[inline(never)]
 #[must_use]
 pub(crate) fn spend(mut state: u64, steps: u64) -> u64 {

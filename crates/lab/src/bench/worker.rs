@@ -137,7 +137,8 @@ fn contend(lock: &impl Contender) {
     });
 }
 
-/// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and exits.
+/// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
+/// exits.
 pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
     let shared = Arc::new(Shared {
         lock: CachePadded::new(C::new()),
@@ -150,7 +151,8 @@ pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
     if matches!(spec.pass, Pass::Uncontended | Pass::AfterContention) {
         if spec.pass == Pass::AfterContention {
             contend(&*shared.lock);
-            // As the executor does for the other pass; not before, or no two threads would run at the same time.
+            // As the executor does for the other pass; not before, or no two threads would run at the same
+            // time.
             let _ = pin_to_one_cpu();
         }
         let (acquisitions, used) = alone(time, || shared.lock.with(|| black_box(())));

@@ -59,7 +59,8 @@ const LOADS: u32 = 4;
 /// A chain of loads in random order, each of a line of its own.
 pub(super) struct Chain(Vec<CachePadded<AtomicUsize>>);
 
-/// Within so many bytes the order is random; from block to block it is not, so that few address translations are missed.
+/// Within so many bytes the order is random; from block to block it is not, so that few address translations
+/// are missed.
 const BLOCK_BYTES: usize = 1 << 20;
 
 impl Chain {

@@ -122,8 +122,8 @@ fn exchange(cpus: (usize, usize)) -> f64 {
     time / f64::from(2 * TURNS)
 }
 
-/// All CPUs add to one word: nanoseconds of one addition. And, with three CPUs or more, what each further reader of a
-/// line that was written adds to the time until all have it.
+/// All CPUs add to one word: nanoseconds of one addition. And, with three CPUs or more, what each further
+/// reader of a line that was written adds to the time until all have it.
 pub(super) fn together(places: &Places, figures: &mut Figures) {
     let cpus: Vec<usize> = places.all.iter().map(|place| place.cpu).collect();
     let word = CachePadded::new(AtomicU32::new(0));

@@ -1,8 +1,8 @@
-//! `stanchion calibrate`: measures what this machine's lines, atomics, wake-ups, switches and slices cost, and writes a machine
-//! for the simulator; with `--compare`, shows how well the simulator does on it.
+//! `stanchion calibrate`: measures what this machine's lines, atomics, wake-ups, switches and slices cost,
+//! and writes a machine for the simulator; with `--compare`, shows how well the simulator does on it.
 //!
-//! Measurements ([`alone`], [`lines`], [`sleep`], [`turns`]) are repeated in interleaved rounds ([`rounds`]) on the CPUs that
-//! `/sys` tells about ([`places`]); the figures ([`sample`]) become a machine ([`outcome`]).
+//! Measurements ([`alone`], [`lines`], [`sleep`], [`turns`]) are repeated in interleaved rounds ([`rounds`])
+//! on the CPUs that `/sys` tells about ([`places`]); the figures ([`sample`]) become a machine ([`outcome`]).
 mod alone;
 mod args;
 mod compare;

@@ -1,4 +1,5 @@
-//! From figures to a machine: which figure is which field, and where a number comes from that was not measured.
+//! From figures to a machine: which figure is which field, and where a number comes from that was not
+//! measured.
 use super::places::Places;
 use super::sample::{Figure, Figures, Reach, What};
 use crate::units::format_ns;
@@ -100,7 +101,8 @@ impl Builder<'_> {
         self.put("memory.fence", What::Fence);
         self.put("memory.poll", What::Poll);
         if let Some(shared) = self.figure(What::SharedCache) {
-            // A cache that others use, too, may not have kept the chain: a clean line is no farther than a dirty one.
+            // A cache that others use, too, may not have kept the chain: a clean line is no farther than a
+            // dirty one.
             let dirty = self.figure(DirtyRead(Reach::Group)).map_or(f64::INFINITY, |figure| figure.median);
             let how = "load from the shared cache, at most that of a line written by another core";
             self.put_value("memory.group-clean", shared.median.min(dirty), &shared, how);
@@ -158,7 +160,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Waking and switching, from what they cost together: a yield is one switch, a hand-over is a wait, a switch and a wake.
+    /// Waking and switching, from what they cost together: a yield is one switch, a hand-over is a wait, a
+    /// switch and a wake.
     fn sleepers(&mut self) {
         let (Some(yielded), Some(yields)) = (self.figure(What::YieldSwitch), self.figure(What::Yield)) else {
             return;

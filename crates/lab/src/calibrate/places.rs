@@ -98,7 +98,8 @@ impl Places {
         pairs
     }
 
-    /// The shape for the simulator, which is even: as many as the largest part has. The second is whether it fits.
+    /// The shape for the simulator, which is even: as many as the largest part has. The second is whether it
+    /// fits.
     pub(crate) fn topology(&self) -> (Topology, bool) {
         let most = |part: fn(&Place) -> usize, of: fn(&Place) -> usize| {
             let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! All measurements, round after round: a disturbance of the machine hits neighbours in time and not one quantity.
+//! All measurements, round after round: a disturbance of the machine hits neighbours in time and not one
+//! quantity.
 use super::places::Places;
 use super::sample::{Figures, Reach, What};
 use super::{alone, lines, sleep, turns};

@@ -1,4 +1,5 @@
-//! Going to sleep and being woken: futex calls, hand-overs on one CPU, yields, the asymmetric barrier, cold caches.
+//! Going to sleep and being woken: futex calls, hand-overs on one CPU, yields, the asymmetric barrier, cold
+//! caches.
 use super::sample::{Figures, What};
 use super::threads::{alone, both, each, keep_to, nanos};
 use core::hint::spin_loop;

@@ -1,4 +1,5 @@
-//! What the scheduler does: ticks, turns, and work for idle CPUs. Seen in the clock of threads that do nothing but read it.
+//! What the scheduler does: ticks, turns, and work for idle CPUs. Seen in the clock of threads that do
+//! nothing but read it.
 use super::sample::{Figures, What};
 use super::threads::{alone, both, keep_to, nanos};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -46,8 +47,8 @@ pub(super) fn ticks(cpu: usize, time: Duration, figures: &mut Figures) {
     }
 }
 
-/// The shortest period at whose beat most of the expected interruptions come, and their median length. (A longer one would
-/// fit as well: of a beat of 1 ms every tenth is one of 10 ms.)
+/// The shortest period at whose beat most of the expected interruptions come, and their median length. (A
+/// longer one would fit as well: of a beat of 1 ms every tenth is one of 10 ms.)
 fn regular(gaps: &[(f64, f64)], time: f64) -> Option<(f64, f64)> {
     PERIODS_NS.iter().find_map(|&period| {
         // The phase at which most gaps start, found among the gaps themselves.

@@ -1,7 +1,7 @@
 //! The command line of `stanchion explore`, and what it means.
 //!
-//! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is refused on the way
-//! from one to the other, before the first schedule.
+//! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is
+//! refused on the way from one to the other, before the first schedule.
 use crate::names::{LockNames, nearest};
 use crate::output::create_json;
 use crate::seed;
@@ -62,7 +62,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().rounds)]
     rounds: u32,
 
-    /// Faults that every schedule has, and no others (see --list), or `none` [default: each schedule draws its own]
+    /// Faults that every schedule has, and no others (see --list), or `none` [default: each schedule draws
+    /// its own]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     fault: Vec<String>,
 

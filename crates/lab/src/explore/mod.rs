@@ -1,7 +1,8 @@
 //! `stanchion explore`: random and priority schedules, with faults, over every lock.
 //!
-//! The exploring itself is in `stanchion-sim`; here is what may be typed ([`args`]), how schedules are spread over threads
-//! ([`run`]), what came of each lock ([`outcome`]), and what is printed and written ([`report`]).
+//! The exploring itself is in `stanchion-sim`; here is what may be typed ([`args`]), how schedules are spread
+//! over threads ([`run`]), what came of each lock ([`outcome`]), and what is printed and written
+//! ([`report`]).
 mod args;
 mod outcome;
 mod report;

@@ -1,4 +1,5 @@
-//! Spreads the schedules of one lock over threads; which schedule fails first does not depend on their number.
+//! Spreads the schedules of one lock over threads; which schedule fails first does not depend on their
+//! number.
 use super::args::Plan;
 use super::outcome::Outcome;
 use core::sync::atomic::{AtomicU64, Ordering};

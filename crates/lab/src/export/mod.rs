@@ -1,5 +1,6 @@
-//! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole whenever there is
-//! more to say; plots ([`svg`]), the page's style and plain tables for terminals ([`grid`]).
+//! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole
+//! whenever there is more to say; plots ([`svg`]), the page's style and plain tables for terminals
+//! ([`grid`]).
 pub(crate) mod grid;
 pub(crate) mod svg;
 

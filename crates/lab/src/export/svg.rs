@@ -143,7 +143,8 @@ impl Plot<'_> {
 
     fn frame(&self, svg: &mut String, axis: &Axis) {
         let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-        // Overcommit begins halfway (on this axis) between the last count that fits and the first that does not.
+        // Overcommit begins halfway (on this axis) between the last count that fits and the first that does
+        // not.
         if let Some(at) = self.threads.iter().position(|&threads| threads > self.cpus) {
             let before = if at == 0 {
                 LEFT

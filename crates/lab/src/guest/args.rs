@@ -1,7 +1,7 @@
 //! The command line of `stanchion guest`, and what it means.
 //!
-//! Two stages: [`Args`] is what was typed, [`Request`] what will be done. Everything that can be refused is refused on the way from one to
-//! the other, before anything is started.
+//! Two stages: [`Args`] is what was typed, [`Request`] what will be done. Everything that can be refused is
+//! refused on the way from one to the other, before anything is started.
 use super::export::FORMATS;
 use super::qemu::{self, Machine};
 use super::report::Report;
@@ -53,7 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     cpus: Option<usize>,
 
-    /// Locks, each in a boot of its own: names, 'all', and 'variants' for those that are there to be compared with each other
+    /// Locks, each in a boot of its own: names, 'all', and 'variants' for those that are there to be compared
+    /// with each other
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
@@ -89,8 +90,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORD=VALUE")]
     set: Vec<String>,
 
-    /// Give a guest up whose work takes longer: a build says so itself and is unfinished, any other guest is killed and has failed
-    /// [default: 120, for torture, counter and rw beside --seconds; ten times as long for conform]
+    /// Give a guest up whose work takes longer: a build says so itself and is unfinished, any other guest is
+    /// killed and has failed [default: 120, for torture, counter and rw beside --seconds; ten times as long
+    /// for conform]
     #[arg(long, value_name = "S")]
     limit: Option<f64>,
 
@@ -102,7 +104,8 @@ pub(crate) struct Args {
     #[arg(long)]
     expect_failure: bool,
 
-    /// The guest's image [default: what 'cargo xtask guest' has built, or stanchion-guest beside this command or in ../lib]
+    /// The guest's image [default: what 'cargo xtask guest' has built, or stanchion-guest beside this command
+    /// or in ../lib]
     #[arg(long, value_name = "PATH")]
     image: Option<PathBuf>,
 

@@ -93,7 +93,8 @@ fn schedstat(text: &str) -> Option<Given> {
     (cpu_ns > 0).then_some(Given { cpu_ns, stolen_ns })
 }
 
-/// User and system time in ticks of a hundredth of a second: all that a kernel without scheduler statistics tells.
+/// User and system time in ticks of a hundredth of a second: all that a kernel without scheduler statistics
+/// tells.
 fn stat(text: &str) -> Option<Given> {
     // The name before may have blanks and brackets in it.
     let mut fields = text.rsplit_once(") ")?.1.split_whitespace().skip(11);

@@ -45,8 +45,9 @@ impl Machine {
             sched_setaffinity(None, &set)?;
             Ok(())
         };
-        // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it makes three system
-        // calls through wrappers that neither allocate nor lock, and touches nothing but its own captured values.
+        // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it
+        // makes three system calls through wrappers that neither allocate nor lock, and touches nothing but
+        // its own captured values.
         unsafe { command.pre_exec(prepare) };
         command
     }
@@ -128,7 +129,8 @@ fn is_program(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// The image that is meant: named, or where `cargo xtask guest` puts it, or beside the command; the error is one line.
+/// The image that is meant: named, or where `cargo xtask guest` puts it, or beside the command; the error is
+/// one line.
 pub(crate) fn image(named: Option<&Path>, executable: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(named) = named {
         return if named.is_file() {

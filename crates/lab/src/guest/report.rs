@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Version of the JSON.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// What the guest takes for a stall by itself, in seconds, is right up to so many vCPUs to a CPU; a conformance test may take longer.
+/// What the guest takes for a stall by itself, in seconds, is right up to so many vCPUs to a CPU; a
+/// conformance test may take longer.
 const STALL_S: u64 = 10;
 const TEST_STALL_S: u64 = 60;
 const CROWD: u64 = 4;
@@ -60,8 +61,9 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The kernel command line of a boot. Runs of a round have the same seed, whatever the lock. `rate` is what a millisecond of work is, if
-    /// that is known: else each boot measures it for itself, and has more or less to do than the others.
+    /// The kernel command line of a boot. Runs of a round have the same seed, whatever the lock. `rate` is
+    /// what a millisecond of work is, if that is known: else each boot measures it for itself, and has more
+    /// or less to do than the others.
     pub(crate) fn words(&self, trial: &Trial, rate: Option<u64>) -> String {
         let mut words = vec![format!("workload={}", self.workload)];
         if self.workload != Workload::Boot {
@@ -81,8 +83,9 @@ impl Setting {
         words.join(" ")
     }
 
-    /// After how many seconds a standstill is a stall, if that is to be said. A lock that hands over in order waits for vCPUs that do not run,
-    /// each for the others' slices; the guest does not know how many of those there are to a CPU.
+    /// After how many seconds a standstill is a stall, if that is to be said. A lock that hands over in order
+    /// waits for vCPUs that do not run, each for the others' slices; the guest does not know how many of
+    /// those there are to a CPU.
     fn stall(&self) -> Option<u64> {
         let crowd = u64::from(self.vcpus).div_ceil(self.cpus.len().max(1) as u64);
         let alone = if self.workload == Workload::Conform { TEST_STALL_S } else { STALL_S };

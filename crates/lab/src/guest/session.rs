@@ -176,7 +176,8 @@ impl Watch<'_> {
     }
 }
 
-/// Makes lines of what the guest writes; returns when nothing more can come, or nobody wants it. A log that cannot be written is the only error.
+/// Makes lines of what the guest writes; returns when nothing more can come, or nobody wants it. A log that
+/// cannot be written is the only error.
 fn pump(from: Option<impl Read>, mut log: Option<&mut File>, to: &SyncSender<Line>) -> io::Result<()> {
     let Some(mut from) = from else { return Ok(()) };
     let (mut lines, mut bytes, mut wanted) = (Lines::default(), [0; 4096], true);

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 const LAST_LINES: usize = 12;
 /// How much of a line is shown; a guest that is stuck tells what each vCPU does.
 const WIDTH: usize = 300;
-/// A guest gone wild may not fill our memory: no sound one writes as many records, nor stat lines of so many kinds.
+/// A guest gone wild may not fill our memory: no sound one writes as many records, nor stat lines of so many
+/// kinds.
 const RECORDS_MOST: usize = 4096;
 const STATS_MOST: usize = 8;
 /// How many failures are kept.
@@ -169,7 +170,8 @@ impl Transcript {
         self.end.is_some()
     }
 
-    /// Whether the guest itself has found that something is wrong, and said so to the end. A test that fails ends in a panic.
+    /// Whether the guest itself has found that something is wrong, and said so to the end. A test that fails
+    /// ends in a panic.
     pub(crate) fn has_caught(&self) -> bool {
         let broken = self.tests.iter().any(|test| test.outcome == TestOutcome::Failed)
             || self.work.as_ref().is_some_and(|work| !work.correct)

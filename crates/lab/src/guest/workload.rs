@@ -8,7 +8,8 @@ use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Workload {
-    /// A load like a kernel build: tasks that compute, take a few hot locks, and block; how long it takes is the result
+    /// A load like a kernel build: tasks that compute, take a few hot locks, and block; how long it takes is
+    /// the result
     #[default]
     Build,
     /// The kernel's locktorture, in interrupt handlers as well

@@ -49,7 +49,8 @@ pub(crate) struct ReproduceArgs {
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct FitArgs {
-    /// Tables whose baseline columns are fitted, by name; several of one machine are fitted together, separated by commas
+    /// Tables whose baseline columns are fitted, by name; several of one machine are fitted together,
+    /// separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub table: Vec<String>,
 
@@ -57,7 +58,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "LOCK")]
     pub lock: Option<String>,
 
-    /// Parameters to fit, of those that have a [prior] in the files [default: all of them]; several are separated by commas
+    /// Parameters to fit, of those that have a [prior] in the files [default: all of them]; several are
+    /// separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub parameters: Vec<String>,
 

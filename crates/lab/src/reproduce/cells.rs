@@ -84,7 +84,8 @@ impl Cells {
         Ok(Self { all, of_job: Vec::new(), scales: tables.iter().map(|table| table.scale).collect() })
     }
 
-    /// The runs that they need: one for each seed, for the locks that exist. The virtual time is divided by `shorter`.
+    /// The runs that they need: one for each seed, for the locks that exist. The virtual time is divided by
+    /// `shorter`.
     pub(crate) fn jobs(&mut self, tables: &[Table], seeds: u64, shorter: u64) -> Vec<Job> {
         let mut jobs = Vec::new();
         self.of_job.clear();

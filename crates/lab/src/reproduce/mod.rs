@@ -1,8 +1,9 @@
 //! `stanchion reproduce` and `stanchion fit`: published tables against the simulator, cell by cell.
 //!
-//! The tables are data ([`tables`]): which machine and workload each needs stands beside its numbers. The runs of all cells go side by
-//! side ([`simulate`]), come together in cells ([`cells`]) and are told in words ([`report`]), in a summary ([`summary`]) and in
-//! files ([`export`]). A fit ([`fit`]) sees the baseline's column and nothing else.
+//! The tables are data ([`tables`]): which machine and workload each needs stands beside its numbers. The
+//! runs of all cells go side by side ([`simulate`]), come together in cells ([`cells`]) and are told in words
+//! ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A fit ([`fit`]) sees the baseline's
+//! column and nothing else.
 mod args;
 mod cells;
 mod export;

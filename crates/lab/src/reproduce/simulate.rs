@@ -51,7 +51,8 @@ fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
     }
 }
 
-/// Runs all of them on as many threads as this process has CPUs. `done` is called with each as it finishes, on any of the threads.
+/// Runs all of them on as many threads as this process has CPUs. `done` is called with each as it finishes,
+/// on any of the threads.
 ///
 /// Results do not depend on the threads: each run is decided by its job alone.
 pub(crate) fn all(

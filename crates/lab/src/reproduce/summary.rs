@@ -1,4 +1,5 @@
-//! What the tables say together: how near the baselines are, whether the right lock wins, how large collapses are.
+//! What the tables say together: how near the baselines are, whether the right lock wins, how large collapses
+//! are.
 use super::cells::Cells;
 use super::report::number;
 use super::tables::Table;
@@ -24,7 +25,8 @@ fn errors(index: usize, table: &Table, cells: &Cells, of_baseline: bool) -> Vec<
     wanted.filter_map(super::cells::Cell::error).filter(|error| error.is_finite()).collect()
 }
 
-/// How many pairs of locks are in the published order, of how many that were published and simulated in the same row.
+/// How many pairs of locks are in the published order, of how many that were published and simulated in the
+/// same row.
 fn orderings(index: usize, table: &Table, cells: &Cells) -> (usize, usize) {
     let (mut right, mut all) = (0, 0);
     for row in 0..table.rows.len() {
@@ -126,7 +128,8 @@ mod tests {
             cell.simulated =
                 simulated.iter().find(|(lock, _)| *lock == cell.lock).map(|(_, time)| (*time, 0.0));
         }
-        // At 32: byte over unfair-q (4 %) right, byte over pv-ticket (4.6 %) right, the other two tie. At 48 and 60: one of three.
+        // At 32: byte over unfair-q (4 %) right, byte over pv-ticket (4.6 %) right, the other two tie. At 48
+        // and 60: one of three.
         assert_eq!(orderings(0, &tables[0], &cells), (2 + 1 + 1, 2 + 3 + 3));
         let collapses = collapses(0, &tables[0], &cells);
         assert_eq!(collapses.len(), 3);

@@ -1,7 +1,7 @@
 //! The command line of `stanchion run`, and what it means.
 //!
-//! Two stages: [`Args`] is what was typed, [`Request`] what will be done. Everything that can be refused is refused on the way
-//! from one to the other, before the program starts for the first time.
+//! Two stages: [`Args`] is what was typed, [`Request`] what will be done. Everything that can be refused is
+//! refused on the way from one to the other, before the program starts for the first time.
 use super::compare::{Comparison, Metric, Order, Setting};
 use super::environment::{Environment, Outer};
 use super::library::{self, Places};
@@ -27,8 +27,8 @@ const RUNS_MOST: usize = 10_000;
 
 /// Run a program as it is with its pthread locks replaced, or compare it under several locks
 ///
-/// The program's input, output, exit code and signals are its own. STANCHION and LD_PRELOAD of the environment are kept and
-/// added to.
+/// The program's input, output, exit code and signals are its own. STANCHION and LD_PRELOAD of the
+/// environment are kept and added to.
 #[derive(clap::Args, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(
@@ -38,8 +38,9 @@ With --compare: 0 all went well; 1 a run failed, or printed something else; 2 re
 finished is kept."
 )]
 pub(crate) struct Args {
-    /// The lock to run under [default: stanchion]; with --compare those to run under, and the others are set in relation to the
-    /// first [default: libc,stanchion]; NAME+stats counts as --stats does, to see what that costs
+    /// The lock to run under [default: stanchion]; with --compare those to run under, and the others are set
+    /// in relation to the first [default: libc,stanchion]; NAME+stats counts as --stats does, to see what
+    /// that costs
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
@@ -51,8 +52,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub set: Vec<String>,
 
-    /// Count what happens at each lock, and tell on standard error when the program has ended; also whenever this command gets
-    /// SIGUSR2, which then is not passed on
+    /// Count what happens at each lock, and tell on standard error when the program has ended; also whenever
+    /// this command gets SIGUSR2, which then is not passed on
     #[arg(long, conflicts_with = "compare", help_heading = "Statistics")]
     pub stats: bool,
 
@@ -76,13 +77,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program"], help_heading = "Traces")]
     pub show: Option<PathBuf>,
 
-    /// End the program after this many seconds, with all that it started; it cannot read from a terminal then [default: none;
-    /// with --compare 600]
+    /// End the program after this many seconds, with all that it started; it cannot read from a terminal then
+    /// [default: none; with --compare 600]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
 
-    /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib, or in its
-    /// target/release or target/debug]
+    /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib,
+    /// or in its target/release or target/debug]
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
 
@@ -106,8 +107,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", requires = "compare", help_heading = "Comparing")]
     pub warmup: Option<usize>,
 
-    /// What to compare: wall or cpu (seconds), rss (KiB at most), or a regular expression whose one group is a number in the
-    /// program's output, such as 'ops/sec: ([0-9.]+)'; the last line that matches counts [default: wall]
+    /// What to compare: wall or cpu (seconds), rss (KiB at most), or a regular expression whose one group is
+    /// a number in the program's output, such as 'ops/sec: ([0-9.]+)'; the last line that matches counts
+    /// [default: wall]
     #[arg(long, value_name = "WHAT", requires = "compare", help_heading = "Comparing")]
     pub metric: Option<String>,
 

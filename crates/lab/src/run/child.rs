@@ -69,7 +69,8 @@ impl Running {
         });
         last();
         if limits.is_some() {
-            // What it left behind would disturb whatever is run next. Its group lives as long as it is not reaped.
+            // What it left behind would disturb whatever is run next. Its group lives as long as it is not
+            // reaped.
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
         let wall = waited?;

@@ -1,4 +1,5 @@
-//! What a program's file says about itself: class, machine, loader, and the functions it takes from libraries.
+//! What a program's file says about itself: class, machine, loader, and the functions it takes from
+//! libraries.
 use object::elf::{
     EM_386, EM_AARCH64, EM_ARM, EM_MIPS, EM_PPC, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, ET_DYN, ET_EXEC,
     FileHeader32, FileHeader64, PT_INTERP,
@@ -42,7 +43,8 @@ pub(crate) struct Image {
     pub loader: Option<PathBuf>,
 }
 
-/// What kind of file stands in `path`; the error says what this machine cannot do with it, as the end of a sentence.
+/// What kind of file stands in `path`; the error says what this machine cannot do with it, as the end of a
+/// sentence.
 pub(crate) fn image(path: &Path) -> Result<Image, String> {
     let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let data = ReadCache::new(file);
@@ -95,8 +97,8 @@ fn name(number: u16) -> String {
         .map_or_else(|| format!("machine number {number}"), |(_, name)| (*name).to_owned())
 }
 
-/// Whether the file takes one of the functions that the interposer replaces from a library. A file that cannot be read does
-/// not: this is for a warning.
+/// Whether the file takes one of the functions that the interposer replaces from a library. A file that
+/// cannot be read does not: this is for a warning.
 pub(crate) fn takes_locks(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let data = ReadCache::new(file);
@@ -108,7 +110,8 @@ pub(crate) fn takes_locks(path: &Path) -> bool {
     })
 }
 
-/// Functions of POSIX threads and C11 threads that work on locks and condition variables, not on their attributes.
+/// Functions of POSIX threads and C11 threads that work on locks and condition variables, not on their
+/// attributes.
 fn is_lock_function(name: &str) -> bool {
     ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "mtx_", "cnd_"]
         .iter()

@@ -18,7 +18,8 @@ impl Outer {
         Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
     }
 
-    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more. The error is one line.
+    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more. The
+    /// error is one line.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.each().filter(|word| key(word) == b"lock").try_for_each(|word| {
             let word = String::from_utf8_lossy(word);
@@ -39,8 +40,8 @@ impl Outer {
 pub(crate) struct Environment(pub Vec<(&'static str, Option<OsString>)>);
 
 impl Environment {
-    /// `library` in front of what is preloaded already; `lock` and `words` for it, with the words outside that they do not
-    /// contradict. Without a library, the program as it is without us.
+    /// `library` in front of what is preloaded already; `lock` and `words` for it, with the words outside
+    /// that they do not contradict. Without a library, the program as it is without us.
     pub(crate) fn new(lock: &str, library: Option<&Path>, words: &[OsString], outer: &Outer) -> Self {
         let others = outer.preload.as_deref().unwrap_or_default().as_bytes();
         let mut preloaded: Vec<&[u8]> = library.iter().map(|path| path.as_os_str().as_bytes()).collect();

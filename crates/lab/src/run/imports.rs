@@ -4,8 +4,8 @@ use super::program::Program;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Libraries that do not count: the C library in its parts, and the unwinder, which locks only while it unwinds and is part
-/// of nearly every program that is not C.
+/// Libraries that do not count: the C library in its parts, and the unwinder, which locks only while it
+/// unwinds and is part of nearly every program that is not C.
 const ASIDE: [&str; 7] =
     ["libc.so.", "libpthread.so.", "libm.so.", "libdl.so.", "librt.so.", "ld-linux", "libgcc_s.so."];
 
@@ -22,7 +22,8 @@ pub(crate) fn warning(program: &Program) -> Option<String> {
     })
 }
 
-/// The libraries that the program's own loader would load, which only that loader knows. None if it does not say.
+/// The libraries that the program's own loader would load, which only that loader knows. None if it does not
+/// say.
 fn needed(program: &Program) -> Option<Vec<PathBuf>> {
     let output = Command::new(&program.loader)
         .arg("--list")

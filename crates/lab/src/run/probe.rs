@@ -1,7 +1,8 @@
-//! Whether the library can be loaded, and understands what it is told: asked with this command as the program.
+//! Whether the library can be loaded, and understands what it is told: asked with this command as the
+//! program.
 //!
-//! A word that the library does not know costs one line on standard error, and then the program runs with libc's locks. In a
-//! comparison that would be libc under another name, so it is found out before.
+//! A word that the library does not know costs one line on standard error, and then the program runs with
+//! libc's locks. In a comparison that would be libc under another name, so it is found out before.
 use super::environment::Environment;
 use crate::bench;
 use std::process::{Command, Stdio};
@@ -9,8 +10,8 @@ use std::process::{Command, Stdio};
 /// The word with which this command starts itself for it.
 const WORD: &str = "run-probe";
 
-/// Takes a pthread mutex and ends the process, if this is the word with which the command starts itself. The library may read what
-/// it is told at the first lock only.
+/// Takes a pthread mutex and ends the process, if this is the word with which the command starts itself. The
+/// library may read what it is told at the first lock only.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if words.next().as_deref() == Some(WORD) {
         bench::take_pthread_mutex();

@@ -87,7 +87,8 @@ fn a_program_with_file_capabilities_is_refused() {
     value.resize(20, 0);
     let flags = rustix::fs::XattrFlags::empty();
     if rustix::fs::setxattr(&path, "security.capability", &value, flags).is_err() {
-        // Not permitted to give any, or the file system has none: the integration test of another machine sees it.
+        // Not permitted to give any, or the file system has none: the integration test of another machine
+        // sees it.
         assert!(find(&path).is_ok());
         return;
     }

@@ -19,7 +19,8 @@ pub(crate) struct Usage {
 pub(crate) fn reap(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
     loop {
-        // SAFETY: both pointers are to writable values of the types that the call fills, and they live through it.
+        // SAFETY: both pointers are to writable values of the types that the call fills, and they live
+        // through it.
         let reaped =
             unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr()) };
         if reaped >= 0 {
@@ -30,7 +31,8 @@ pub(crate) fn reap(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
             return Err(error);
         }
     }
-    // SAFETY: a `rusage` is made of integers, for which the zeroes above are valid, and the call only overwrites them.
+    // SAFETY: a `rusage` is made of integers, for which the zeroes above are valid, and the call only
+    // overwrites them.
     let usage = unsafe { usage.assume_init() };
     let time = |value: libc::timeval| {
         Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64)

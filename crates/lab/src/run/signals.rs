@@ -20,17 +20,17 @@ pub(crate) struct Passing<'scope> {
 }
 
 impl Caught {
-    /// Catches them, so that none comes between here and the start of the program. Those that are ignored, as under nohup, stay
-    /// so here and in the program.
+    /// Catches them, so that none comes between here and the start of the program. Those that are ignored, as
+    /// under nohup, stay so here and in the program.
     pub(crate) fn install() -> io::Result<Self> {
         let ignored = ignored(&fs::read_to_string("/proc/self/status").unwrap_or_default());
         let wanted = PASSED.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0);
         SignalsInfo::<WithRawSiginfo>::new(wanted).map(Self)
     }
 
-    /// Passes on what was caught, and what is yet to come. A program in our own process group has what the terminal sends
-    /// already; one that leads a group of its own (`leads`) has not, and the group gets it. SIGUSR2 is
-    /// kept from it if we have something to `tell` then: most programs would end.
+    /// Passes on what was caught, and what is yet to come. A program in our own process group has what the
+    /// terminal sends already; one that leads a group of its own (`leads`) has not, and the group gets it.
+    /// SIGUSR2 is kept from it if we have something to `tell` then: most programs would end.
     pub(crate) fn pass_to<'scope>(
         mut self,
         scope: &'scope Scope<'scope, '_>,

@@ -69,8 +69,8 @@ fn supervise(single: &Single) -> io::Result<(ExitStatus, End)> {
     let caught = Caught::install()?;
     let mut command = single.target.command();
     single.environment.apply(&mut command);
-    // Only a group of its own can be ended as a whole. Without need it stays in ours, where the terminal's keys reach it and
-    // a shell can stop and continue both.
+    // Only a group of its own can be ended as a whole. Without need it stays in ours, where the terminal's
+    // keys reach it and a shell can stop and continue both.
     let leads = single.timeout.is_some();
     if leads {
         command.process_group(0);

@@ -1,10 +1,12 @@
-//! What tests of this command share: headers made by hand, and programs compiled by the C compiler where there is one.
+//! What tests of this command share: headers made by hand, and programs compiled by the C compiler where
+//! there is one.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// An ELF header of a 64-bit program without segments and sections. `order` is 1 for little-endian, 2 for big-endian.
+/// An ELF header of a 64-bit program without segments and sections. `order` is 1 for little-endian, 2 for
+/// big-endian.
 pub(crate) fn header64(machine: u16, kind: u16, order: u8) -> Vec<u8> {
     let two = |value: u16| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
     let four = |value: u32| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };

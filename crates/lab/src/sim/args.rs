@@ -15,12 +15,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub workload: Option<String>,
 
-    /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a + between them, one
-    /// for each class of the workload's locks: percpu-rw+rw-simple. With other tunables: stanchion:turn_us=200:hand_over=0
+    /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a +
+    /// between them, one for each class of the workload's locks: percpu-rw+rw-simple. With other tunables:
+    /// stanchion:turn_us=200:hand_over=0
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: String,
 
-    /// vCPU or thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: a few]
+    /// vCPU or thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x
+    /// [default: a few]
     #[arg(long, value_name = "LIST", visible_alias = "threads")]
     pub vcpus: Option<String>,
 
@@ -28,8 +30,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub overcommit: Option<String>,
 
-    /// Replace a field of machine or workload, or a tunable of a lock, such as host.fair-share.slice=3ms, workload.critical=200ns or
-    /// tunable.kick_ahead=8; may be repeated
+    /// Replace a field of machine or workload, or a tunable of a lock, such as host.fair-share.slice=3ms,
+    /// workload.critical=200ns or tunable.kick_ahead=8; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 

@@ -1,4 +1,5 @@
-//! Runs cells on all CPUs of the host: every seed of every cell is a job of its own, and a simulation is one thread's work.
+//! Runs cells on all CPUs of the host: every seed of every cell is a job of its own, and a simulation is one
+//! thread's work.
 use super::report::{Cell, SceneInfo};
 use super::scenes::Scene;
 use crate::interrupt;
@@ -37,7 +38,8 @@ pub(super) trait Observer {
     fn idle(&mut self);
 }
 
-/// Runs every task once a seed with `simulate`, on `jobs` threads. Cells are reported in the order in which they end.
+/// Runs every task once a seed with `simulate`, on `jobs` threads. Cells are reported in the order in which
+/// they end.
 pub(super) fn run_all(
     tasks: &[Task],
     seeds: &[u64],
@@ -53,7 +55,8 @@ pub(super) fn run_all(
             let (sender, next) = (sender.clone(), &next);
             let body = move || work(tasks, seeds, next, simulate, &sender);
             let builder = std::thread::Builder::new().name(NAME.to_owned()).stack_size(STACK_BYTES);
-            // With fewer threads it only takes longer; without any the channel closes and nothing is reported.
+            // With fewer threads it only takes longer; without any the channel closes and nothing is
+            // reported.
             let _ = builder.spawn_scoped(scope, body);
         }
         drop(sender);
@@ -122,7 +125,8 @@ pub(super) fn spec<'a>(task: &Task<'a>, setting: &super::report::Setting, seed: 
     }
 }
 
-/// A broken lock panics within the simulation, which is caught there and told in the cell: nothing for standard error.
+/// A broken lock panics within the simulation, which is caught there and told in the cell: nothing for
+/// standard error.
 pub(super) fn keep_panics_to_cells() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

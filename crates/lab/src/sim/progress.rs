@@ -1,4 +1,5 @@
-//! Progress on standard error: a bar with the time left on a terminal, else one line for each scene and count.
+//! Progress on standard error: a bar with the time left on a terminal, else one line for each scene and
+//! count.
 use super::pool::Task;
 use super::report::Cell;
 use crate::units::spoken;

@@ -101,7 +101,8 @@ pub(super) struct Named {
 /// The figures of a cell, over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Figures {
-    /// The result in the workload's own unit; none if nothing was done in a run, where a job would take for ever.
+    /// The result in the workload's own unit; none if nothing was done in a run, where a job would take for
+    /// ever.
     pub score: Option<Estimate>,
     /// Units of work a second of virtual time.
     pub throughput: Estimate,

@@ -1,4 +1,5 @@
-//! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that can be refused.
+//! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that
+//! can be refused.
 use crate::names::nearest;
 use crate::{threads, tuned};
 use stanchion_core::Tunable;
@@ -202,8 +203,8 @@ pub(super) fn probe(scene: &Scene, locks: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// The locks of a list, in the order typed: the first is what others are compared with. `all` and `variants` are those that `scenes`
-/// take: reader-writer locks where somebody only reads, mutexes elsewhere.
+/// The locks of a list, in the order typed: the first is what others are compared with. `all` and `variants`
+/// are those that `scenes` take: reader-writer locks where somebody only reads, mutexes elsewhere.
 pub(super) fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<&'static str>, String> {
     let mutexes = scenes.iter().all(|scene| scene.workload.takes() == Takes::Mutexes);
     let rw_locks = scenes.iter().all(|scene| scene.workload.takes() != Takes::Mutexes);

@@ -9,7 +9,8 @@ const STUDENT: [f64; 30] = [
 /// The same for ever more of them: the normal distribution's.
 const NORMAL: f64 = 1.95996;
 
-/// The quantile for so many degrees of freedom; beyond the table by the first two terms of its expansion, good to 0.001.
+/// The quantile for so many degrees of freedom; beyond the table by the first two terms of its expansion,
+/// good to 0.001.
 fn student(freedom: usize) -> f64 {
     match STUDENT.get(freedom.wrapping_sub(1)) {
         Some(&quantile) => quantile,

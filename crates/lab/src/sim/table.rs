@@ -158,7 +158,8 @@ pub(super) fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
     }
 }
 
-/// One table with a column for each quantity if there is one count, else a table for each quantity with a column for each.
+/// One table with a column for each quantity if there is one count, else a table for each quantity with a
+/// column for each.
 fn figures(report: &Report, scene: &SceneInfo) -> String {
     let locks = &report.setting.locks;
     if let [count] = scene.vcpus[..] {

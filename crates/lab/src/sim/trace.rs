@@ -1,7 +1,8 @@
-//! A recording as a trace for ui.perfetto.dev: a track for each CPU and each vCPU, and arrows for handovers and kicks.
+//! A recording as a trace for ui.perfetto.dev: a track for each CPU and each vCPU, and arrows for handovers
+//! and kicks.
 //!
-//! The format is Chrome's trace events in JSON, times in microseconds. They are rounded to nanoseconds before anything else,
-//! ends like beginnings, so that what follows each other never overlaps.
+//! The format is Chrome's trace events in JSON, times in microseconds. They are rounded to nanoseconds before
+//! anything else, ends like beginnings, so that what follows each other never overlaps.
 use super::timeline::Caption;
 use core::fmt::Write;
 use stanchion_sim::{NS, Recording, Time};

@@ -1,4 +1,5 @@
-//! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it likes.
+//! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it
+//! likes.
 use super::orders::Orders;
 use super::slot::{HANDLER_LEVELS, Slot, TEST_LOCKS};
 use super::tally::Tally;

@@ -1,7 +1,7 @@
 //! The command line of `stanchion torture`, and what it means.
 //!
-//! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is refused on the
-//! way from one to the other, before a single thread starts.
+//! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is
+//! refused on the way from one to the other, before a single thread starts.
 use super::orders::{Extras, Orders};
 use super::registry::{self, Row};
 use super::shuffle::Shuffle;
@@ -39,8 +39,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     writers: Option<usize>,
 
-    /// Threads that only look; under a mutual-exclusion lock they take it like everybody else [default: none there, twice
-    /// the CPUs under a reader-writer lock]
+    /// Threads that only look; under a mutual-exclusion lock they take it like everybody else [default: none
+    /// there, twice the CPUs under a reader-writer lock]
     #[arg(long, value_name = "N")]
     readers: Option<usize>,
 
@@ -52,8 +52,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S")]
     stat_interval: Option<f64>,
 
-    /// A lock is stalled when nobody has got it for this long although somebody wants it [default: 3, more with very
-    /// many threads]
+    /// A lock is stalled when nobody has got it for this long although somebody wants it [default: 3, more
+    /// with very many threads]
     #[arg(long, value_name = "S")]
     stall_seconds: Option<f64>,
 
@@ -73,7 +73,8 @@ pub(crate) struct Args {
     #[arg(long)]
     expect_failure: bool,
 
-    /// With --expect-failure: torture a lock that survives again, with the next seed and for twice as long, until it has been so many times
+    /// With --expect-failure: torture a lock that survives again, with the next seed and for twice as long,
+    /// until it has been so many times
     #[arg(long, value_name = "N", default_value_t = 1, requires = "expect_failure", value_parser = clap::value_parser!(u32).range(1..=12))]
     tries: u32,
 
@@ -219,8 +220,8 @@ fn threads(writers: usize, readers: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// How long a standstill is no stall yet. A spinning first-come-first-served lock hands over only when the scheduler has
-/// come round to the next in line, which takes up to a time slice of every other thread.
+/// How long a standstill is no stall yet. A spinning first-come-first-served lock hands over only when the
+/// scheduler has come round to the next in line, which takes up to a time slice of every other thread.
 fn stall_limit(threads: usize, cpus: usize) -> f64 {
     const LEAST: f64 = 3.0;
     const ROUNDS: f64 = 3.0;

@@ -1,18 +1,20 @@
 //! What the contexts stacked on one thread hold and want, so that a handler never waits for its own thread.
 //!
-//! Test locks are taken in ascending order. A handler may take what comes after everything that its thread holds or wants; or read
-//! once more what its thread
+//! Test locks are taken in ascending order. A handler may take what comes after everything that its thread
+//! holds or wants; or read once more what its thread
 //!
-//! - **holds** for reading, which needs no waiting if the lock says so ([`Skills::reads_again`](super::tortured::Skills)); or
-//! - is **about to** take or give back for reading, if nothing after it is claimed: it waits for a writer who is in, and who
-//!   waits for later test locks only.
+//! - **holds** for reading, which needs no waiting if the lock says so
+//!   ([`Skills::reads_again`](super::tortured::Skills)); or
+//! - is **about to** take or give back for reading, if nothing after it is claimed: it waits for a writer who
+//!   is in, and who waits for later test locks only.
 //!
 //! Anything else, above all what its thread writes or is about to write, would make a thread wait for itself.
 use super::slot::{HANDLER_LEVELS, TEST_LOCKS};
 use super::tortured::Side;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
-/// One thread's claims, context by context: the worker, then the handlers by depth. Each context writes its own.
+/// One thread's claims, context by context: the worker, then the handlers by depth. Each context writes its
+/// own.
 #[derive(Default)]
 pub(crate) struct Claims([AtomicU32; HANDLER_LEVELS + 1]);
 
@@ -61,7 +63,8 @@ impl Claimed {
 
 impl Claims {
     fn change(&self, depth: usize, change: impl FnOnce(Claimed) -> Claimed) {
-        // The compiler is not to move this across the acquisition or release that it is about: our handlers read it.
+        // The compiler is not to move this across the acquisition or release that it is about: our handlers
+        // read it.
         compiler_fence(SeqCst);
         let claims = &self.0[depth];
         claims.store(change(Claimed::unpack(claims.load(Relaxed))).pack(), Relaxed);

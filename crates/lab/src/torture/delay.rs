@@ -1,8 +1,8 @@
 //! How long a holder keeps the lock: mostly not at all, sometimes a little, very rarely for an age.
 //!
 //! The probabilities are locktorture's (`torture_spin_lock_write_delay`): rare *long* holds force massive
-//! contention, more common *short* ones resemble likely code. They scale with the number of competing threads, so
-//! that the run as a whole sees the same share of each however many threads there are.
+//! contention, more common *short* ones resemble likely code. They scale with the number of competing
+//! threads, so that the run as a whole sees the same share of each however many threads there are.
 use super::rng::Rng;
 use core::time::Duration;
 use std::time::Instant;

@@ -1,11 +1,11 @@
 //! Signal handlers that take locks of the tortured type in the middle of whatever their thread was doing.
 //!
-//! A lock that queues on per-thread nodes must give a handler a node of its own: this is a kernel's interrupt nesting,
-//! four levels deep. Which lock a handler takes is decided by its depth, and deeper ones come later in the order, so
-//! a handler never waits for a lock that a context below it on the same thread has.
+//! A lock that queues on per-thread nodes must give a handler a node of its own: this is a kernel's interrupt
+//! nesting, four levels deep. Which lock a handler takes is decided by its depth, and deeper ones come later
+//! in the order, so a handler never waits for a lock that a context below it on the same thread has.
 //!
-//! Everything here runs inside a handler, so it allocates nothing, takes nothing but the lock under torture, and leaves
-//! `errno` as it was.
+//! Everything here runs inside a handler, so it allocates nothing, takes nothing but the lock under torture,
+//! and leaves `errno` as it was.
 #![expect(
     unsafe_code,
     reason = "signal handlers are installed and sent through libc, and giving a lock back is unsafe"
@@ -40,8 +40,8 @@ trait Torment {
 }
 
 thread_local! {
-    // A single word, stored in one instruction, so that a handler sees it either set or not. It has no destructor
-    // and needs no initialisation, which makes it fit to be read in a handler.
+    // A single word, stored in one instruction, so that a handler sees it either set or not. It has no
+    // destructor and needs no initialisation, which makes it fit to be read in a handler.
     static HOOK: AtomicPtr<Hook<'static>> = const { AtomicPtr::new(core::ptr::null_mut()) };
 }
 
@@ -57,12 +57,14 @@ pub(crate) fn install() -> io::Result<()> {
     for (signal, flags) in
         [(restarting, libc::SA_RESTART | libc::SA_NODEFER), (interrupting, libc::SA_NODEFER)]
     {
-        // SAFETY: all-zero is a valid `sigaction` (no handler, empty mask); the fields that matter are set below.
+        // SAFETY: all-zero is a valid `sigaction` (no handler, empty mask); the fields that matter are set
+        // below.
         let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
         action.sa_sigaction = on_signal as *const () as usize;
         action.sa_flags = flags;
-        // SAFETY: `action` is initialised, the handler has the signature that goes without `SA_SIGINFO` and only
-        // does what a handler may, the old action is not asked for, and no one else in this process uses the signal.
+        // SAFETY: `action` is initialised, the handler has the signature that goes without `SA_SIGINFO` and
+        // only does what a handler may, the old action is not asked for, and no one else in this process uses
+        // the signal.
         if unsafe { libc::sigaction(signal, &raw const action, core::ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -99,7 +101,8 @@ struct Farewell<'a>(&'a Reach);
 
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
-        // In this order: no new signals, then no hook. A signal that is still on its way finds none and does nothing.
+        // In this order: no new signals, then no hook. A signal that is still on its way finds none and does
+        // nothing.
         self.0.close();
         HOOK.with(|word| word.store(core::ptr::null_mut(), Relaxed));
         compiler_fence(core::sync::atomic::Ordering::SeqCst);
@@ -122,8 +125,9 @@ extern "C" fn on_signal(_signal: c_int) {
     // SAFETY: as above; a plain integer of this thread.
     let saved = unsafe { *errno };
     HOOK.with(|word| {
-        // SAFETY: the pointer is null or points to the hook on this very thread's stack, in a frame below this handler
-        // that is suspended, so it lives until the handler returns. All its fields are shared by this thread only.
+        // SAFETY: the pointer is null or points to the hook on this very thread's stack, in a frame below
+        // this handler that is suspended, so it lives until the handler returns. All its fields are shared by
+        // this thread only.
         if let Some(hook) = unsafe { word.load(Relaxed).as_ref() } {
             interrupt(hook);
         }
@@ -133,7 +137,8 @@ extern "C" fn on_signal(_signal: c_int) {
 }
 
 fn interrupt(hook: &Hook<'_>) {
-    // A handler that interrupts this one leaves `depth` and what it added to `runs` behind, but never half-done.
+    // A handler that interrupts this one leaves `depth` and what it added to `runs` behind, but never
+    // half-done.
     let depth = hook.depth.load(Relaxed) + 1;
     hook.depth.store(depth, Relaxed);
     if depth <= HANDLER_LEVELS {

@@ -1,9 +1,9 @@
 //! `stanchion torture`: the kernel's locktorture for native locks.
 //!
 //! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
-//! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]), moves and
-//! pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in [`test_lock`], what is
-//! tortured in [`registry`], what is broken on purpose in [`busted`].
+//! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]),
+//! moves and pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in
+//! [`test_lock`], what is tortured in [`registry`], what is broken on purpose in [`busted`].
 mod arena;
 mod args;
 mod busted;
@@ -75,8 +75,8 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Tortures a lock; again, with other seeds and for longer, if it survives and there are tries left. What needs threads that run at the same
-/// moment may take its time on a machine that is busy.
+/// Tortures a lock; again, with other seeds and for longer, if it survives and there are tries left. What
+/// needs threads that run at the same moment may take its time on a machine that is busy.
 fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome) -> Outcome {
     let mut outcome = run(orders.clone());
     for _ in 1..tries {

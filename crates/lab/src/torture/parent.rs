@@ -20,9 +20,9 @@ const TICK: Duration = Duration::from_millis(20);
 /// How many workers a stall report shows on the terminal.
 const WORKERS_SHOWN: usize = 40;
 
-/// How long a child may take in all: its run, its own stall detection at the end, time to start on a machine that is
-/// busy, and time for its threads to leave. They leave one after the other, and where the lock spins in order each
-/// waits for a time slice of all that are left.
+/// How long a child may take in all: its run, its own stall detection at the end, time to start on a machine
+/// that is busy, and time for its threads to leave. They leave one after the other, and where the lock spins
+/// in order each waits for a time slice of all that are left.
 fn limit(orders: &Orders) -> Duration {
     const SLICE: f64 = 0.004;
     const LEAVING_MOST: f64 = 600.0;
@@ -75,8 +75,9 @@ fn start(orders: &Orders) -> std::io::Result<(Child, ChildStdin, Lines)> {
 
 /// The child's lines, as far as they have arrived.
 ///
-/// One thread that looks now and then, rather than a reader thread and a channel: the parent has nothing better to
-/// do, and a ThreadSanitizer build would report races inside the standard library's channel, which is not instrumented.
+/// One thread that looks now and then, rather than a reader thread and a channel: the parent has nothing
+/// better to do, and a ThreadSanitizer build would report races inside the standard library's channel, which
+/// is not instrumented.
 struct Lines {
     pipe: ChildStdout,
     pending: Vec<u8>,

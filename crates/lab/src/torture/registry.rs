@@ -163,8 +163,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     rows().map(|row| row.name).chain([BUSTED, FAMILY, RW])
 }
 
-/// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of `busted` only
-/// what torture itself can notice.
+/// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of
+/// `busted` only what torture itself can notice.
 pub(crate) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
         (BUSTED, Origin::Busted(detector)) => !expect_failure || detector == Detector::Torture,

@@ -1,8 +1,8 @@
 //! The seeded randomness of a torture run: small, integer-only and reproducible.
 //!
-//! A run is named by its seed. Each thread draws from a stream of its own, derived from that seed, so that what a
-//! thread decides does not depend on how the scheduler interleaved it with the others (what the *lock* does of
-//! course still does).
+//! A run is named by its seed. Each thread draws from a stream of its own, derived from that seed, so that
+//! what a thread decides does not depend on how the scheduler interleaved it with the others (what the *lock*
+//! does of course still does).
 
 /// A stream of pseudo-random numbers (SplitMix64: one multiply-xorshift chain per draw, any seed is good).
 #[derive(Clone, Debug)]

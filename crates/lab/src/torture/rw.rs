@@ -224,11 +224,14 @@ impl Tortured for ParkingLot {
 
     unsafe fn release(&self, (side, guard): Self::Guard) {
         match side {
-            // SAFETY: the caller has the guard from this lock's `acquire`, where `side` says by which function it was made.
+            // SAFETY: the caller has the guard from this lock's `acquire`, where `side` says by which
+            // function it was made.
             Side::Reads => unsafe { self.0.unlock_shared(guard) },
-            // SAFETY: as `side` says, the guard is the writer's of this lock, and the caller gives it back once.
+            // SAFETY: as `side` says, the guard is the writer's of this lock, and the caller gives it back
+            // once.
             Side::Writes => unsafe { self.0.unlock_exclusive(guard) },
-            // SAFETY: as `side` says, the guard is the upgradable holder's of this lock, and the caller gives it back once.
+            // SAFETY: as `side` says, the guard is the upgradable holder's of this lock, and the caller gives
+            // it back once.
             Side::Upgrades => unsafe { self.0.unlock_upgradable(guard) },
         }
     }

@@ -8,7 +8,8 @@ use super::tortured::Tortured;
 use stanchion::native::{Native, force_fenced_release};
 use stanchion_family::catalogue::{self, Facts};
 
-/// Under the thread sanitizer, which knows nothing of `membarrier` and of fences, readers fence by their accesses.
+/// Under the thread sanitizer, which knows nothing of `membarrier` and of fences, readers fence by their
+/// accesses.
 fn run<L: Tortured>(orders: Orders) {
     if std::env::var_os("STANCHION_SANITIZER").is_some() {
         force_fenced_release();

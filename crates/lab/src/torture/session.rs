@@ -1,7 +1,7 @@
 //! One lock's run, in a child process of its own: starts the workers, looks after them, and says how it went.
 //!
-//! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves threads
-//! behind that nobody could join, and the child simply ends with them.
+//! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
+//! threads behind that nobody could join, and the child simply ends with them.
 use super::arena::Arena;
 use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
@@ -228,7 +228,8 @@ impl<L: Tortured> Session<L> {
         }
     }
 
-    /// Holds everybody back for a moment now and then. Not while something looks stuck: a pause would hide it.
+    /// Holds everybody back for a moment now and then. Not while something looks stuck: a pause would hide
+    /// it.
     fn stutter(&mut self, now: Duration) {
         if !self.arena.orders.extras.stutter {
             return;

@@ -1,9 +1,10 @@
 //! One worker as the others see it: what it is doing, what it has done, and how to reach its thread.
 //!
-//! A slot outlives the OS threads that sit in it, one after the other. Everything here is written by the thread in the
-//! slot (and by signal handlers on that thread) and read by the watchdog, hence atomics; all are `Relaxed`, because
-//! nothing may be ordered by torture's own bookkeeping: an ordering borrowed from it would hide the very ordering
-//! that the lock under torture forgot, from the weak machine and from ThreadSanitizer alike.
+//! A slot outlives the OS threads that sit in it, one after the other. Everything here is written by the
+//! thread in the slot (and by signal handlers on that thread) and read by the watchdog, hence atomics; all
+//! are `Relaxed`, because nothing may be ordered by torture's own bookkeeping: an ordering borrowed from it
+//! would hide the very ordering that the lock under torture forgot, from the weak machine and from
+//! ThreadSanitizer alike.
 use super::claims::Claims;
 use super::sharing::{Sharing, one_more};
 use core::fmt;
@@ -11,8 +12,8 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// How many locks of the tortured type the workers themselves take, in ascending order.
 pub(crate) const TASK_LOCKS: usize = 4;
-/// How deep signal handlers may nest and still take a lock: with the interrupted worker itself waiting, the last
-/// one is the fifth context that queues on one thread, one more than the queued locks have nodes for.
+/// How deep signal handlers may nest and still take a lock: with the interrupted worker itself waiting, the
+/// last one is the fifth context that queues on one thread, one more than the queued locks have nodes for.
 pub(crate) const HANDLER_LEVELS: usize = 4;
 /// All test locks: the workers' first, then one per handler level.
 pub(crate) const TEST_LOCKS: usize = TASK_LOCKS + HANDLER_LEVELS;
@@ -69,13 +70,15 @@ impl Activity {
         Self::Releasing,
     ];
 
-    /// Whether a context that stays like this keeps, or wants, a lock: only then is no progress the lock's fault.
+    /// Whether a context that stays like this keeps, or wants, a lock: only then is no progress the lock's
+    /// fault.
     pub(crate) fn involves_lock(self) -> bool {
         matches!(self, Self::Waiting | Self::Trying | Self::Holding | Self::HoldingLong | Self::Releasing)
     }
 }
 
-/// What every context stacked on one thread is doing: byte 0 is the worker, byte `d` the handler at depth `d`.
+/// What every context stacked on one thread is doing: byte 0 is the worker, byte `d` the handler at depth
+/// `d`.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Doing(u64);
 
@@ -143,8 +146,8 @@ impl fmt::Display for Doing {
 #[repr(align(128))]
 pub(crate) struct Slot {
     doing: AtomicU64,
-    /// Acquisitions to write per test lock. Those of the worker's test locks are only written by the worker itself, those of
-    /// the handlers' by read-modify-write, because a handler may interrupt a handler.
+    /// Acquisitions to write per test lock. Those of the worker's test locks are only written by the worker
+    /// itself, those of the handlers' by read-modify-write, because a handler may interrupt a handler.
     written: [AtomicU64; TEST_LOCKS],
     /// Acquisitions to read: the worker's, and those in handlers.
     read: AtomicU64,
@@ -162,8 +165,8 @@ pub(crate) struct Slot {
     pub(crate) handler_runs: AtomicU64,
     pub(crate) handler_refused: AtomicU64,
     pub(crate) handler_deepest: AtomicU64,
-    /// How often a handler waited as the fifth context of its thread, all others waiting too: what a lock with four
-    /// nodes per thread has no node for.
+    /// How often a handler waited as the fifth context of its thread, all others waiting too: what a lock
+    /// with four nodes per thread has no node for.
     pub(crate) handler_fifth: AtomicU64,
     /// Try-lock calls and how many took the lock.
     pub(crate) tries: AtomicU64,
@@ -282,8 +285,8 @@ impl Slot {
 
 /// A thread that may be signalled or moved, until it says goodbye.
 ///
-/// A plain `Mutex` would do, were it not for signals: a leaving thread may be interrupted while it owns the mutex, by a
-/// handler that waits for a lock whose holder waits for the mutex. So outsiders only ever *try*.
+/// A plain `Mutex` would do, were it not for signals: a leaving thread may be interrupted while it owns the
+/// mutex, by a handler that waits for a lock whose holder waits for the mutex. So outsiders only ever *try*.
 #[derive(Default)]
 pub(crate) struct Reach {
     latch: AtomicBool,
@@ -310,7 +313,8 @@ impl Reach {
         self.latch.store(false, core::sync::atomic::Ordering::Release);
     }
 
-    /// Runs `act(pthread, tid)` while the thread is sure to exist; `None` if it is not there or is busy leaving.
+    /// Runs `act(pthread, tid)` while the thread is sure to exist; `None` if it is not there or is busy
+    /// leaving.
     pub(crate) fn with<R>(&self, act: impl FnOnce(u64, i32) -> R) -> Option<R> {
         if self.latch.swap(true, core::sync::atomic::Ordering::Acquire) {
             return None;

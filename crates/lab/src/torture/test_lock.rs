@@ -12,9 +12,9 @@ const WORDS: usize = 7;
 
 /// One lock, its flags and its protected words.
 ///
-/// The flags are atomics, so that they see two holders at once whatever the memory orderings. The words are plain
-/// memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half written, and
-/// ThreadSanitizer reports the race on any machine.
+/// The flags are atomics, so that they see two holders at once whatever the memory orderings. The words are
+/// plain memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half
+/// written, and ThreadSanitizer reports the race on any machine.
 #[repr(align(128))]
 pub(crate) struct TestLock<L> {
     pub(crate) lock: L,
@@ -35,10 +35,10 @@ struct Flags {
 #[repr(align(128))]
 struct Words(UnsafeCell<[u64; WORDS]>);
 
-// SAFETY: the words are only touched between `enter_…` and `leave_…`, which the worker calls while it holds the
-// lock, so a lock that keeps its promise makes every access exclusive. A lock that breaks it makes the accesses
-// race: that is what is being looked for, and they are volatile single-word accesses so that all a race can do on
-// supported machines is to deliver a stale or new word, never anything else.
+// SAFETY: the words are only touched between `enter_…` and `leave_…`, which the worker calls while it holds
+// the lock, so a lock that keeps its promise makes every access exclusive. A lock that breaks it makes the
+// accesses race: that is what is being looked for, and they are volatile single-word accesses so that all a
+// race can do on supported machines is to deliver a stale or new word, never anything else.
 unsafe impl Sync for Words {}
 
 /// What word `index` must be when the sections were entered `count` times.
@@ -55,14 +55,14 @@ impl<L> TestLock<L> {
     }
 
     fn read(&self, index: usize) -> u64 {
-        // SAFETY: in bounds of a live array (`index < WORDS` in every caller), aligned, initialised; exclusive while
-        // the caller holds the lock, see `Sync for Words` for a lock that lies.
+        // SAFETY: in bounds of a live array (`index < WORDS` in every caller), aligned, initialised;
+        // exclusive while the caller holds the lock, see `Sync for Words` for a lock that lies.
         unsafe { self.words.0.get().cast::<u64>().add(index).read_volatile() }
     }
 
     fn write(&self, index: usize, value: u64) {
-        // SAFETY: in bounds of a live array (`index < WORDS` in every caller) and aligned; exclusive while the caller
-        // holds the lock, see `Sync for Words` for a lock that lies.
+        // SAFETY: in bounds of a live array (`index < WORDS` in every caller) and aligned; exclusive while
+        // the caller holds the lock, see `Sync for Words` for a lock that lies.
         unsafe { self.words.0.get().cast::<u64>().add(index).write_volatile(value) }
     }
 
@@ -71,7 +71,8 @@ impl<L> TestLock<L> {
         u64::from((1..WORDS).any(|index| self.read(index) != word(count, index)))
     }
 
-    /// A writer is in: checks the flags and the words, raises its flag and updates the first half of the words.
+    /// A writer is in: checks the flags and the words, raises its flag and updates the first half of the
+    /// words.
     pub(crate) fn enter_write(&self, context: u64) -> Breaches {
         let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0)
             + u64::from(self.flags.readers.load(Relaxed) != 0);
@@ -116,8 +117,8 @@ impl<L> TestLock<L> {
         self.flags.readers.load(Relaxed)
     }
 
-    /// How often a writer entered, as the protected counter has it. Only meaningful to who holds the lock, or when all threads were
-    /// joined.
+    /// How often a writer entered, as the protected counter has it. Only meaningful to who holds the lock, or
+    /// when all threads were joined.
     pub(crate) fn counted(&self) -> u64 {
         self.read(0)
     }

@@ -1,9 +1,10 @@
-//! The tormentor: a thread that sends signals to the workers, and sees to it that their handlers have to wait.
+//! The tormentor: a thread that sends signals to the workers, and sees to it that their handlers have to
+//! wait.
 //!
-//! Signals come in storms with calm spells between. A calm is as necessary as a storm: a signal ends a futex wait, after
-//! which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing that is meant to
-//! hurt it. For the same reason workers that are getting nowhere are spared, and everything is hushed while
-//! nobody gets anywhere.
+//! Signals come in storms with calm spells between. A calm is as necessary as a storm: a signal ends a futex
+//! wait, after which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing
+//! that is meant to hurt it. For the same reason workers that are getting nowhere are spared, and everything
+//! is hushed while nobody gets anywhere.
 #![expect(unsafe_code, reason = "giving a lock back and sending a signal to a thread are unsafe to call")]
 use super::arena::Arena;
 use super::handler;
@@ -76,8 +77,8 @@ fn signal(victim: &Slot, rng: &mut Rng) {
     victim.thread().with(|pthread, _| unsafe { handler::send(pthread, signal) });
 }
 
-/// Takes the handlers' locks of levels `level..=deepest`, stacks a waiting handler on the victim for each and one more
-/// on top, and lets go again in reverse order.
+/// Takes the handlers' locks of levels `level..=deepest`, stacks a waiting handler on the victim for each and
+/// one more on top, and lets go again in reverse order.
 fn besiege<L: Tortured>(
     arena: &'static Arena<L>,
     victim: &Slot,

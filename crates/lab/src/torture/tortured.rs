@@ -41,8 +41,8 @@ impl Skills {
 
 /// A lock that can be tortured.
 ///
-/// The workers are generic over this trait, not over trait objects: a virtual call in front of every acquisition
-/// would widen the windows in which a broken lock does no harm.
+/// The workers are generic over this trait, not over trait objects: a virtual call in front of every
+/// acquisition would widen the windows in which a broken lock does no harm.
 pub(crate) trait Tortured: Send + Sync + 'static {
     /// What an acquisition gives and its release takes.
     type Guard;
@@ -90,7 +90,8 @@ pub(crate) trait Tortured: Send + Sync + 'static {
     }
 
     /// The state of the lock and its queue for a stall report, where the lock can tell: the word as
-    /// `(tail,pending,locked)` and the queue slot by slot. It is called while the lock is stuck: it must only load.
+    /// `(tail,pending,locked)` and the queue slot by slot. It is called while the lock is stuck: it must only
+    /// load.
     fn describe(&self) -> String;
 }
 
@@ -122,7 +123,8 @@ impl<L: TorturedMutex> Tortured for L {
 
     #[inline(always)]
     unsafe fn release(&self, guard: Self::Guard) {
-        // SAFETY: the caller has `guard` from `acquire` or `try_acquire` above, in this context, and gives it back once.
+        // SAFETY: the caller has `guard` from `acquire` or `try_acquire` above, in this context, and gives it
+        // back once.
         unsafe { self.unlock(guard) };
     }
 

@@ -1,15 +1,15 @@
 //! Tells a stalled lock from a slow one, and a starved waiter from an unlucky one.
 //!
-//! The watchdog is a function of what was sampled and when, nothing else: it reads no clock and touches no thread,
-//! so that the tests below can put any history in front of it.
+//! The watchdog is a function of what was sampled and when, nothing else: it reads no clock and touches no
+//! thread, so that the tests below can put any history in front of it.
 use super::slot::{Activity, Doing};
 use core::time::Duration;
 
 /// How many stall times a single waiter waits before it counts as starved…
 pub(crate) const STARVED_AFTER_STALLS: u32 = 5;
-/// …and how often, per worker, others were served meanwhile. A first-come-first-served lock serves each of them
-/// once before the waiter, so this is far from what a fair lock does even where a hand-over takes a time slice of
-/// every thread in the queue and a wait takes minutes.
+/// …and how often, per worker, others were served meanwhile. A first-come-first-served lock serves each of
+/// them once before the waiter, so this is far from what a fair lock does even where a hand-over takes a time
+/// slice of every thread in the queue and a wait takes minutes.
 pub(crate) const STARVED_AFTER_ROUNDS: u64 = 100;
 
 /// What was sampled of one slot.
@@ -86,8 +86,8 @@ impl Watchdog {
         self.starved(samples, served)
     }
 
-    /// A watchdog that overslept (a suspended or badly overcommitted machine) knows nothing about the workers,
-    /// who were not running either: the gap is taken off everybody's account.
+    /// A watchdog that overslept (a suspended or badly overcommitted machine) knows nothing about the
+    /// workers, who were not running either: the gap is taken off everybody's account.
     fn excuse_oversleeping(&mut self, now: Duration) {
         let gap = now.saturating_sub(self.last);
         if gap > self.stall / 2 {

@@ -17,8 +17,8 @@ const TRY_ONE_IN: u64 = 16;
 const TRIES_MOST: u64 = 8;
 /// One round in this many takes further locks while it holds the first.
 const NEST_ONE_IN: u64 = 8;
-/// One round in this many leaves the first lock out and starts at a nested one, which would otherwise never be
-/// contended: whoever holds the first has the others to itself.
+/// One round in this many leaves the first lock out and starts at a nested one, which would otherwise never
+/// be contended: whoever holds the first has the others to itself.
 const START_NESTED_ONE_IN: u64 = 16;
 /// Of the slots, every other pair changes sides in one round in this many…
 const OTHER_SIDE_ONE_IN: u64 = 8;
@@ -37,12 +37,12 @@ const COMPANY: Duration = Duration::from_micros(100);
 const SLEEP_ONE_IN: u64 = 1 << 20;
 /// How many rounds a thread of a slot that churns lives for at least…
 const LIFE_LEAST: u64 = 200;
-/// …and how often that is doubled at most: drawn evenly, so that threads come and go under slow locks as well as under
-/// fast ones, which do a hundred times as many rounds in the same time.
+/// …and how often that is doubled at most: drawn evenly, so that threads come and go under slow locks as well
+/// as under fast ones, which do a hundred times as many rounds in the same time.
 const LIFE_DOUBLINGS: u64 = 7;
 
-/// The body of one OS thread: sits in slot number `number` as its `generation`-th occupant until the run ends or its
-/// life does.
+/// The body of one OS thread: sits in slot number `number` as its `generation`-th occupant until the run ends
+/// or its life does.
 pub(crate) fn work<L: Tortured>(arena: &'static Arena<L>, number: usize, generation: u64) {
     let slot = &arena.slots[number];
     if arena.orders.extras.nice {
@@ -111,7 +111,8 @@ impl<L: Tortured> Worker<L> {
         if writes { Side::Writes } else { Side::Reads }
     }
 
-    /// Takes the test locks `first..=last`, stays, and gives them back: the last one first, but readers in any order.
+    /// Takes the test locks `first..=last`, stays, and gives them back: the last one first, but readers in
+    /// any order.
     fn chain(&mut self, first: usize, last: usize) {
         let mut held = [const { None }; TASK_LOCKS];
         let mut order: [usize; TASK_LOCKS] =
@@ -191,8 +192,8 @@ impl<L: Tortured> Worker<L> {
         if L::SKILLS.shares {
             self.slot.claims.about_to(0, test_lock, section.side);
         }
-        // SAFETY: the guard is what an acquisition of this very lock returned in this context, or what became of that, and
-        // it has not been given back since: the section is ours and gone after this.
+        // SAFETY: the guard is what an acquisition of this very lock returned in this context, or what became
+        // of that, and it has not been given back since: the section is ours and gone after this.
         unsafe { self.arena.test_locks[test_lock].lock.release(section.guard) };
         if L::SKILLS.shares {
             self.slot.claims.gone(0, test_lock);
@@ -292,7 +293,8 @@ impl<L: Tortured> Worker<L> {
         let before = place.counted();
         self.end(test_lock, Side::Upgrades);
         self.slot.does(Activity::Waiting, test_lock);
-        // SAFETY: the guard is the upgradable holder's of this very lock, in this context, and has not been given back.
+        // SAFETY: the guard is the upgradable holder's of this very lock, in this context, and has not been
+        // given back.
         let guard = unsafe { place.lock.upgrade(section.guard) };
         self.slot.does(Activity::Holding, test_lock);
         self.expect_unwritten(test_lock, before);

@@ -60,7 +60,8 @@ fn an_end_by_a_signal_is_128_and_its_number() {
     }
 }
 
-/// Starts a script that says `ready` and then sleeps, sends `signal` to us, and returns what it said then and our exit code.
+/// Starts a script that says `ready` and then sleeps, sends `signal` to us, and returns what it said then and
+/// our exit code.
 fn signalled(preload: &Preload, options: &[&str], trap: &str, signal: Signal) -> (String, Option<i32>) {
     let script =
         format!("{trap} echo ready; i=0; while [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); done; echo never");

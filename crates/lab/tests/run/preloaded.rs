@@ -1,5 +1,5 @@
-//! A library that takes the interposer's place in tests: it says in the environment that it is there, and knows one
-//! bad word, of which it complains at the first lock.
+//! A library that takes the interposer's place in tests: it says in the environment that it is there, and
+//! knows one bad word, of which it complains at the first lock.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

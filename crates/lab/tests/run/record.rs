@@ -144,7 +144,8 @@ int main(void) {
     assert_eq!((number(&figures["dropped"]), &figures["full"]), (0, &Value::Bool(false)));
     let (hold, span) = (&run.row(&figures, "held", "mutex")["max_hold_ns"], &figures["span_ns"]);
     let (hold, span) = (hold.as_f64().expect("a time"), span.as_f64().expect("a time"));
-    // The sleep is 30 ms by one clock, and these are another's; the sum of all holds of one thread is no longer than all.
+    // The sleep is 30 ms by one clock, and these are another's; the sum of all holds of one thread is no
+    // longer than all.
     assert!(hold > 29e6 && hold <= span, "{hold} of {span}");
 }
 

@@ -1,5 +1,5 @@
-//! `STANCHION=lock@WHERE=NAME`: some mutexes of a program have other locks than the rest. A word held by `ppc-simple` says who has it, one held by the others does
-//! not, so a program can see which it is.
+//! `STANCHION=lock@WHERE=NAME`: some mutexes of a program have other locks than the rest. A word held by
+//! `ppc-simple` says who has it, one held by the others does not, so a program can see which it is.
 use crate::preloaded::text;
 use crate::stats::library;
 use std::fs;
@@ -52,7 +52,8 @@ impl Program {
         Some(Self(dir))
     }
 
-    /// The address of the first mutex, which of the three have `ppc-simple`, and what was said on standard error.
+    /// The address of the first mutex, which of the three have `ppc-simple`, and what was said on standard
+    /// error.
     fn run(&self, words: &str) -> (String, [bool; 3], String) {
         let output = Command::new(self.0.path().join("rules"))
             .env("LD_PRELOAD", library())

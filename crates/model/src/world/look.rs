@@ -8,10 +8,11 @@ impl World {
     }
 }
 
-/// Looks whether `done`, and looks again when anybody else has written since, or if a value was found that is out of date.
+/// Looks whether `done`, and looks again when anybody else has written since, or if a value was found that is
+/// out of date.
 ///
-/// What the calling context itself writes while it looks, to a lock for example, is no news: with a lock that is not fair, it would
-/// look again for ever before anybody else comes in.
+/// What the calling context itself writes while it looks, to a lock for example, is no news: with a lock that
+/// is not fair, it would look again for ever before anybody else comes in.
 pub(crate) fn look_until(done: &mut dyn FnMut() -> bool) {
     let (world, me) = here();
     let context = &world.contexts[me];

@@ -2,7 +2,8 @@
 use super::World;
 
 impl World {
-    /// Makes all choices possible that contexts have. To be called when they have been started and none has run.
+    /// Makes all choices possible that contexts have. To be called when they have been started and none has
+    /// run.
     pub(crate) fn mint(&self) {
         for context in &self.contexts {
             context.spurious.mint();
@@ -38,7 +39,8 @@ impl World {
         self.pass_barrier();
     }
 
-    /// What the last heavy barrier did to those who come later, if it was the last: they see all that came before it.
+    /// What the last heavy barrier did to those who come later, if it was the last: they see all that came
+    /// before it.
     fn pass_barrier(&self) {
         if self.settings.fenced {
             drop(self.began.lock());

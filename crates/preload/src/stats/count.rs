@@ -1,8 +1,9 @@
 //! What is counted at a record, and when the clock is read.
 //!
-//! Every acquisition is counted. One is contended if it found the lock held, or free with others waiting and did not get ahead of them. Timed
-//! are: contended ones, the first 256 at each lock and one in eight from there on; and one hold in 64, at irregular distances. An acquisition
-//! that found the lock free and nobody waiting, but was overtaken and did not sleep, counts as uncontended.
+//! Every acquisition is counted. One is contended if it found the lock held, or free with others waiting and
+//! did not get ahead of them. Timed are: contended ones, the first 256 at each lock and one in eight from
+//! there on; and one hold in 64, at irregular distances. An acquisition that found the lock free and nobody
+//! waiting, but was overtaken and did not sleep, counts as uncontended.
 use super::layout::{Times, bucket};
 use super::records::Found;
 use crate::locks::{Meets, World};
@@ -90,7 +91,8 @@ impl Found {
         Arrival::Busy { met, since: chosen.then(now) }
     }
 
-    /// The lock was taken, once and as often as `more` says; whether this hold is to be timed. `excludes` says that no other holder is there.
+    /// The lock was taken, once and as often as `more` says; whether this hold is to be timed. `excludes`
+    /// says that no other holder is there.
     pub(super) fn enter(self, arrival: Arrival, seen: Seen, more: u32, excludes: bool) -> bool {
         let (record, alone) = (self.record, excludes && self.is_own);
         let before = add(&record.acquisitions, u64::from(more) + 1, alone) + u64::from(more);

@@ -56,6 +56,7 @@ fn map_shared(descriptor: i32, flags: i32) -> Result<&'static File, &'static str
     if mapped == libc::MAP_FAILED {
         return Err("the file cannot be mapped");
     }
-    // SAFETY: it is mapped for good, aligned to a page, and made of integers that are accessed atomically only.
+    // SAFETY: it is mapped for good, aligned to a page, and made of integers that are accessed atomically
+    // only.
     Ok(unsafe { &*mapped.cast::<File>() })
 }

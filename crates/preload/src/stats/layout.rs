@@ -1,5 +1,6 @@
-//! What the file of `stats` looks like: a header, processes, modules, records, each at a fixed place. `stanchion run` has the same table
-//! on its side (`run/stats/file.rs`), and refuses a file whose version or sizes are others.
+//! What the file of `stats` looks like: a header, processes, modules, records, each at a fixed place.
+//! `stanchion run` has the same table on its side (`run/stats/file.rs`), and refuses a file whose version or
+//! sizes are others.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -8,7 +9,8 @@
 //! | 8192–335 871 | 1024 [`Module`]s: pieces of the address space in which call sites are |
 //! | from 335 872 | 8192 [`Record`]s; the first is for locks that have none of their own |
 //!
-//! All of it is zero at first, and stays so where nothing happens. Whoever reads while a program runs sees counters that may be one apart.
+//! All of it is zero at first, and stays so where nothing happens. Whoever reads while a program runs sees
+//! counters that may be one apart.
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"STANCSTA");
@@ -70,14 +72,15 @@ pub(super) struct Module {
     pub(super) path: [AtomicU8; PATH],
 }
 
-/// One lock, or one side of a reader-writer lock. The first line is written once; the rest by holders, and counters of those who do not hold
-/// the lock by read-modify-writes.
+/// One lock, or one side of a reader-writer lock. The first line is written once; the rest by holders, and
+/// counters of those who do not hold the lock by read-modify-writes.
 #[repr(C, align(64))]
 pub(super) struct Record {
     pub(super) address: AtomicU64,
     /// The process's index plus one.
     pub(super) process: AtomicU32,
-    /// Kind (`KINDS` in the other side's table) and, in the upper half, the number of frames; 0 until all of the line is written.
+    /// Kind (`KINDS` in the other side's table) and, in the upper half, the number of frames; 0 until all of
+    /// the line is written.
     pub(super) kind: AtomicU32,
     pub(super) frames: [AtomicU64; FRAMES],
     /// Objects that were at this address one after another, and first used from the same place.
@@ -125,7 +128,8 @@ const _: () = assert!(core::mem::offset_of!(File, modules) == 8192);
 const _: () = assert!(core::mem::offset_of!(File, records) == 335_872);
 const _: () = assert!(core::mem::offset_of!(Record, acquisitions) == 64 && size_of::<Record>() == 1216);
 
-/// The bucket of a time: four for each power of two from 16 up, of equal width within it; those below 16 by quarters.
+/// The bucket of a time: four for each power of two from 16 up, of equal width within it; those below 16 by
+/// quarters.
 pub(super) fn bucket(nanos: u64) -> usize {
     if nanos < 16 {
         return nanos as usize / 4;

@@ -1,15 +1,18 @@
-//! `stats=PATH`: what happens at each lock, counted in a file that is mapped into the program. `stats` alone counts in memory that nobody
-//! reads, to see what counting costs.
+//! `stats=PATH`: what happens at each lock, counted in a file that is mapped into the program. `stats` alone
+//! counts in memory that nobody reads, to see what counting costs.
 //!
-//! The file outlives the program, however it ends, and can be read while it runs: there is no exit handler, no signal handler, no thread. Nothing
-//! is allocated (W1). `layout.rs` says what is in it, `records.rs` which lock counts where, `count.rs` what is counted and when the clock is
-//! read, `tally.rs` and `rw.rs` what the operations do, `whence.rs` how a place in the program is noted, `file.rs` how the file comes to be.
+//! The file outlives the program, however it ends, and can be read while it runs: there is no exit handler,
+//! no signal handler, no thread. Nothing is allocated (W1). `layout.rs` says what is in it, `records.rs`
+//! which lock counts where, `count.rs` what is counted and when the clock is read, `tally.rs` and `rw.rs`
+//! what the operations do, `whence.rs` how a place in the program is noted, `file.rs` how the file comes to
+//! be.
 //!
-//! Programs that the program starts, and its forked children, count in the same file as processes of their own, up to 64. Spin locks are not counted:
-//! their four bytes have no room for an index. Recursive acquisitions that only count up are not counted either.
+//! Programs that the program starts, and its forked children, count in the same file as processes of their
+//! own, up to 64. Spin locks are not counted: their four bytes have no room for an index. Recursive
+//! acquisitions that only count up are not counted either.
 //!
-//! Without the word, mutexes of the default lock do not come here: `config::is_plain` is false while this is on. Everywhere else it costs one
-//! load and a branch.
+//! Without the word, mutexes of the default lock do not come here: `config::is_plain` is false while this is
+//! on. Everywhere else it costs one load and a branch.
 mod count;
 pub(crate) mod file;
 mod layout;
@@ -60,8 +63,8 @@ static SEEN: Place<Seen> = Place::new();
 /// What the calling thread has done in slow paths so far.
 #[inline(always)]
 fn seen() -> Seen {
-    // SAFETY: the thread's own storage, which lies there as long as it runs, and which no other touches. The place is found: who counts has
-    // found the file, by F41.
+    // SAFETY: the thread's own storage, which lies there as long as it runs, and which no other touches. The
+    // place is found: who counts has found the file, by F41.
     unsafe { SEEN.mine().read() }
 }
 

@@ -1,9 +1,11 @@
 //! Finding the record of a lock, and making it at the first use.
 //!
-//! A record belongs to a process, an address, a kind and the stack of the first use; a lock that is destroyed and made again at the same address
-//! and used from the same place first goes on with the same record (`lives` counts them). Objects hold the index plus one, and an index
-//! that is not the object's own is noticed: a copied object has another address, one inherited by the child of a `fork` another process.
-//! Where there is no room, or while the calling thread is in here already, the first record takes what there is, together with all others.
+//! A record belongs to a process, an address, a kind and the stack of the first use; a lock that is destroyed
+//! and made again at the same address and used from the same place first goes on with the same record
+//! (`lives` counts them). Objects hold the index plus one, and an index that is not the object's own is
+//! noticed: a copied object has another address, one inherited by the child of a `fork` another process.
+//! Where there is no room, or while the calling thread is in here already, the first record takes what there
+//! is, together with all others.
 use super::layout::{File, PROCESSES, RECORDS, Record};
 use super::{file_if_on, turn_off, whence};
 use crate::descriptor::Descriptor;
@@ -17,7 +19,8 @@ const PROBES: usize = 64;
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The thread makes a record: a lock that it takes meanwhile (the unwinder has one for code that was registered by hand) gets none.
+    /// The thread makes a record: a lock that it takes meanwhile (the unwinder has one for code that was
+    /// registered by hand) gets none.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -144,7 +147,8 @@ fn make(file: &File, process: u32, address: usize, kind: u32) -> Option<usize> {
     None
 }
 
-/// The index plus one of the calling process, which takes a place if it has none. Without one, nothing is counted.
+/// The index plus one of the calling process, which takes a place if it has none. Without one, nothing is
+/// counted.
 fn process(file: &File) -> Option<u32> {
     // ord: F28 alone: what hangs on it was written by this process
     let known = PROCESS.load(Ordering::Relaxed);
@@ -172,7 +176,8 @@ fn process(file: &File) -> Option<u32> {
     let length =
         Descriptor::open(b"/proc/self/comm\0", libc::O_RDONLY).map_or(0, |comm| comm.read(&mut name));
     let written = whence::write_text(&place.name, name[..length].trim_ascii());
-    // ord: F32 alone: read by another process, of which the kernel knows that this one ended, or that may miss a name
+    // ord: F32 alone: read by another process, of which the kernel knows that this one ended, or that may
+    // miss a name
     place.length.store(written + 1, Ordering::Release);
     Some(taken + 1)
 }

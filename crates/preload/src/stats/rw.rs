@@ -1,7 +1,7 @@
 //! Reader-writer locks: a record for each side.
 //!
-//! Readers are several, so a read hold is timed by who reads: a thread notes the first of its reads that is to be timed, and no other until
-//! that one is over.
+//! Readers are several, so a read hold is timed by who reads: a thread notes the first of its reads that is
+//! to be timed, and no other until that one is over.
 use super::count::{Arrival, now};
 use super::records::{self, Found};
 use super::{READ, RwLock, WRITE, is_on, seen};
@@ -36,7 +36,8 @@ fn come_counted(this: &RwLock, write: bool, waits: bool) -> Option<(Found, Arriv
     let (index, kind) = side(this, write);
     let found = records::of(index, ptr::from_ref(this).addr(), kind)?;
     let word = this.lock().word();
-    // Readers meet a writer, or a queue that lets nobody pass (2, as the word is told) unless they go past it.
+    // Readers meet a writer, or a queue that lets nobody pass (2, as the word is told) unless they go past
+    // it.
     let held = word.locked != 0
         || if write { word.tail != 0 } else { word.pending & 2 != 0 && !this.prefers_readers() };
     let met = if waits && held { Meets::Holder } else { Meets::Nobody };

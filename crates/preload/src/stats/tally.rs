@@ -1,9 +1,10 @@
 //! Mutexes: operations that are counted.
 //!
-//! A counter in the record would be a second cache line that goes from holder to holder. So the holder counts in the mutex itself, whose
-//! line it has, and adds that to the record now and then: each time as long as the record has fewer than 1024 acquisitions, then at every
-//! hold that is timed, whenever it had to wait, and when the mutex is destroyed. A program that ends leaves at most 95 uncounted for each lock that
-//! has more than a thousand.
+//! A counter in the record would be a second cache line that goes from holder to holder. So the holder counts
+//! in the mutex itself, whose line it has, and adds that to the record now and then: each time as long as the
+//! record has fewer than 1024 acquisitions, then at every hold that is timed, whenever it had to wait, and
+//! when the mutex is destroyed. A program that ends leaves at most 95 uncounted for each lock that has more
+//! than a thousand.
 //!
 //! | bits of the tally | what |
 //! |---|---|
@@ -65,7 +66,8 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
     unsafe {
         let Some(found) = of(this) else { return choice.acquire(word) };
         let met = choice.meets(word);
-        // Where nobody is, this is the beginning of `acquire` and no other way in; and there is nothing to be seen of a slow path.
+        // Where nobody is, this is the beginning of `acquire` and no other way in; and there is nothing to be
+        // seen of a slow path.
         if met == Meets::Nobody && choice.try_acquire(word) {
             return enter(this, found, Arrival::Free, Seen::default());
         }
@@ -101,7 +103,8 @@ pub(crate) unsafe fn try_acquire(this: &Mutex, choice: Choice, attempt: Attempt)
 #[inline(always)]
 fn enter(this: &Mutex, found: Found, arrival: Arrival, seen: Seen) {
     let steal = if seen.steals == 0 { 0 } else { STEAL };
-    // What is there belongs to the record that the object had before: that of a parent, or of an object that was copied.
+    // What is there belongs to the record that the object had before: that of a parent, or of an object that
+    // was copied.
     // ord: F51 alone: the holder's own
     let before = if found.is_new { 0 } else { this.tally.load(Ordering::Relaxed) & !TIMED };
     let tally = before + ONE + steal;

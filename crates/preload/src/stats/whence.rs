@@ -1,7 +1,8 @@
 //! Where a lock is used from: return addresses, and the piece of the address space that each of them is in.
 //!
-//! Pieces are read from `/proc/self/maps` when an address is in none that is known. Asking the dynamic loader would take its lock, which a
-//! thread may hold that waits for ours. A piece that was unmapped (`dlclose`) is still taken for what it was.
+//! Pieces are read from `/proc/self/maps` when an address is in none that is known. Asking the dynamic loader
+//! would take its lock, which a thread may hold that waits for ours. A piece that was unmapped (`dlclose`) is
+//! still taken for what it was.
 use super::layout::{FRAMES, File, Module};
 use crate::maps::{self, Piece};
 use core::ffi::{c_int, c_void};
@@ -34,7 +35,8 @@ impl Stack {
 /// Whether an address is in this library.
 fn is_ours(address: usize) -> bool {
     let start = (&raw const __ehdr_start).addr();
-    // SAFETY: the linker's header, with as many program headers behind it as it says; both are mapped with the library.
+    // SAFETY: the linker's header, with as many program headers behind it as it says; both are mapped with
+    // the library.
     let end = unsafe {
         let header = &__ehdr_start;
         let first = (&raw const __ehdr_start).byte_add(header.e_phoff as usize).cast::<libc::Elf64_Phdr>();
@@ -48,8 +50,8 @@ fn is_ours(address: usize) -> bool {
     address >= start && address < start + end
 }
 
-/// The stack of the calling thread. The unwinder takes a lock only if code was registered by hand, as a JIT may do; `records.rs` sees to
-/// it that this does not lead here again.
+/// The stack of the calling thread. The unwinder takes a lock only if code was registered by hand, as a JIT
+/// may do; `records.rs` sees to it that this does not lead here again.
 pub(crate) fn stack() -> Stack {
     extern "C" fn each(context: *mut c_void, stack: *mut c_void) -> c_int {
         // SAFETY: `stack` is the one below, and the context is the unwinder's.
@@ -62,7 +64,8 @@ pub(crate) fn stack() -> Stack {
         c_int::from(stack.depth == FRAMES || address == 0)
     }
     let mut stack = Stack::default();
-    // SAFETY: the function and its argument are of the types that the unwinder asks for, and live through the call.
+    // SAFETY: the function and its argument are of the types that the unwinder asks for, and live through the
+    // call.
     unsafe { _Unwind_Backtrace(each, (&raw mut stack).cast()) };
     stack
 }

@@ -47,7 +47,8 @@ pub(super) fn thread_pointer() -> usize {
     pointer
 }
 
-/// The control block, which is what `pthread_t` is, ends where the storage begins, and is equally long in all threads.
+/// The control block, which is what `pthread_t` is, ends where the storage begins, and is equally long in all
+/// threads.
 pub(super) fn thread_pointer_of(thread: libc::pthread_t) -> usize {
     // SAFETY: a call without arguments, which cannot fail.
     let mine = unsafe { libc::pthread_self() };

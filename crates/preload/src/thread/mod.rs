@@ -1,8 +1,9 @@
 //! Who the calling thread is: a number that no other thread has that lives, and none that has ended for long.
 //!
-//! Its control block would be cheaper to name, but a new thread gets that of one that has ended, and would pass for the owner of what
-//! that one left locked. The number stands in thread-local storage of the "initial exec" kind, two instructions away, which only a library
-//! that is loaded with the program may have; the language has no way to ask for it.
+//! Its control block would be cheaper to name, but a new thread gets that of one that has ended, and would
+//! pass for the owner of what that one left locked. The number stands in thread-local storage of the "initial
+//! exec" kind, two instructions away, which only a library that is loaded with the program may have; the
+//! language has no way to ask for it.
 use core::marker::PhantomData;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -23,7 +24,8 @@ core::arch::global_asm!(
     ".popsection",
 );
 
-/// Numbers are made of the thread's id, and of a count, since the id of a thread that has ended is given to another in the end. They stand in mutexes where libc counts users, which are never so many.
+/// Numbers are made of the thread's id, and of a count, since the id of a thread that has ended is given to
+/// another in the end. They stand in mutexes where libc counts users, which are never so many.
 ///
 /// | bits | what |
 /// |---|---|
@@ -34,17 +36,20 @@ core::arch::global_asm!(
 const ID: u32 = 5;
 const TURN: u32 = 27;
 
-/// What the lowest bits of a number are. libc adds one when it locks a mutex, and takes one away when it unlocks it.
+/// What the lowest bits of a number are. libc adds one when it locks a mutex, and takes one away when it
+/// unlocks it.
 const MIDDLE: u32 = 8;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// How often libc locked a mutex more than it unlocked it since a thread of ours noted its number there; `None` if no thread did.
+/// How often libc locked a mutex more than it unlocked it since a thread of ours noted its number there;
+/// `None` if no thread did.
 pub(crate) fn locked_by_libc(number: u32) -> Option<i32> {
     (number >> TURN != 0).then_some((number & 0xf).cast_signed() - MIDDLE.cast_signed())
 }
 
-/// The calling thread's number, which is not 0. The child of a `fork` keeps its parent's, and with that what the parent held.
+/// The calling thread's number, which is not 0. The child of a `fork` keeps its parent's, and with that what
+/// the parent held.
 #[inline(always)]
 pub(crate) fn me() -> u32 {
     let number = processor::number();
@@ -63,8 +68,8 @@ fn first() -> u32 {
     let turn = COUNT.fetch_add(1, Ordering::Relaxed) % 31 + 1;
     // SAFETY: a call without arguments, which cannot fail.
     let id = unsafe { libc::gettid() } as u32;
-    // A handler that comes in between gives the thread another number, which is replaced by this one; it has released by then what it acquired
-    // under that.
+    // A handler that comes in between gives the thread another number, which is replaced by this one; it has
+    // released by then what it acquired under that.
     set(turn << TURN | id << ID | MIDDLE)
 }
 
@@ -73,9 +78,10 @@ fn set(number: u32) -> u32 {
     number
 }
 
-/// Where each thread has a value of thread-local storage: as its distance from the thread pointer, which is the same in all threads. A
-/// library that is loaded with the program has its storage in one block with what the thread pointer points to. Asking the language leads to a call of the
-/// loader, and to one's own value only.
+/// Where each thread has a value of thread-local storage: as its distance from the thread pointer, which is
+/// the same in all threads. A library that is loaded with the program has its storage in one block with what
+/// the thread pointer points to. Asking the language leads to a call of the loader, and to one's own value
+/// only.
 pub(crate) struct Place<T> {
     distance: AtomicUsize,
     of: PhantomData<fn() -> T>,
@@ -88,7 +94,8 @@ impl<T> Place<T> {
 
     /// Learns it from where the calling thread has the value.
     pub(crate) fn find(&self, mine: *const T) {
-        // ord: M68 alone: every thread finds the same distance; whoever uses it says how it knows that it was found
+        // ord: M68 alone: every thread finds the same distance; whoever uses it says how it knows that it was
+        // found
         self.distance
             .store(mine.expose_provenance().wrapping_sub(processor::thread_pointer()), Ordering::Relaxed);
     }

@@ -6,11 +6,12 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering;
 
-/// `MADV_POPULATE_WRITE`: gives the pages room on the disk, and fails where touching them would end the program.
+/// `MADV_POPULATE_WRITE`: gives the pages room on the disk, and fails where touching them would end the
+/// program.
 const POPULATE_WRITE: i32 = 23;
 
-/// Maps the file at `path`, and makes it if it is empty or not there. Also says whether pages get their room on the disk only as they are
-/// taken.
+/// Maps the file at `path`, and makes it if it is empty or not there. Also says whether pages get their room
+/// on the disk only as they are taken.
 pub(super) fn map(path: &[u8]) -> Result<(&'static Header, bool), &'static str> {
     Descriptor::with_locked(path, map_locked)
 }
@@ -41,7 +42,8 @@ fn map_locked(file: &Descriptor) -> Result<(&'static Header, bool), &'static str
             return Err("there is no room for the file");
         }
     };
-    // SAFETY: it is mapped for good unless it is refused below, aligned to a page, and made of integers that are accessed atomically.
+    // SAFETY: it is mapped for good unless it is refused below, aligned to a page, and made of integers that
+    // are accessed atomically.
     let header = unsafe { &*mapped.cast::<Header>() };
     if before == 0 {
         // ord: AA1 alone: the file is locked
@@ -75,7 +77,8 @@ fn map_locked(file: &Descriptor) -> Result<(&'static Header, bool), &'static str
 
 /// The error number, or 0. The calling thread's own error number stays as it is.
 pub(super) fn populate(start: *mut c_void, length: usize) -> i32 {
-    // SAFETY: pages of a mapping of ours, whose content does not change. The error number is the thread's own.
+    // SAFETY: pages of a mapping of ours, whose content does not change. The error number is the thread's
+    // own.
     unsafe {
         let place = libc::__errno_location();
         let before = *place;

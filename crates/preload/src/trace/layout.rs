@@ -1,16 +1,18 @@
-//! What the file of `record` looks like while programs write it. `stanchion run` has the same table on its side (`run/record/raw.rs`), and
-//! makes a file of its own from it.
+//! What the file of `record` looks like while programs write it. `stanchion run` has the same table on its
+//! side (`run/record/raw.rs`), and makes a file of its own from it.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 0–4095 | [`Header`] |
 //! | from 4096 | [`Chunk`]s of one page or more, one after another as threads took them |
 //!
-//! All of it is zero at first. A thread that ended between taking pages and writing the chunk's first line leaves zeros.
+//! All of it is zero at first. A thread that ended between taking pages and writing the chunk's first line
+//! leaves zeros.
 //!
-//! An event is a byte (bit 0: the lock is new in its slot; bits 1–5: the slot; bit 6: nobody was waited for), the lock (`key`) if it is new,
-//! then as ticks: from the thread's last release to the arrival, which is negative for who came to an outer lock before that (zigzag), the
-//! wait unless there was none, the hold. All numbers are in groups of seven bits, the lowest first. A chunk starts with empty slots.
+//! An event is a byte (bit 0: the lock is new in its slot; bits 1–5: the slot; bit 6: nobody was waited for),
+//! the lock (`key`) if it is new, then as ticks: from the thread's last release to the arrival, which is
+//! negative for who came to an outer lock before that (zigzag), the wait unless there was none, the hold. All
+//! numbers are in groups of seven bits, the lowest first. A chunk starts with empty slots.
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"STANCREC");
@@ -19,7 +21,8 @@ pub(super) const PAGE: usize = 4096;
 /// The file's length unless whoever made it has set another: 256 MiB.
 pub(super) const PAGES: u64 = 1 << 16;
 pub(super) const CHUNK_MAGIC: u32 = u32::from_le_bytes(*b"CHNK");
-/// A thread's first chunk has one page, and each further one twice as many up to this: threads may be many and do little.
+/// A thread's first chunk has one page, and each further one twice as many up to this: threads may be many
+/// and do little.
 pub(super) const MOST_PAGES: u32 = 16;
 /// Locks that a thread may hold; of more, the one taken first is forgotten.
 pub(super) const DEPTH: usize = 16;
@@ -82,7 +85,8 @@ pub(super) struct Chunk {
     pub(super) dropped: u64,
     /// From here on, what only the thread itself reads: when it last released something,
     pub(super) last: u64,
-    /// how many locks it holds, and whether it is in the middle of a change (a signal handler finds that out).
+    /// how many locks it holds, and whether it is in the middle of a change (a signal handler finds that
+    /// out).
     pub(super) depth: u32,
     pub(super) is_inside: u32,
     pub(super) held: [Held; DEPTH],

@@ -1,12 +1,15 @@
-//! `record=PATH`: a trace of the locks. At each release the thread writes an event into pages of a shared mapping that are its own: how long
-//! after its last release it came, which lock, how long it waited and held.
+//! `record=PATH`: a trace of the locks. At each release the thread writes an event into pages of a shared
+//! mapping that are its own: how long after its last release it came, which lock, how long it waited and
+//! held.
 //!
-//! The file outlives the program, however it ends; nothing is allocated, and there is no exit handler (W1). `layout.rs` says what is in it,
-//! `file.rs` how it comes to be, `ticks.rs` what time it is, `thread.rs` what a thread writes.
+//! The file outlives the program, however it ends; nothing is allocated, and there is no exit handler (W1).
+//! `layout.rs` says what is in it, `file.rs` how it comes to be, `ticks.rs` what time it is, `thread.rs` what
+//! a thread writes.
 //!
-//! Where no room is left an event is dropped, and counted. So is one whose lock the releasing thread did not take, or took before it forked,
-//! and one of a signal handler that came while the thread was writing. Every release is an event or counted as dropped. Spin locks are not
-//! recorded, nor are tries that fail and recursive acquisitions that only count up.
+//! Where no room is left an event is dropped, and counted. So is one whose lock the releasing thread did not
+//! take, or took before it forked, and one of a signal handler that came while the thread was writing. Every
+//! release is an event or counted as dropped. Spin locks are not recorded, nor are tries that fail and
+//! recursive acquisitions that only count up.
 mod file;
 mod layout;
 mod thread;
@@ -104,7 +107,8 @@ unsafe fn acquire_recorded(this: &Mutex, choice: Choice, came: u64) {
     let address = ptr::from_ref(this).addr();
     // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
-        // Where nobody is, this is the beginning of `acquire` and no other way in; and the clock need not be read twice.
+        // Where nobody is, this is the beginning of `acquire` and no other way in; and the clock need not be
+        // read twice.
         if choice.meets(&raw const this.word) == Meets::Nobody
             && stats::try_acquire(this, choice, Attempt::First)
         {

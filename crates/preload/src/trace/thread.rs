@@ -22,8 +22,8 @@ pub(super) fn find_place() {
 /// The calling thread's place for its chunk. Faster than `CHUNK.with`, which calls the loader.
 #[inline(always)]
 fn mine() -> &'static Cell<*mut Chunk> {
-    // SAFETY: the thread's own storage, which lies there as long as it runs; the reference does not leave the calls below. The place is found: who
-    // records has found the clock set, by AA16.
+    // SAFETY: the thread's own storage, which lies there as long as it runs; the reference does not leave the
+    // calls below. The place is found: who records has found the clock set, by AA16.
     unsafe { &*PLACE.mine() }
 }
 
@@ -32,14 +32,16 @@ pub(super) fn forget() {
     CHUNK.set(ptr::null_mut());
 }
 
-/// Calls `change` with the thread's chunk, unless there is none or a handler came in the middle of such a call; says whether it did.
+/// Calls `change` with the thread's chunk, unless there is none or a handler came in the middle of such a
+/// call; says whether it did.
 #[inline(always)]
 fn with(change: impl FnOnce(&mut Chunk)) -> bool {
     let mut chunk = mine().get();
     if chunk.is_null() {
         chunk = take(None);
     }
-    // SAFETY: null, or a chunk of this thread's alone, mapped for good; `is_inside` keeps handlers from having it at the same time.
+    // SAFETY: null, or a chunk of this thread's alone, mapped for good; `is_inside` keeps handlers from
+    // having it at the same time.
     unsafe {
         if chunk.is_null() || (&raw const (*chunk).is_inside).read_volatile() != 0 {
             return false;
@@ -130,7 +132,8 @@ fn write(chunk: &mut Chunk, held: &Held, at: u64) -> bool {
 fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
     // ord: AA21 alone: the thread's own
     let filled = chunk.filled.load(Ordering::Relaxed);
-    // SAFETY: the events follow the chunk's first part, in its own pages; the caller has seen that the longest event has room.
+    // SAFETY: the events follow the chunk's first part, in its own pages; the caller has seen that the
+    // longest event has room.
     let start = unsafe { ptr::from_mut(chunk).add(1).cast::<u8>().add(filled as u32 as usize) };
     let slot = slot(held.key);
     let is_new = chunk.slots[slot] != held.key;
@@ -154,7 +157,8 @@ fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
     };
     chunk.last = left;
     let bytes = (end.addr() - start.addr()) as u64;
-    // ord: AA22 alone: read by another process, usually when this one has ended; one that reads earlier finds the events that are counted
+    // ord: AA22 alone: read by another process, usually when this one has ended; one that reads earlier finds
+    // the events that are counted
     chunk.filled.store(filled + bytes + (1 << 32), Ordering::Release);
 }
 
@@ -175,8 +179,8 @@ unsafe fn number(mut at: *mut u8, mut value: u64) -> *mut u8 {
     }
 }
 
-/// Takes pages for the thread. What it holds goes with it. The new one of a thread that had one before is marked as in use. Null if there is
-/// no room.
+/// Takes pages for the thread. What it holds goes with it. The new one of a thread that had one before is
+/// marked as in use. Null if there is no room.
 #[cold]
 #[inline(never)]
 fn take(before: Option<&mut Chunk>) -> *mut Chunk {

@@ -1,13 +1,15 @@
 //! What a memory access costs: a directory of cache lines, who has them, and who queues for them.
 //!
-//! The directory answers one question: a core wants to read (or to own) a line now; when does it have it? It keeps for each line
-//! the owner, the sharers and until when the line is busy with requests granted before; so requests are served in the order
-//! in which they are made, and a request that comes while the line is on its way waits for it.
+//! The directory answers one question: a core wants to read (or to own) a line now; when does it have it? It
+//! keeps for each line the owner, the sharers and until when the line is busy with requests granted before;
+//! so requests are served in the order in which they are made, and a request that comes while the line is on
+//! its way waits for it.
 //!
-//! What is modelled: transfer costs by distance; invalidation by where the sharers sit; a line that is busy for part of each
-//! transfer; the *snoop window*, in which the old owner still hits; a shared cache a group that serves readers one after the
-//! other (read storms); jitter. What is not: capacity (nothing is ever evicted), bandwidth shared between lines, and the
-//! order in which a real interconnect arbitrates between sockets.
+//! What is modelled: transfer costs by distance; invalidation by where the sharers sit; a line that is busy
+//! for part of each transfer; the *snoop window*, in which the old owner still hits; a shared cache a group
+//! that serves readers one after the other (read storms); jitter. What is not: capacity (nothing is ever
+//! evicted), bandwidth shared between lines, and the order in which a real interconnect arbitrates between
+//! sockets.
 mod line;
 mod protocol;
 
@@ -17,7 +19,8 @@ use crate::time::{Time, percent};
 use line::{Line, NOBODY, any_bit};
 use protocol::Rules;
 
-/// Serving a clean line to another socket occupies the line this many times as long as serving it to a core of the group.
+/// Serving a clean line to another socket occupies the line this many times as long as serving it to a core
+/// of the group.
 const OUTSIDE: Time = 3;
 
 /// When a core has what it asked for.
@@ -115,7 +118,8 @@ impl Directory {
         (latency * (100 - width + draw)) / 100
     }
 
-    /// Whether `core` can read (or, if `writes`, write) the line at once; when, if the line is on its way to it.
+    /// Whether `core` can read (or, if `writes`, write) the line at once; when, if the line is on its way to
+    /// it.
     #[inline]
     fn hits(&self, line: usize, core: usize, writes: bool, now: Time) -> Option<Time> {
         let entry = &self.lines[line];
@@ -175,7 +179,8 @@ impl Directory {
             *busy = start + self.memory.group_occupancy;
             start + latency
         } else {
-            // Memory (or the forwarder) serves one socket after the other, but is not held up by the way there.
+            // Memory (or the forwarder) serves one socket after the other, but is not held up by the way
+            // there.
             let occupancy = if nearest.is_some() { OUTSIDE * self.memory.group_occupancy } else { 0 };
             let entry = &mut self.lines[line];
             let start = now.max(entry.busy);
@@ -186,7 +191,8 @@ impl Directory {
         at
     }
 
-    /// Further readers of the same group: each is served `group_occupancy` after the one before. Returns that interval.
+    /// Further readers of the same group: each is served `group_occupancy` after the one before. Returns that
+    /// interval.
     pub(crate) fn storm(&mut self, line: usize, core: usize, first: Time, readers: usize) -> Time {
         let interval = self.memory.group_occupancy;
         let group = self.group(core);
@@ -222,7 +228,8 @@ impl Directory {
         nearest
     }
 
-    /// `core` wants to own the line, to write it. `hidden`: how much of the latency something before has hidden.
+    /// `core` wants to own the line, to write it. `hidden`: how much of the latency something before has
+    /// hidden.
     #[inline]
     pub(crate) fn own(&mut self, line: usize, core: usize, now: Time, hidden: Time) -> Served {
         if let Some(at) = self.hits(line, core, true, now) {

@@ -4,11 +4,12 @@ use crate::time::Time;
 
 /// The rules of one protocol.
 pub(super) trait Rules {
-    /// The latency of a clean line that no cache of the reader's group has. `nearest`: what a dirty line would cost from where
-    /// the nearest copy is; `None`: no cache has one.
+    /// The latency of a clean line that no cache of the reader's group has. `nearest`: what a dirty line
+    /// would cost from where the nearest copy is; `None`: no cache has one.
     fn clean_from_outside(&self, memory: &Memory, nearest: Option<Time>) -> Time;
 
-    /// Whether a compare-exchange consists of a load that reserves and a store that may find the reservation lost.
+    /// Whether a compare-exchange consists of a load that reserves and a store that may find the reservation
+    /// lost.
     fn reserves(&self) -> bool {
         false
     }
@@ -35,7 +36,8 @@ impl Rules for Mesif {
 struct Moesi;
 impl Rules for Moesi {
     fn clean_from_outside(&self, memory: &Memory, nearest: Option<Time>) -> Time {
-        // The owner of a shared dirty line answers; a clean one comes from whoever is nearer, a cache or memory.
+        // The owner of a shared dirty line answers; a clean one comes from whoever is nearer, a cache or
+        // memory.
         nearest.map_or(memory.memory, |nearest| nearest.min(memory.memory))
     }
 }

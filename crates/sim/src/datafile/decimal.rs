@@ -1,4 +1,5 @@
-//! Decimals and times, exactly: what a file says in nanoseconds becomes whole picoseconds without rounding, and back.
+//! Decimals and times, exactly: what a file says in nanoseconds becomes whole picoseconds without rounding,
+//! and back.
 use crate::time::{MS, NS, Time, US};
 
 /// Units of time, largest first, with what one of them is in picoseconds.

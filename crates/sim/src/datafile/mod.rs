@@ -1,7 +1,9 @@
-//! Reading data files (machines and the like): TOML as flat paths with their lines, exact decimals, and refusals of one line.
+//! Reading data files (machines and the like): TOML as flat paths with their lines, exact decimals, and
+//! refusals of one line.
 //!
-//! A reader of a kind of file knows its fields and their ranges as data; what is here knows neither. Everything is checked by
-//! hand instead of by serde, because a refusal has to name the line, the field and what would be allowed.
+//! A reader of a kind of file knows its fields and their ranges as data; what is here knows neither.
+//! Everything is checked by hand instead of by serde, because a refusal has to name the line, the field and
+//! what would be allowed.
 mod decimal;
 mod document;
 mod error;
@@ -16,8 +18,8 @@ pub(crate) use value::Value;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The text that a user names, with the name of its file: a shipped one, or that of a path (what contains a `/` or ends in `.toml`).
-/// `kind` is what such a file describes; shipped ones lie in `directory`.
+/// The text that a user names, with the name of its file: a shipped one, or that of a path (what contains a
+/// `/` or ends in `.toml`). `kind` is what such a file describes; shipped ones lie in `directory`.
 pub(crate) fn named<'a>(
     kind: &str,
     directory: &str,

@@ -84,8 +84,8 @@ impl Engine {
         self.reach_access(served.at.max(drained) + self.machine.memory.rmw, missed)
     }
 
-    /// Posts a store; it becomes visible when the line arrives, in the order of the context's stores. `None`: the buffer is full
-    /// until then.
+    /// Posts a store; it becomes visible when the line arrives, in the order of the context's stores. `None`:
+    /// the buffer is full until then.
     fn start_store(&mut self, address: usize, bytes: u8, value: u64) -> Result<Posting, Time> {
         let Some(line) = self.line(address) else { return Ok(Posting::Visible(None)) };
         if self.is_foreign(line) {
@@ -115,8 +115,8 @@ impl Engine {
     /// The oldest posted store of `who` becomes visible.
     pub(super) fn store_visible(&mut self, who: usize) {
         let Some(store) = self.contexts[who].stores.pop_front() else { return };
-        // SAFETY: E4: the address is that of a cell of this size in the arena, which lives as long as the run; cells are
-        // atomics, so a shared reference may write them.
+        // SAFETY: E4: the address is that of a cell of this size in the arena, which lives as long as the
+        // run; cells are atomics, so a shared reference may write them.
         unsafe {
             match store.bytes {
                 1 => (*(store.address as *const AtomicU8)).store(store.value as u8, Ordering::Relaxed),
@@ -138,14 +138,16 @@ impl Engine {
 }
 
 enum Posting {
-    /// The line is ours: the caller writes the cell now. With the line, unless it is private memory, and the cost.
+    /// The line is ours: the caller writes the cell now. With the line, unless it is private memory, and the
+    /// cost.
     Visible(Option<(usize, Time)>),
     Underway(Time),
     /// Must not be posted: done like a read-modify-write.
     Foreign,
 }
 
-/// The timed part of a load: returns when the cell may be read; a value if the context's own posted store has it.
+/// The timed part of a load: returns when the cell may be read; a value if the context's own posted store has
+/// it.
 #[inline]
 pub(crate) fn load(address: usize) -> Option<u64> {
     loop {
@@ -204,8 +206,9 @@ fn reach_plain(until: Time) {
     }
 }
 
-/// The timed part of a read-modify-write. `effect` performs it on the cell and tells whether it wrote; `expects` is asked first where
-/// the machine reserves (load-linked): `false` fails the exchange without owning the line.
+/// The timed part of a read-modify-write. `effect` performs it on the cell and tells whether it wrote;
+/// `expects` is asked first where the machine reserves (load-linked): `false` fails the exchange without
+/// owning the line.
 #[inline]
 pub(crate) fn rmw(address: usize, mut expects: impl FnMut() -> bool, effect: impl FnOnce() -> bool) {
     let line = with(|engine, _| engine.line(address).map(|line| (line, engine.directory.reserves())));
@@ -275,7 +278,8 @@ pub(crate) fn prefetch_read(address: usize) {
     });
 }
 
-/// Reads or writes several lines of data that do not depend on each other: their misses overlap, as on an out-of-order core.
+/// Reads or writes several lines of data that do not depend on each other: their misses overlap, as on an
+/// out-of-order core.
 pub(crate) fn touch(addresses: &[usize], writes: bool) {
     loop {
         let started = with(|engine, who| {
@@ -321,7 +325,8 @@ pub(crate) fn fence() {
     }
 }
 
-/// The heavy side of an asymmetric fence: every store that any context has issued so far is visible afterwards.
+/// The heavy side of an asymmetric fence: every store that any context has issued so far is visible
+/// afterwards.
 pub(crate) fn heavy_barrier() {
     let wait = with(|engine, _| match engine.machine.host.heavy_barrier {
         Some(cost) => {

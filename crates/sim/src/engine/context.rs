@@ -21,7 +21,8 @@ pub(super) mod told {
 pub(super) enum Doing {
     /// Its code runs at this moment, or will when it is dispatched.
     Running,
-    /// A computation, or work in the kernel, that ends at this time if nothing interferes. Not running: so much is left.
+    /// A computation, or work in the kernel, that ends at this time if nothing interferes. Not running: so
+    /// much is left.
     Computing(Time),
     /// An access that completes at a time of its own; if it is put aside, the instruction starts again.
     Accessing,
@@ -115,7 +116,8 @@ pub(super) struct Context {
     pub(super) paused_until: Time,
     /// When it began to run on its CPU.
     pub(super) dispatched: Time,
-    /// Whether it left its CPU because it was seen spinning, and whether it may be chosen nevertheless the next time.
+    /// Whether it left its CPU because it was seen spinning, and whether it may be chosen nevertheless the
+    /// next time.
     pub(super) gave_way: bool,
     pub(super) eligible: bool,
     /// How long the hypervisor lets it spin before it looks; grows with each exit.

@@ -65,7 +65,8 @@ pub(super) const REGULAR: u16 = 1;
 /// How many events are handled between two looks at the caller's wish to stop.
 const STOP_INTERVAL: u64 = 1 << 16;
 
-/// Runs `bodies`, one a context, until the time is up or all have ended. The error is the message of a panic in one of them.
+/// Runs `bodies`, one a context, until the time is up or all have ended. The error is the message of a panic
+/// in one of them.
 pub(crate) fn run(
     engine: Engine,
     bodies: Vec<Box<dyn FnOnce()>>,
@@ -139,7 +140,8 @@ pub(crate) fn run(
     for coroutine in &mut coroutines {
         coroutine.abandon();
     }
-    // SAFETY: made by `Box::into_raw` above; `ENTERED` no longer points to it (E1), so nobody else refers to it.
+    // SAFETY: made by `Box::into_raw` above; `ENTERED` no longer points to it (E1), so nobody else refers to
+    // it.
     let engine = unsafe { Box::from_raw(engine) };
     match failure {
         Some(message) => Err(message),
@@ -158,7 +160,8 @@ fn message(panic: &(dyn core::any::Any + Send)) -> String {
 }
 
 impl Engine {
-    /// Handles events until a context is to go on: who, and what it is told. `None`: nobody yet, the caller may look around.
+    /// Handles events until a context is to go on: who, and what it is told. `None`: nobody yet, the caller
+    /// may look around.
     fn next(&mut self, until: Time, most_events: u64) -> Result<Option<(usize, u32)>, End> {
         loop {
             if self.queue.next_time() > until {

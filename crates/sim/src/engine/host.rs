@@ -93,7 +93,8 @@ impl Host {
     }
 }
 
-/// Contexts start within this span of each other, in seeded order: a FIFO lock keeps the order of its first queue for ever.
+/// Contexts start within this span of each other, in seeded order: a FIFO lock keeps the order of its first
+/// queue for ever.
 const START_SPREAD: Time = 20 * US;
 
 impl Engine {
@@ -195,8 +196,9 @@ impl Engine {
         self.choose(cpu, 0);
     }
 
-    /// Whoever runs on `cpu` is to leave it. An interrupt is taken when the oldest instruction has retired: an access under way
-    /// is completed first, so a compare-exchange that waits for its line is put aside as holder, not before.
+    /// Whoever runs on `cpu` is to leave it. An interrupt is taken when the oldest instruction has retired:
+    /// an access under way is completed first, so a compare-exchange that waits for its line is put aside as
+    /// holder, not before.
     pub(super) fn preempt(&mut self, cpu: usize) {
         let Some(who) = self.host.cpus[cpu].running else { return };
         let context = &self.contexts[who];

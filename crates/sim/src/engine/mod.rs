@@ -1,17 +1,20 @@
 //! The engine: virtual time, contexts as coroutines, and what happens next.
 //!
-//! A context's code runs at one instant of virtual time until it does something that takes time. If nothing else happens
-//! before that is over, the clock is moved and the code goes on (*run-ahead*); else an event is queued and the context is
-//! suspended. So an access that hits costs no switch, and neither does a miss while everybody else waits.
+//! A context's code runs at one instant of virtual time until it does something that takes time. If nothing
+//! else happens before that is over, the clock is moved and the code goes on (*run-ahead*); else an event is
+//! queued and the context is suspended. So an access that hits costs no switch, and neither does a miss while
+//! everybody else waits.
 //!
 //! Invariants:
-//! - **E1** At most one engine is entered on a host thread, and `ENTERED` points to it for as long as [`run`] runs.
-//! - **E2** The reference that [`with`] gives out does not outlive its closure, and no closure suspends, resumes or calls
-//!   [`with`] again: two references never coexist.
-//! - **E3** A context that is suspended in [`spin`] has left its question in `Context::check`; it points into the suspended stack
-//!   and is removed before the context goes on. Asking it reads one cell by `peek` and calls the lock's predicate, neither of
-//!   which enters the engine.
-//! - **E4** A cell with a posted store outlives the store: stores are posted for cells in the arena only, which outlives the run.
+//! - **E1** At most one engine is entered on a host thread, and `ENTERED` points to it for as long as [`run`]
+//!   runs.
+//! - **E2** The reference that [`with`] gives out does not outlive its closure, and no closure suspends,
+//!   resumes or calls [`with`] again: two references never coexist.
+//! - **E3** A context that is suspended in [`spin`] has left its question in `Context::check`; it points into
+//!   the suspended stack and is removed before the context goes on. Asking it reads one cell by `peek` and
+//!   calls the lock's predicate, neither of which enters the engine.
+//! - **E4** A cell with a posted store outlives the store: stores are posted for cells in the arena only,
+//!   which outlives the run.
 mod access;
 mod cause;
 mod context;
@@ -61,8 +64,8 @@ pub struct Effort {
     pub switches: u64,
 }
 
-/// Cells need not lie in the arena; so many lines of them may be elsewhere. Which of them share a line is the host's doing, so only
-/// tests have such cells: what is measured lies in the arena.
+/// Cells need not lie in the arena; so many lines of them may be elsewhere. Which of them share a line is the
+/// host's doing, so only tests have such cells: what is measured lies in the arena.
 const FOREIGN_LINES: usize = 512;
 
 /// A machine at work.
@@ -190,7 +193,8 @@ impl Engine {
         spent.switch(cause, now);
     }
 
-    /// The time of context `who` between `from` and `to`, which is now, went to `cause`; it goes on as before.
+    /// The time of context `who` between `from` and `to`, which is now, went to `cause`; it goes on as
+    /// before.
     #[inline]
     fn aside(&mut self, who: usize, cause: Cause, from: Time, to: Time) {
         let spent = &mut self.contexts[who].spent;
@@ -278,7 +282,8 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Engine, usize) -> R) -> Option<R> {
     if engine.is_null() {
         return None;
     }
-    // SAFETY: E1: not null means that `run` is on the stack and keeps the engine; E2: this is the only reference.
+    // SAFETY: E1: not null means that `run` is on the stack and keeps the engine; E2: this is the only
+    // reference.
     let engine = unsafe { &mut *engine };
     let current = engine.current;
     Some(f(engine, current))

@@ -1,4 +1,5 @@
-//! Pause-loop exits: a hypervisor that notices a spinning guest gives its CPU to somebody who may get further.
+//! Pause-loop exits: a hypervisor that notices a spinning guest gives its CPU to somebody who may get
+//! further.
 use super::queue::Kind;
 use super::{Cause, Engine, with};
 use crate::coroutine::suspend;
@@ -39,7 +40,8 @@ impl Engine {
             if target == who || !runnable || self.contexts[target].cpu.is_some() {
                 continue;
             }
-            // As KVM does: somebody who left for spinning would spin on, so every second time others are tried instead.
+            // As KVM does: somebody who left for spinning would spin on, so every second time others are
+            // tried instead.
             let candidate = &mut self.contexts[target];
             candidate.eligible = !candidate.eligible;
             if candidate.gave_way && candidate.eligible {
@@ -86,8 +88,8 @@ pub(super) fn yield_directed() {
     }
 }
 
-/// The running context gives its CPU to `target`, if that is runnable and has none, and was last dispatched at the time that
-/// `count` stands for.
+/// The running context gives its CPU to `target`, if that is runnable and has none, and was last dispatched
+/// at the time that `count` stands for.
 pub(crate) fn confer(target: usize, count: u32) {
     super::work::overhead(with(|engine, _| engine.machine.host.yield_cost).unwrap_or(0));
     let left = with(|engine, who| {

@@ -1,10 +1,12 @@
 //! The event queue: what happens next.
 //!
-//! Two four-ary heaps: *near* events (a transfer, a store, a computation that ends) and *far* ones (ticks, slices, timers,
-//! spin budgets). The near heap stays as small as the number of contexts that do something at this moment, so that a hand-over
-//! between two of a thousand waiters sorts a handful of events and not a thousand timers. Cost: O(log₄ n) an event.
+//! Two four-ary heaps: *near* events (a transfer, a store, a computation that ends) and *far* ones (ticks,
+//! slices, timers, spin budgets). The near heap stays as small as the number of contexts that do something at
+//! this moment, so that a hand-over between two of a thousand waiters sorts a handful of events and not a
+//! thousand timers. Cost: O(log₄ n) an event.
 //!
-//! Events at the same picosecond are ordered by a seeded tie-break, then by age, so a seed gives one order on every host.
+//! Events at the same picosecond are ordered by a seeded tie-break, then by age, so a seed gives one order on
+//! every host.
 use crate::random::mix;
 use crate::time::Time;
 
@@ -39,8 +41,8 @@ pub(super) enum Kind {
     Housekeeping,
     /// The warm-up is over.
     Measure,
-    /// A look around: is the time up, does the caller want to stop, can anybody go on? Without it a lone context would run
-    /// ahead for ever.
+    /// A look around: is the time up, does the caller want to stop, can anybody go on? Without it a lone
+    /// context would run ahead for ever.
     Breath,
 }
 
@@ -97,7 +99,8 @@ impl Queue {
     #[inline]
     pub(super) fn push(&mut self, time: Time, kind: Kind, who: u32, generation: u32, extra: u16) {
         self.made += 1;
-        // A multiplication spreads the counter over the upper bits; which bits does not matter, that they repeat does.
+        // A multiplication spreads the counter over the upper bits; which bits does not matter, that they
+        // repeat does.
         let tie = ((self.seed ^ self.made).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32;
         let event = Event { time, tie, who, generation, kind, extra };
         if kind.is_far() {

@@ -134,7 +134,8 @@ pub(crate) fn sleep(span: Option<Time>) {
 /// Wakes a context that sleeps by its own wish, or keeps it from falling asleep if it is about to.
 pub(crate) fn wake_sleeper(target: usize) {
     overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
-    // The wake-up is an event of its own: the sleeper may be given this very CPU, and nobody is put aside in the midst of a call.
+    // The wake-up is an event of its own: the sleeper may be given this very CPU, and nobody is put aside in
+    // the midst of a call.
     with(|engine, who| {
         if engine.contexts[target].doing != Doing::Sleeping {
             engine.contexts[target].woken = true;

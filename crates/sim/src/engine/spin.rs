@@ -1,10 +1,10 @@
 //! Waiting at a line: a spinning context costs nothing until the line changes.
 //!
-//! A context that spins sleeps on the list of its line, sorted by core group. When a write becomes visible, the waiters read the
-//! line again. One waiter costs one event. Many (a read storm) cost one event a *group*: the first of a group
-//! fetches the line, the others are served by the group's cache one after the other; whoever sees what it wants gets an event of
-//! its own at the time it is served, the others stay asleep. So a storm of n waiters in g groups costs O(g) events and O(n) calls of
-//! predicates.
+//! A context that spins sleeps on the list of its line, sorted by core group. When a write becomes visible,
+//! the waiters read the line again. One waiter costs one event. Many (a read storm) cost one event a *group*:
+//! the first of a group fetches the line, the others are served by the group's cache one after the other;
+//! whoever sees what it wants gets an event of its own at the time it is served, the others stay asleep. So a
+//! storm of n waiters in g groups costs O(g) events and O(n) calls of predicates.
 use super::context::{Check, Doing, Presence, told};
 use super::queue::Kind;
 use super::{Cause, Engine, with};
@@ -161,8 +161,8 @@ impl Engine {
     /// Asks context `who`, which spins, whether it has seen enough.
     fn asks(&mut self, who: usize) -> bool {
         let Some(check) = self.contexts[who].check else { return false };
-        // SAFETY: E3: the question stands on the stack of `who`, which is suspended in `wait` and removes it first thing
-        // when it goes on; asking does not enter the engine.
+        // SAFETY: E3: the question stands on the stack of `who`, which is suspended in `wait` and removes it
+        // first thing when it goes on; asking does not enter the engine.
         unsafe { (*check)() }
     }
 
@@ -218,7 +218,8 @@ pub(crate) fn wait(address: usize, polls: Option<u32>, check: &mut dyn FnMut() -
         }
         let question: *mut (dyn FnMut() -> bool + '_) = &raw mut *check;
         #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast cannot forget a trait object's lifetime")]
-        // SAFETY: only the lifetime is forgotten; E3 keeps the question from being asked after this function has gone on.
+        // SAFETY: only the lifetime is forgotten; E3 keeps the question from being asked after this function
+        // has gone on.
         let question: Check = unsafe { core::mem::transmute(question) };
         with(|engine, _| {
             let deadline = if left == Time::MAX { Time::MAX } else { engine.now + left };

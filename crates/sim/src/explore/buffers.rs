@@ -1,5 +1,5 @@
-//! Store buffers: a plain store waits in its context's buffer and becomes visible in order, but later (total store order,
-//! as on x86). Weaker machines reorder more; that is the model checker's part.
+//! Store buffers: a plain store waits in its context's buffer and becomes visible in order, but later (total
+//! store order, as on x86). Weaker machines reorder more; that is the model checker's part.
 use super::Ctx;
 use super::cells::Plain;
 use super::chooser::{Set, bit};
@@ -19,8 +19,9 @@ pub(super) struct Pending {
 impl Pending {
     /// The cell that will change.
     pub(super) fn cell(&self) -> &dyn Plain {
-        // SAFETY: stores are buffered only in runs whose cells live in the run's own arena and domain; the run clears the
-        // buffers before it lets go of either (`Engine::end`), so the cell is alive as long as this entry is.
+        // SAFETY: stores are buffered only in runs whose cells live in the run's own arena and domain; the
+        // run clears the buffers before it lets go of either (`Engine::end`), so the cell is alive as long as
+        // this entry is.
         unsafe { self.cell.as_ref() }
     }
 }

@@ -51,7 +51,8 @@ impl Tally {
     }
 }
 
-/// Runs the schedules of `seeds` one after the other, up to the first that fails. `go_on` is asked before each.
+/// Runs the schedules of `seeds` one after the other, up to the first that fails. `go_on` is asked before
+/// each.
 pub fn explore(
     subject: &Subject,
     options: &Options,

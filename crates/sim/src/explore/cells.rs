@@ -96,7 +96,8 @@ macro_rules! cell {
                 }
             }
 
-            /// Steps once when it is written, not again and again; but where priorities are strict, the way there is what matters.
+            /// Steps once when it is written, not again and again; but where priorities are strict, the way
+            /// there is what matters.
             fn wait_briefly<P: Machine>(
                 &self,
                 order: impl LoadOrder,
@@ -146,6 +147,7 @@ cell! {
     CellU32: AtomicU32, u32, quiet false
 }
 cell! {
-    /// A cell as wide as an address. To look at one of a number that nobody has is no step: a release may look at hundreds.
+    /// A cell as wide as an address. To look at one of a number that nobody has is no step: a release may
+    /// look at hundreds.
     CellUsize: AtomicUsize, usize, quiet true
 }

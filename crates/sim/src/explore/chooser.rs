@@ -1,8 +1,8 @@
 //! Who goes next: random, by priority, or by a script.
 //!
-//! Whatever the way, a context that polls with pauses cannot keep the others from running: a pause gives the turn to
-//! somebody else if anybody can run, and takes the highest priority away from a context that had it. A context that
-//! polls without pauses loses its priority after [`TURNS_OF_A_POLLER`] turns in a row.
+//! Whatever the way, a context that polls with pauses cannot keep the others from running: a pause gives the
+//! turn to somebody else if anybody can run, and takes the highest priority away from a context that had it.
+//! A context that polls without pauses loses its priority after [`TURNS_OF_A_POLLER`] turns in a row.
 use super::plan::{Choosing, Plan};
 use super::script::{Item, Script};
 use super::{CONTEXTS, Ctx};
@@ -93,8 +93,8 @@ impl Chooser {
         !matches!(self, Self::Script { .. })
     }
 
-    /// One of `candidates`, which is not empty. `current` had the last turn, `relaxed` if it paused, and `in_a_row` turns.
-    /// `None`: the script has something else to happen first.
+    /// One of `candidates`, which is not empty. `current` had the last turn, `relaxed` if it paused, and
+    /// `in_a_row` turns. `None`: the script has something else to happen first.
     #[inline]
     pub(super) fn next(
         &mut self,

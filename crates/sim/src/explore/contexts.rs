@@ -12,7 +12,8 @@ use std::rc::Rc;
 /// No test of a lock takes as many steps.
 const STEP_LIMIT: u64 = 200_000_000;
 
-/// Runs the contexts, each to its end, under the random schedule `seed`, sequentially consistent and without faults.
+/// Runs the contexts, each to its end, under the random schedule `seed`, sequentially consistent and without
+/// faults.
 ///
 /// # Panics
 ///

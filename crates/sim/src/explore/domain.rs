@@ -20,7 +20,8 @@ use stanchion_family::tail::NodeCode;
 pub struct SteppedDomain {
     machine: Machine,
     cpus: [PerCpu<Stepped>; CONTEXTS],
-    /// Stands for the storage of all numbers that no context has: a release may look there, and finds nothing.
+    /// Stands for the storage of all numbers that no context has: a release may look there, and finds
+    /// nothing.
     nobody: PerCpu<Stepped>,
     /// The nodes of waits, for each number.
     waits: [[WaitNode<Stepped>; NESTING_LEVELS]; CONTEXTS],
@@ -150,7 +151,8 @@ impl SteppedDomain {
         self.waits.iter().flatten().any(|node| node.state() == State::Roused)
     }
 
-    /// Whoever had the number at `place` is done: what it has not given back. Its nodes may be others' to give back, as long as not `all` are done.
+    /// Whoever had the number at `place` is done: what it has not given back. Its nodes may be others' to
+    /// give back, as long as not `all` are done.
     pub(super) fn kept(&self, place: usize, all: bool) -> Option<&'static str> {
         if all && self.waits[place].iter().any(|node| node.state() != State::Free) {
             Some("waits nowhere, and has not given its node back")
@@ -163,7 +165,8 @@ impl SteppedDomain {
         }
     }
 
-    /// Everybody is done: places of sleeping heads, and of writers beside the cells of readers, that were not given back.
+    /// Everybody is done: places of sleeping heads, and of writers beside the cells of readers, that were not
+    /// given back.
     pub(super) fn leftover(&self) -> Option<String> {
         if self.readers.of_contexts.iter().any(ReaderCell::has_waiter) {
             return Some("nobody writes, and a writer's number stands beside a reader's cell".to_owned());

@@ -1,4 +1,5 @@
-//! The mutual exclusion locks that can be explored: the catalogue's, and some of them made without paravirtual waiting.
+//! The mutual exclusion locks that can be explored: the catalogue's, and some of them made without
+//! paravirtual waiting.
 use super::platform::Stepped;
 use super::subjects::{Explored, Subject};
 use crate::locks::{self, LockKind};

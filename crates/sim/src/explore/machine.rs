@@ -8,11 +8,13 @@ use stanchion_family::spots::SPOTS_PER_ROW;
 
 /// How many rows of spots a machine has at most.
 const ROWS: u64 = 3;
-/// Spots of a row, and entries of the hash table, where there are enough for all: a handler that waits needs one more.
+/// Spots of a row, and entries of the hash table, where there are enough for all: a handler that waits needs
+/// one more.
 const ENOUGH: usize = 16;
 
-/// The first numbers of contexts that are numbered high: so that the numbers, and the codes of the nodes that go with them, stop
-/// fitting into a byte among them; so that some do not fit into the tail of `owner-qspin`; and the last ones that there are.
+/// The first numbers of contexts that are numbered high: so that the numbers, and the codes of the nodes that
+/// go with them, stop fitting into a byte among them; so that some do not fit into the tail of `owner-qspin`;
+/// and the last ones that there are.
 const HIGH: [u16; 4] = [61, 254, 8_189, CpuId::LIMIT - CONTEXTS as u16];
 /// The same for locks whose releases look at the places of all contexts: only those that are not too many.
 const HIGH_WHERE_ALL_ARE_LOOKED_AT: [u16; 2] = [61, 254];
@@ -83,7 +85,8 @@ impl Machine {
         ticket: 0,
     };
 
-    /// Draws what a schedule with so many contexts, of which `victim` may be starved, would find with every fault; see [`Machine::with`].
+    /// Draws what a schedule with so many contexts, of which `victim` may be starved, would find with every
+    /// fault; see [`Machine::with`].
     pub(super) fn draw(subject: &Subject, contexts: usize, victim: Ctx, random: &mut Random) -> Self {
         let high = if subject.stated.looks_at_all { &HIGH_WHERE_ALL_ARE_LOOKED_AT[..] } else { &HIGH[..] };
         Self {

@@ -1,4 +1,5 @@
-//! A failure made small: fewer contexts, fewer rounds, fewer turns, as long as it stays the same kind of failure.
+//! A failure made small: fewer contexts, fewer rounds, fewer turns, as long as it stays the same kind of
+//! failure.
 use super::failure::{Failure, Kind};
 use super::plan::{Options, Plan};
 use super::run::{Mode, Seen, run};

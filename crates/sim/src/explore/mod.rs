@@ -1,20 +1,22 @@
 //! A stepping machine: the same locks under random and priority schedules, with faults.
 //!
-//! Contexts are coroutines on one host thread. Each memory operation of a lock is a *step*; before each step a strategy
-//! decides who goes next, so every interleaving of steps can come up, and a seed brings it up again. What is checked:
-//! mutual exclusion, that somebody can always go on, each visible change of the lock's word against its transition table,
-//! the lock's stated bound on overtaking, and that in the end nothing is left of the waiting: words are as they were at first, nodes,
-//! spots and places are given back. A failure is cut down to a short interleaving that can be read.
+//! Contexts are coroutines on one host thread. Each memory operation of a lock is a *step*; before each step
+//! a strategy decides who goes next, so every interleaving of steps can come up, and a seed brings it up
+//! again. What is checked: mutual exclusion, that somebody can always go on, each visible change of the
+//! lock's word against its transition table, the lock's stated bound on overtaking, and that in the end
+//! nothing is left of the waiting: words are as they were at first, nodes, spots and places are given back. A
+//! failure is cut down to a short interleaving that can be read.
 //!
-//! A context that waits for a cell sleeps until the cell changes; spinning takes no steps. Between [`Fault::StoreBuffers`]
-//! and sequential consistency lies all that this world knows of weak memory: total store order. Reordering beyond that is
-//! the model checker's part.
+//! A context that waits for a cell sleeps until the cell changes; spinning takes no steps. Between
+//! [`Fault::StoreBuffers`] and sequential consistency lies all that this world knows of weak memory: total
+//! store order. Reordering beyond that is the model checker's part.
 //!
 //! - What is explored, and with which options: `subjects` (`family` and `rw_subjects`), `plan`,
 //!   `machine`, `fault`; what is broken on purpose: `busted`.
-//! - The machine: `engine` (steps, turns, halts), `cells`, `domain` and `platform` (what a lock sees), `buffers` (total store order),
-//!   `chooser` (who goes next), `watch` (what must hold).
-//! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made readable).
+//! - The machine: `engine` (steps, turns, halts), `cells`, `domain` and `platform` (what a lock sees),
+//!   `buffers` (total store order), `chooser` (who goes next), `watch` (what must hold).
+//! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made
+//!   readable).
 mod buffers;
 mod busted;
 mod campaign;

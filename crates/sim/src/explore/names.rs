@@ -47,7 +47,8 @@ pub(super) fn lock_name(index: usize) -> String {
 }
 
 impl Names {
-    /// Names for locks that stand at `base`, so many of them, and for `domain`, where there are so many contexts.
+    /// Names for locks that stand at `base`, so many of them, and for `domain`, where there are so many
+    /// contexts.
     pub(super) fn new(
         subject: &Subject,
         base: usize,

@@ -93,7 +93,8 @@ pub(super) enum Luck {
     None,
     /// Those while somebody else holds the lock: it can look and ask, and finds it held.
     WhileHeld,
-    /// One each time that the lock is taken or given back: what it finds free is taken when it comes to take it.
+    /// One each time that the lock is taken or given back: what it finds free is taken when it comes to take
+    /// it.
     AtChanges,
 }
 
@@ -116,7 +117,8 @@ pub(super) enum Coin {
     Haste,
 }
 
-/// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds are long.
+/// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds
+/// are long.
 const LONG_ONE_IN: u64 = 3;
 /// How many rounds they have then.
 const LONG_ROUNDS: u32 = 48;
@@ -167,8 +169,8 @@ impl Plan {
         }
     }
 
-    /// Those that few locks can have come from a stream of their own, so that the schedules of the others do not depend on them. Who gives up
-    /// meets more often what makes that difficult.
+    /// Those that few locks can have come from a stream of their own, so that the schedules of the others do
+    /// not depend on them. Who gives up meets more often what makes that difficult.
     fn draw_faults(random: &mut Random, seed: u64) -> Faults {
         let all = Fault::ALL.into_iter().filter(|&fault| fault != Fault::Timed);
         let all = all.filter(|fault| random.once_in(fault.rarity())).collect::<Faults>();
@@ -208,16 +210,17 @@ impl Plan {
         self.rounds.len()
     }
 
-    /// Answers a question that has no true answer. It depends on the seed, on who asks and on how often that context asked
-    /// before, but not on what others did meanwhile, so that a shorter schedule gets the same answers.
+    /// Answers a question that has no true answer. It depends on the seed, on who asks and on how often that
+    /// context asked before, but not on what others did meanwhile, so that a shorter schedule gets the same
+    /// answers.
     #[inline]
     pub(super) fn coin(&self, coin: Coin, who: Ctx, times: u32, below: u64) -> u64 {
         // Of the seeds as they are, neighbours would draw the same numbers in another order.
         mix(mix(self.seed) ^ (coin as u64) << 56 ^ (who as u64) << 48 ^ u64::from(times)) % below
     }
 
-    /// Whether contexts that have many rounds hold reader-writer locks alone each time: those that take turns with readers wait behind the
-    /// victim themselves.
+    /// Whether contexts that have many rounds hold reader-writer locks alone each time: those that take turns
+    /// with readers wait behind the victim themselves.
     pub(super) fn thieves_write(&self, ctx: Ctx) -> bool {
         self.rounds[ctx] == LONG_ROUNDS && self.coin(Coin::Thief, 0, 0, 2) == 0
     }
@@ -227,7 +230,8 @@ impl Plan {
         self.coin(Coin::Urgent, 0, 0, 3) == 0
     }
 
-    /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of handlers.
+    /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of
+    /// handlers.
     pub(super) fn locks(&self) -> usize {
         if self.faults.has(Fault::Interrupts) {
             2 + usize::from(self.levels)

@@ -8,13 +8,14 @@ use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::{Atomic, CpuId, Domain, Event, Machine, NodeId, Released, Tunable};
 use std::rc::Rc;
 
-/// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to be.
+/// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to
+/// be.
 pub(super) const STEP_NANOS: u64 = 100;
 
 /// The world in which a context goes one step at a time, and the explorer decides whose step is next.
 ///
-/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late or forgotten, `is_preempted` answers
-/// anything, the heavy barrier may fail.
+/// Weaker than hardware where the contract allows it: halts end for no reason, kicks are late or forgotten,
+/// `is_preempted` answers anything, the heavy barrier may fail.
 #[derive(Debug)]
 pub struct Stepped;
 

@@ -2,7 +2,8 @@
 use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;
 
-/// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be small.
+/// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be
+/// small.
 pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
     match tunable {
         Tunable::StealIntervalMin
@@ -29,7 +30,8 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::LookAhead => 2,
         Tunable::HeadSpins => 3,
         Tunable::SleepyLockInterval => 5,
-        // So many looks that an owner gets from rousing an heir to releasing the lock before the heir sleeps again, as it does natively.
+        // So many looks that an owner gets from rousing an heir to releasing the lock before the heir sleeps
+        // again, as it does natively.
         Tunable::SpinNanos => 16 * Tunable::PauseNanos.default(),
         other => {
             let own = tunings.iter().find(|&&(tuned, _)| tuned == other);
@@ -38,7 +40,8 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
     }
 }
 
-/// Whether a tunable is a switch that somebody may turn on and off at any time: the explorer does so whenever it is asked for.
+/// Whether a tunable is a switch that somebody may turn on and off at any time: the explorer does so whenever
+/// it is asked for.
 pub(super) const fn is_switch(tunable: Tunable) -> bool {
     matches!(
         tunable,

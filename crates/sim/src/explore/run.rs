@@ -21,15 +21,17 @@ use stanchion_family::catalogue::Tail;
 use std::rc::Rc;
 use std::sync::Once;
 
-/// More steps than any schedule of an exploration needs with sixteen acquisitions or fewer; beyond it the run counts as hung. Schedules with more
-/// acquisitions have more steps, in proportion.
+/// More steps than any schedule of an exploration needs with sixteen acquisitions or fewer; beyond it the run
+/// counts as hung. Schedules with more acquisitions have more steps, in proportion.
 const STEP_LIMIT: u64 = 50_000;
 
-/// More turns than any release needs. What others do meanwhile must not keep it from coming to its end. A release of the default lock takes some
-/// forty turns to rouse an heir, and begins again whenever one of three has gone back to sleep meanwhile: 562 at most in 300 000 schedules.
+/// More turns than any release needs. What others do meanwhile must not keep it from coming to its end. A
+/// release of the default lock takes some forty turns to rouse an heir, and begins again whenever one of
+/// three has gone back to sleep meanwhile: 562 at most in 300 000 schedules.
 const LONGEST_RELEASE: u64 = 1_000;
 
-/// Who gives up does so within so many steps: as many as a few contexts take until one of them has queued, slept and been roused. Mostly sooner.
+/// Who gives up does so within so many steps: as many as a few contexts take until one of them has queued,
+/// slept and been roused. Mostly sooner.
 const LONGEST_TIMEOUT: u64 = 768;
 
 /// How a schedule is run.
@@ -228,7 +230,7 @@ impl Scenario {
         }
     }
 
-    /// Waits for the lock, now and then not for long. Who gives up comes again at once or later. Whether it has the lock.
+    /// Waits for the lock, now and then not for long, and may come again. Whether it has the lock.
     fn acquire(&self, lock: usize) -> bool {
         busily(lock, || self.acquire_or_give_up(lock))
     }
@@ -295,7 +297,8 @@ impl Scenario {
 
 fn section(lock: usize) {
     enter(lock);
-    // Some sections end before anybody can look. Where handlers nest, their sections are long, so that others queue.
+    // Some sections end before anybody can look. Where handlers nest, their sections are long, so that others
+    // queue.
     let most = if lock >= 2 && with(|engine| engine.plan.levels) > 1 { 24 } else { 3 };
     for _ in 0..with(|engine| engine.coin(Coin::Linger, most)) {
         arrive();

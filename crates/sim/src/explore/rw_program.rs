@@ -18,10 +18,11 @@ pub(super) struct RwProgram {
     plan: Plan,
     kind: RwKind,
     locks: Rc<Vec<Box<dyn SteppedRw>>>,
-    /// Whether a context is about to hold the first lock otherwise than for reading, or does, or holds the second one alone: its
-    /// handlers leave the first one alone then.
+    /// Whether a context is about to hold the first lock otherwise than for reading, or does, or holds the
+    /// second one alone: its handlers leave the first one alone then.
     writes_first: [Cell<bool>; CONTEXTS],
-    /// How many handlers of a context use a lock of their own: those that interrupt them keep to the order of locks.
+    /// How many handlers of a context use a lock of their own: those that interrupt them keep to the order of
+    /// locks.
     in_own: [Cell<u32>; CONTEXTS],
     limits: Limits,
 }

@@ -11,7 +11,8 @@ use stanchion_family::CountRwLock;
 use stanchion_family::catalogue::{self, Facts, InHandlers, Shares, Timed};
 use std::rc::Rc;
 
-/// A reader-writer lock of any kind, standing in the memory of the stepped world. The functions are those of the core's traits.
+/// A reader-writer lock of any kind, standing in the memory of the stepped world. The functions are those of
+/// the core's traits.
 pub(super) trait SteppedRw {
     fn acquire_read(&self) -> Result<(), TooManyReaders>;
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;

@@ -1,4 +1,5 @@
-//! A schedule as a list: who takes how many turns, and what happens in between. Written down, cut short, read back.
+//! A schedule as a list: who takes how many turns, and what happens in between. Written down, cut short, read
+//! back.
 use super::Ctx;
 use super::fault::Faults;
 use super::plan::Plan;

@@ -1,8 +1,9 @@
 //! Who is inside of a reader-writer lock, who waits for it, and who passed whom.
 //!
-//! Contexts are told when they begin an acquisition, and when they go in and out; what a lock's word says is looked at elsewhere.
-//! An acquisition *passes* a waiter that began before it and that it keeps out: a reader passes no reader. What need not wait (a context that
-//! reads again, one with priority) passes nobody. Where readers pass whoever waits, those that pass are writers, and those that are passed readers.
+//! Contexts are told when they begin an acquisition, and when they go in and out; what a lock's word says is
+//! looked at elsewhere. An acquisition *passes* a waiter that began before it and that it keeps out: a reader
+//! passes no reader. What need not wait (a context that reads again, one with priority) passes nobody. Where
+//! readers pass whoever waits, those that pass are writers, and those that are passed readers.
 use super::chooser::{Set, bit};
 use super::failure::{Failure, Kind};
 use super::{CONTEXTS, Ctx};
@@ -27,8 +28,8 @@ pub(super) enum How {
 }
 
 impl Wants {
-    /// Whether a waiter for this is passed by an acquisition for `other`. One that is to be upgradable is not: it goes on trying as long as
-    /// readers come and go, and so states no bound.
+    /// Whether a waiter for this is passed by an acquisition for `other`. One that is to be upgradable is
+    /// not: it goes on trying as long as readers come and go, and so states no bound.
     fn is_passed_by(self, other: Self) -> bool {
         match self {
             Self::Read => other == Self::Write,
@@ -74,14 +75,16 @@ pub(super) struct Sharing {
     waits: [Option<(u64, Wants)>; CONTEXTS],
     /// Who has queued since it began to wait, or has slept, so it queues.
     slept: Set,
-    /// For each reader, who queued to read when it was counted last, or began if it queued itself, and how many acquisitions had begun by then.
+    /// For each reader, who queued to read when it was counted last, or began if it queued itself, and how
+    /// many acquisitions had begun by then.
     behind: [(Set, u64); CONTEXTS],
     /// How often it was passed while it looked.
     passed: [u32; CONTEXTS],
     /// Who is the first in the queue, and how often it was passed since, while it looked.
     head: Option<Ctx>,
     passed_as_head: u32,
-    /// Who is about to become the writer, whether it has looked since, and how often each context went in to read from then on.
+    /// Who is about to become the writer, whether it has looked since, and how often each context went in to
+    /// read from then on.
     upgrades: Option<Ctx>,
     has_begun: bool,
     beside: [u8; CONTEXTS],
@@ -90,15 +93,15 @@ pub(super) struct Sharing {
     /// Who asks for the lock, and how often each context passed it since.
     asks: Option<Ctx>,
     despite: [u8; CONTEXTS],
-    /// How many attempts to read, or to read no more, each context makes at this moment, and the most read locks and attempts of others
-    /// meanwhile: any of those may be counted.
+    /// How many attempts to read, or to read no more, each context makes at this moment, and the most read
+    /// locks and attempts of others meanwhile: any of those may be counted.
     attempts: [u8; CONTEXTS],
     most_seen: [u32; CONTEXTS],
 }
 
 impl Sharing {
-    /// Of a lock that gives so many read locks at once, those in cells not counted unless it `counts_all`; and whose waiters may be passed
-    /// so often while they look.
+    /// Of a lock that gives so many read locks at once, those in cells not counted unless it `counts_all`;
+    /// and whose waiters may be passed so often while they look.
     pub(super) fn new(most: Option<u32>, counts_all: bool, bound: Option<Passed>) -> Self {
         Self { most, counts_all, bound, ..Self::default() }
     }
@@ -262,7 +265,8 @@ impl Sharing {
         self.goes_in(me, Wants::Read, how, false)
     }
 
-    /// `me`, the upgradable holder, is about to become the writer: keeps readers out, but for those that are past their look.
+    /// `me`, the upgradable holder, is about to become the writer: keeps readers out, but for those that are
+    /// past their look.
     pub(super) fn begins_upgrade(&mut self, me: Ctx) {
         (self.upgrades, self.has_begun, self.beside) = (Some(me), false, [0; CONTEXTS]);
     }
@@ -294,7 +298,8 @@ impl Sharing {
         self.attempts[me] -= 1;
     }
 
-    /// `me` was told, before [`Sharing::attempted`], that there are too many readers. So there must have been, those counted that tried.
+    /// `me` was told, before [`Sharing::attempted`], that there are too many readers. So there must have
+    /// been, those counted that tried.
     pub(super) fn is_refused(&mut self, me: Ctx, how: How) -> Result<(), Failure> {
         if how == How::Waited {
             self.waits[me] = None;
@@ -319,8 +324,8 @@ impl Sharing {
         self.settled = if settled { self.settled | bit(me) } else { self.settled & !bit(me) };
     }
 
-    /// Nobody can go on but `ready`. A context that waits to read, or to hold it upgradably, all the same, though nobody is in or waits that it
-    /// must wait for, and those that are in do nothing to the lock.
+    /// Nobody can go on but `ready`. A context that waits to read, or to hold it upgradably, all the same,
+    /// though nobody is in or waits that it must wait for, and those that are in do nothing to the lock.
     pub(super) fn waits_in_vain(&self, ready: Set) -> Option<Ctx> {
         let waits = |what| (0..CONTEXTS).any(|ctx| self.wants(ctx) == Some(what));
         let has_reason = self.alone.is_some()

@@ -1,7 +1,9 @@
-//! Strict priorities: contexts that share a CPU with one that is less urgent, and was stopped in the midst of what it does.
+//! Strict priorities: contexts that share a CPU with one that is less urgent, and was stopped in the midst of
+//! what it does.
 //!
-//! Who spins keeps the CPU, also if it yields, so the stopped one goes on only once all others sleep or are done. A wait for the next few
-//! instructions of another context has to come to that; a wait for the holder of a lock whose waiters spin need not.
+//! Who spins keeps the CPU, also if it yields, so the stopped one goes on only once all others sleep or are
+//! done. A wait for the next few instructions of another context has to come to that; a wait for the holder
+//! of a lock whose waiters spin need not.
 use super::domain::SteppedDomain;
 use super::engine::{self, Status, with};
 use super::machine::Machine;
@@ -32,7 +34,8 @@ const SECTION: u64 = 400;
 const MANY: u64 = 4 * SECTION;
 /// So many turns bring the holder of a free lock into its section, and not out of it.
 const INTO: u64 = 150;
-/// The stopped context is stopped after so many turns at most: waiters that look again and again come no further.
+/// The stopped context is stopped after so many turns at most: waiters that look again and again come no
+/// further.
 const FARTHEST: u64 = 40;
 /// Before others queue it has fewer.
 const EARLIEST: u64 = 8;
@@ -86,7 +89,8 @@ enum Came {
     TooFar,
 }
 
-/// Who has how many turns, one after the other, before strict priorities decide; and the contexts that are more urgent than the stopped one.
+/// Who has how many turns, one after the other, before strict priorities decide; and the contexts that are
+/// more urgent than the stopped one.
 struct Order {
     stages: Vec<(Ctx, u64)>,
     urgent: Vec<Ctx>,
@@ -186,8 +190,9 @@ fn director(order: Order, lock: Rc<Used>, came: Rc<Cell<Came>>) -> engine::Direc
     })
 }
 
-/// Its waiters spin for who holds its queue's lock, which is free while a writer is in, so the stopped one may get it; and for readers, of which
-/// one that is about to take its addition back counts as one that is in. The queue's lock is `qspin`.
+/// Its waiters spin for who holds its queue's lock, which is free while a writer is in, so the stopped one
+/// may get it; and for readers, of which one that is about to take its addition back counts as one that is
+/// in. The queue's lock is `qspin`.
 const SPINS: &str = "qrw-spin";
 
 /// Each sound lock; reader-writer locks twice, the second time with a stopped reader.
@@ -198,7 +203,8 @@ fn subjects() -> impl Iterator<Item = (Subject, bool)> {
     })
 }
 
-/// Tries `order` with more and more turns of the stopped context. What failed, and in how many runs it was stopped.
+/// Tries `order` with more and more turns of the stopped context. What failed, and in how many runs it was
+/// stopped.
 fn stopped_anywhere(subject: &Subject, reads: bool, order: impl Fn(u64) -> Order) -> (Vec<String>, u64) {
     let (mut failed, mut runs) = (Vec::new(), 0);
     for turns in 0..FARTHEST {
@@ -244,7 +250,8 @@ fn a_context_that_is_stopped_behind_others_keeps_none_of_them_spinning() {
     assert!(failed.is_empty(), "{} runs:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// The stopped one is the owner of a lock, or about to be, behind which others sleep. One of them wakes for no reason.
+/// The stopped one is the owner of a lock, or about to be, behind which others sleep. One of them wakes for
+/// no reason.
 #[test]
 fn an_owner_that_is_stopped_keeps_no_sleeper_spinning_that_wakes() {
     let (mut failed, mut slept) = (Vec::new(), 0);

@@ -1,5 +1,5 @@
-//! What can be explored: each lock of the catalogue with what it states about itself, and broken ones. Mutexes are in `family`,
-//! reader-writer locks in `rw_subjects`.
+//! What can be explored: each lock of the catalogue with what it states about itself, and broken ones.
+//! Mutexes are in `family`, reader-writer locks in `rw_subjects`.
 use super::busted as shelf;
 use super::failure::Kind;
 use super::family;
@@ -59,8 +59,8 @@ impl Subject {
         Self { kind, about, overtaking, broken: None, stated, numberless: true, halts: true }
     }
 
-    /// A lock that is broken on purpose: must fail in one of these ways `within` so many schedules, and not without the faults
-    /// that it `needs`.
+    /// A lock that is broken on purpose: must fail in one of these ways `within` so many schedules, and not
+    /// without the faults that it `needs`.
     pub(super) fn broken<L: RawLock<Platform = Stepped>>(
         about: &'static str,
         kinds: &'static [Kind],

@@ -1,7 +1,7 @@
 //! A simulated machine, as data: who shares a cache with whom, what each distance costs, who runs where.
 //!
-//! Machines come from files (`machines/*.toml`, read in [`mod@file`]); nothing here knows how they are written. All times are
-//! integer picoseconds, so that a simulation is the same on every host.
+//! Machines come from files (`machines/*.toml`, read in [`mod@file`]); nothing here knows how they are
+//! written. All times are integer picoseconds, so that a simulation is the same on every host.
 pub mod file;
 mod library;
 mod topology;
@@ -35,11 +35,11 @@ pub enum Protocol {
     Mesi,
     /// One sharer forwards a clean line to other sockets, which is faster than memory (Intel since Nehalem).
     Mesif,
-    /// A dirty line can be shared without being written back; its owner serves readers, and groups of cores (core complexes)
-    /// have caches of their own (AMD).
+    /// A dirty line can be shared without being written back; its owner serves readers, and groups of cores
+    /// (core complexes) have caches of their own (AMD).
     Moesi,
-    /// Load-linked and store-conditional (POWER, Arm): a compare-exchange that fails takes no ownership; one that lost its
-    /// reservation while its store waited for the line tries again.
+    /// Load-linked and store-conditional (POWER, Arm): a compare-exchange that fails takes no ownership; one
+    /// that lost its reservation while its store waited for the line tries again.
     LlSc,
 }
 
@@ -82,14 +82,16 @@ pub struct Memory {
     pub upgrade_per_socket: Time,
     /// What each sharing core adds to an upgrade.
     pub upgrade_per_core: Time,
-    /// How long a group's shared cache is occupied by serving one reader of a line (a read storm drains at this rate).
+    /// How long a group's shared cache is occupied by serving one reader of a line (a read storm drains at
+    /// this rate).
     pub group_occupancy: Time,
     /// For how much of a dirty transfer nobody else can be served from the line, in per cent of its latency.
     pub occupancy_percent: u32,
-    /// For how much of a dirty transfer the old owner still reads and writes the line, in per cent of its latency.
+    /// For how much of a dirty transfer the old owner still reads and writes the line, in per cent of its
+    /// latency.
     pub snoop_percent: u32,
-    /// How much of the latency of a load that missed is hidden from an ownership request for the same line that follows
-    /// at once (an out-of-order core issues both early), in per cent.
+    /// How much of the latency of a load that missed is hidden from an ownership request for the same line
+    /// that follows at once (an out-of-order core issues both early), in per cent.
     pub overlap_percent: u32,
     /// Each transfer is longer or shorter by up to this, in per cent.
     pub jitter_percent: u32,
@@ -102,8 +104,8 @@ pub struct Speed {
     pub sibling_computes_percent: u32,
     /// The same while siblings only spin.
     pub sibling_spins_percent: u32,
-    /// Time of a computation when at least this many cores of the socket are busy, in per cent of its time with one busy;
-    /// ascending, each row valid up to the next.
+    /// Time of a computation when at least this many cores of the socket are busy, in per cent of its time
+    /// with one busy; ascending, each row valid up to the next.
     pub turbo: Vec<(u16, u32)>,
 }
 
@@ -128,7 +130,8 @@ pub struct Host {
     pub migrate: Time,
     /// `yield` when nobody else can use the CPU.
     pub yield_cost: Time,
-    /// The expensive side of an asymmetric fence (`membarrier`); `None`: there is none, both sides use full fences.
+    /// The expensive side of an asymmetric fence (`membarrier`); `None`: there is none, both sides use full
+    /// fences.
     pub heavy_barrier: Option<Time>,
     /// Whether a context can see that another one is preempted.
     pub preempted_hint: bool,

@@ -2,8 +2,8 @@
 
 /// Sockets, core groups, cores and hardware threads.
 ///
-/// CPUs are numbered the way Linux does on most machines: first one thread of every core, socket by socket, then the second
-/// thread of every core, and so on.
+/// CPUs are numbered the way Linux does on most machines: first one thread of every core, socket by socket,
+/// then the second thread of every core, and so on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Sockets (NUMA nodes).

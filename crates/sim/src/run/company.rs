@@ -100,8 +100,9 @@ fn a_preempted_holder_delays_the_others_and_shows_as_stolen_time() {
 
 #[test]
 fn directed_yields_leave_the_holder_alone_once_it_has_a_cpu() {
-    // Spinners that were chosen for a directed yield kept taking CPUs from others that were just being switched to, and some
-    // seeds did nothing at all: with fewer spinners off their CPUs than CPUs, the holder never ran.
+    // Spinners that were chosen for a directed yield kept taking CPUs from others that were just being
+    // switched to, and some seeds did nothing at all: with fewer spinners off their CPUs than CPUs, the
+    // holder never ran.
     let noticing = ["host.pause-loop.window=2us", "host.pause-loop.exit=3us", "host.pause-loop.guard=20us"];
     let machine = crate::machine::load_with("haswell-ex-4x8", &noticing).expect("a shipped machine").machine;
     let workload = crate::workload::load("build-haswell-ex").expect("a shipped workload").workload;

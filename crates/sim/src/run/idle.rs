@@ -1,4 +1,5 @@
-//! A waiter that has asked newcomers to leave the lock to it, and loses its CPU then: for how long the lock is free though somebody that runs wants it.
+//! A waiter that has asked newcomers to leave the lock to it, and loses its CPU then: for how long the lock
+//! is free though somebody that runs wants it.
 use crate::contexts::run_contexts_tuned;
 use crate::engine;
 use crate::machine::{FairShare, Machine, SchedulerKind};
@@ -13,8 +14,8 @@ use std::sync::Arc;
 
 /// How long a scene lasts, in nanoseconds.
 const SCENE: u64 = 500_000_000;
-/// So long the second CPU is taken away, each time, and so long it is not: a visitor that came more often would have to wait until the CPU is
-/// left to it.
+/// So long the second CPU is taken away, each time, and so long it is not: a visitor that came more often
+/// would have to wait until the CPU is left to it.
 const VISIT: u64 = 300_000;
 const BETWEEN: u32 = 2_613_000;
 /// Between two looks of the visitor at the lock.
@@ -67,7 +68,8 @@ impl<L: RawLock<Platform = Sim>> Scene<L> {
         Self { lock: L::new(), holds, tells, began, wants, releases, asked, idle }
     }
 
-    /// The life of a context, by where it begins: on each CPU a user of the lock, on the second one a visitor, too.
+    /// The life of a context, by where it begins: on each CPU a user of the lock, on the second one a
+    /// visitor, too.
     fn live(&self) {
         let cpu = engine::with(|engine, who| engine.cpu_of(who)).flatten().expect("it runs");
         match (cpu, self.began[cpu].fetch_add(1, Relaxed)) {
@@ -127,9 +129,9 @@ impl<L: RawLock<Platform = Sim>> Scene<L> {
     }
 }
 
-/// For how many nanoseconds the lock was free though somebody that ran wanted it, and how often a waiter that had asked for it lost its CPU. Rule 4 of
-/// the default lock is off: by it, who runs leaves the lock to an heir without a CPU. Its spins are long, and stay so: an heir asks for as long
-/// as it spins.
+/// For how many nanoseconds the lock was free though somebody that ran wanted it, and how often a waiter that
+/// had asked for it lost its CPU. Rule 4 of the default lock is off: by it, who runs leaves the lock to an
+/// heir without a CPU. Its spins are long, and stay so: an heir asks for as long as it spins.
 fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
     let scenes = (1..=3).map(|seed| {
         let scene = Arc::new(Scene::<L>::new(catalogue::mutex(name).stated.second_byte, holds));

@@ -1,4 +1,5 @@
-//! The default lock in order, as the queue of a reader-writer lock: nobody overtakes who waits, though waits have deadlines.
+//! The default lock in order, as the queue of a reader-writer lock: nobody overtakes who waits, though waits
+//! have deadlines.
 use crate::contexts::run_contexts;
 use crate::platform::Sim;
 use crate::testing::machine;
@@ -12,7 +13,8 @@ fn sleep_until(at: u64) {
     Sim::doze(u32::try_from(at - Sim::now()).expect("soon"));
 }
 
-/// Who gives up and comes again takes over the place that it left, behind all others, and is awake when the lock is released.
+/// Who gives up and comes again takes over the place that it left, behind all others, and is awake when the
+/// lock is released.
 #[test]
 fn who_takes_over_a_place_waits_in_it() {
     const RELEASED: u64 = 1_000_000;

@@ -1,4 +1,5 @@
-//! Runs with reader-writer locks: all of them work, broken ones are noticed, classes are apart, what does not fit is refused.
+//! Runs with reader-writer locks: all of them work, broken ones are noticed, classes are apart, what does not
+//! fit is refused.
 use super::tests::{outcome, spec};
 use super::*;
 use crate::rw_locks::{self, RwKind};

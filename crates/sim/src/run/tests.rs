@@ -266,7 +266,8 @@ fn a_context_sees_its_own_posted_stores() {
     assert!(run.ops.iter().sum::<u64>() > 1000 * NS / NS);
 }
 
-/// Arms a cell of its own and waits for somebody to disarm it: if it did not see its own store, it would not wait.
+/// Arms a cell of its own and waits for somebody to disarm it: if it did not see its own store, it would not
+/// wait.
 struct Armed<P: Platform>(P::U8, P::U8);
 impl<P: Platform> RawLock for Armed<P> {
     type Platform = P;

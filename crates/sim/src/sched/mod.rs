@@ -1,7 +1,8 @@
-//! Who runs where: the hypervisor's scheduler over its vCPUs, or the operating system's over threads, which is the same.
+//! Who runs where: the hypervisor's scheduler over its vCPUs, or the operating system's over threads, which
+//! is the same.
 //!
-//! A scheduler is pure bookkeeping over virtual time: the engine tells it what happened and asks what to do; it knows nothing of
-//! memory, locks or events. All answers are a function of the calls so far and the seed.
+//! A scheduler is pure bookkeeping over virtual time: the engine tells it what happened and asks what to do;
+//! it knows nothing of memory, locks or events. All answers are a function of the calls so far and the seed.
 #[cfg(test)]
 mod driver;
 mod fair_share;
@@ -37,8 +38,8 @@ pub(crate) struct Placement {
     pub(crate) pcpu: Pcpu,
     /// Whether the vCPU that runs there is to leave for it now, as preempted.
     pub(crate) preempts: bool,
-    /// From now on the scheduler wants to be asked again about the vCPU that runs there at this time, instead of when it
-    /// said before; `None`: that stays as it was.
+    /// From now on the scheduler wants to be asked again about the vCPU that runs there at this time, instead
+    /// of when it said before; `None`: that stays as it was.
     pub(crate) asks_again: Option<Time>,
 }
 
@@ -65,8 +66,8 @@ pub(crate) enum Expiry {
 pub(crate) enum Boost {
     /// The target is the next choice of the same CPU.
     Here,
-    /// The target is the next choice of this other CPU, which must choose again: the vCPU that runs there, if one does,
-    /// leaves as preempted.
+    /// The target is the next choice of this other CPU, which must choose again: the vCPU that runs there, if
+    /// one does, leaves as preempted.
     There(Pcpu),
     /// The target sleeps, runs already or had more than its share.
     No,
@@ -85,12 +86,13 @@ pub(crate) struct Housekeeping {
 
 /// Decides which vCPU runs on which CPU.
 ///
-/// The engine calls, for each vCPU: `wake` when it becomes runnable (first at the start), `pick` when a CPU is free to
-/// choose, `leave` when the running vCPU of a CPU stops. Between `pick` and `leave` the vCPU runs on that CPU. Time never
-/// goes back between calls. A `pick` may find nothing although a wake-up went to that CPU: another CPU was faster.
+/// The engine calls, for each vCPU: `wake` when it becomes runnable (first at the start), `pick` when a CPU
+/// is free to choose, `leave` when the running vCPU of a CPU stops. Between `pick` and `leave` the vCPU runs
+/// on that CPU. Time never goes back between calls. A `pick` may find nothing although a wake-up went to that
+/// CPU: another CPU was faster.
 ///
-/// Each CPU on which a vCPU runs has one time to be asked again: the latest that was said about it. Being asked too early
-/// or too often does no harm.
+/// Each CPU on which a vCPU runs has one time to be asked again: the latest that was said about it. Being
+/// asked too early or too often does no harm.
 pub(crate) trait Scheduler {
     /// `vcpu` becomes runnable at `now`, woken from CPU `waker` if somebody woke it.
     fn wake(&mut self, vcpu: Vcpu, waker: Option<Pcpu>, now: Time) -> Placement;
@@ -105,8 +107,9 @@ pub(crate) trait Scheduler {
     /// The time to be asked again about `pcpu` has come.
     fn expire(&mut self, pcpu: Pcpu, now: Time) -> Expiry;
 
-    /// Directed yield of the vCPU that runs on `pcpu`: if `target` is runnable and does not run, it becomes the next
-    /// choice of the CPU in whose queue it is. Fairness may still put somebody first who is far behind it.
+    /// Directed yield of the vCPU that runs on `pcpu`: if `target` is runnable and does not run, it becomes
+    /// the next choice of the CPU in whose queue it is. Fairness may still put somebody first who is far
+    /// behind it.
     fn boost(&mut self, pcpu: Pcpu, target: Vcpu, now: Time) -> Boost;
 
     /// Whether anybody waits for `pcpu` (a yield would hand it over).
@@ -116,8 +119,8 @@ pub(crate) trait Scheduler {
     fn housekeeping(&mut self, now: Time) -> Housekeeping;
 }
 
-/// The scheduler of some CPUs of `machine` for `vcpus` vCPUs, none of which is runnable yet. CPU *n* of the scheduler is the
-/// hardware thread `cpus[n]`.
+/// The scheduler of some CPUs of `machine` for `vcpus` vCPUs, none of which is runnable yet. CPU *n* of the
+/// scheduler is the hardware thread `cpus[n]`.
 pub(crate) fn make(machine: &Machine, cpus: &[usize], vcpus: usize, seed: u64) -> Box<dyn Scheduler> {
     let topology = &machine.topology;
     match &machine.host.scheduler {

@@ -1,6 +1,7 @@
 //! How many contexts each CPU has, and the nearest CPU that has none or too many.
 //!
-//! Everything that a wake-up or an idle CPU asks is answered from bit sets, a word at a time: 24 words for 1536 CPUs.
+//! Everything that a wake-up or an idle CPU asks is answered from bit sets, a word at a time: 24 words for
+//! 1536 CPUs.
 use super::Pcpu;
 use crate::machine::Topology;
 use crate::random::Random;
@@ -140,8 +141,8 @@ impl Occupancy {
         }
     }
 
-    /// `pcpu` if it has no context; else the nearest that has none. Among equally near ones, whole idle cores come first
-    /// and then whoever comes next in number, so that no CPU is everybody's favourite.
+    /// `pcpu` if it has no context; else the nearest that has none. Among equally near ones, whole idle cores
+    /// come first and then whoever comes next in number, so that no CPU is everybody's favourite.
     pub(super) fn idle_near(&self, pcpu: Pcpu) -> Option<Pcpu> {
         let here = self.threads[pcpu];
         if self.idle.has(here) {
@@ -159,8 +160,8 @@ impl Occupancy {
         thread.map(|thread| self.cpus[thread])
     }
 
-    /// The CPU with most contexts in the smallest domain around `pcpu` where one has two or more. Visits each such CPU of
-    /// that domain, which is a group as long as its CPUs share the work at all.
+    /// The CPU with most contexts in the smallest domain around `pcpu` where one has two or more. Visits each
+    /// such CPU of that domain, which is a group as long as its CPUs share the work at all.
     pub(super) fn crowded_near(&self, pcpu: Pcpu) -> Option<Pcpu> {
         let core = self.topology.core_of(self.threads[pcpu]);
         self.domains(core).into_iter().find_map(|cores| {
@@ -201,8 +202,8 @@ impl Occupancy {
     }
 }
 
-/// A CPU for each of `vcpus` contexts to begin with: evenly over sockets, then groups, then cores, then hardware threads,
-/// in random order. The CPUs are the hardware threads `threads`.
+/// A CPU for each of `vcpus` contexts to begin with: evenly over sockets, then groups, then cores, then
+/// hardware threads, in random order. The CPUs are the hardware threads `threads`.
 pub(super) fn homes(topology: &Topology, threads: &[usize], vcpus: usize, random: &mut Random) -> Vec<Pcpu> {
     let mut keyed: Vec<(u64, Pcpu)> = (0..threads.len()).map(|pcpu| (random.next(), pcpu)).collect();
     keyed.sort_unstable();
@@ -251,7 +252,8 @@ mod tests {
                 found.inspect(|&pcpu| occupancy.add(pcpu))
             })
             .collect();
-        // Itself, the group's other core, both siblings; the same for the other group of the socket; then the other socket.
+        // Itself, the group's other core, both siblings; the same for the other group of the socket; then the
+        // other socket.
         let expected = [2, 3, 10, 11, 0, 1, 8, 9, 4, 5, 6, 7, 12, 13, 14, 15];
         assert_eq!(found[..16], expected.map(Some));
         assert_eq!(found[16], None);

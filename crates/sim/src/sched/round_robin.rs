@@ -1,8 +1,9 @@
 //! One queue for each CPU, in turns, as Xen's credit scheduler and simple hypervisors have it.
 //!
-//! Of credit only the boost is modelled: who wakes up goes ahead of those whose turn it is, until it has run for a slice in
-//! all since its own last turn. That stands for credit's accounts (only a vCPU with credit left is boosted) and bounds how
-//! long anybody waits: until my turn each other vCPU has at most its turn and two slices of boosted time.
+//! Of credit only the boost is modelled: who wakes up goes ahead of those whose turn it is, until it has run
+//! for a slice in all since its own last turn. That stands for credit's accounts (only a vCPU with credit
+//! left is boosted) and bounds how long anybody waits: until my turn each other vCPU has at most its turn and
+//! two slices of boosted time.
 use super::occupancy::{Occupancy, homes};
 use super::{Boost, Expiry, Housekeeping, Leave, Pcpu, Pick, Placement, Scheduler, Vcpu, renew};
 use crate::machine::{RoundRobin, Topology};
@@ -57,7 +58,8 @@ impl Queue {
         self.chosen.is_none() && self.boosted.is_empty() && self.waiting.is_empty()
     }
 
-    /// Removes `vcpu` from whatever part it waits in. Looks at the whole queue: for directed yields only, which are rare.
+    /// Removes `vcpu` from whatever part it waits in. Looks at the whole queue: for directed yields only,
+    /// which are rare.
     fn remove(&mut self, vcpu: Vcpu) {
         if self.chosen == Some(vcpu) {
             self.chosen = None;

@@ -82,8 +82,8 @@ fn some_fair_share(random: &mut Random) -> FairShare {
 /// What holds for a fair-share scheduler with these parameters.
 fn rules_of(parameters: &FairShare, cpus: usize, vcpus: usize) -> Rules {
     let turn = parameters.slice + parameters.granularity + 100 * US;
-    // Wake-ups go to idle CPUs and idle CPUs pull: they idle while somebody waits for the moment only. Else balancing
-    // must find them.
+    // Wake-ups go to idle CPUs and idle CPUs pull: they idle while somebody waits for the moment only. Else
+    // balancing must find them.
     let idle_limit = match (parameters.wake_to_idle && parameters.idle_pull, parameters.balance) {
         (true, _) => Some(MS / 5),
         (false, 0) => None,

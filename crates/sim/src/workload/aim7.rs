@@ -1,4 +1,5 @@
-//! Something like AIM7: many tasks on all CPUs, each a mix of computing, sections on a hot lock and waiting for the disk.
+//! Something like AIM7: many tasks on all CPUs, each a mix of computing, sections on a hot lock and waiting
+//! for the disk.
 use super::Lives;
 use super::parameters::parameters;
 use super::pool::Pool;

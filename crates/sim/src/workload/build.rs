@@ -1,4 +1,5 @@
-//! A kernel build in a guest: compilers compute in bursts, enter the kernel for short sections on a few hot locks, and block now and then.
+//! A kernel build in a guest: compilers compute in bursts, enter the kernel for short sections on a few hot
+//! locks, and block now and then.
 //!
 //! Jobs that block make room for others if there are more jobs than vCPUs; with fewer, the other vCPUs idle.
 use super::Lives;

@@ -1,4 +1,5 @@
-//! Workloads as TOML files: reading with refusals that name line, field and range, replacing single fields, writing.
+//! Workloads as TOML files: reading with refusals that name line, field and range, replacing single fields,
+//! writing.
 //!
 //! ```toml
 //! name = "cache"
@@ -82,8 +83,8 @@ pub fn number(workload: &Workload, path: &str) -> Option<f64> {
     (parameter.place)(&mut behaviour).map(|place| parameter.kind.number(place.get()))
 }
 
-/// Sets the number of a field, in nanoseconds or as it is, to the nearest value that it can have; false if the workload has no such
-/// field or the number is none.
+/// Sets the number of a field, in nanoseconds or as it is, to the nearest value that it can have; false if
+/// the workload has no such field or the number is none.
 #[must_use]
 pub fn set_number(workload: &mut Workload, path: &str, value: f64) -> bool {
     if path == JOB && workload.job.is_some() && value.is_finite() {
@@ -100,7 +101,8 @@ pub fn read(text: &str, file_name: &str) -> Result<WorkloadFile, FileError> {
     read_with::<&str>(text, file_name, &[])
 }
 
-/// The same with fields replaced: each of `sets` is `KEY=VALUE` with the key as in the file (`workload.think=3us`).
+/// The same with fields replaced: each of `sets` is `KEY=VALUE` with the key as in the file
+/// (`workload.think=3us`).
 pub fn read_with<S: AsRef<str>>(text: &str, file_name: &str, sets: &[S]) -> Result<WorkloadFile, FileError> {
     let mut document = Document::parse(text, file_name)?;
     for assignment in sets {

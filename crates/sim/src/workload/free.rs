@@ -19,7 +19,8 @@ parameters! {
         locks: u32 = "locks" Count(1, 4096), or 1;
         /// How many of a hundred sections are on the first lock; the others are drawn evenly from the rest.
         hot_percent: u32 = "hot-percent" Percent(100), or 0;
-        /// Lines of data that each lock protects; a section writes all of them, or reads them if it only reads.
+        /// Lines of data that each lock protects; a section writes all of them, or reads them if it only
+        /// reads.
         lines: u32 = "lines" Count(0, 64), or 1;
         /// How many of a hundred sections only read. A mutex, which knows no readers, treats them as writers.
         readers_percent: u32 = "readers-percent" Percent(100), or 0;

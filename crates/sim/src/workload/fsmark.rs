@@ -1,4 +1,5 @@
-//! Something like fsmark: threads create, write and close files of their own, and meet at a lock of the file system very often.
+//! Something like fsmark: threads create, write and close files of their own, and meet at a lock of the file
+//! system very often.
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;

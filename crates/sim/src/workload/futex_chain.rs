@@ -1,7 +1,9 @@
-//! A hot sleeping mutex of a program: its waiters meet at one futex hash chain, whose spin lock is the lock under test.
+//! A hot sleeping mutex of a program: its waiters meet at one futex hash chain, whose spin lock is the lock
+//! under test.
 //!
-//! The mutex itself is the one of the C library: a word that is free, held, or held with waiters; who finds it held says so and sleeps
-//! in the chain; who releases it with waiters wakes the first. An operation takes the mutex some times, with work between.
+//! The mutex itself is the one of the C library: a word that is free, held, or held with waiters; who finds
+//! it held says so and sleeps in the chain; who releases it with waiters wakes the first. An operation takes
+//! the mutex some times, with work between.
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;

@@ -1,9 +1,11 @@
-//! The kernel's locktorture with spin locks: every thread acquires one lock again and again, and rarely holds it for long.
+//! The kernel's locktorture with spin locks: every thread acquires one lock again and again, and rarely holds
+//! it for long.
 //!
-//! What the loop of `lock_torture_writer` does beside the lock, as recalled from `kernel/locking/locktorture.c` of Linux 5.x: it draws
-//! from a random state that is `static`, so one line for all threads, once outside of the section and three times inside; it
-//! sets and clears `lock_is_write_held`; it counts in an array whose elements of 16 bytes share lines between four threads. The draws
-//! inside decide about the two delays, each by a 64-bit division.
+//! What the loop of `lock_torture_writer` does beside the lock, as recalled from
+//! `kernel/locking/locktorture.c` of Linux 5.x: it draws from a random state that is `static`, so one line
+//! for all threads, once outside of the section and three times inside; it sets and clears
+//! `lock_is_write_held`; it counts in an array whose elements of 16 bytes share lines between four threads.
+//! The draws inside decide about the two delays, each by a 64-bit division.
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;
@@ -20,13 +22,15 @@ parameters! {
         lines: u32 = "lines" Count(0, 16);
         /// How many of these lines are written outside of the section, too.
         lines_outside: u32 = "lines-outside" Count(0, 16), or 0;
-        /// How many threads share a line of statistics, written inside of the section; 0: there are no statistics.
+        /// How many threads share a line of statistics, written inside of the section; 0: there are no
+        /// statistics.
         sharing_statistics: u32 = "sharing-statistics" Count(0, 64), or 0;
         /// The short delay. It waits by the clock, however fast the CPU is.
         short_delay: Time = "short-delay" Span(0, MS);
         /// The short delay comes once in so many sections, times the number of threads.
         short_delay_every: u32 = "short-delay-every" Count(1, 1_000_000);
-        /// The long delay. It is not simulated but added to the result: a window of milliseconds would hardly ever see one.
+        /// The long delay. It is not simulated but added to the result: a window of milliseconds would hardly
+        /// ever see one.
         long_delay: Time = "long-delay" Span(0, 1000 * MS);
         /// The long delay comes once in so many sections, times the number of threads.
         long_delay_every: u32 = "long-delay-every" Count(1, 1_000_000_000);

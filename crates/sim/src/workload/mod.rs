@@ -1,7 +1,9 @@
-//! What the contexts of a simulation do: named behaviours written in Rust, with parameters from files (`workloads/*.toml`).
+//! What the contexts of a simulation do: named behaviours written in Rust, with parameters from files
+//! (`workloads/*.toml`).
 //!
-//! A behaviour is the life of one context, told with the words of `Here`: compute, touch, acquire, release, sleep, count. To add
-//! one: a file like `free`, a variant of [`Behaviour`], a row of `BEHAVIOURS`, and a file in `workloads/` that uses it.
+//! A behaviour is the life of one context, told with the words of `Here`: compute, touch, acquire, release,
+//! sleep, count. To add one: a file like `free`, a variant of [`Behaviour`], a row of `BEHAVIOURS`, and a
+//! file in `workloads/` that uses it.
 mod aim7;
 mod build;
 mod file;
@@ -104,7 +106,8 @@ const BEHAVIOURS: [(&str, Behaviour, &[Parameter]); 10] = [
 pub enum Placement {
     /// One socket after the other gets one, cores before their second threads: what a load balancer does.
     Spread,
-    /// The cores of one socket, then its second threads, then the next socket: what a benchmark that pins does.
+    /// The cores of one socket, then its second threads, then the next socket: what a benchmark that pins
+    /// does.
     Compact,
     /// The cores of one socket, then those of the next; second threads last.
     CoresFirst,
@@ -143,7 +146,8 @@ pub(crate) trait Lives {
     fn takes(&self) -> Takes {
         Takes::Mutexes
     }
-    /// How many classes of locks it has: which may be of different kinds, and whose per-CPU locks have cells of their own.
+    /// How many classes of locks it has: which may be of different kinds, and whose per-CPU locks have cells
+    /// of their own.
     fn classes(&self) -> usize {
         1
     }

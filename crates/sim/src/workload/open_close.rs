@@ -1,11 +1,13 @@
-//! Threads of a process that open and close files of their own (will-it-scale's open1): the table of descriptors is all they share.
+//! Threads of a process that open and close files of their own (will-it-scale's open1): the table of
+//! descriptors is all they share.
 //!
-//! What an operation does to the table, as recalled from `fs/file.c` and `linux/fdtable.h` of Linux 5.x: it allocates the lowest free
-//! descriptor under the lock, looks at its entry there, fills the entry later without the lock, and clears it
-//! under the lock again. A table of 64 entries lies in one piece with its lock: the bitmap and the first four entries share the
-//! lock's line, and each further line has eight entries. A process that ever had more descriptors at once, or whose parent had a
-//! descriptor above 63 when it was made, has entries and bitmap elsewhere, for ever. Threads begin with a file of their own
-//! each, all at the same time.
+//! What an operation does to the table, as recalled from `fs/file.c` and `linux/fdtable.h` of Linux 5.x: it
+//! allocates the lowest free descriptor under the lock, looks at its entry there, fills the entry later
+//! without the lock, and clears it under the lock again. A table of 64 entries lies in one piece with its
+//! lock: the bitmap and the first four entries share the lock's line, and each further line has eight
+//! entries. A process that ever had more descriptors at once, or whose parent had a descriptor above 63 when
+//! it was made, has entries and bitmap elsewhere, for ever. Threads begin with a file of their own each, all
+//! at the same time.
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;
@@ -21,13 +23,15 @@ parameters! {
         critical: Time = "critical" Span(0, MS);
         /// Work outside of sections in an operation.
         think: Time = "think" Span(0, 100 * MS);
-        /// How much of that lies between the allocation of the descriptor and its entry, the rest behind the close.
+        /// How much of that lies between the allocation of the descriptor and its entry, the rest behind the
+        /// close.
         opening_percent: u32 = "opening-percent" Percent(100), or 50;
         /// How much longer or shorter each piece of that work may be.
         varies_percent: u32 = "varies-percent" Percent(100), or 0;
         /// How many descriptors the process has open otherwise.
         open_files: u32 = "open-files" Count(0, 1000), or 5;
-        /// How many descriptors fit into a table that lies in one piece with its lock; 0: the process never had such a table.
+        /// How many descriptors fit into a table that lies in one piece with its lock; 0: the process never
+        /// had such a table.
         beside_lock: u32 = "beside-lock" Count(0, 1_000_000), or 64;
         /// How many entries share a line.
         entries: u32 = "entries" Count(1, 64), or 8;

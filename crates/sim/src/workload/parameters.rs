@@ -1,4 +1,5 @@
-//! Parameters of behaviours as data: name, range and meaning stand in one place, beside the field that they fill.
+//! Parameters of behaviours as data: name, range and meaning stand in one place, beside the field that they
+//! fill.
 use super::Behaviour;
 use crate::datafile::{Value, nanoseconds, scaled, time, time_text};
 use crate::time::{NS, Time, US};
@@ -123,8 +124,8 @@ impl Kind {
     }
 }
 
-/// Declares the parameters of a behaviour: the type that holds them and the table that files are read by. The type must be a variant
-/// of [`Behaviour`] under its own name.
+/// Declares the parameters of a behaviour: the type that holds them and the table that files are read by. The
+/// type must be a variant of [`Behaviour`] under its own name.
 macro_rules! parameters {
     (
         $(#[doc = $head:literal])+

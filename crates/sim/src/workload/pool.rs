@@ -1,7 +1,7 @@
 //! Tasks of a guest that take turns on its vCPUs: whoever has slept long enough runs next.
 //!
-//! A stand-in for the guest's scheduler with one queue for all: what matters for locks is how many vCPUs are busy, when they sleep,
-//! and that a task that blocks makes room for another.
+//! A stand-in for the guest's scheduler with one queue for all: what matters for locks is how many vCPUs are
+//! busy, when they sleep, and that a task that blocks makes room for another.
 use crate::here::Here;
 use crate::time::Time;
 use core::cell::RefCell;
@@ -19,8 +19,8 @@ impl Pool {
         Self { waiting: RefCell::new((0..tasks).map(|task| Reverse((0, task))).collect()) }
     }
 
-    /// Runs tasks on the calling vCPU for ever, or not at all if there are fewer of them than vCPUs. `turn` runs a task until it
-    /// blocks, and returns for how long.
+    /// Runs tasks on the calling vCPU for ever, or not at all if there are fewer of them than vCPUs. `turn`
+    /// runs a task until it blocks, and returns for how long.
     pub(super) fn run(&self, here: &Here, turn: impl Fn(u32) -> Time) {
         loop {
             let Some(Reverse((ready, task))) = self.waiting.borrow_mut().pop() else { return };

@@ -1,4 +1,5 @@
-//! Every CPU opens and closes the same file: path walks meet at one directory entry, its lock and its reference count.
+//! Every CPU opens and closes the same file: path walks meet at one directory entry, its lock and its
+//! reference count.
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;

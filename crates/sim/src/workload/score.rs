@@ -14,8 +14,8 @@ pub struct Score {
 }
 
 impl Workload {
-    /// The result of a run of this workload: units of work in `per`, or the time that the job takes at the rate of the run. What the
-    /// behaviour leaves out of the simulation is added.
+    /// The result of a run of this workload: units of work in `per`, or the time that the job takes at the
+    /// rate of the run. What the behaviour leaves out of the simulation is added.
     pub fn score(&self, outcome: &Outcome) -> Score {
         let per_second = self.behaviour.prepare().corrected(outcome.ops_per_second(), outcome.ops.len());
         self.score_of_rate(per_second)

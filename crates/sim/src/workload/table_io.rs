@@ -1,9 +1,11 @@
-//! Network traffic from one guest to another through a backend, which looks every piece of data up in tables behind read locks.
+//! Network traffic from one guest to another through a backend, which looks every piece of data up in tables
+//! behind read locks.
 //!
-//! Each guest has two tables: one of grants, and the map from its frames to the machine's (the p2m). Going out of a guest, a
-//! piece is mapped and unmapped; going into the other one, it is copied. Each of that looks the grants up a few times, and the
-//! p2m once, within the first of these sections. A CPU takes a piece all the way; each direction has so many queues, and a queue
-//! one thread, so that no more CPUs than that are in the backend for it at a time.
+//! Each guest has two tables: one of grants, and the map from its frames to the machine's (the p2m). Going
+//! out of a guest, a piece is mapped and unmapped; going into the other one, it is copied. Each of that looks
+//! the grants up a few times, and the p2m once, within the first of these sections. A CPU takes a piece all
+//! the way; each direction has so many queues, and a queue one thread, so that no more CPUs than that are in
+//! the backend for it at a time.
 use super::parameters::parameters;
 use super::{Lives, Takes};
 use crate::here::Here;
@@ -92,7 +94,8 @@ impl Running {
         let with = &self.with;
         let lookups = if guest == 0 { with.lookups_out } else { with.lookups_in };
         let work = with.of_size(with.backend, with.backend_kib) / Time::from(lookups + 1);
-        // Whoever finds a queue free takes it: a thread of the backend does not sleep while there is something for it.
+        // Whoever finds a queue free takes it: a thread of the backend does not sleep while there is
+        // something for it.
         let free = &self.free[guest];
         while free.get() == 0 {
             here.delay(IDLE);

@@ -1,6 +1,8 @@
-//! System calls of will-it-scale (open1, open2, lock2): a hot lock of the process, often a second one, and work of its own.
+//! System calls of will-it-scale (open1, open2, lock2): a hot lock of the process, often a second one, and
+//! work of its own.
 //!
-//! An operation is a few sections on the first lock with the rest of the work between them, and some sections on the second.
+//! An operation is a few sections on the first lock with the rest of the work between them, and some sections
+//! on the second.
 use super::Lives;
 use super::parameters::parameters;
 use crate::here::Here;
@@ -15,7 +17,8 @@ parameters! {
         critical: Time = "critical" Span(0, MS);
         /// Lines that each of them writes, all at once.
         lines: u32 = "lines" Count(0, 16);
-        /// Further lines that each of them writes one after the other, because where one is depends on what stands in the one before.
+        /// Further lines that each of them writes one after the other, because where one is depends on what
+        /// stands in the one before.
         chained_lines: u32 = "chained-lines" Count(0, 16), or 0;
         /// Sections on the second lock in an operation; they come after those on the first.
         second_sections: u32 = "second-sections" Count(0, 64), or 0;
@@ -25,7 +28,8 @@ parameters! {
         second_lines: u32 = "second-lines" Count(0, 16), or 0;
         /// How often an operation changes a shared reference count outside of sections.
         counts: u32 = "counts" Count(0, 64), or 0;
-        /// How many threads share each line of data that belongs to one thread and is written once an operation; 0: none does.
+        /// How many threads share each line of data that belongs to one thread and is written once an
+        /// operation; 0: none does.
         sharing: u32 = "sharing" Count(0, 64), or 0;
         /// Work outside of sections in an operation, spread evenly between them.
         think: Time = "think" Span(0, 100 * MS);

@@ -62,7 +62,8 @@ impl Timed {
     }
 }
 
-/// With a CPU for each: posted stores and an asymmetric barrier, load-linked/store-conditional, and a full fence for readers.
+/// With a CPU for each: posted stores and an asymmetric barrier, load-linked/store-conditional, and a full
+/// fence for readers.
 const APART: [&str; 3] = ["epyc-2s", "power9-16x12x8", "xeon-e7-8895v3-4x18x2"];
 /// With fewer CPUs than contexts.
 pub(crate) const SHARED: &str = "small-vm";
@@ -84,7 +85,8 @@ impl World for Timed {
     }
 
     fn run_case(case: &Case, check: fn(Load)) {
-        // Waiters that spin stop each other when they outnumber the CPUs, so there are two of them on two CPUs.
+        // Waiters that spin stop each other when they outnumber the CPUs, so there are two of them on two
+        // CPUs.
         let shared = match case.waiting {
             Waiting::Spins => Load::new(2, 40),
             Waiting::GivesWay | Waiting::Halts => Load::new(8, 40),

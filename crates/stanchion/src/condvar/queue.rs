@@ -1,4 +1,5 @@
-//! Who waits for a condition: those of the highest scheduling priority first, and among equals in the order in which they came.
+//! Who waits for a condition: those of the highest scheduling priority first, and among equals in the order
+//! in which they came.
 //!
 //! # The life of a waiter
 //!
@@ -14,16 +15,17 @@
 //! # Invariants
 //!
 //! - **L1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
-//! - **L2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen touches the list no more: whoever
-//!   notified everybody may destroy it at once.
-//! - **L3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of the list: no wake-up is lost, or
-//!   taken by somebody who came later.
-//! - **L4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen only, and by a poke, which
-//!   changes a waiting one and nothing else.
+//! - **L2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen
+//!   touches the list no more: whoever notified everybody may destroy it at once.
+//! - **L3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
+//!   the list: no wake-up is lost, or taken by somebody who came later.
+//! - **L4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen
+//!   only, and by a poke, which changes a waiting one and nothing else.
 //!
 //! ## Memory orderings
 //!
-//! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before what that does next (L3 with L1).
+//! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before
+//! what that does next (L3 with L1).
 use super::ring;
 use crate::deadline::{self, Deadline};
 use crate::futex::wake_one;
@@ -41,7 +43,8 @@ const CHOSEN: u32 = 3;
 const TOLD: u32 = 4;
 const LEAVING: u32 = 5;
 
-/// How often a destroyer yields to waiters that leave before it sleeps, and for how long at a time: as in the core's `wait_briefly`.
+/// How often a destroyer yields to waiters that leave before it sleeps, and for how long at a time: as in the
+/// core's `wait_briefly`.
 const YIELDS: u32 = 8;
 const DOZE: Duration = Duration::from_micros(50);
 
@@ -58,7 +61,8 @@ pub struct Waiter {
     mutex: Cell<*const ()>,
 }
 
-// SAFETY: the links, the priority and the mutex are touched under a guard (L1), or by the waiter's own thread while nobody else knows of it (L4).
+// SAFETY: the links, the priority and the mutex are touched under a guard (L1), or by the waiter's own thread
+// while nobody else knows of it (L4).
 unsafe impl Sync for Waiter {}
 
 /// How a wait ended.
@@ -95,9 +99,11 @@ impl Waiter {
         }
     }
 
-    /// Takes the poke: the waiter does not look around any more. For its own thread, while it does not wait. Whether it was poked.
+    /// Takes the poke: the waiter does not look around any more. For its own thread, while it does not wait.
+    /// Whether it was poked.
     pub fn take_poke(&self) -> bool {
-        // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read after
+        // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read
+        // after
         self.poked.swap(false, Ordering::SeqCst)
     }
 
@@ -154,11 +160,13 @@ impl WaitQueue {
         Self { guard: Guard::new(), last: Cell::new(ptr::null()) }
     }
 
-    /// Lists the calling thread. To be called while it holds the mutex of the condition, so that nobody can change that in between.
+    /// Lists the calling thread. To be called while it holds the mutex of the condition, so that nobody can
+    /// change that in between.
     ///
     /// # Safety
     ///
-    /// `waiter` must be in no list, and stay where it is until [`sleep`](Self::sleep) of this queue, which must follow, has returned.
+    /// `waiter` must be in no list, and stay where it is until [`sleep`](Self::sleep) of this queue, which
+    /// must follow, has returned.
     pub unsafe fn list(&self, waiter: &Waiter, mutex: *const ()) {
         // SAFETY: as the caller promises.
         unsafe { self.list_if(waiter, mutex, |_| true) };
@@ -201,7 +209,8 @@ impl WaitQueue {
         true
     }
 
-    /// Waits until the calling thread, which was listed, is notified, or the deadline has passed, or it was poked and `leaves` says so.
+    /// Waits until the calling thread, which was listed, is notified, or the deadline has passed, or it was
+    /// poked and `leaves` says so.
     ///
     /// The caller must not hold the mutex, and acquires it when this returns.
     pub fn sleep(
@@ -247,8 +256,8 @@ impl WaitQueue {
         }
     }
 
-    /// Notifies the first `most` waiters. `relay` may take a waiter, whose mutex is in its hands, to tell it later: it returns
-    /// whether it did. How many were notified.
+    /// Notifies the first `most` waiters. `relay` may take a waiter, whose mutex is in its hands, to tell it
+    /// later: it returns whether it did. How many were notified.
     ///
     /// The queue is not touched once the last of them was told.
     pub fn notify(&self, most: usize, mut relay: impl FnMut(NonNull<Waiter>) -> bool) -> usize {
@@ -283,13 +292,15 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// Nobody may use the queue meanwhile, and those who waited must not exist: in the child of a `fork` the parent's other threads do not.
+    /// Nobody may use the queue meanwhile, and those who waited must not exist: in the child of a `fork` the
+    /// parent's other threads do not.
     pub unsafe fn forget(&self) {
         self.guard.forget();
         self.last.set(ptr::null());
     }
 
-    /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the queue.
+    /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the
+    /// queue.
     pub fn is_quiet(&self) -> bool {
         let mut yields = 0;
         loop {
@@ -310,7 +321,8 @@ impl WaitQueue {
             if waiting > 0 || leaving == 0 {
                 return waiting == 0;
             }
-            // Who leaves does so in a few instructions, and may be less urgent than we are: then yields get it no CPU.
+            // Who leaves does so in a few instructions, and may be less urgent than we are: then yields get
+            // it no CPU.
             if yields < YIELDS {
                 yields += 1;
                 os::yield_slice();

@@ -1,8 +1,9 @@
-//! Waiters that were notified by somebody who held their mutex, and are woken one at a time as it is released.
+//! Waiters that were notified by somebody who held their mutex, and are woken one at a time as it is
+//! released.
 //!
-//! To wake a waiter while its mutex is held is to wake it for nothing, and to wake all of them at once is a stampede. So whoever notifies
-//! and holds the mutex leaves the waiters with the mutex; each release wakes the first, by
-//! priority and arrival, which releases in its turn, and so on.
+//! To wake a waiter while its mutex is held is to wake it for nothing, and to wake all of them at once is a
+//! stampede. So whoever notifies and holds the mutex leaves the waiters with the mutex; each release wakes
+//! the first, by priority and arrival, which releases in its turn, and so on.
 use super::queue::Waiter;
 use super::ring;
 use core::cell::Cell;
@@ -31,9 +32,11 @@ impl Relay {
     ///
     /// # Safety
     ///
-    /// The calling thread must hold the mutex that the relay belongs to, and the waiter must have been given to it by `notify`.
+    /// The calling thread must hold the mutex that the relay belongs to, and the waiter must have been given
+    /// to it by `notify`.
     pub unsafe fn take(&self, waiter: NonNull<Waiter>) {
-        // SAFETY: the caller has the relay to itself (L5); a waiter that was chosen exists until it is told, and is in no list.
+        // SAFETY: the caller has the relay to itself (L5); a waiter that was chosen exists until it is told,
+        // and is in no list.
         unsafe { ring::insert(&self.last, waiter.as_ref()) };
     }
 
@@ -47,7 +50,8 @@ impl Relay {
         if self.last.get().is_null() {
             return None;
         }
-        // SAFETY: the caller has the relay to itself (L5); those in it were chosen and not told, so they exist.
+        // SAFETY: the caller has the relay to itself (L5); those in it were chosen and not told, so they
+        // exist.
         unsafe { ring::pop(&self.last) }.map(Relayed)
     }
 

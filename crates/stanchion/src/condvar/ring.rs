@@ -1,10 +1,11 @@
-//! Rings of waiters, named by their last: those of the highest priority first, and among equals those who came first.
+//! Rings of waiters, named by their last: those of the highest priority first, and among equals those who
+//! came first.
 use super::queue::Waiter;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
-/// Puts `waiter` behind those of its priority and of higher ones. One without a real-time priority, and any that belongs at the end, takes one
-/// step; others one for each waiter that they go behind.
+/// Puts `waiter` behind those of its priority and of higher ones. One without a real-time priority, and any
+/// that belongs at the end, takes one step; others one for each waiter that they go behind.
 ///
 /// # Safety
 ///
@@ -18,7 +19,8 @@ pub(super) unsafe fn insert(last: &Cell<*const Waiter>, waiter: &Waiter) {
         return;
     }
     let priority = waiter.priority.get();
-    // SAFETY: waiters in the ring exist, and their links lead to others in it. The search ends at the last one, whose priority is lower.
+    // SAFETY: waiters in the ring exist, and their links lead to others in it. The search ends at the last
+    // one, whose priority is lower.
     unsafe {
         let mut before = end;
         if (*end).priority.get() >= priority {
@@ -83,7 +85,8 @@ pub(super) unsafe fn each(last: &Cell<*const Waiter>, mut visit: impl FnMut(&Wai
     if end.is_null() {
         return;
     }
-    // SAFETY: the caller has the ring to itself, and waiters in it exist; the next one is read before `visit` may take this one out.
+    // SAFETY: the caller has the ring to itself, and waiters in it exist; the next one is read before `visit`
+    // may take this one out.
     unsafe {
         let mut at = (*end).next.get();
         loop {
@@ -154,7 +157,8 @@ mod tests {
     #[test]
     fn one_that_is_taken_out_leaves_the_order_of_the_others() {
         let (waiters, last) = (with_priorities(&[0, 7, 7, 0, 9]), Cell::new(ptr::null()));
-        // SAFETY: the ring is this test's own; each waiter is put in while it is out, and taken out while it is in.
+        // SAFETY: the ring is this test's own; each waiter is put in while it is out, and taken out while it
+        // is in.
         unsafe {
             for waiter in &waiters {
                 insert(&last, waiter);

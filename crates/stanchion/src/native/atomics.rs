@@ -1,5 +1,6 @@
 //! The native cells: the machine's atomics, each at its own size.
-// tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it was given
+// tidy: ordering-definitions: translates the orderings of lock code; every site keeps the ordering that it
+// was given
 use crate::os;
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};

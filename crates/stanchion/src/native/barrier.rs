@@ -1,13 +1,15 @@
 //! The asymmetric fence: releases pay for a compiler barrier, a thread about to sleep pays for `membarrier`.
 //!
-//! Registering for `membarrier` is quick in a process with one thread and takes tens of milliseconds in one with many, so it
-//! is done when the program is loaded; failing that, by the first thread that is about to sleep, and never by a release,
-//! which holds the lock.
+//! Registering for `membarrier` is quick in a process with one thread and takes tens of milliseconds in one
+//! with many, so it is done when the program is loaded; failing that, by the first thread that is about to
+//! sleep, and never by a release, which holds the lock.
 //!
 //! Invariants:
-//! - **A1** A release takes the light path only when it reads `LIGHT`, which is stored only after registration succeeded.
-//! - **A2** A heavy barrier settles whether the process is registered before anything else, and uses `membarrier` if it is. So
-//!   a light release never meets a heavy barrier that was only a fence, and a fenced release is right in any case.
+//! - **A1** A release takes the light path only when it reads `LIGHT`, which is stored only after
+//!   registration succeeded.
+//! - **A2** A heavy barrier settles whether the process is registered before anything else, and uses
+//!   `membarrier` if it is. So a light release never meets a heavy barrier that was only a fence, and a
+//!   fenced release is right in any case.
 use crate::os::{membarrier, register_barrier};
 use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 use stanchion_core::Atomic;
@@ -44,7 +46,8 @@ pub(super) fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
     }
 }
 
-/// The symmetric form: an exchange is the cheapest full barrier on x86-64, and no dearer than another one on aarch64.
+/// The symmetric form: an exchange is the cheapest full barrier on x86-64, and no dearer than another one on
+/// aarch64.
 #[inline(always)]
 fn fenced<T: Copy + Eq, U: Copy + Eq>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> U {
     // ord: N21 pairs N23: either we see the mark, or the heavy side sees our store
@@ -61,7 +64,8 @@ pub(super) fn heavy_barrier() -> bool {
     if state == UNAVAILABLE {
         return true;
     }
-    // ord: N20 pairs N17: every running thread of the process passes a full barrier between our mark and our look (no ordering argument: it is a system call)
+    // ord: N20 pairs N17: every running thread of the process passes a full barrier between our mark and our
+    // look (no ordering argument: it is a system call)
     membarrier()
         // A process may have lost its registration (a fork whose kernel does not inherit it).
         || (register_barrier() && membarrier())

@@ -1,8 +1,9 @@
 //! A table that grows by whole chunks, is never unmapped, and can grow inside a signal handler.
 //!
-//! Waiters of a lock read each other's entries without any protocol about lifetimes; that is sound because an entry,
-//! once there, stays where it is for the rest of the process. Memory comes from `mmap` and not from the allocator,
-//! because a first contended acquisition may happen in a signal handler that interrupted `malloc`.
+//! Waiters of a lock read each other's entries without any protocol about lifetimes; that is sound because an
+//! entry, once there, stays where it is for the rest of the process. Memory comes from `mmap` and not from
+//! the allocator, because a first contended acquisition may happen in a signal handler that interrupted
+//! `malloc`.
 use crate::os;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -38,8 +39,8 @@ impl<T: Zeroed> Chunks<T> {
         // The remainder changes nothing, as numbers are small enough, and spares a comparison.
         // ord: N1 pairs N2: the chunk's memory is zero before its address is known
         let chunk = NonNull::new(self.chunks[index / CHUNK % CHUNKS].load(Ordering::Acquire))?;
-        // SAFETY: a non-null chunk pointer was published by `get_or_map` and points to `CHUNK` entries that are zeroed,
-        // valid (`Zeroed`), shared, and never unmapped; the index is below `CHUNK`.
+        // SAFETY: a non-null chunk pointer was published by `get_or_map` and points to `CHUNK` entries that
+        // are zeroed, valid (`Zeroed`), shared, and never unmapped; the index is below `CHUNK`.
         Some(unsafe { chunk.add(index % CHUNK).as_ref() })
     }
 

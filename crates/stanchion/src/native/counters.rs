@@ -6,8 +6,8 @@ use super::watch::count as watch;
 use core::sync::atomic::{AtomicU64, Ordering};
 use stanchion_core::{CpuId, Event};
 
-/// Whether a native platform counts lock events, and what it may do to a lock that it has released. Implemented by [`Silent`], [`Counted`],
-/// [`Destroyable`], [`CountedDestroyable`] and [`Observed`] only.
+/// Whether a native platform counts lock events, and what it may do to a lock that it has released.
+/// Implemented by [`Silent`], [`Counted`], [`Destroyable`], [`CountedDestroyable`] and [`Observed`] only.
 pub trait Counting: sealed::Sealed {}
 
 /// Lock events are not counted and cost nothing.
@@ -18,13 +18,14 @@ pub enum Silent {}
 #[derive(Debug)]
 pub enum Counted {}
 
-/// As [`Silent`], and a lock's memory may be gone as soon as it is released: `pv-qspin` does not even read it then.
+/// As [`Silent`], and a lock's memory may be gone as soon as it is released: `pv-qspin` does not even read it
+/// then.
 ///
-/// A thread keeps a pointer into the code that it released a lock with last: code that uses this kind must not be unloaded (`dlclose`)
-/// while its threads live.
+/// A thread keeps a pointer into the code that it released a lock with last: code that uses this kind must
+/// not be unloaded (`dlclose`) while its threads live.
 ///
-/// Locks that do not release through [`Machine::store_then_load`](stanchion_core::Machine::store_then_load) with two neighbouring bytes are what
-/// they are anyway.
+/// Locks that do not release through [`Machine::store_then_load`](stanchion_core::Machine::store_then_load)
+/// with two neighbouring bytes are what they are anyway.
 #[derive(Debug)]
 pub enum Destroyable {}
 
@@ -74,7 +75,8 @@ macro_rules! kinds {
             }
         }
     )*
-        /// The process is the child of a fork, and all its threads but this one are gone: so are those that slept where releasers look for them.
+        /// The process is the child of a fork, and all its threads but this one are gone: so are those that
+        /// slept where releasers look for them.
         pub(super) fn forget_sleepers(mine: Option<CpuId>) {
             $(<$kind as sealed::Sealed>::tables().forget_but(mine);)*
         }

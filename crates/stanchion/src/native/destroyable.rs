@@ -1,18 +1,24 @@
-//! Releases after which the lock is not touched any more, not even read: for locks whose memory may be gone by then.
+//! Releases after which the lock is not touched any more, not even read: for locks whose memory may be gone
+//! by then.
 //!
-//! POSIX allows it: who acquires a mutex last may destroy it and give its memory back while the thread that released it before is still on
-//! its way out of `pthread_mutex_unlock`. So the mark that a sleeper leaves in a lock's second byte must be read *before* the lock is
-//! released, and yet no mark may be overlooked that comes in between. Two ways:
+//! POSIX allows it: who acquires a mutex last may destroy it and give its memory back while the thread that
+//! released it before is still on its way out of `pthread_mutex_unlock`. So the mark that a sleeper leaves in
+//! a lock's second byte must be read *before* the lock is released, and yet no mark may be overlooked that
+//! comes in between. Two ways:
 //!
-//! - A *restartable sequence*: look at the mark, and if there is none, store 0. The kernel starts it over if the thread is interrupted in
-//!   between, and the heavy barrier (`membarrier` for such sequences) makes it start over on every CPU. This costs two plain stores.
-//! - One read-modify-write of both bytes, where the former cannot be had, and where there is a mark. Marks are written and read as bytes: this
-//!   is an access of another size to the same memory, which the language does not describe. x86-64 and aarch64 do, for accesses that are aligned.
+//! - A *restartable sequence*: look at the mark, and if there is none, store 0. The kernel starts it over if
+//!   the thread is interrupted in between, and the heavy barrier (`membarrier` for such sequences) makes it
+//!   start over on every CPU. This costs two plain stores.
+//! - One read-modify-write of both bytes, where the former cannot be had, and where there is a mark. Marks
+//!   are written and read as bytes: this is an access of another size to the same memory, which the language
+//!   does not describe. x86-64 and aarch64 do, for accesses that are aligned.
 //!
 //! Invariants:
-//! - **A3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked at the mark before it was
-//!   there has stored its 0 before the barrier returns, or starts over and finds the mark.
-//! - **A4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as A1 and A2 of `barrier.rs`.
+//! - **A3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked
+//!   at the mark before it was there has stored its 0 before the barrier returns, or starts over and finds
+//!   the mark.
+//! - **A4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as
+//!   A1 and A2 of `barrier.rs`.
 use super::atomics::Cell8;
 use crate::os;
 use core::any::TypeId;
@@ -39,8 +45,8 @@ pub(super) fn release_unless_marked(first: &Cell8, value: u8, then: &Cell8, mark
     if stored { Released::Unmarked } else { Released::Held }
 }
 
-/// Releases the lock at `first` and returns the mark at `then`, if these are the two neighbouring bytes of a lock: for locks that look for
-/// marks after their release.
+/// Releases the lock at `first` and returns the mark at `then`, if these are the two neighbouring bytes of a
+/// lock: for locks that look for marks after their release.
 #[inline(always)]
 pub(super) fn release<T, U>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> Option<U>
 where
@@ -55,7 +61,8 @@ where
     if unsafe { core::mem::transmute_copy::<T, u8>(&value) } != 0 {
         return None;
     }
-    // SAFETY: the two are native cells, so they are two bytes side by side that may be written through shared references.
+    // SAFETY: the two are native cells, so they are two bytes side by side that may be written through shared
+    // references.
     let found = unsafe { release_bytes(lock.cast_mut()) };
     // SAFETY: as for `T`, `U` is `u8`.
     Some(unsafe { core::mem::transmute_copy::<u8, U>(&found) })
@@ -81,11 +88,13 @@ unsafe fn release_bytes(lock: *mut u8) -> u8 {
             return 0;
         }
     }
-    // SAFETY: the caller's cells; a lock is aligned to four bytes. The machine has no trouble with accesses of several sizes, which the
-    // language does not describe; these are the only places of the native world that need them.
+    // SAFETY: the caller's cells; a lock is aligned to four bytes. The machine has no trouble with accesses
+    // of several sizes, which the language does not describe; these are the only places of the native world
+    // that need them.
     let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
     let mark = u16::from_ne_bytes([0, 0xff]);
-    // ord: N72 alone: one read-modify-write of both bytes; a mark is in it or comes after it, and then the fence of `barrier.rs` shows us gone
+    // ord: N72 alone: one read-modify-write of both bytes; a mark is in it or comes after it, and then the
+    // fence of `barrier.rs` shows us gone
     both.fetch_and(mark, Ordering::SeqCst).to_ne_bytes()[1]
 }
 
@@ -111,10 +120,12 @@ unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, mar
     both.fetch_update(Ordering::SeqCst, Ordering::Relaxed, stored).is_ok()
 }
 
-/// The heavy side, if releases are sequences. If they are not, the one of `barrier.rs` is right: a release by read-modify-write has the mark,
-/// or the fence shows us that release. To the pairs of `barrier.rs` this one is as good as theirs.
+/// The heavy side, if releases are sequences. If they are not, the one of `barrier.rs` is right: a release by
+/// read-modify-write has the mark, or the fence shows us that release. To the pairs of `barrier.rs` this one
+/// is as good as theirs.
 pub(super) fn heavy_barrier() -> bool {
-    // ord: N74 alone: between our mark and our look as far as this thread is concerned; the others' part is membarrier's
+    // ord: N74 alone: between our mark and our look as far as this thread is concerned; the others' part is
+    // membarrier's
     fence(Ordering::SeqCst);
     // Every running thread passes a full barrier, and starts its sequence over if it is in one (A3).
     os::restart_everywhere()
@@ -158,7 +169,8 @@ mod tests {
         }
     }
 
-    /// A barrier that did not start sequences over would come between the look and the store in most rounds here.
+    /// A barrier that did not start sequences over would come between the look and the store in most rounds
+    /// here.
     #[test]
     fn a_release_that_has_looked_starts_over_when_a_mark_comes() {
         const ROUNDS: u32 = 3_000;
@@ -170,7 +182,8 @@ mod tests {
                 while !over.load(Ordering::Relaxed) {
                     if lock.0.load(Acquire) == 1 {
                         let word = (&raw const lock.0).cast::<u8>().cast_mut();
-                        // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody else releases it.
+                        // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody
+                        // else releases it.
                         let stored = unsafe { store_unless_marked::<200>(word, 0, u8::MAX) };
                         lock.0.store(0, Release);
                         lock.1.store(if stored { 2 } else { 3 }, Release);

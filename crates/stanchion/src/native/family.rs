@@ -1,4 +1,5 @@
-//! What the native world stores for the locks of `stanchion-family`. Without the feature `family`, `no_family.rs` stands in its place.
+//! What the native world stores for the locks of `stanchion-family`. Without the feature `family`,
+//! `no_family.rs` stands in its place.
 use super::{Counting, Native, NativeDomain, Silent, slots};
 use core::fmt::Write as _;
 use stanchion_core::order::Relaxed;
@@ -32,7 +33,8 @@ impl<C: Counting> Tables<C> {
         for row in &self.spots {
             row.row().forget_but(mine);
         }
-        // An entry of the table does not show whose it is: if the fork came while its thread waited, in the handler of a signal, all stay.
+        // An entry of the table does not show whose it is: if the fork came while its thread waited, in the
+        // handler of a signal, all stay.
         if mine.is_none_or(|cpu| !slots::slot(cpu).family.is_in_use()) {
             for entry in (1..=HEADS as u16).filter_map(HeadIndex::from_raw) {
                 self.heads.table().free(entry);
@@ -56,13 +58,13 @@ impl InSlot {
         self.0.nesting() != 0
     }
 
-    /// The storage as locks of platform `Native<C>` see it. Those that count and those that do not share it: a context's nodes
-    /// are in use by nesting level, whatever the lock.
+    /// The storage as locks of platform `Native<C>` see it. Those that count and those that do not share it:
+    /// a context's nodes are in use by nesting level, whatever the lock.
     #[inline(always)]
     fn percpu<C: Counting>(&self) -> &PerCpu<Native<C>> {
         let percpu = core::ptr::from_ref(&self.0).cast::<PerCpu<Native<C>>>();
-        // SAFETY: `PerCpu` and its nodes are `repr(C)` and made of cells of the platform only, which are the same types in
-        // `Native<C>` for every `C`; so both types have the same layout and the same validity.
+        // SAFETY: `PerCpu` and its nodes are `repr(C)` and made of cells of the platform only, which are the
+        // same types in `Native<C>` for every `C`; so both types have the same layout and the same validity.
         unsafe { &*percpu }
     }
 }

@@ -66,14 +66,14 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
     #[inline(always)]
     fn wait_node(&self, node: NodeId) -> &WaitNode<Native<C>> {
         let node = core::ptr::from_ref(nodes::node(node)).cast::<WaitNode<Native<C>>>();
-        // SAFETY: `WaitNode` is `repr(C)` and made of cells of the platform only, which are the same types in `Native<C>` for every `C`; so
-        // both types have the same layout and the same validity.
+        // SAFETY: `WaitNode` is `repr(C)` and made of cells of the platform only, which are the same types in
+        // `Native<C>` for every `C`; so both types have the same layout and the same validity.
         unsafe { &*node }
     }
 }
 
-// SAFETY: cells are the processor's atomics with the orderings that they are given, slot numbers are distinct among living
-// threads (N1), and storage is one static table.
+// SAFETY: cells are the processor's atomics with the orderings that they are given, slot numbers are distinct
+// among living threads (N1), and storage is one static table.
 unsafe impl<C: Counting> crate::SoundPlatform for Native<C> {}
 
 impl<C: Counting> Machine for Native<C> {
@@ -229,7 +229,8 @@ impl<C: Counting> Machine for Native<C> {
     }
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        // ord: N35 alone: compared again under the parker's protocol, whose own orderings carry what the kicker wrote
+        // ord: N35 alone: compared again under the parker's protocol, whose own orderings carry what the
+        // kicker wrote
         slots::halt::<C>(|| cell.load(Relaxed) == value, None);
     }
 
@@ -280,7 +281,8 @@ impl<C: Counting> Machine for Native<C> {
 
 os::at_load!(at_load);
 
-/// Settles, when the program is loaded and has one thread, what would be slow or unsafe in a signal handler later.
+/// Settles, when the program is loaded and has one thread, what would be slow or unsafe in a signal handler
+/// later.
 extern "C" fn at_load() {
     barrier::settle();
     os::cpu_is_at_hand();
@@ -290,13 +292,15 @@ extern "C" fn at_load() {
     tuned::settle();
 }
 
-/// For the only thread of a forked child, before there are others, if a lock may be used before libc calls this library's handler: forgets what the threads
-/// had in use that the child does not have. Later calls in the same process do nothing.
+/// For the only thread of a forked child, before there are others, if a lock may be used before libc calls
+/// this library's handler: forgets what the threads had in use that the child does not have. Later calls in
+/// the same process do nothing.
 pub fn forget_other_threads() {
     slots::forked();
 }
 
-/// Makes releases of paravirtual locks use a full fence instead of the asymmetric one from now on, for comparison.
+/// Makes releases of paravirtual locks use a full fence instead of the asymmetric one from now on, for
+/// comparison.
 pub fn force_fenced_release() {
     barrier::force_fences();
 }
@@ -311,7 +315,8 @@ fn nanos() -> u32 {
 pub struct Facts {
     /// Releases pay for a compiler barrier only, because `membarrier` works.
     pub asymmetric_release: bool,
-    /// Releases of [`Destroyable`] locks cost two stores, because restartable sequences and `membarrier` for them work.
+    /// Releases of [`Destroyable`] locks cost two stores, because restartable sequences and `membarrier` for
+    /// them work.
     pub restartable_release: bool,
     /// The kernel keeps the CPU number of each thread in its restartable-sequences area.
     pub rseq: bool,

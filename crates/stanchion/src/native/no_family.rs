@@ -1,4 +1,5 @@
-//! What stands in the place of `family.rs` without the feature `family`: nothing is stored, and nothing is done.
+//! What stands in the place of `family.rs` without the feature `family`: nothing is stored, and nothing is
+//! done.
 use super::Counting;
 use core::marker::PhantomData;
 use stanchion_core::CpuId;

@@ -1,10 +1,12 @@
-//! Queue nodes of the native world: leased for a wait, 64 bytes each, in a table that grows and is never unmapped.
+//! Queue nodes of the native world: leased for a wait, 64 bytes each, in a table that grows and is never
+//! unmapped.
 //!
-//! A thread that waits tries the node that it had last. If another thread has that one by now, it tries some others, and then takes one that
-//! nobody ever had. So there are hardly more nodes than threads that ever waited at the same time.
+//! A thread that waits tries the node that it had last. If another thread has that one by now, it tries some
+//! others, and then takes one that nobody ever had. So there are hardly more nodes than threads that ever
+//! waited at the same time.
 //!
-//! The child of a `fork` begins with free nodes: it does not have the threads that wait in its parent. (Before Linux 4.14 their nodes stay
-//! taken.)
+//! The child of a `fork` begins with free nodes: it does not have the threads that wait in its parent.
+//! (Before Linux 4.14 their nodes stay taken.)
 use super::chunks::{Chunks, Zeroed};
 use super::{Native, Silent};
 use crate::os;
@@ -14,11 +16,13 @@ use core::time::Duration;
 use stanchion_core::NodeId;
 use stanchion_core::nodes::WaitNode;
 
-/// A node as the table holds it. Locks on any [`Native`] platform share it: they wait with one node each, whatever the lock.
+/// A node as the table holds it. Locks on any [`Native`] platform share it: they wait with one node each,
+/// whatever the lock.
 #[repr(transparent)]
 struct Entry(WaitNode<Native<Silent>>);
 
-// SAFETY: a node is made of integer atomics, for which zero is valid and means that it is free; it is `Sync` by composition.
+// SAFETY: a node is made of integer atomics, for which zero is valid and means that it is free; it is `Sync`
+// by composition.
 unsafe impl Zeroed for Entry {
     const WIPED: bool = true;
 }
@@ -34,8 +38,8 @@ static NAPPING: AtomicU32 = AtomicU32::new(0);
 static GIVEN_BACK: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The raw number of the node that the thread had last. Constant and without a destructor: reading it never runs code, so it is safe in
-    /// a signal handler and while the thread exits.
+    /// The raw number of the node that the thread had last. Constant and without a destructor: reading it
+    /// never runs code, so it is safe in a signal handler and while the thread exits.
     static LAST: Cell<u16> = const { Cell::new(NodeId::NONE) };
 }
 

@@ -7,12 +7,13 @@
 //! | `HALTED` | sleeping, or about to |
 //!
 //! Invariants:
-//! - **K1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that has not gone
-//!   to sleep yet finds, and which wakes one that has.
-//! - **K2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it consumed may
-//!   have been meant for it. It does so without leaving a kick behind, so that the handler itself can halt again.
-//! - **K3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted between the two, by a
-//!   handler that waits for what the halted thread does next.
+//! - **K1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that
+//!   has not gone to sleep yet finds, and which wakes one that has.
+//! - **K2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it
+//!   consumed may have been meant for it. It does so without leaving a kick behind, so that the handler
+//!   itself can halt again.
+//! - **K3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted
+//!   between the two, by a handler that waits for what the halted thread does next.
 use crate::deadline::Deadline;
 use crate::os;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -29,19 +30,20 @@ pub(super) struct Parker {
 }
 
 impl Parker {
-    /// Halts the calling thread, whose parker this is, unless it was kicked or `still` says no; until the deadline at the latest. May return
-    /// spuriously.
+    /// Halts the calling thread, whose parker this is, unless it was kicked or `still` says no; until the
+    /// deadline at the latest. May return spuriously.
     pub(super) fn halt_while(&self, still: impl Fn() -> bool, until: Option<&Deadline>) {
         // ord: N9 alone: private to this thread and its handlers
         let over = self.over.load(Ordering::Relaxed);
-        // The cell is compared before the state changes to HALTED: a kick in between leaves KICKED and is found (K1).
+        // The cell is compared before the state changes to HALTED: a kick in between leaves KICKED and is
+        // found (K1).
         // ord: N11 pairs N14: a kick that we find was sent after what its sender wrote
         if still()
             && self.state.compare_exchange(RUNNING, HALTED, Ordering::AcqRel, Ordering::Acquire)
                 != Err(KICKED)
         {
-            // Also with HALTED: a handler that interrupted a halt just before it slept. A handler that halts between
-            // this check and the wait leaves RUNNING, so that the wait returns at once.
+            // Also with HALTED: a handler that interrupted a halt just before it slept. A handler that halts
+            // between this check and the wait leaves RUNNING, so that the wait returns at once.
             // ord: N12 pairs N14: as N11, a kick that we find was sent after what its sender wrote
             // ord: N10 alone: private to this thread and its handlers
             while self.state.load(Ordering::Acquire) == HALTED
@@ -116,7 +118,8 @@ mod tests {
     fn a_nested_halt_ends_the_one_that_it_interrupted() {
         let parker = parker();
         let nested = AtomicBool::new(false);
-        // The closure stands for a signal that arrives after the outer comparison: it is called inside the outer halt.
+        // The closure stands for a signal that arrives after the outer comparison: it is called inside the
+        // outer halt.
         parker.halt_while(
             || {
                 if !nested.swap(true, Ordering::Relaxed) {

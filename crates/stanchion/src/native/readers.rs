@@ -2,8 +2,9 @@
 //!
 //! Invariants:
 //! - **R1** A class is in the list of classes before it has lines, and stays there.
-//! - **R2** The number of a thread that has ended while one of its cells says that it reads stays taken for good (`slots.rs` asks
-//!   [`is_reading`]), so that writers go on waiting for it: its guard may live on where nobody can see it.
+//! - **R2** The number of a thread that has ended while one of its cells says that it reads stays taken for
+//!   good (`slots.rs` asks [`is_reading`]), so that writers go on waiting for it: its guard may live on where
+//!   nobody can see it.
 use super::{Counting, Native, Silent, slots};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -18,16 +19,18 @@ const _: () = assert!(size_of::<Line>() == 64);
 /// Lines of a class: one for each number that there can be.
 const LINES: usize = CpuId::LIMIT as usize;
 
-/// A resource class: threads read one lock of a class at a time without writing to anything that they share, and further ones
-/// through the locks' own words.
+/// A resource class: threads read one lock of a class at a time without writing to anything that they share,
+/// and further ones through the locks' own words.
 ///
-/// - Memory: 24 bytes, and 64 for each thread number that was ever used to read a lock of the class, by whole pages. A megabyte of
-///   addresses is set aside at the first use. Nothing is given back; as numbers are reused, memory follows the
-///   largest number of threads at a time. If there is no memory, readers go through the locks' own words.
+/// - Memory: 24 bytes, and 64 for each thread number that was ever used to read a lock of the class, by whole
+///   pages. A megabyte of addresses is set aside at the first use. Nothing is given back; as numbers are
+///   reused, memory follows the largest number of threads at a time. If there is no memory, readers go
+///   through the locks' own words.
 /// - A writer looks at one line for each living thread that has a number.
 #[derive(Debug)]
 pub struct Class {
-    /// All lines, or null before the first use. Pages that nobody has touched take no memory, so the table never moves.
+    /// All lines, or null before the first use. Pages that nobody has touched take no memory, so the table
+    /// never moves.
     lines: AtomicPtr<Line>,
     /// Whether it is in the list of classes, or about to be (R1), and what comes after it there.
     listed: AtomicBool,
@@ -61,8 +64,9 @@ impl Class {
     fn line(&'static self, cpu: CpuId) -> Option<&'static Line> {
         // ord: N67 pairs N68: the memory is there before its address is known
         let lines = NonNull::new(self.lines.load(Ordering::Acquire))?;
-        // SAFETY: a non-null address was published by `first_line`: that of a mapping of `LINES` zeroed lines that is never unmapped, and the
-        // number is below that. A line is made of integer atomics, for which zero is valid and means that nothing is read.
+        // SAFETY: a non-null address was published by `first_line`: that of a mapping of `LINES` zeroed lines
+        // that is never unmapped, and the number is below that. A line is made of integer atomics, for which
+        // zero is valid and means that nothing is read.
         Some(unsafe { lines.add(cpu.index().into()).as_ref() })
     }
 
@@ -121,7 +125,8 @@ fn classes() -> impl Iterator<Item = &'static Class> {
     // ord: N64 pairs N63: what comes after the class was stored before it was in the list
     let mut next = NonNull::new(CLASSES.load(Ordering::Acquire));
     core::iter::from_fn(move || {
-        // SAFETY: the list holds addresses of classes that were borrowed for `'static` when they were put there (R1).
+        // SAFETY: the list holds addresses of classes that were borrowed for `'static` when they were put
+        // there (R1).
         let class: &'static Class = unsafe { next?.as_ref() };
         // ord: N65 alone: stored before the class was in the list, and never again
         next = NonNull::new(class.next.load(Ordering::Relaxed));
@@ -163,12 +168,13 @@ impl<C: Counting> ReaderClass<Native<C>> for &'static Class {
 }
 
 impl Line {
-    /// The cell as locks of platform `Native<C>` see it: those that count events and those that do not share it.
+    /// The cell as locks of platform `Native<C>` see it: those that count events and those that do not share
+    /// it.
     #[inline(always)]
     fn cell<C: Counting>(&'static self) -> &'static ReaderCell<Native<C>> {
         let cell = ptr::from_ref(&self.0).cast::<ReaderCell<Native<C>>>();
-        // SAFETY: `ReaderCell` is `repr(C)` and made of cells of the platform only, which are the same types in `Native<C>` for
-        // every `C`; so both types have the same layout and the same validity.
+        // SAFETY: `ReaderCell` is `repr(C)` and made of cells of the platform only, which are the same types
+        // in `Native<C>` for every `C`; so both types have the same layout and the same validity.
         unsafe { &*cell }
     }
 }

@@ -4,7 +4,8 @@ use crate::os;
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// The CPU that the calling thread runs on at this moment, plus one; 0 if that would take a system call. Waiting loops ask.
+/// The CPU that the calling thread runs on at this moment, plus one; 0 if that would take a system call.
+/// Waiting loops ask.
 #[inline]
 pub(super) fn here() -> u32 {
     os::cpu().map_or(0, |cpu| cpu.wrapping_add(1))

@@ -1,25 +1,32 @@
 //! Thread slots: each thread that ever waits gets a small number and keeps it as long as it lives.
 //!
-//! The lowest free number is handed out, so numbers stay dense and storage follows the largest number of threads that
-//! waited at the same time. Everything here works inside a signal handler: no allocation, no locks.
+//! The lowest free number is handed out, so numbers stay dense and storage follows the largest number of
+//! threads that waited at the same time. Everything here works inside a signal handler: no allocation, no
+//! locks.
 //!
-//! Nothing is told when a thread ends: no thread-specific key is taken, and a thread may wait in its very last destructor. Each number has its
-//! owner's thread id ([`OWNERS`]), and numbers of threads that are no more are taken back by those who need some: once all below a goal are
-//! taken, whoever comes next asks the system about each owner, and the goal becomes half as much again as there are that live. So a number
-//! costs a few system calls on average, and numbers stay below one and a half times as many threads as lived at a time, and 16 more.
+//! Nothing is told when a thread ends: no thread-specific key is taken, and a thread may wait in its very
+//! last destructor. Each number has its owner's thread id ([`OWNERS`]), and numbers of threads that are no
+//! more are taken back by those who need some: once all below a goal are taken, whoever comes next asks the
+//! system about each owner, and the goal becomes half as much again as there are that live. So a number costs
+//! a few system calls on average, and numbers stay below one and a half times as many threads as lived at a
+//! time, and 16 more.
 //!
 //! Invariants:
-//! - **N1** A slot number belongs to at most one living thread. It is taken by an exchange of its free owner, and taken back only when
-//!   the system says that the process has no thread of the owner's id. While the thread lives the system does not say so, as the id in
-//!   `OWNERS` is the thread's own, in this process (N3). If another thread gets the id of one that has ended, the number stays taken until that one has
-//!   ended, too, which costs a number and no more. One thread at a time takes back, so no owner changes between the question and what follows.
-//! - **N2** A thread whose number is being handed out has none yet: a signal handler that runs in between takes the path
-//!   without a node.
-//! - **N3** Numbers are taken back only in the process to which all ids in `OWNERS` belong that may be of living threads ([`PROCESS`]). The
-//!   child of a `fork` is that from the moment at which its only thread has put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`,
-//!   `vfork`) the process id is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
-//! - **N4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was cancelled there, and cells that say that it
-//!   reads (`readers.rs`, R2). The child of a `fork` uses none of the queues in which threads of its parent stood, so it takes back the nodes.
+//! - **N1** A slot number belongs to at most one living thread. It is taken by an exchange of its free owner,
+//!   and taken back only when the system says that the process has no thread of the owner's id. While the
+//!   thread lives the system does not say so, as the id in `OWNERS` is the thread's own, in this process
+//!   (N3). If another thread gets the id of one that has ended, the number stays taken until that one has
+//!   ended, too, which costs a number and no more. One thread at a time takes back, so no owner changes
+//!   between the question and what follows.
+//! - **N2** A thread whose number is being handed out has none yet: a signal handler that runs in between
+//!   takes the path without a node.
+//! - **N3** Numbers are taken back only in the process to which all ids in `OWNERS` belong that may be of
+//!   living threads ([`PROCESS`]). The child of a `fork` is that from the moment at which its only thread has
+//!   put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`, `vfork`) the process id
+//!   is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
+//! - **N4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was
+//!   cancelled there, and cells that say that it reads (`readers.rs`, R2). The child of a `fork` uses none of
+//!   the queues in which threads of its parent stood, so it takes back the nodes.
 use super::Counting;
 use super::chunks::{Chunks, Zeroed};
 use super::family::InSlot;
@@ -32,7 +39,8 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering, fence};
 use stanchion_core::{CpuId, Event};
 
-/// What one thread owns in the native world. Two cache lines, so that neighbours do not share one, prefetcher included.
+/// What one thread owns in the native world. Two cache lines, so that neighbours do not share one, prefetcher
+/// included.
 #[repr(C, align(128))]
 pub(super) struct Slot {
     pub(super) family: InSlot,
@@ -69,10 +77,12 @@ static FROM: AtomicU16 = AtomicU16::new(0);
 /// So many numbers more than there are threads the goal is at least.
 const SPARE: u16 = 16;
 
-/// The process in which somebody takes numbers back at this moment (N1). Of another one that is nobody whom this process has.
+/// The process in which somebody takes numbers back at this moment (N1). Of another one that is nobody whom
+/// this process has.
 static SWEEPER: AtomicU32 = AtomicU32::new(0);
 
-/// How many threads have found no number since the last one was handed out. Few of them look: it is a long way.
+/// How many threads have found no number since the last one was handed out. Few of them look: it is a long
+/// way.
 static MISSES: AtomicU32 = AtomicU32::new(0);
 const ONE_LOOK_IN: u32 = 256;
 
@@ -85,8 +95,8 @@ const NONE: u16 = 0;
 const BUSY: u16 = u16::MAX;
 
 thread_local! {
-    /// `cpu + 1`, [`NONE`] or [`BUSY`]. Constant and without a destructor: reading it never runs code, so it is safe in a
-    /// signal handler and while the thread exits.
+    /// `cpu + 1`, [`NONE`] or [`BUSY`]. Constant and without a destructor: reading it never runs code, so it
+    /// is safe in a signal handler and while the thread exits.
     static MINE: Cell<u16> = const { Cell::new(NONE) };
 }
 
@@ -131,12 +141,13 @@ pub(super) fn is_taken(cpu: CpuId) -> bool {
     owner(cpu).load(Ordering::Relaxed) != FREE
 }
 
-/// Shows `visit` each number that a living thread has, or that a thread left which read when it ended (see `readers.rs`). A
-/// number that a thread got before the caller's last heavy barrier, or fence, is among them.
+/// Shows `visit` each number that a living thread has, or that a thread left which read when it ended (see
+/// `readers.rs`). A number that a thread got before the caller's last heavy barrier, or fence, is among them.
 pub(super) fn each_taken(mut visit: impl FnMut(CpuId)) {
     for (cpu, owner) in all_owners() {
-        // ord: N66 pairs N6: a thread that is gone read before we go on; its cell is not shown, so nothing else would say so.
-        // Whom we must see the caller's heavy barrier decides, or its fence with the one that follows a number being handed out
+        // ord: N66 pairs N6: a thread that is gone read before we go on; its cell is not shown, so nothing
+        // else would say so. Whom we must see the caller's heavy barrier decides, or its fence with the one
+        // that follows a number being handed out
         if owner.load(Ordering::Acquire) != FREE {
             visit(cpu);
         }
@@ -159,10 +170,12 @@ fn hand_out() -> Option<CpuId> {
     }
     MINE.set(BUSY);
     let cpu = take().filter(|&cpu| {
-        // Whoever looks at all contexts looks at lower numbers as well, whose threads may not have come so far.
+        // Whoever looks at all contexts looks at lower numbers as well, whose threads may not have come so
+        // far.
         let slot = SLOTS.map_up_to(usize::from(cpu.index()));
         if let Some(slot) = slot {
-            // ord: N46 pairs N45: the number counts once its storage exists, and before its context can block anywhere
+            // ord: N46 pairs N45: the number counts once its storage exists, and before its context can block
+            // anywhere
             CONTEXTS.fetch_max(cpu.index() + 1, Ordering::Release);
             // Where the number's last thread ran says nothing about this one.
             // ord: N47 alone: a hint that may be out of date
@@ -175,7 +188,8 @@ fn hand_out() -> Option<CpuId> {
         slot.is_some()
     });
     MINE.set(cpu.map_or(NONE, |cpu| cpu.index() + 1));
-    // ord: N70 alone: fences of later announcements under this number take it along, so whoever sees those sees it (`each_taken`)
+    // ord: N70 alone: fences of later announcements under this number take it along, so whoever sees those
+    // sees it (`each_taken`)
     fence(Ordering::SeqCst);
     cpu
 }
@@ -194,7 +208,8 @@ fn take_or_take_back() -> Option<CpuId> {
     let process = process();
     // ord: SL1 alone: written while the process has one thread
     let is_known = PROCESS.load(Ordering::Relaxed) == process;
-    // Read after the process: a fork in between, by the handler of a signal, has settled that nothing is taken back (`forked`).
+    // Read after the process: a fork in between, by the handler of a signal, has settled that nothing is
+    // taken back (`forked`).
     let me = if is_known { thread() } else { FOR_GOOD };
     // ord: SL2 alone: a goal, and where to look first; any values are right ones
     let found = take_in(FROM.load(Ordering::Relaxed)..GOAL.load(Ordering::Relaxed), me);
@@ -227,7 +242,8 @@ fn take_back(process: u32) {
     }
     let mut kept: u16 = 0;
     for (cpu, owner) in all_owners() {
-        // ord: SL6 alone: an owner that is not free stays until we change it, but for one that finds no storage
+        // ord: SL6 alone: an owner that is not free stays until we change it, but for one that finds no
+        // storage
         let id = owner.load(Ordering::Relaxed);
         if id == FREE {
             continue;
@@ -235,8 +251,8 @@ fn take_back(process: u32) {
         if id == FOR_GOOD || !has_ended(process, id) || is_in_use(cpu) {
             kept += 1;
         } else {
-            // ord: N6 pairs N5, N66: what the thread did with its nodes comes before what the next one does, and what it read before what
-            // a writer does that finds it gone
+            // ord: N6 pairs N5, N66: what the thread did with its nodes comes before what the next one does,
+            // and what it read before what a writer does that finds it gone
             owner.store(FREE, Ordering::Release);
         }
     }
@@ -251,8 +267,8 @@ fn take_back(process: u32) {
 /// Whether the process has no thread of this id.
 fn has_ended(process: u32, id: u32) -> bool {
     let ended = os::has_ended(process, id);
-    // ord: SL8 alone: what the thread did comes before what we do: on its way out the system passes a full barrier (for `membarrier`, as
-    // it gives up its memory), and only then it is found no more
+    // ord: SL8 alone: what the thread did comes before what we do: on its way out the system passes a full
+    // barrier (for `membarrier`, as it gives up its memory), and only then it is found no more
     fence(Ordering::SeqCst);
     ended
 }
@@ -262,10 +278,12 @@ fn is_in_use(cpu: CpuId) -> bool {
     readers::is_reading(cpu) || slot(cpu).family.is_in_use()
 }
 
-/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those of threads that have ended, once it has
-/// forgotten in which queues they stood (N4). No writer waits for what any of them reads, though a cell may say so.
+/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those
+/// of threads that have ended, once it has forgotten in which queues they stood (N4). No writer waits for
+/// what any of them reads, though a cell may say so.
 ///
-/// If the fork came while a number was handed out, in the handler of a signal, nobody knows which: nothing is taken back in this process.
+/// If the fork came while a number was handed out, in the handler of a signal, nobody knows which: nothing is
+/// taken back in this process.
 pub(super) fn forked() {
     let mine = number_if_any();
     // ord: SL13 alone: the process has one thread, or this was settled while it had one
@@ -300,7 +318,8 @@ pub(super) fn forked() {
     }
 }
 
-/// Says whose the threads are, and asks to be told of forks. Without an answer, children are processes of which nothing is known (N3).
+/// Says whose the threads are, and asks to be told of forks. Without an answer, children are processes of
+/// which nothing is known (N3).
 pub(super) fn prepare() {
     extern "C" fn in_child() {
         forked();
@@ -309,7 +328,8 @@ pub(super) fn prepare() {
     os::on_fork(in_child);
 }
 
-/// Halts the calling thread while `still` says so, until it is kicked or the deadline has passed. May return at any time.
+/// Halts the calling thread while `still` says so, until it is kicked or the deadline has passed. May return
+/// at any time.
 pub(super) fn halt<C: Counting>(still: impl Fn() -> bool, until: Option<&Deadline>) {
     let Some(cpu) = this_cpu() else { return }; // only a context with a number can be kicked
     let slot = slot(cpu);
@@ -336,7 +356,8 @@ mod tests {
         assert_eq!(this_cpu(), Some(mine));
         let theirs = std::thread::spawn(|| this_cpu().expect("few threads")).join().expect("no panic");
         assert_ne!(mine, theirs);
-        // Numbers are reused: many short-lived threads stay within the few that run at once (other tests run beside).
+        // Numbers are reused: many short-lived threads stay within the few that run at once (other tests run
+        // beside).
         let highest = (0..3000)
             .map(|_| {
                 std::thread::spawn(|| this_cpu().expect("few threads").index()).join().expect("no panic")

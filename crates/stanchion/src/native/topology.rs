@@ -1,6 +1,7 @@
 //! NUMA nodes: whether there are several, and which one a CPU belongs to.
 //!
-//! Read once, when the program is loaded, from the system's list of nodes; without it the machine counts as having one.
+//! Read once, when the program is loaded, from the system's list of nodes; without it the machine counts as
+//! having one.
 use crate::os;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 

@@ -1,5 +1,5 @@
-//! What the calling thread did in the slow paths of [`Observed`](super::Observed) locks: for whoever looks before and after an operation on a
-//! lock, and knows by that what happened at this one.
+//! What the calling thread did in the slow paths of [`Observed`](super::Observed) locks: for whoever looks
+//! before and after an operation on a lock, and knows by that what happened at this one.
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use stanchion_core::Event;
@@ -46,7 +46,8 @@ pub fn seen() -> Seen {
     SEEN.with(Cell::get)
 }
 
-/// The address at which the calling thread keeps it, for whoever has a quicker way to thread-local storage. It is the thread's alone.
+/// The address at which the calling thread keeps it, for whoever has a quicker way to thread-local storage.
+/// It is the thread's alone.
 pub fn place() -> *const Seen {
     SEEN.with(|cell| cell.as_ptr().cast_const())
 }
@@ -93,7 +94,8 @@ mod tests {
     use stanchion_core::{ConstLock, RawLock};
     use stanchion_family::PvQSpinLock;
 
-    /// A holder may release between the mark of a sleeper and its sleep: such a round says nothing, and there is another.
+    /// A holder may release between the mark of a sleeper and its sleep: such a round says nothing, and there
+    /// is another.
     #[test]
     fn a_thread_that_sleeps_at_a_lock_sees_a_park_and_its_holder_a_kick() {
         start();

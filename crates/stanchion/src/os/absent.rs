@@ -1,14 +1,17 @@
-//! What a port provides, with contracts and without bodies. It stands in where there is no port, so that the compiler says only that.
+//! What a port provides, with contracts and without bodies. It stands in where there is no port, so that the
+//! compiler says only that.
 //!
-//! All of it may be called in a signal handler: no function allocates, takes a lock of the C library, or is a cancellation point; none leaves
-//! another `errno`. Functions that answer `Option` or `bool` may always say no: what is lost is told there.
+//! All of it may be called in a signal handler: no function allocates, takes a lock of the C library, or is a
+//! cancellation point; none leaves another `errno`. Functions that answer `Option` or `bool` may always say
+//! no: what is lost is told there.
 use crate::deadline::{Clock, Deadline};
 use core::ffi::CStr;
 use core::sync::atomic::AtomicU32;
 use core::time::Duration;
 
-/// Sleeps while `word` holds `value`, until the deadline at the latest. `false` if that has passed; otherwise it may return for no reason.
-/// Comparing and falling asleep are one step to those who call [`wake`] after they changed the word.
+/// Sleeps while `word` holds `value`, until the deadline at the latest. `false` if that has passed; otherwise
+/// it may return for no reason. Comparing and falling asleep are one step to those who call [`wake`] after
+/// they changed the word.
 pub(crate) fn wait(_word: &AtomicU32, _value: u32, _until: Option<&Deadline>) -> bool {
     loop {}
 }
@@ -22,7 +25,8 @@ pub(crate) fn wait_in_any_process(_word: &AtomicU32, _value: u32) {}
 /// Wakes so many threads of this process that [`wait`] at the word.
 pub(crate) fn wake(_word: &AtomicU32, _threads: u32) {}
 
-/// Wakes one thread at an address that may be no word any more: the address is a number here, and nothing is read there.
+/// Wakes one thread at an address that may be no word any more: the address is a number here, and nothing is
+/// read there.
 pub(crate) fn wake_at(_address: *const AtomicU32) {}
 
 /// As [`wake_at`], of threads in [`wait_in_any_process`], too.
@@ -62,7 +66,8 @@ pub(crate) fn membarrier() -> bool {
     false
 }
 
-/// Whether [`store_unless_marked`] can be had, together with [`restart_everywhere`]. `false`: releases of foreign memory are read-modify-writes.
+/// Whether [`store_unless_marked`] can be had, together with [`restart_everywhere`]. `false`: releases of
+/// foreign memory are read-modify-writes.
 pub(crate) fn register_restarts() -> bool {
     false
 }
@@ -72,8 +77,9 @@ pub(crate) fn restart_everywhere() -> bool {
     false
 }
 
-/// Stores `value` to the first byte if the second has none of `marks` set, and returns the second: a *restartable sequence*, which begins again
-/// when its thread is interrupted in between. `PAUSES` spin hints stand between look and store. The store is a release.
+/// Stores `value` to the first byte if the second has none of `marks` set, and returns the second: a
+/// *restartable sequence*, which begins again when its thread is interrupted in between. `PAUSES` spin hints
+/// stand between look and store. The store is a release.
 ///
 /// # Safety
 ///
@@ -85,8 +91,8 @@ pub(crate) unsafe fn store_unless_marked<const PAUSES: usize>(_lock: *mut u8, _v
 /// Asks for the line of `address` to be written. Does nothing else, whatever the address.
 pub(crate) fn prefetch_write(_address: *const u8) {}
 
-/// So many bytes of zeroes, aligned to 4096, that are the process's until the end or [`unmap`]; sparse ones count for what is touched only. `None`
-/// if there is no memory.
+/// So many bytes of zeroes, aligned to 4096, that are the process's until the end or [`unmap`]; sparse ones
+/// count for what is touched only. `None` if there is no memory.
 pub(crate) fn map(_bytes: usize, _sparse: bool) -> Option<core::ptr::NonNull<u8>> {
     None
 }
@@ -115,8 +121,8 @@ pub(crate) fn thread() -> u32 {
     loop {}
 }
 
-/// Whether the process has no thread of this number: it has passed a full memory barrier on its way out then. It may always say no; numbers of
-/// threads that have ended do not come back then.
+/// Whether the process has no thread of this number: it has passed a full memory barrier on its way out then.
+/// It may always say no; numbers of threads that have ended do not come back then.
 pub(crate) fn has_ended(_process: u32, _thread: u32) -> bool {
     false
 }
@@ -124,7 +130,8 @@ pub(crate) fn has_ended(_process: u32, _thread: u32) -> bool {
 /// Has `handler` called in the child of each `fork`, until this code is unloaded.
 pub(crate) fn on_fork(_handler: extern "C" fn()) {}
 
-/// 0 for a calling thread of no real-time class, 1 to 99 as for `SCHED_FIFO` and `SCHED_RR`, 100 for `SCHED_DEADLINE`.
+/// 0 for a calling thread of no real-time class, 1 to 99 as for `SCHED_FIFO` and `SCHED_RR`, 100 for
+/// `SCHED_DEADLINE`.
 pub(crate) fn priority() -> u8 {
     0
 }

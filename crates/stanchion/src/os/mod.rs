@@ -1,7 +1,8 @@
 //! All that the native world asks of an operating system and of a processor.
 //!
-//! A port is one directory beside `linux`, with what `absent.rs` lists: functions of these names and contracts. Nothing else in this crate names a
-//! system, its libraries, or an architecture. docs/porting.md tells the rest.
+//! A port is one directory beside `linux`, with what `absent.rs` lists: functions of these names and
+//! contracts. Nothing else in this crate names a system, its libraries, or an architecture. docs/porting.md
+//! tells the rest.
 #[cfg_attr(
     all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")),
     path = "linux/mod.rs"

@@ -1,4 +1,5 @@
-//! The child of a `fork` in tests: it runs a few steps, and its exit status is the number of the one that failed.
+//! The child of a `fork` in tests: it runs a few steps, and its exit status is the number of the one that
+//! failed.
 use core::cell::Cell;
 use core::panic::AssertUnwindSafe;
 use core::time::Duration;
@@ -34,8 +35,8 @@ pub(crate) fn eventually(true_or: i32, mut done: impl FnMut() -> bool) -> Step {
 
 /// Runs `child` in a forked process. Fails if that does not end well in time.
 pub(crate) fn assert_child_succeeds(child: impl FnOnce() -> Step) {
-    // SAFETY: the child runs `child` only, which keeps to what the file's head says: no output, and no return into the
-    // test harness, not even by a panic (`catch_unwind` and `_exit` below).
+    // SAFETY: the child runs `child` only, which keeps to what the file's head says: no output, and no return
+    // into the test harness, not even by a panic (`catch_unwind` and `_exit` below).
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork failed");
     if pid == 0 {

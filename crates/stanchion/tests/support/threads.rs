@@ -7,8 +7,9 @@ use stanchion::native::{Counting, Native};
 use stanchion_suite::{Case, Context, Load, Sort, Waiting, World};
 use std::sync::{Mutex, PoisonError};
 
-/// One case runs at a time, whatever the harness does: two of locks that only spin would have twice as many threads as two CPUs, and every
-/// hand-over would take a time slice. With more threads than CPUs, torture runs them.
+/// One case runs at a time, whatever the harness does: two of locks that only spin would have twice as many
+/// threads as two CPUs, and every hand-over would take a time slice. With more threads than CPUs, torture
+/// runs them.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Threads, with lock events counted or not.

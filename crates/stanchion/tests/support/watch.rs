@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// Far beyond what any test needs on a machine that is busy; only a hang reaches it. Emulated machines are told a longer one.
+/// Far beyond what any test needs on a machine that is busy; only a hang reaches it. Emulated machines are
+/// told a longer one.
 fn limit() -> Duration {
     let told = std::env::var("STANCHION_TEST_LIMIT").ok().and_then(|seconds| seconds.parse().ok());
     told.map_or(Duration::from_mins(1), Duration::from_secs)
@@ -59,8 +60,8 @@ impl<T: Send + 'static> Crew<T> {
         })));
     }
 
-    /// The results in the order of the threads. The first panic ends the wait at once, because the threads that wait for
-    /// the one that panicked may never end.
+    /// The results in the order of the threads. The first panic ends the wait at once, because the threads
+    /// that wait for the one that panicked may never end.
     pub(crate) fn join(mut self, report: impl Fn() -> String) -> Vec<T> {
         let mut results: Vec<Option<T>> = self.threads.iter().map(|_| None).collect();
         for left in (1..=results.len()).rev() {

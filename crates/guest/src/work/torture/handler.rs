@@ -70,7 +70,8 @@ impl<M: Machine, S: Subject> Torture<M, S> {
                 self.section(&mut context, shared_lock(vcpu, 0), side, |_| {});
             }
             if S::SKILLS.reads_again && context.dice.bool() {
-                // The last one in the order of tasks: whoever has it waits for no other, as the task may have it that we have interrupted.
+                // The last one in the order of tasks: whoever has it waits for no other, as the task may have
+                // it that we have interrupted.
                 self.read_again(&mut context, TASKS - 1);
             }
         }

@@ -1,16 +1,20 @@
 //! `torture`: the kernel's locktorture, in tasks and in timer interrupts, for a given time.
 //!
-//! The locks under test are the *test locks*. All tasks take the first two, sometimes one inside of the other, with rare long holds, frequent
-//! short ones, and tries. Four vCPUs at a time share four more: one that tasks take with interrupts off, and handlers too, and three that belong to
-//! handlers: one to each depth, taken with interrupts on, so that a tick that comes meanwhile is a handler in a handler and queues with the next
-//! node. Under a reader-writer lock, tasks write with interrupts off, and handlers read what the task that they have interrupted may read already.
+//! The locks under test are the *test locks*. All tasks take the first two, sometimes one inside of the
+//! other, with rare long holds, frequent short ones, and tries. Four vCPUs at a time share four more: one
+//! that tasks take with interrupts off, and handlers too, and three that belong to handlers: one to each
+//! depth, taken with interrupts on, so that a tick that comes meanwhile is a handler in a handler and queues
+//! with the next node. Under a reader-writer lock, tasks write with interrupts off, and handlers read what
+//! the task that they have interrupted may read already.
 //!
-//! More than four do not share them, and ticks are as much rarer as there are more vCPUs: where vCPUs outnumber CPUs by far, a spinning queue of all
-//! of them takes seconds to pass, and the handler of a holder would stand in it.
+//! More than four do not share them, and ticks are as much rarer as there are more vCPUs: where vCPUs
+//! outnumber CPUs by far, a spinning queue of all of them takes seconds to pass, and the handler of a holder
+//! would stand in it.
 //!
-//! The run is cut into *spells*. In every other one there are no ticks, which would wake a vCPU whose kick was lost. One vCPU of four, another one
-//! in each spell, has ticks that take no locks and look whether somebody is stuck, as handlers that are stuck themselves cannot. At the end of a spell everybody meets; a vCPU that sleeps at a lock which nobody has any more does not
-//! come, and is found out.
+//! The run is cut into *spells*. In every other one there are no ticks, which would wake a vCPU whose kick
+//! was lost. One vCPU of four, another one in each spell, has ticks that take no locks and look whether
+//! somebody is stuck, as handlers that are stuck themselves cannot. At the end of a spell everybody meets; a
+//! vCPU that sleeps at a lock which nobody has any more does not come, and is found out.
 mod handler;
 mod test_lock;
 
@@ -225,8 +229,9 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         context.slot.does(Activity::Elsewhere, test_lock, 0);
     }
 
-    /// Stays in the innermost section for a while: mostly not at all, sometimes a little, very rarely for an age, with locktorture's
-    /// probabilities. Halts, as a holder does whose vCPU is taken away, only if interrupts are on.
+    /// Stays in the innermost section for a while: mostly not at all, sometimes a little, very rarely for an
+    /// age, with locktorture's probabilities. Halts, as a holder does whose vCPU is taken away, only if
+    /// interrupts are on.
     fn hold(&self, task: &mut Context<'_>, masked: bool) {
         let (dice, vcpus) = (&mut task.dice, u64::from(self.vcpus));
         if one_in(dice, vcpus * 2000 * 100) {
@@ -247,8 +252,8 @@ impl<M: Machine, S: Subject> Torture<M, S> {
         }
     }
 
-    /// Waits, without any lock, until everybody is here. Takes no locks in interrupts meanwhile: a lock that still moves is not seen to
-    /// have forgotten somebody.
+    /// Waits, without any lock, until everybody is here. Takes no locks in interrupts meanwhile: a lock that
+    /// still moves is not seen to have forgotten somebody.
     fn meet(&self, spell: u32, watch: &Watch) {
         M::set_tick(0, None);
         self.arrived.advance();
@@ -267,7 +272,8 @@ fn tries<S: Subject>(context: &mut Context<'_>, place: &TestLock<S>, side: Side)
         && (0..context.dice.u64(1..=TRIES_MOST)).any(|_| place.lock.try_acquire(side))
 }
 
-/// What the group of `vcpu` shares: 0 is the test lock that tasks take with interrupts off, the others are the handlers' by depth.
+/// What the group of `vcpu` shares: 0 is the test lock that tasks take with interrupts off, the others are
+/// the handlers' by depth.
 fn shared_lock(vcpu: u16, depth: usize) -> usize {
     TASKS + usize::from(vcpu / GROUP) * SHARED + depth
 }
@@ -348,7 +354,8 @@ impl<M: Machine, S: Subject> Work for Torture<M, S> {
     }
 }
 
-/// A line as locktorture prints it: `???` marks a busiest vCPU with more than twice what the least busy one has, `!!!` a failure.
+/// A line as locktorture prints it: `???` marks a busiest vCPU with more than twice what the least busy one
+/// has, `!!!` a failure.
 fn stat_line(side: &str, total: u64, max: u64, min: u64, fail: u64) -> String {
     let lopsided = if max / 2 > min { "???" } else { "" };
     let failed = if fail > 0 { " !!!" } else { "" };

@@ -6,7 +6,8 @@ use core::array;
 /// How many words must agree.
 const WORDS: usize = 7;
 
-/// One lock, its flags and its protected words. All of them are written in two steps, so that two holders at once spoil them.
+/// One lock, its flags and its protected words. All of them are written in two steps, so that two holders at
+/// once spoil them.
 #[repr(align(128))]
 pub(super) struct TestLock<S> {
     pub(super) lock: S,
@@ -27,7 +28,8 @@ struct Flags {
 #[repr(align(128))]
 struct Words([Count; WORDS]);
 
-/// What word `index` must be when the section was entered `count` times: the first is the count, no two are ever equal by chance.
+/// What word `index` must be when the section was entered `count` times: the first is the count, no two are
+/// ever equal by chance.
 fn word(count: u64, index: usize) -> u64 {
     if index == 0 { count } else { count.rotate_left(9 * index as u32) ^ (0x5d_u64 << (8 * index)) }
 }
@@ -50,7 +52,8 @@ impl<S> TestLock<S> {
         u64::from(self.flags.writer.get() != writer) + u64::from(self.flags.readers.get() != 0)
     }
 
-    /// A writer is in: checks flags and words, raises its flag and updates the first half of the words. How much was wrong.
+    /// A writer is in: checks flags and words, raises its flag and updates the first half of the words. How
+    /// much was wrong.
     pub(super) fn enter_write(&self, context: u64) -> u64 {
         let wrong = self.someone_else(0) + self.torn();
         self.flags.writer.set(context + 1);
@@ -61,7 +64,8 @@ impl<S> TestLock<S> {
         wrong
     }
 
-    /// The writer leaves: completes the words and lowers its flag, which must still be its own: somebody may have come and gone.
+    /// The writer leaves: completes the words and lowers its flag, which must still be its own: somebody may
+    /// have come and gone.
     pub(super) fn leave_write(&self, context: u64) -> u64 {
         let count = self.counted();
         for index in WORDS / 2..WORDS {

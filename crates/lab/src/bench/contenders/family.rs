@@ -1,4 +1,5 @@
-//! Stanchion's own locks, as the catalogue has them. Variants are measured when they are named, or all together as `variants`.
+//! Stanchion's own locks, as the catalogue has them. Variants are measured when they are named, or all
+//! together as `variants`.
 use crate::bench::contender::{Contender, Entry, Kind};
 use lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counted, Counting, Native};

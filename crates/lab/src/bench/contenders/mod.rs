@@ -1,4 +1,5 @@
-//! Every lock the benchmark knows: Stanchion's own in [`family`], and peers, each in a small file and a row below.
+//! Every lock the benchmark knows: Stanchion's own in [`family`], and peers, each in a small file and a row
+//! below.
 mod family;
 
 use super::contender::{Contender, Entry};

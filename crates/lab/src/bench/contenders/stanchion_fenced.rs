@@ -1,4 +1,5 @@
-//! `stanchion-fenced`: `stanchion` on a system without `membarrier`. Not in the default set; select it by name.
+//! `stanchion-fenced`: `stanchion` on a system without `membarrier`. Not in the default set; select it by
+//! name.
 use crate::bench::contender::{Contender, Kind};
 use lock_api::Mutex;
 use stanchion::lock::StanchionLock;

@@ -6,7 +6,8 @@ pub(crate) struct RwArgs {
     #[command(flatten)]
     pub common: crate::bench::Args,
 
-    /// Shares of reads in per cent: each thread draws for every operation whether it reads [default: 100,99.9,99,90,50]
+    /// Shares of reads in per cent: each thread draws for every operation whether it reads [default:
+    /// 100,99.9,99,90,50]
     #[arg(long, value_name = "LIST")]
     pub reads: Option<String>,
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Memory {
     /// On the heap, for each lock.
     pub heap_per_lock: usize,
-    /// For each thread that waits (or reads, where readers are counted by thread), however many locks there are.
+    /// For each thread that waits (or reads, where readers are counted by thread), however many locks there
+    /// are.
     pub per_thread: usize,
     /// For each class of locks.
     pub per_class: usize,

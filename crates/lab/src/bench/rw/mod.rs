@@ -1,8 +1,9 @@
 //! `stanchion bench rw`: every reader-writer lock beside what people use today, on the machine at hand.
 //!
-//! What it shares with the benchmark of mutexes is there: arguments, calibration, engine, executor, statistics, progress. Here is what
-//! differs: who reads and who writes ([`mix`]), the locks ([`contenders`]), the loop and its check ([`worker`]), and what is told of
-//! both sides ([`report`], [`table`], [`summary`], [`export`]).
+//! What it shares with the benchmark of mutexes is there: arguments, calibration, engine, executor,
+//! statistics, progress. Here is what differs: who reads and who writes ([`mix`]), the locks
+//! ([`contenders`]), the loop and its check ([`worker`]), and what is told of both sides ([`report`],
+//! [`table`], [`summary`], [`export`]).
 mod args;
 mod cell;
 mod config;

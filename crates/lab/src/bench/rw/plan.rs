@@ -1,4 +1,5 @@
-//! What will be run, in which order, as the plan of the mutexes has it: a group is one profile, one mix and one count.
+//! What will be run, in which order, as the plan of the mutexes has it: a group is one profile, one mix and
+//! one count.
 use super::cell::RwSpec;
 use super::mix::Mix;
 use crate::bench::cell::{Calibration, CellSpec, Pass, Profile};
@@ -117,7 +118,8 @@ impl Planner<'_> {
         RwSpec { cell, mix }
     }
 
-    /// A seed for one round of one group, the same for all of its locks; it does not depend on which other groups there are.
+    /// A seed for one round of one group, the same for all of its locks; it does not depend on which other
+    /// groups there are.
     fn round_seed(&self, (profile, mix, threads): Load, pass: Pass, round: usize) -> u64 {
         let mix = match mix {
             Mix::Drawn { reads_percent } => reads_percent.to_bits(),

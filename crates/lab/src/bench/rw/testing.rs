@@ -1,4 +1,5 @@
-//! A mock machine and small settings for the tests of this benchmark; what is not of reader-writer locks is the mutexes'.
+//! A mock machine and small settings for the tests of this benchmark; what is not of reader-writer locks is
+//! the mutexes'.
 use super::cell::{RwOutcome, RwSpec};
 use super::contender::Memory;
 use super::mix::Mix;

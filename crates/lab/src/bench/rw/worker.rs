@@ -2,9 +2,9 @@
 //!
 //! # The check
 //!
-//! The lock protects two counters. A writer raises the one before its work and the other after it; a reader looks at the one before
-//! its work and at the other after it. If a writer was in meanwhile the reader saw two different numbers; if two writers were, the
-//! counters miss some of their work at the end.
+//! The lock protects two counters. A writer raises the one before its work and the other after it; a reader
+//! looks at the one before its work and at the other after it. If a writer was in meanwhile the reader saw
+//! two different numbers; if two writers were, the counters miss some of their work at the end.
 use super::cell::{RwOutcome, RwSpec};
 use super::contender::RwContender;
 use crate::bench::cell::{CellOutcome, Ending, Pass, Waits};
@@ -36,8 +36,8 @@ struct Slot {
 struct Shared<C> {
     /// The lock alone on its lines: what is measured is the hand-over of the lock, not of its neighbours.
     lock: CachePadded<C>,
-    /// Protected by the lock. Loaded and stored separately and without ordering, which costs what plain counters cost, loses
-    /// updates when exclusion fails, and is still defined behaviour then.
+    /// Protected by the lock. Loaded and stored separately and without ordering, which costs what plain
+    /// counters cost, loses updates when exclusion fails, and is still defined behaviour then.
     pair: CachePadded<[AtomicU64; 2]>,
     slots: Box<[CachePadded<Slot>]>,
     course: Course,
@@ -183,7 +183,8 @@ impl ThreadEnd {
     }
 }
 
-/// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and exits.
+/// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
+/// exits.
 pub(crate) fn run<C: RwContender>(spec: &RwSpec) -> RwOutcome {
     let cell = &spec.cell;
     let shared = Arc::new(Shared {
@@ -241,7 +242,8 @@ pub(crate) fn run<C: RwContender>(spec: &RwSpec) -> RwOutcome {
     }
 }
 
-/// What the threads that finished and the counters say together. What a reader saw counts even if others stalled.
+/// What the threads that finished and the counters say together. What a reader saw counts even if others
+/// stalled.
 fn ending(all: &ThreadEnd, stalled: bool, finished: usize, pair: [u64; 2]) -> Ending {
     let [reads, writes] = all.acquisitions;
     if all.torn > 0 {

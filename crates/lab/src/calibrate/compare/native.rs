@@ -173,7 +173,8 @@ fn from_csv(text: &str) -> Result<Native, String> {
     Ok(Native { cells, whence: format!("{}, {}, {}", head("date"), head("machine"), head("kernel")), cpus })
 }
 
-/// How long threads may take to finish: fair spin locks with many threads a CPU never do, and stall the comparison.
+/// How long threads may take to finish: fair spin locks with many threads a CPU never do, and stall the
+/// comparison.
 const DRAIN: &str = "500ms";
 
 /// What the benchmark would refuse, in one line.

@@ -1,8 +1,9 @@
 //! How well the simulation did: errors of rates, and whether it names the winner.
 //!
-//! A winner is the lock with the most acquisitions a second at one profile and thread count. Where the benchmark's rounds of two
-//! locks overlap, the benchmark itself does not tell them apart; so a simulated winner whose native rounds reach into those of
-//! the native winner counts as *as good*. The shares are given both ways.
+//! A winner is the lock with the most acquisitions a second at one profile and thread count. Where the
+//! benchmark's rounds of two locks overlap, the benchmark itself does not tell them apart; so a simulated
+//! winner whose native rounds reach into those of the native winner counts as *as good*. The shares are given
+//! both ways.
 use super::simulated::{Pair, Simulated};
 use serde::Serialize;
 

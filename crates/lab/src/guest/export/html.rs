@@ -1,4 +1,5 @@
-//! One self-contained page: what the guests did under each lock, what the host gave them for it, and where it all comes from.
+//! One self-contained page: what the guests did under each lock, what the host gave them for it, and where it
+//! all comes from.
 use crate::export::STYLE;
 use crate::export::svg::escape;
 use crate::guest::record::TestOutcome;

@@ -9,7 +9,8 @@ const LONGEST: f64 = 1.5;
 /// Dampings that are tried in each round.
 const DAMPINGS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
-/// What is minimised: squared errors in units of `scale` and squared distances from the priors in units of their widths.
+/// What is minimised: squared errors in units of `scale` and squared distances from the priors in units of
+/// their widths.
 fn cost(point: &[f64], errors: &[f64], priors: &[(f64, f64)], scale: f64) -> f64 {
     let misfit: f64 = errors.iter().map(|error| (error / scale).powi(2)).sum();
     let strain: f64 =
@@ -17,8 +18,9 @@ fn cost(point: &[f64], errors: &[f64], priors: &[(f64, f64)], scale: f64) -> f64
     misfit + strain
 }
 
-/// Where the cost is least, as far as `rounds` steps find it, and the errors there. `evaluate` gives the errors at each of several
-/// points; `None` where it cannot, which at the start of a round ends the search without a result.
+/// Where the cost is least, as far as `rounds` steps find it, and the errors there. `evaluate` gives the
+/// errors at each of several points; `None` where it cannot, which at the start of a round ends the search
+/// without a result.
 pub(super) fn descend(
     start: &[f64],
     start_errors: &[f64],

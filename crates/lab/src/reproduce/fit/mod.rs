@@ -1,8 +1,8 @@
 //! `stanchion fit`: moves the numbers of a machine or a workload until a table's baseline column comes out.
 //!
-//! Least squares of relative errors, held by log-normal priors from the files ([`problem`]), by damped Gauss-Newton steps in the
-//! logarithms of the parameters ([`descent`]). A fit sees the baseline's column only: what it says about other locks is a prediction.
-//! Everything is deterministic, so a fit repeats.
+//! Least squares of relative errors, held by log-normal priors from the files ([`problem`]), by damped
+//! Gauss-Newton steps in the logarithms of the parameters ([`descent`]). A fit sees the baseline's column
+//! only: what it says about other locks is a prediction. Everything is deterministic, so a fit repeats.
 mod descent;
 mod problem;
 mod written;

@@ -1,4 +1,5 @@
-//! What is fitted to what: the baseline's columns of one or more tables of a machine, and the parameters that may move.
+//! What is fitted to what: the baseline's columns of one or more tables of a machine, and the parameters that
+//! may move.
 use super::super::args::FitArgs;
 use super::super::cells::exists;
 use super::super::simulate::{self, Job, Miss};
@@ -143,7 +144,8 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The parameters with a prior: of the workloads, and of the machine where one of the tables fits that, too.
+    /// The parameters with a prior: of the workloads, and of the machine where one of the tables fits that,
+    /// too.
     fn all_knobs(&self) -> Vec<Knob> {
         let mut knobs = Vec::new();
         if self.parts.iter().any(|part| part.table.fits_machine) {
@@ -205,8 +207,8 @@ impl Problem {
         (machine, workloads)
     }
 
-    /// The logarithm of simulated over published for each row, at each of the points. `None` where a run was stopped or failed; a
-    /// failure is told on standard error.
+    /// The logarithm of simulated over published for each row, at each of the points. `None` where a run was
+    /// stopped or failed; a failure is told on standard error.
     pub(super) fn errors(
         &self,
         points: &[Vec<f64>],

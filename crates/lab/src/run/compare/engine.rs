@@ -2,7 +2,8 @@
 use super::metric::Figures;
 use super::report::{Failure, Report, Run};
 
-/// A lock that took too long this often is not run any more: it would take the longest time of all for each further run.
+/// A lock that took too long this often is not run any more: it would take the longest time of all for each
+/// further run.
 const MOST_TIMEOUTS: usize = 2;
 
 /// One run.

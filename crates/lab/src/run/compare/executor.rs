@@ -1,4 +1,5 @@
-//! One run of a comparison: the program under one lock, with empty input and its output kept from the terminal.
+//! One run of a comparison: the program under one lock, with empty input and its output kept from the
+//! terminal.
 use super::engine::{Executor, Trial, TrialError};
 use super::metric::{Figures, pick};
 use super::output::Captured;
@@ -47,7 +48,8 @@ impl<'a> ProgramExecutor<'a> {
             .stdin(Stdio::null())
             .stdout(stdout.as_ref().map_or_else(|| Ok(Stdio::null()), Captured::end)?)
             .stderr(stderr.end()?)
-            // Ctrl-C is for us, who decide what to keep; and what a run leaves behind is ended with its group.
+            // Ctrl-C is for us, who decide what to keep; and what a run leaves behind is ended with its
+            // group.
             .process_group(0);
         let start = Instant::now();
         let child = command.spawn()?;

@@ -1,8 +1,8 @@
 //! `stanchion run --compare`: one program under several locks, again and again in turn.
 //!
-//! [`setting`] is what was asked for and in which order the runs go, [`metric`] what is compared, [`engine`] the loop over the runs,
-//! [`executor`] one run and [`output`] what it printed, [`report`] what came of all and [`ratio`] how sure that is, [`drive`] the
-//! whole from arguments to exit code.
+//! [`setting`] is what was asked for and in which order the runs go, [`metric`] what is compared, [`engine`]
+//! the loop over the runs, [`executor`] one run and [`output`] what it printed, [`report`] what came of all
+//! and [`ratio`] how sure that is, [`drive`] the whole from arguments to exit code.
 mod drive;
 mod engine;
 mod executor;

@@ -1,4 +1,5 @@
-//! What a run printed: kept in a file that has no name, so that a program that prints much costs no memory of ours.
+//! What a run printed: kept in a file that has no name, so that a program that prints much costs no memory of
+//! ours.
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::process::Stdio;

@@ -8,7 +8,8 @@ const RESAMPLES: usize = 4000;
 /// How much of the resamples' medians lies below the interval, and as much above.
 const TAIL: f64 = 0.025;
 
-/// With fewer pairs an interval says more than they can: five lie on one side by chance in 6 % of cases, four in 13 %.
+/// With fewer pairs an interval says more than they can: five lie on one side by chance in 6 % of cases, four
+/// in 13 %.
 pub(crate) const PAIRS_ENOUGH: usize = 5;
 
 /// The median of the ratios of runs of the same round, with a 95 % bootstrap interval.
@@ -32,7 +33,8 @@ pub(crate) enum Verdict {
 }
 
 impl Ratio {
-    /// Of figures in pairs, each of one round: the lock's, and that of the first lock. None without a pair that can be divided.
+    /// Of figures in pairs, each of one round: the lock's, and that of the first lock. None without a pair
+    /// that can be divided.
     pub(crate) fn of(pairs: &[(f64, f64)], seed: u64) -> Option<Self> {
         let ratios: Vec<f64> =
             pairs.iter().filter(|(_, first)| *first > 0.0).map(|(own, first)| own / first).collect();
@@ -79,7 +81,8 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_within_rounds() {
-        // The machine becomes ten times slower, the ratio stays: medians of each lock alone would not show it.
+        // The machine becomes ten times slower, the ratio stays: medians of each lock alone would not show
+        // it.
         let pairs = [(2.0, 1.0), (4.0, 2.0), (20.0, 10.0), (40.0, 20.0), (8.0, 4.0)];
         let ratio = Ratio::of(&pairs, 1).expect("pairs");
         assert_eq!((ratio.median, ratio.low, ratio.high, ratio.pairs), (2.0, 2.0, 2.0, 5));

@@ -91,7 +91,8 @@ impl Report {
         self.locks.iter().any(|row| !row.failures.is_empty())
     }
 
-    /// Works out anew what the runs say together. Warnings that were there before the first run stay in front.
+    /// Works out anew what the runs say together. Warnings that were there before the first run stay in
+    /// front.
     pub(crate) fn refresh(&mut self, before: &[String]) {
         let metric = &self.setting.metric;
         let figures = |row: &Row| -> Vec<(usize, f64)> {

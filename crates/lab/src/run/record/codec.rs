@@ -86,7 +86,8 @@ pub(crate) fn write_number(to: &mut Vec<u8>, mut value: u64) {
     to.push(value as u8);
 }
 
-/// Calls `each` with the events of a chunk, whose first one counts from `base`. None if they are no events; some were given out then.
+/// Calls `each` with the events of a chunk, whose first one counts from `base`. None if they are no events;
+/// some were given out then.
 pub(crate) fn decode(bytes: &[u8], base: u64, mut each: impl FnMut(&Event)) -> Option<u32> {
     let mut slots = [None; SLOTS];
     let mut bytes = Bytes(bytes);

@@ -1,5 +1,5 @@
-//! The file of `--record`: sections, each with its length and a checksum. `docs/record.md` describes it for those who read it with other
-//! programs.
+//! The file of `--record`: sections, each with its length and a checksum. `docs/record.md` describes it for
+//! those who read it with other programs.
 use super::codec::{Bytes, Key, write_number};
 use super::raw::Chunk;
 use crate::provenance::Provenance;
@@ -109,7 +109,8 @@ pub(crate) struct Whole {
 const CUT: &str = "is cut short";
 const DAMAGED: &str = "is damaged";
 
-/// Reads a file of `length` bytes, and calls `each` with each chunk before the end is known to be good. The error says what the file is.
+/// Reads a file of `length` bytes, and calls `each` with each chunk before the end is known to be good. The
+/// error says what the file is.
 pub(crate) fn read(
     mut from: impl Read,
     length: u64,

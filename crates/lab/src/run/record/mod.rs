@@ -1,7 +1,8 @@
 //! `--record`: a trace of the locks, in a file of its own; `--show` says what is in one.
 //!
-//! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know ([`codec`]). When the program has
-//! ended, in whatever way, that is made into the file that was asked for ([`file`]), with checksums. [`summary`] is what there is to say of it.
+//! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know
+//! ([`codec`]). When the program has ended, in whatever way, that is made into the file that was asked for
+//! ([`file`]), with checksums. [`summary`] is what there is to say of it.
 mod codec;
 mod file;
 mod raw;

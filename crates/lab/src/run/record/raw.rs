@@ -1,4 +1,5 @@
-//! The file that the library writes, read when the program has ended. `crates/preload/src/trace/layout.rs` is the other side of this table.
+//! The file that the library writes, read when the program has ended. `crates/preload/src/trace/layout.rs` is
+//! the other side of this table.
 use super::codec::{self, Event};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -79,7 +80,8 @@ impl Chunk {
     }
 }
 
-/// Calls `each` with each chunk, in the order in which they were taken. Returns how many were none that the library writes.
+/// Calls `each` with each chunk, in the order in which they were taken. Returns how many were none that the
+/// library writes.
 pub(crate) fn chunks(
     file: &File,
     header: &Header,

@@ -1,5 +1,5 @@
-//! Reading what the library counted. The layout is in `crates/preload/src/stats/layout.rs`; a file of another version is refused, and
-//! nothing in a file is trusted: it was written by a program that may do anything.
+//! Reading what the library counted. The layout is in `crates/preload/src/stats/layout.rs`; a file of another
+//! version is refused, and nothing in a file is trusted: it was written by a program that may do anything.
 use serde::Serialize;
 
 const MAGIC: &[u8; 8] = b"STANCSTA";
@@ -206,7 +206,8 @@ impl Times {
         if self.number == 0 { 0.0 } else { self.sum as f64 / self.number as f64 }
     }
 
-    /// The time below which this share lies, to a quarter of a power of two at worst; none if nothing was timed.
+    /// The time below which this share lies, to a quarter of a power of two at worst; none if nothing was
+    /// timed.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let all: u64 = self.buckets.iter().copied().map(u64::from).sum();
         let wanted = share * all as f64;

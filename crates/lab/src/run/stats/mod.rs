@@ -1,6 +1,8 @@
-//! `--stats`: what the library counted at each lock, told when the program has ended, and whenever SIGUSR2 comes.
+//! `--stats`: what the library counted at each lock, told when the program has ended, and whenever SIGUSR2
+//! comes.
 //!
-//! The library counts in a file that it maps. We read it; the program is not asked, and may have ended in any way.
+//! The library counts in a file that it maps. We read it; the program is not asked, and may have ended in any
+//! way.
 mod file;
 mod symbols;
 mod table;

@@ -1,7 +1,8 @@
 //! A recording as a picture: a lane for each CPU and each vCPU over time, coloured by what it did.
 //!
-//! Lanes are cut into columns a bit wider than a pixel, and a column shows the shares of causes within it. So a picture says
-//! the same as the recording however long that is, and neighbours that look the same become one shape.
+//! Lanes are cut into columns a bit wider than a pixel, and a column shows the shares of causes within it. So
+//! a picture says the same as the recording however long that is, and neighbours that look the same become
+//! one shape.
 use crate::export::svg::escape;
 use crate::units::{percent, round_ns, three_figures};
 use core::fmt::{self, Display, Write};

@@ -1,4 +1,5 @@
-//! Stretches of a recording in which nobody can have the lock: it lies free for a vCPU that does not come, or its holder has no CPU.
+//! Stretches of a recording in which nobody can have the lock: it lies free for a vCPU that does not come, or
+//! its holder has no CPU.
 use stanchion_sim::{Cause, Recording, Spell, Time};
 
 /// One such stretch.

@@ -1,5 +1,5 @@
-//! `busted-check-then-set`: the test-and-set is not one step. A waiter that saw the lock free stores *held*, and so
-//! does the other waiter that saw it free between the two.
+//! `busted-check-then-set`: the test-and-set is not one step. A waiter that saw the lock free stores *held*,
+//! and so does the other waiter that saw it free between the two.
 //!
 //! Detector: torture. The window is a few nanoseconds wide and open at every hand-over.
 use super::relax;
@@ -10,8 +10,8 @@ use lock_api::{GuardSend, RawMutex};
 /// A lock that looks, and then takes.
 pub(crate) struct CheckThenSet(AtomicU32);
 
-// SAFETY: none is offered: two waiters may both acquire. It is private to torture, which treats the data behind it as
-// racing (see `test_lock.rs`).
+// SAFETY: none is offered: two waiters may both acquire. It is private to torture, which treats the data
+// behind it as racing (see `test_lock.rs`).
 unsafe impl RawMutex for CheckThenSet {
     const INIT: Self = Self(AtomicU32::new(0));
     type Guard = GuardSend;

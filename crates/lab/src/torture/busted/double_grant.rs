@@ -1,7 +1,7 @@
 //! `busted-double-grant`: a ticket lock whose release, once in a while, serves two tickets at once.
 //!
-//! Detector: torture. Two waiters come in together, and because each of them serves the next when it leaves, there are
-//! two holders from then on: the flags and the protected words disagree.
+//! Detector: torture. Two waiters come in together, and because each of them serves the next when it leaves,
+//! there are two holders from then on: the flags and the protected words disagree.
 use super::relax;
 use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -16,8 +16,8 @@ pub(crate) struct DoubleGrant {
 /// One release in this many counts wrong, provided that there are two to serve.
 const RARELY: u32 = 1024;
 
-// SAFETY: none is offered: two waiters may both be granted. It is private to torture, which treats the data behind it
-// as racing (see `test_lock.rs`).
+// SAFETY: none is offered: two waiters may both be granted. It is private to torture, which treats the data
+// behind it as racing (see `test_lock.rs`).
 unsafe impl RawMutex for DoubleGrant {
     const INIT: Self = Self { next: AtomicU32::new(0), serving: AtomicU32::new(0) };
     type Guard = GuardSend;

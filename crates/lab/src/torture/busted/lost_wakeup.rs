@@ -1,11 +1,11 @@
-//! `busted-lost-wakeup`: a parking ticket lock whose waiter looks whether it is its turn *before* it notes which wake-up
-//! it is waiting for. A wake-up in between is missed, and since the lock was handed to that very waiter, nobody
-//! gets it ever again.
+//! `busted-lost-wakeup`: a parking ticket lock whose waiter looks whether it is its turn *before* it notes
+//! which wake-up it is waiting for. A wake-up in between is missed, and since the lock was handed to that
+//! very waiter, nobody gets it ever again.
 //!
 //! Detector: torture's stall watchdog. Exclusion is perfect; the lock just stops.
 //!
-//! A signal without `SA_RESTART` ends a futex wait, and the waiter looks again: signals *cure* this bug. That is why
-//! the tormentor has calm spells, and spares workers that are getting nowhere (see `tormentor.rs`).
+//! A signal without `SA_RESTART` ends a futex wait, and the waiter looks again: signals *cure* this bug. That
+//! is why the tormentor has calm spells, and spares workers that are getting nowhere (see `tormentor.rs`).
 use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicU32, Ordering};
 use lock_api::{GuardSend, RawMutex};
@@ -19,8 +19,9 @@ pub(crate) struct LostWakeup {
     wakeups: AtomicU32,
 }
 
-// SAFETY: a ticket is served once, with acquire and release on `serving`, so exclusion and visibility hold. What does
-// not hold is that every waiter is ever served, which is the bug; the trait does not ask for it to be sound.
+// SAFETY: a ticket is served once, with acquire and release on `serving`, so exclusion and visibility hold.
+// What does not hold is that every waiter is ever served, which is the bug; the trait does not ask for it to
+// be sound.
 unsafe impl RawMutex for LostWakeup {
     const INIT: Self =
         Self { next: AtomicU32::new(0), serving: AtomicU32::new(0), wakeups: AtomicU32::new(0) };
@@ -29,10 +30,11 @@ unsafe impl RawMutex for LostWakeup {
     fn lock(&self) -> GuardSend {
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         while self.serving.load(Ordering::Acquire) != ticket {
-            // A last chance for the holder before we pay for a sleep. It also gives the bug below a fair chance.
+            // A last chance for the holder before we pay for a sleep. It also gives the bug below a fair
+            // chance.
             std::thread::yield_now();
-            // BUG: this load belongs before the check above. As it is, the wake-up may already be in the number that
-            // we are going to wait to see change.
+            // BUG: this load belongs before the check above. As it is, the wake-up may already be in the
+            // number that we are going to wait to see change.
             let seen = self.wakeups.load(Ordering::Relaxed);
             // An error is a spurious return (a signal, or the number changed after all): look again.
             let _ = futex::wait(&self.wakeups, futex::Flags::PRIVATE, seen, None);

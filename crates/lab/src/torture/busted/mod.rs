@@ -1,7 +1,7 @@
 //! Locks that are broken on purpose, each in one way, to show that torture (or a sanitizer) would notice.
 //!
-//! Every file says what is broken and which detector has to catch it; `registry.rs` repeats the detector as data, and
-//! the integration tests hold torture to it. A detector that lets its lock through fails the build.
+//! Every file says what is broken and which detector has to catch it; `registry.rs` repeats the detector as
+//! data, and the integration tests hold torture to it. A detector that lets its lock through fails the build.
 #![expect(
     unsafe_code,
     reason = "`lock_api::RawMutex` is an unsafe trait, and releasing is unsafe; these locks break promises on purpose"

@@ -7,8 +7,8 @@ use lock_api::{GuardSend, RawMutex};
 /// A lock that lets everybody in.
 pub(crate) struct NoExclusion;
 
-// SAFETY: none is offered: mutual exclusion, which the trait promises, is exactly what this lock does not provide. It
-// is private to torture, which treats the data behind it as racing (see `test_lock.rs`).
+// SAFETY: none is offered: mutual exclusion, which the trait promises, is exactly what this lock does not
+// provide. It is private to torture, which treats the data behind it as racing (see `test_lock.rs`).
 unsafe impl RawMutex for NoExclusion {
     const INIT: Self = Self;
     type Guard = GuardSend;

@@ -1,7 +1,8 @@
-//! `busted-rw-*`: a count of readers and a writer's flag with one flaw each, and the same lock without any, `reference-rw`.
+//! `busted-rw-*`: a count of readers and a writer's flag with one flaw each, and the same lock without any,
+//! `reference-rw`.
 //!
-//! Detector: torture. Two of them exclude perfectly: one stops (the watchdog's business), the other lets one reader in at a
-//! time (which the readers' own meetings tell).
+//! Detector: torture. Two of them exclude perfectly: one stops (the watchdog's business), the other lets one
+//! reader in at a time (which the readers' own meetings tell).
 use super::relax;
 use crate::torture::tortured::{Side, Skills, Tortured};
 use core::sync::atomic::{AtomicU32, Ordering};

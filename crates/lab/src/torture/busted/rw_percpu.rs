@@ -1,9 +1,10 @@
-//! `busted-percpu-rw`: a reader-writer lock whose readers write to a cell of their own, and whose writer has no barrier between
-//! its flag and its look at the cells; and `reference-percpu-rw`, which has one and differs in nothing else.
+//! `busted-percpu-rw`: a reader-writer lock whose readers write to a cell of their own, and whose writer has
+//! no barrier between its flag and its look at the cells; and `reference-percpu-rw`, which has one and
+//! differs in nothing else.
 //!
-//! Detector: torture, on any machine with two CPUs. The reader's store and the writer's may both still be in their CPUs' store
-//! buffers when each looks for the other's, on x86 too. The reader's side has a compiler barrier only, as in the sound lock:
-//! there the writer's `membarrier` makes up for it.
+//! Detector: torture, on any machine with two CPUs. The reader's store and the writer's may both still be in
+//! their CPUs' store buffers when each looks for the other's, on x86 too. The reader's side has a compiler
+//! barrier only, as in the sound lock: there the writer's `membarrier` makes up for it.
 use super::relax;
 use crate::torture::tortured::{Side, Skills, Tortured};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
@@ -46,8 +47,9 @@ pub(crate) struct PerCpuCells<const HEAVY: bool> {
     /// Writers exclude each other.
     writers: CachePadded<AtomicBool>,
     cells: Vec<CachePadded<AtomicBool>>,
-    /// Who came last, in several copies. Stores to lines that somebody else has keep the stores after them in the buffer for a
-    /// while, as other work of a busy program does; the lock is as right or wrong as without.
+    /// Who came last, in several copies. Stores to lines that somebody else has keep the stores after them in
+    /// the buffer for a while, as other work of a busy program does; the lock is as right or wrong as
+    /// without.
     last: [CachePadded<AtomicUsize>; 8],
 }
 
@@ -83,7 +85,8 @@ impl<const HEAVY: bool> PerCpuCells<HEAVY> {
                 std::thread::yield_now();
             }
         } else {
-            // BUG: the flag may still be in the store buffer when we look at the cells, as may be what a reader put there.
+            // BUG: the flag may still be in the store buffer when we look at the cells, as may be what a
+            // reader put there.
             compiler_fence(Ordering::SeqCst);
         }
     }

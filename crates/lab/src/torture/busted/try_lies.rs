@@ -1,6 +1,7 @@
 //! `busted-try`: `try_lock` sometimes says that it took a lock that somebody else holds.
 //!
-//! Detector: torture, with the extra `tries` on. Without that extra the lock is sound, which a test shows too.
+//! Detector: torture, with the extra `tries` on. Without that extra the lock is sound, which a test shows
+//! too.
 use super::relax;
 use crate::torture::tortured::TorturedMutex;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,8 +16,8 @@ pub(crate) struct TryLies {
 /// One refusal in this many is turned into a lie.
 const RARELY: u32 = 64;
 
-// SAFETY: none is offered: `try_lock` may acquire a held lock. It is private to torture, which treats the data behind
-// it as racing (see `test_lock.rs`).
+// SAFETY: none is offered: `try_lock` may acquire a held lock. It is private to torture, which treats the
+// data behind it as racing (see `test_lock.rs`).
 unsafe impl RawMutex for TryLies {
     const INIT: Self = Self { held: AtomicBool::new(false), refusals: AtomicU32::new(0) };
     type Guard = GuardSend;

@@ -1,8 +1,9 @@
-//! `busted-anew`: a waiter that looks at its mark once more and halts while it stays what it is then. A releaser has taken the mark
-//! and sent its kick before that look, so the comparison holds, and the kick came before it.
+//! `busted-anew`: a waiter that looks at its mark once more and halts while it stays what it is then. A
+//! releaser has taken the mark and sent its kick before that look, so the comparison holds, and the kick came
+//! before it.
 //!
-//! Detector: nobody can run; needs kicks that are forgotten if they come before the comparison, or used up by a handler there. Where they are
-//! kept, it is sound.
+//! Detector: nobody can run; needs kicks that are forgotten if they come before the comparison, or used up by
+//! a handler there. Where they are kept, it is sound.
 use super::halting::{FIELDS, Flaw, Halting};
 use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;

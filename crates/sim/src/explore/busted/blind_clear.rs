@@ -1,5 +1,5 @@
-//! `busted-blind-clear`: the last in the queue clears the tail by a store when it sees nobody linked behind it. A waiter that
-//! has changed the tail and not linked itself yet is forgotten.
+//! `busted-blind-clear`: the last in the queue clears the tail by a store when it sees nobody linked behind
+//! it. A waiter that has changed the tail and not linked itself yet is forgotten.
 //!
 //! Detector: nobody can run.
 use super::queued::{Flaw, Queued};

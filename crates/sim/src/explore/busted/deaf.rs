@@ -1,6 +1,8 @@
-//! `busted-deaf`: lets newcomers steal until the head of the queue asks for the lock, and then goes on stealing.
+//! `busted-deaf`: lets newcomers steal until the head of the queue asks for the lock, and then goes on
+//! stealing.
 //!
-//! Detector: the no-barging flag. Once it is visible, each context may acquire once more at most, with a claim that was under way.
+//! Detector: the no-barging flag. Once it is visible, each context may acquire once more at most, with a
+//! claim that was under way.
 use super::queued::{Flaw, Queued};
 use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;

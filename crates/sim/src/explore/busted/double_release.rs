@@ -1,5 +1,5 @@
-//! `busted-double-release`: a releaser that finds the lock still held after its release takes its store for lost and releases
-//! once more, the next holder's lock.
+//! `busted-double-release`: a releaser that finds the lock still held after its release takes its store for
+//! lost and releases once more, the next holder's lock.
 //!
 //! Detector: mutual exclusion.
 use crate::explore::failure::Kind;

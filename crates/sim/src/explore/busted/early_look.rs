@@ -1,5 +1,5 @@
-//! `busted-early-look`: a releaser that looks for a sleeper before it releases. One that goes to sleep in between is never
-//! kicked.
+//! `busted-early-look`: a releaser that looks for a sleeper before it releases. One that goes to sleep in
+//! between is never kicked.
 //!
 //! Detector: nobody can run.
 use super::halting::{FIELDS, Flaw, Halting};

@@ -1,4 +1,5 @@
-//! `busted-greedy`: states that a waiter is overtaken once by each other context, and lets newcomers steal without end.
+//! `busted-greedy`: states that a waiter is overtaken once by each other context, and lets newcomers steal
+//! without end.
 //!
 //! Detector: the bound on overtaking.
 use super::queued::{Flaw, Queued};

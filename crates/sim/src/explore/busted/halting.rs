@@ -1,5 +1,6 @@
-//! A lock whose waiter halts, and that takes its flaw as a type: one context at a time is the waiter, leaves its mark, and
-//! sleeps until a releaser sees the mark. The same store-buffering pair as in `pv-qspin`, in a few lines.
+//! A lock whose waiter halts, and that takes its flaw as a type: one context at a time is the waiter, leaves
+//! its mark, and sleeps until a releaser sees the mark. The same store-buffering pair as in `pv-qspin`, in a
+//! few lines.
 use core::marker::PhantomData;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use stanchion_core::transitions::{Field, Is, Row, Table, Word};

@@ -1,4 +1,5 @@
-//! `busted-impatient`: a waiter that has polled for long believes that the holder is dead, and takes the lock.
+//! `busted-impatient`: a waiter that has polled for long believes that the holder is dead, and takes the
+//! lock.
 //!
 //! Detector: mutual exclusion, when the holder (or anybody) is descheduled for long.
 use crate::explore::failure::Kind;

@@ -1,7 +1,8 @@
-//! `busted-levelless-tail`: a queued lock whose tail names a context, and not at which level of nesting that queued. Who queues
-//! behind a handler takes the node of whom the handler interrupted for the handler's.
+//! `busted-levelless-tail`: a queued lock whose tail names a context, and not at which level of nesting that
+//! queued. Who queues behind a handler takes the node of whom the handler interrupted for the handler's.
 //!
-//! This is what `owner-qspin` avoids by having the level in its tail. Detector: nobody can run; needs interrupts.
+//! This is what `owner-qspin` avoids by having the level in its tail. Detector: nobody can run; needs
+//! interrupts.
 use super::queued::{Flaw, Queued};
 use crate::explore::failure::Kind;
 use crate::explore::fault::Fault;

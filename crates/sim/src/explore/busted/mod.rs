@@ -1,8 +1,8 @@
 //! Locks that are broken on purpose, each in one way, to show that the explorer would notice.
 //!
-//! Each file says what is broken and what has to notice it, and states as data within how many schedules; the tests hold
-//! the explorer to it, from several seeds. Locks that share a mechanism take their flaw as a type; the mechanism without a
-//! flaw ([`Sound`]) passes, which shows that the flaw is what is noticed.
+//! Each file says what is broken and what has to notice it, and states as data within how many schedules; the
+//! tests hold the explorer to it, from several seeds. Locks that share a mechanism take their flaw as a type;
+//! the mechanism without a flaw ([`Sound`]) passes, which shows that the flaw is what is noticed.
 mod anew;
 mod blind_clear;
 mod deaf;

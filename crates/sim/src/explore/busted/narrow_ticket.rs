@@ -1,7 +1,8 @@
-//! `busted-narrow-ticket`: a ticket lock that compares one bit of its tickets, so that the holder and the second waiter are
-//! served together.
+//! `busted-narrow-ticket`: a ticket lock that compares one bit of its tickets, so that the holder and the
+//! second waiter are served together.
 //!
-//! Detector: mutual exclusion, with three contexts or more; or nobody can run any more, when the holders' releases cancel out.
+//! Detector: mutual exclusion, with three contexts or more; or nobody can run any more, when the holders'
+//! releases cancel out.
 use super::ticketed::{FIELDS, Flaw, Ticketed};
 use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;

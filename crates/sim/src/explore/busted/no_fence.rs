@@ -1,5 +1,6 @@
-//! `busted-no-fence`: a waiter that leaves its mark and looks at the lock without a barrier in between, while the releaser
-//! stores the lock and looks at the mark. Both stores wait in their buffers, both looks see the past, and nobody is kicked.
+//! `busted-no-fence`: a waiter that leaves its mark and looks at the lock without a barrier in between, while
+//! the releaser stores the lock and looks at the mark. Both stores wait in their buffers, both looks see the
+//! past, and nobody is kicked.
 //!
 //! Detector: nobody can run; needs store buffers, without which this lock is sound.
 use super::halting::{FIELDS, Flaw, Halting};

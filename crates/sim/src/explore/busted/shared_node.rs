@@ -1,5 +1,5 @@
-//! `busted-shared-node`: a queued lock that does not count nesting. A handler that queues uses the node with which its context
-//! already stands in another queue.
+//! `busted-shared-node`: a queued lock that does not count nesting. A handler that queues uses the node with
+//! which its context already stands in another queue.
 //!
 //! Detector: nobody can run; needs interrupts.
 use super::queued::{Flaw, Queued};

@@ -1,6 +1,8 @@
-//! `busted-torn-draw`: a ticket lock whose draw is a load and a store, so that two contexts draw the same ticket.
+//! `busted-torn-draw`: a ticket lock whose draw is a load and a store, so that two contexts draw the same
+//! ticket.
 //!
-//! Detector: mutual exclusion; or nobody can run, or the word goes backwards, if the second of the two comes late.
+//! Detector: mutual exclusion; or nobody can run, or the word goes backwards, if the second of the two comes
+//! late.
 use super::ticketed::{FIELDS, Flaw, Ticketed};
 use crate::explore::failure::Kind;
 use crate::explore::subjects::Subject;

@@ -1,5 +1,5 @@
-//! `busted-trusting`: a waiter that was woken believes that the lock is its own. It may have been woken for no reason, or by
-//! a kick for an earlier sleep, or the lock may have been stolen.
+//! `busted-trusting`: a waiter that was woken believes that the lock is its own. It may have been woken for
+//! no reason, or by a kick for an earlier sleep, or the lock may have been stolen.
 //!
 //! Detector: mutual exclusion.
 use super::halting::{FIELDS, Flaw, Halting};

@@ -1,8 +1,9 @@
 //! Halting and kicking: no more than [`Machine::halt_while`](stanchion_core::Machine::halt_while) promises.
 //!
-//! A kick that comes after the comparison of a halt ends that halt. One that came before is kept for the next halt, as by a futex
-//! with a sticky word, or forgotten, as by a hypervisor that wakes whoever sleeps ([`Fault::ForgottenKicks`]). A halt in a handler ends
-//! the halt that it interrupted, since it may have used up its kick; a handler that does not halt need not end it.
+//! A kick that comes after the comparison of a halt ends that halt. One that came before is kept for the next
+//! halt, as by a futex with a sticky word, or forgotten, as by a hypervisor that wakes whoever sleeps
+//! ([`Fault::ForgottenKicks`]). A halt in a handler ends the halt that it interrupted, since it may have used
+//! up its kick; a handler that does not halt need not end it.
 use super::super::Ctx;
 use super::super::chooser::bit;
 use super::super::failure::Kind;
@@ -13,7 +14,8 @@ use super::{Engine, Status};
 
 /// Late kicks are up to so many steps late.
 const LATEST_KICK: u64 = 64;
-/// A limited wait that ends at the last moment ends within so many steps after it was to be ended by somebody else.
+/// A limited wait that ends at the last moment ends within so many steps after it was to be ended by somebody
+/// else.
 const LAST_MOMENT: u64 = 32;
 
 impl Engine {
@@ -35,7 +37,8 @@ impl Engine {
         self.halts[me]
     }
 
-    /// The current context goes to sleep, unless there is a reason not to. `halts` of its halts were over when it compared.
+    /// The current context goes to sleep, unless there is a reason not to. `halts` of its halts were over
+    /// when it compared.
     pub(super) fn falls_asleep(&mut self, halts: u32) -> Option<Ctx> {
         let me = self.current;
         if (self.kicked | self.roused) & bit(me) != 0 || self.halts[me] != halts {
@@ -79,7 +82,8 @@ impl Engine {
         }
     }
 
-    /// Somebody is about to end the wait of `ctx`. If that waits for a limited time, the time may be over just now.
+    /// Somebody is about to end the wait of `ctx`. If that waits for a limited time, the time may be over
+    /// just now.
     pub(super) fn hasten(&mut self, ctx: Ctx) {
         let (until, times) = (self.limits[ctx], 2 * self.halts[ctx]);
         let within = LAST_MOMENT >> self.plan.coin(Coin::Haste, ctx, times, 8);

@@ -57,8 +57,8 @@ impl Engine {
         }
     }
 
-    /// The state of the node of a wait was `before`, and `ctx` has changed it: as [`stanchion_core::nodes`] says, and nobody but its waiter
-    /// while it waits.
+    /// The state of the node of a wait was `before`, and `ctx` has changed it: as [`stanchion_core::nodes`]
+    /// says, and nobody but its waiter while it waits.
     fn node_changed(&mut self, ctx: Ctx, node: NodeId, before: State) {
         use State::{Abandoned, Free, Leased, Roused, Waiting};
         let after = self.domain.wait_node(node).state();

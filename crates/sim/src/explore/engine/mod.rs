@@ -1,13 +1,14 @@
-//! The engine of the stepped world, one for each host thread: whose turn it is, who sleeps, what is under way.
+//! The engine of the stepped world, one for each host thread: whose turn it is, who sleeps, what is under
+//! way.
 //!
-//! Lock code reaches it through the functions in [`steps`]. None of them holds the engine across a change of turn, so the
-//! context that runs next finds it free.
+//! Lock code reaches it through the functions in [`steps`]. None of them holds the engine across a change of
+//! turn, so the context that runs next finds it free.
 //!
 //! Invariants:
 //! - **E1** `current` is the context whose coroutine runs, or is about to be resumed by the loop in `run`.
 //! - **E2** A context is in `ready` exactly while its status is `Ready`.
-//! - **E3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step, and is
-//!   unwound by the loop. Steps of destructors on the way out do nothing.
+//! - **E3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step,
+//!   and is unwound by the loop. Steps of destructors on the way out do nothing.
 mod halts;
 mod memory;
 mod numbers;
@@ -235,7 +236,8 @@ impl Engine {
         }
     }
 
-    /// Whether the current context must not be made to wait behind others: a handler, or the context that is one by itself.
+    /// Whether the current context must not be made to wait behind others: a handler, or the context that is
+    /// one by itself.
     pub(super) fn is_priority(&self) -> bool {
         self.level[self.current] > 0 || self.domain.machine().priority == Some(self.current)
     }

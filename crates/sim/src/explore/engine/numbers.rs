@@ -1,5 +1,5 @@
-//! Who has which context number. Where there are fewer numbers than contexts, whoever asks first gets one and keeps it to its end,
-//! as threads do.
+//! Who has which context number. Where there are fewer numbers than contexts, whoever asks first gets one and
+//! keeps it to its end, as threads do.
 use super::super::failure::Kind;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, bit};
@@ -71,7 +71,8 @@ impl Engine {
         })
     }
 
-    /// The current context gets a number that nobody has, or that of a context which is done, if there is one.
+    /// The current context gets a number that nobody has, or that of a context which is done, if there is
+    /// one.
     #[cold]
     fn ask_for_number(&mut self) {
         let is_done = |ctx: Ctx| self.status[ctx] == Status::Done && self.buffers.filled() & bit(ctx) == 0;

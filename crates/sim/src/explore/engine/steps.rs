@@ -181,7 +181,8 @@ pub(in super::super) fn has_read() {
     });
 }
 
-/// Halts until kicked or woken for no reason, or until step `until` at the latest, if a look, which is a step, `matches`.
+/// Halts until kicked or woken for no reason, or until step `until` at the latest, if a look, which is a
+/// step, `matches`.
 pub(in super::super) fn halt_while(until: Option<u64>, matches: impl FnOnce() -> bool) {
     if !steps_count() {
         return; // a spurious return, which the contract allows

@@ -10,11 +10,13 @@ use super::{Engine, Status};
 
 /// A halted context wakes up for no reason once in so many steps.
 const SPURIOUS_ONE_IN: u64 = 16;
-/// Right before the comparison of a halt, and between that and the halt, a context is interrupted once in so many times.
+/// Right before the comparison of a halt, and between that and the halt, a context is interrupted once in so
+/// many times.
 const INTERRUPTED_HALTS_ONE_IN: u64 = 4;
 /// Who is at risk is put aside once in so many steps.
 const AT_RISK_AWAY_ONE_IN: u64 = 8;
-/// Nobody is starved for the sake of others that acquire nothing in so many steps: they may be waiting for it.
+/// Nobody is starved for the sake of others that acquire nothing in so many steps: they may be waiting for
+/// it.
 const FRUITLESS: u64 = 256;
 
 impl Engine {
@@ -70,7 +72,8 @@ impl Engine {
         }
     }
 
-    /// Nobody can run but who is away, and nothing is under way: whether a reader waits all the same that nobody keeps out.
+    /// Nobody can run but who is away, and nothing is under way: whether a reader waits all the same that
+    /// nobody keeps out.
     #[cold]
     fn waits_in_vain(&mut self) -> bool {
         let under_way = self.buffers.filled() != 0 || !self.late_kicks.is_empty();
@@ -84,7 +87,8 @@ impl Engine {
         reader.is_some()
     }
 
-    /// Leaves out the starved context while others can run and acquire, but for the turns that its luck leaves it.
+    /// Leaves out the starved context while others can run and acquire, but for the turns that its luck
+    /// leaves it.
     fn without_the_starved(&mut self, candidates: Set) -> Set {
         let (others, victim) = (candidates & !bit(self.plan.victim), self.plan.victim);
         let Some(watch) = self.watch.as_ref().filter(|watch| others != 0 && watch.has_queued(victim)) else {
@@ -161,8 +165,8 @@ impl Engine {
         }
     }
 
-    /// Interrupts a context. Where handlers nest, it is mostly one that waits, and as deep as can be: otherwise hardly any
-    /// context would ever stand in as many queues as it has nodes.
+    /// Interrupts a context. Where handlers nest, it is mostly one that waits, and as deep as can be:
+    /// otherwise hardly any context would ever stand in as many queues as it has nodes.
     fn interrupt_somebody(&mut self) {
         let (levels, level) = (self.plan.levels, self.level);
         let alive = self.who(|status| status != Status::Done);
@@ -239,7 +243,8 @@ impl Engine {
         }
     }
 
-    /// Nobody can run: what is under way arrives now. `false`: nothing was, and the run is over one way or the other.
+    /// Nobody can run: what is under way arrives now. `false`: nothing was, and the run is over one way or
+    /// the other.
     #[cold]
     fn last_resort(&mut self) -> bool {
         if self.buffers.filled() != 0 {
@@ -271,8 +276,8 @@ impl Engine {
         false
     }
 
-    /// A lock that is free must not be waited for by those only that sleep: nobody is about to wake them, and a newcomer need not come. Those do not
-    /// count that sleep for a moment, or are roused.
+    /// A lock that is free must not be waited for by those only that sleep: nobody is about to wake them, and
+    /// a newcomer need not come. Those do not count that sleep for a moment, or are roused.
     pub(in super::super) fn check_sleepers(&mut self) {
         let under_way = self.buffers.filled() != 0 || !self.late_kicks.is_empty();
         if under_way || self.failure.is_some() || !self.may_halt || self.domain.is_roused() {

@@ -7,7 +7,8 @@ use stanchion_core::transitions::{Table, Word};
 use stanchion_family::catalogue::{Asks, SecondByte};
 use stanchion_family::tail::NodeCode;
 
-/// Marks in the second byte of a reader-writer lock with a queue: the head lets nobody pass, and it has no CPU.
+/// Marks in the second byte of a reader-writer lock with a queue: the head lets nobody pass, and it has no
+/// CPU.
 const WAITING: u8 = 2;
 const SLEEPER: u8 = 1;
 
@@ -122,8 +123,8 @@ impl Guard {
         self.free_looks[me] += 1;
     }
 
-    /// `me` has acquired a mutual exclusion lock, although somebody asks for it perhaps. It may once, and each time that it has found
-    /// it free so often.
+    /// `me` has acquired a mutual exclusion lock, although somebody asks for it perhaps. It may once, and
+    /// each time that it has found it free so often.
     pub(super) fn heeds(&mut self, me: Ctx, looks: u32) -> Result<(), Failure> {
         if let Some(forbidder) = self.forbidder.filter(|&forbidder| forbidder != me) {
             self.despite[me] += 1;

@@ -1,4 +1,5 @@
-//! How long the first lock of a run is there: its last user destroys it, though others may be on their way out of it still.
+//! How long the first lock of a run is there: its last user destroys it, though others may be on their way
+//! out of it still.
 use super::super::Ctx;
 use super::super::chooser::{Set, bit};
 use super::super::plan::Plan;
@@ -48,7 +49,8 @@ impl Lifetime {
         self.users = users;
     }
 
-    /// `me`, which held the lock alone, has released it: whether it is the last one that uses it, and destroys it.
+    /// `me`, which held the lock alone, has released it: whether it is the last one that uses it, and
+    /// destroys it.
     pub(in super::super) fn is_last_user(&self, me: Ctx) -> bool {
         self.last_user == Some(me)
     }

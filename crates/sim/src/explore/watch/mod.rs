@@ -1,9 +1,9 @@
-//! What must hold of the locks of one run, looked at after each visible write: the word's table, who is inside, who
-//! overtook whom.
+//! What must hold of the locks of one run after each visible write: the word's table, exclusion, overtaking.
 //!
-//! A context queues when it changes the tail of a lock that it does not hold, or sets a pending bit. It acquires when it sets the locked byte or,
-//! where no byte tells (a ticket lock that is handed over), when it enters its section. Of reader-writer locks the contexts tell when they
-//! begin an acquisition, and when they are in.
+//! A context queues when it changes the tail of a lock that it does not hold, or sets a pending bit. It
+//! acquires when it sets the locked byte or, where no byte tells (a ticket lock that is handed over), when it
+//! enters its section. Of reader-writer locks the contexts tell when they begin an acquisition, and when they
+//! are in.
 mod guard;
 mod lifetime;
 mod locks;
@@ -103,11 +103,11 @@ impl Watch {
                 says => says,
             },
             late_marks: match subject.stated.second_byte {
-                // Who gives up may come too late to tell a release of it. That it asks for the lock, it has to take back.
+                // Who gives up may come too late to tell a release. That it asks for the lock, it takes back.
                 SecondByte::AsksNewcomers { bit, .. } if plan.faults.has(Fault::Timed) => !bit,
                 _ => 0,
             },
-            // The first bit makes a release rouse somebody: who gives up and cannot have the barrier may set it too late.
+            // The first bit makes a release rouse somebody: who gives up without a barrier may set it late.
             late_in_line: u8::from(plan.faults.has(Fault::NoBarrier) && plan.faults.has(Fault::Tries)),
             free: 0,
             asks: subject.asks(),
@@ -191,7 +191,7 @@ impl Watch {
         (offset / LOCK_BYTES < self.guards.len()).then_some((offset / LOCK_BYTES, offset % LOCK_BYTES))
     }
 
-    /// `me`, so many handlers deep, has read `value` in a cell. What a handler sees is nothing to the waiter that it interrupted.
+    /// `me`, so many handlers deep, has read `value` in a cell. The waiter that it interrupted has not.
     #[inline]
     pub(super) fn read(&mut self, me: Ctx, level: u8, address: usize, value: u64) {
         let asks_newcomers = matches!(self.second_byte, SecondByte::AsksNewcomers { .. });
@@ -308,7 +308,7 @@ impl Watch {
         let level = level_of(lock);
         let nodeless = self.nodeless[me] & 1 << level != 0;
         self.nodeless[me] &= !(1 << level);
-        // Tries, and those that take the lock for a moment to rouse somebody, pass whoever waits for the default lock.
+        // Tries, and those that take the default lock for a moment to rouse somebody, pass its waiters.
         let is_free = self.tail == Tail::Waits && self.free & bit(me) != 0;
         guard.came_by_itself = !nodeless && !is_free && position.is_none();
         guard.may_pass = nodeless || is_free;
@@ -394,7 +394,7 @@ impl Watch {
     }
 }
 
-/// The level of nesting at which a lock is waited for: the first two are for contexts, then there is one for each level of handlers.
+/// The level of nesting at which a lock is waited for: two for contexts, one for each level of handlers.
 fn level_of(lock: usize) -> u8 {
     lock.saturating_sub(1) as u8
 }

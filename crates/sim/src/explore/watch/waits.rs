@@ -18,7 +18,8 @@ impl Watch {
         self.guards[lock].queue.retain(|&waiter| waiter != me);
     }
 
-    /// `me` waits in the place of somebody that has given up: behind whoever queues, for the lock that it came for last.
+    /// `me` waits in the place of somebody that has given up: behind whoever queues, for the lock that it
+    /// came for last.
     pub(in super::super) fn takes_over(&mut self, me: Ctx) {
         if let Some(guard) = self.came_for(me) {
             guard.gone &= !bit(me);
@@ -46,7 +47,8 @@ impl Watch {
         guard.busy = if busy { guard.busy | bit(me) } else { guard.busy & !bit(me) };
     }
 
-    /// A lock whose waits lease nodes, that nobody holds, and at which nobody is about to do anything but `asleep`, one of whom waits for it.
+    /// A lock whose waits lease nodes, that nobody holds, and at which nobody is about to do anything but
+    /// `asleep`, one of whom waits for it.
     pub(in super::super) fn slept_at(&self, asleep: Set) -> Option<(usize, Ctx)> {
         if self.tail != Tail::Waits {
             return None;

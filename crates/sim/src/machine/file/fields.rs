@@ -89,7 +89,8 @@ macro_rules! fields {
     };
 }
 
-/// The fields, in the order in which they are written. A scheduler comes before its parameters, and sockets before hops.
+/// The fields, in the order in which they are written. A scheduler comes before its parameters, and sockets
+/// before hops.
 pub(super) const FIELDS: &[Field] = fields! {
     "name" Name, Text |m| Some(&mut m.name);
     "The machine's name on command lines."

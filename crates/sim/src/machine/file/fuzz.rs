@@ -1,4 +1,5 @@
-//! Files that somebody or something spoiled: whatever the text, there is a machine that can be simulated, or one line.
+//! Files that somebody or something spoiled: whatever the text, there is a machine that can be simulated, or
+//! one line.
 use super::{MachineFile, apply_set, read, read_with, write};
 use crate::machine::{SchedulerKind, Topology, library};
 

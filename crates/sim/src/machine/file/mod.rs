@@ -1,6 +1,8 @@
-//! Machines as TOML files: reading with refusals that name line, field and range, replacing single fields, writing.
+//! Machines as TOML files: reading with refusals that name line, field and range, replacing single fields,
+//! writing.
 //!
-//! The fields and their ranges are data, in `fields.rs`; reading, writing, `--set` and the documentation all go by that table.
+//! The fields and their ranges are data, in `fields.rs`; reading, writing, `--set` and the documentation all
+//! go by that table.
 mod check;
 mod fields;
 mod kind;
@@ -52,8 +54,8 @@ impl MachineFile {
         })
     }
 
-    /// Says where the number of a field comes from, in place of what was said before. What a file can not hold of `text` (it is a
-    /// line of ASCII characters) becomes question marks.
+    /// Says where the number of a field comes from, in place of what was said before. What a file can not
+    /// hold of `text` (it is a line of ASCII characters) becomes question marks.
     pub fn set_source(&mut self, path: &str, evidence: Evidence, text: &str) {
         let kept = |c: char| if (' '..='~').contains(&c) { c } else { '?' };
         let room = kind::LONGEST_TEXT - evidence.word().len() - ": ".len();
@@ -77,7 +79,8 @@ pub fn unsourced(file: &MachineFile) -> impl Iterator<Item = &'static str> {
     costs.filter(|path| file.source_of(path).is_none())
 }
 
-/// The paths of the fields that are one number, a time or per cent: those a fit can vary and a calibration can measure.
+/// The paths of the fields that are one number, a time or per cent: those a fit can vary and a calibration
+/// can measure.
 pub fn number_fields() -> impl Iterator<Item = &'static str> {
     fields::FIELDS.iter().filter(|field| field.is_number()).map(|field| field.path)
 }
@@ -92,8 +95,8 @@ pub fn number(machine: &Machine, path: &str) -> Option<f64> {
     }
 }
 
-/// Sets the number of a field, in nanoseconds or per cent, to the nearest value that it can have; false if the machine has
-/// no such field or the number is none.
+/// Sets the number of a field, in nanoseconds or per cent, to the nearest value that it can have; false if
+/// the machine has no such field or the number is none.
 #[must_use]
 pub fn set_number(machine: &mut Machine, path: &str, value: f64) -> bool {
     let Some(field) = field(path).filter(|field| field.is_number() && !value.is_nan()) else { return false };

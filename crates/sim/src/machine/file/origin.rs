@@ -47,7 +47,8 @@ impl fmt::Display for Evidence {
 /// Where the number of a field comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The field's path, or a table's path and `.others` for all fields in and below it that have no source of their own.
+    /// The field's path, or a table's path and `.others` for all fields in and below it that have no source
+    /// of their own.
     pub field: String,
     /// What it rests on.
     pub evidence: Evidence,

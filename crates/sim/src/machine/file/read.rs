@@ -19,8 +19,9 @@ pub fn read(text: &str, file_name: &str) -> Result<MachineFile, FileError> {
     read_with::<&str>(text, file_name, &[])
 }
 
-/// The same with fields replaced: each of `sets` is `KEY=VALUE` with the key as in the file (`memory.remote-dirty=120`). The
-/// result is checked with all of them in place. A replaced number's source becomes [`Evidence::Set`].
+/// The same with fields replaced: each of `sets` is `KEY=VALUE` with the key as in the file
+/// (`memory.remote-dirty=120`). The result is checked with all of them in place. A replaced number's source
+/// becomes [`Evidence::Set`].
 pub fn read_with<S: AsRef<str>>(text: &str, file_name: &str, sets: &[S]) -> Result<MachineFile, FileError> {
     let mut document = Document::parse(text, file_name)?;
     for assignment in sets {
@@ -36,8 +37,8 @@ pub fn apply_set(machine: &MachineFile, assignment: &str) -> Result<MachineFile,
     read_with(&write(machine), &machine.machine.name, &[assignment])
 }
 
-/// Where a source or prior belongs in the order of the fields; a table's `others` come behind the fields of that table, since
-/// a table is written in one piece.
+/// Where a source or prior belongs in the order of the fields; a table's `others` come behind the fields of
+/// that table, since a table is written in one piece.
 pub(super) fn rank(path: &str) -> usize {
     let (table, name) = path.rsplit_once('.').unwrap_or(("", path));
     let others = name == OTHERS;

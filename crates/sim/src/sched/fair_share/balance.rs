@@ -11,9 +11,10 @@ const CACHE_HOT: Time = 500 * US;
 const CPUS_PER_ROTATION: usize = 16;
 
 impl FairShareScheduler {
-    /// Evens out queue lengths, first within groups, then within sockets, then over the machine. Queues whose lengths differ
-    /// by two or more always move somebody. Among lengths that differ by one a few random pairs do, unless who would move
-    /// is cache hot: three contexts on two CPUs thus take turns at having a CPU for themselves.
+    /// Evens out queue lengths, first within groups, then within sockets, then over the machine. Queues whose
+    /// lengths differ by two or more always move somebody. Among lengths that differ by one a few random
+    /// pairs do, unless who would move is cache hot: three contexts on two CPUs thus take turns at having a
+    /// CPU for themselves.
     pub(super) fn balance(&mut self, now: Time, work: &mut Housekeeping) {
         let mut touched = BTreeSet::new();
         if !self.is_even() {
@@ -72,7 +73,8 @@ impl FairShareScheduler {
         }
     }
 
-    /// Somebody who waits for `pcpu`, at random but preferring those that are not cache hot. Looks at the whole queue.
+    /// Somebody who waits for `pcpu`, at random but preferring those that are not cache hot. Looks at the
+    /// whole queue.
     fn candidate(&mut self, pcpu: Pcpu, now: Time) -> Option<Entry> {
         let count = self.queues[pcpu].waiting.len();
         if count == 0 {
@@ -89,8 +91,8 @@ impl FairShareScheduler {
         ran_until.is_some_and(|time| now - time < CACHE_HOT)
     }
 
-    /// Gives `pcpu`, which has nothing to do, the one who goes next where too many are, as near as possible. Cache hot or
-    /// not: an idle CPU is worse.
+    /// Gives `pcpu`, which has nothing to do, the one who goes next where too many are, as near as possible.
+    /// Cache hot or not: an idle CPU is worse.
     pub(super) fn pull(&mut self, pcpu: Pcpu, now: Time) {
         // What waits for the budget's next period cannot run here either.
         if self.bandwidth.as_ref().is_some_and(super::Bandwidth::is_exhausted) {
@@ -103,7 +105,8 @@ impl FairShareScheduler {
         }
     }
 
-    /// Moves who waits in one queue to another, as far behind its new neighbours as it was behind its old ones.
+    /// Moves who waits in one queue to another, as far behind its new neighbours as it was behind its old
+    /// ones.
     fn migrate(&mut self, entry: &Entry, from: Pcpu, to: Pcpu, now: Time) {
         self.settle(from, now);
         self.settle(to, now);

@@ -1,7 +1,8 @@
 //! Equal shares by virtual run time, as Linux gives them to threads and KVM to vCPUs.
 //!
-//! Each CPU runs whoever of its queue has run least so far. CFS orders by virtual run time and EEVDF by deadlines, but with
-//! equal weights and slices both come to the same turns; where they differ, this is said below.
+//! Each CPU runs whoever of its queue has run least so far. CFS orders by virtual run time and EEVDF by
+//! deadlines, but with equal weights and slices both come to the same turns; where they differ, this is said
+//! below.
 mod balance;
 mod quota;
 mod run_queue;
@@ -103,7 +104,8 @@ impl FairShareScheduler {
         }
     }
 
-    /// When the engine is to ask about what runs on `pcpu`, which is settled; `None`: then as it was told last.
+    /// When the engine is to ask about what runs on `pcpu`, which is settled; `None`: then as it was told
+    /// last.
     fn new_deadline(&mut self, pcpu: Pcpu, now: Time) -> Option<Time> {
         let queue = &self.queues[pcpu];
         let running = queue.running.as_ref()?;
@@ -119,9 +121,10 @@ impl FairShareScheduler {
         (time != asked_at).then_some(time)
     }
 
-    /// Where somebody who led its old queue's floor by `lead` stands in the queue of `pcpu`. A sleeper gets credit for half a
-    /// slice at most (CFS's gentle fair sleepers; with EEVDF's lag it is a slice): enough to go first soon, too little to
-    /// keep others off. Nobody starts further behind than two slices either, so that what happened elsewhere is forgotten.
+    /// Where somebody who led its old queue's floor by `lead` stands in the queue of `pcpu`. A sleeper gets
+    /// credit for half a slice at most (CFS's gentle fair sleepers; with EEVDF's lag it is a slice): enough
+    /// to go first soon, too little to keep others off. Nobody starts further behind than two slices either,
+    /// so that what happened elsewhere is forgotten.
     fn placed(&self, pcpu: Pcpu, lead: Virtual) -> Virtual {
         let slice = self.slice.cast_signed();
         self.queues[pcpu].floor + lead.clamp(-slice / 2, 2 * slice)
@@ -129,7 +132,8 @@ impl FairShareScheduler {
 
     fn enqueue(&mut self, vcpu: Vcpu, pcpu: Pcpu, vruntime: Virtual, now: Time) {
         if self.queues[pcpu].waiting.is_empty() {
-            // EEVDF renews the slice of who runs alone, so a newcomer waits for what is left of the current one.
+            // EEVDF renews the slice of who runs alone, so a newcomer waits for what is left of the current
+            // one.
             self.renew_slice(pcpu, now);
         }
         self.sequence += 1;
@@ -140,9 +144,9 @@ impl FairShareScheduler {
         self.queues[pcpu].waiting.insert(Entry { vruntime, sequence: self.sequence, vcpu });
     }
 
-    /// The CPU for a context that ran last on `home` and is woken from `waker`. An idle one if wake-ups look for one. If
-    /// there is none, Linux takes the waker's (`wake_affine`: they share data); the comparison of loads keeps one waker from
-    /// collecting everybody.
+    /// The CPU for a context that ran last on `home` and is woken from `waker`. An idle one if wake-ups look
+    /// for one. If there is none, Linux takes the waker's (`wake_affine`: they share data); the comparison of
+    /// loads keeps one waker from collecting everybody.
     fn place(&self, home: Pcpu, waker: Option<Pcpu>, now: Time) -> Pcpu {
         // At the start everybody begins where they were dealt: evenly.
         if now == 0 || !self.parameters.wake_to_idle {
@@ -182,13 +186,14 @@ impl Scheduler for FairShareScheduler {
         self.contexts[running.vcpu].ran_until = Some(now);
         match why {
             Leave::Preempted => {
-                // Interrupts, softirqs and accounting make turns unequal. With exactly equal ones the queue would keep the order
-                // in which contexts first ran for ever, which happens to be the order of a FIFO lock.
+                // Interrupts, softirqs and accounting make turns unequal. With exactly equal ones the queue
+                // would keep the order in which contexts first ran for ever, which happens to be the order of
+                // a FIFO lock.
                 let noise = self.random.below(TURN_NOISE).cast_signed();
                 self.enqueue(running.vcpu, pcpu, running.vruntime + noise, now);
             }
-            // It forfeits its claim on a turn before the others have had theirs, as with EEVDF. CFS let it keep it, and only
-            // skipped it once.
+            // It forfeits its claim on a turn before the others have had theirs, as with EEVDF. CFS let it
+            // keep it, and only skipped it once.
             Leave::Yielded => {
                 let vruntime = running.vruntime.max(queue.behind_all());
                 self.enqueue(running.vcpu, pcpu, vruntime, now);
@@ -215,8 +220,9 @@ impl Scheduler for FairShareScheduler {
                 return None;
             }
         }
-        // CFS and EEVDF, too, follow a directed yield only within bounds, or two vCPUs that yield to each other starve a third.
-        // Whom a directed yield named goes first only if the others are not much behind it, as with any wake-up.
+        // CFS and EEVDF, too, follow a directed yield only within bounds, or two vCPUs that yield to each
+        // other starve a third. Whom a directed yield named goes first only if the others are not much behind
+        // it, as with any wake-up.
         let lead = self.parameters.wake_preemption.unwrap_or(self.slice);
         let entry = self.queues[pcpu].take_next(lead.cast_signed())?;
         self.contexts[entry.vcpu].state = State::Running;

@@ -1,9 +1,10 @@
 //! A limit on the CPU time of all contexts together, as a cgroup's `cpu.max` sets one.
 //!
-//! Linux hands the budget of a period out to CPUs in portions of 5 ms, and so do we. A CPU that runs beyond its portion (it
-//! notices at the tick) pays the debt from its next one. At the end of a period idle CPUs give back all they have, and what
-//! running ones have left counts towards the next budget: in no period more is used than the budget and one tick for each
-//! CPU. (Linux since 5.4 lets them keep it on top, and so may exceed the budget in a single period.)
+//! Linux hands the budget of a period out to CPUs in portions of 5 ms, and so do we. A CPU that runs beyond
+//! its portion (it notices at the tick) pays the debt from its next one. At the end of a period idle CPUs
+//! give back all they have, and what running ones have left counts towards the next budget: in no period more
+//! is used than the budget and one tick for each CPU. (Linux since 5.4 lets them keep it on top, and so may
+//! exceed the budget in a single period.)
 use crate::machine::Quota;
 use crate::sched::Pcpu;
 use crate::time::{MS, Time};
@@ -21,7 +22,8 @@ pub(super) struct Bandwidth {
     pool: Time,
     /// What each CPU may still use; negative: what it owes.
     local: Vec<i64>,
-    /// CPUs that found nothing left, the one that waits longest first: when there is too little for all, they take turns.
+    /// CPUs that found nothing left, the one that waits longest first: when there is too little for all, they
+    /// take turns.
     throttled: Vec<Pcpu>,
     is_throttled: Vec<bool>,
     /// When the next period begins.
@@ -51,7 +53,8 @@ impl Bandwidth {
         self.pool == 0
     }
 
-    /// How long `pcpu` may run before it must be asked again, after taking a portion if it has none. 0: not at all.
+    /// How long `pcpu` may run before it must be asked again, after taking a portion if it has none. 0: not
+    /// at all.
     pub(super) fn grant(&mut self, pcpu: Pcpu) -> Time {
         let local = &mut self.local[pcpu];
         if *local <= 0 {
@@ -77,8 +80,8 @@ impl Bandwidth {
         }
     }
 
-    /// Begins the period in which `now` is. All CPUs are charged up to now; `runs` tells on which somebody runs. Returns
-    /// those that waited for it, in the order in which they are to choose.
+    /// Begins the period in which `now` is. All CPUs are charged up to now; `runs` tells on which somebody
+    /// runs. Returns those that waited for it, in the order in which they are to choose.
     pub(super) fn refill(&mut self, now: Time, runs: impl Fn(Pcpu) -> bool) -> Vec<Pcpu> {
         while self.refill_at <= now {
             self.refill_at += self.quota.period;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 /// Run time in picoseconds, meaningful only against others of the same queue.
 pub(super) type Virtual = i64;
 
-/// A context that waits. The order of the fields is the order of the queue; `sequence` keeps equals in the order of
-/// arrival.
+/// A context that waits. The order of the fields is the order of the queue; `sequence` keeps equals in the
+/// order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub(super) vruntime: Virtual,

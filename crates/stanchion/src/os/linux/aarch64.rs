@@ -1,7 +1,8 @@
 //! aarch64: its instructions, its thread pointer, and restartable sequences in its language.
 //!
-//! What a spinning thread does between two looks is ISB, which is how the language's spin hint comes out: YIELD does nothing on most processors.
-//! Read-modify-writes are single instructions (LSE) where the processor has them, which compiled code asks at run time.
+//! What a spinning thread does between two looks is ISB, which is how the language's spin hint comes out:
+//! YIELD does nothing on most processors. Read-modify-writes are single instructions (LSE) where the
+//! processor has them, which compiled code asks at run time.
 use super::places::rseq_offset;
 
 /// The kernel has no `getcpu` without a system call.
@@ -47,14 +48,16 @@ pub(crate) fn ticks_are_steady() -> bool {
 #[inline(always)]
 pub(crate) unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, marks: u8) -> u8 {
     let mark: u32;
-    // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel takes it away when it
-    // interrupts the thread elsewhere, so it is there from last time more often than not: the sequence begins with a look whether it is,
-    // and ends with the store. When it is started over, it is from the beginning. What is seldom done stands in a subsection, at the end of the
-    // function's own section: conditional branches reach no further than 1 MB.
+    // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel
+    // takes it away when it interrupts the thread elsewhere, so it is there from last time more often than
+    // not: the sequence begins with a look whether it is, and ends with the store. When it is started over,
+    // it is from the beginning. What is seldom done stands in a subsection, at the end of the function's own
+    // section: conditional branches reach no further than 1 MB.
     //
-    // SAFETY: the caller's promise. The area is there (`register_restarts` asked for it), and the descriptor follows the kernel's interface:
-    // version and flags, start, length, where to go on; in front of which stands the signature that glibc registers with on this architecture
-    // (BRK #0x45e0). The store is a release.
+    // SAFETY: the caller's promise. The area is there (`register_restarts` asked for it), and the descriptor
+    // follows the kernel's interface: version and flags, start, length, where to go on; in front of which
+    // stands the signature that glibc registers with on this architecture (BRK #0x45e0). The store is a
+    // release.
     unsafe {
         core::arch::asm!(
             ".pushsection __rseq_cs, \"aw\"",

@@ -48,7 +48,8 @@ pub(crate) fn wake_at_in_any_process(address: *const AtomicU32) {
 }
 
 fn wake_one(address: *const AtomicU32, operation: c_int) {
-    // SAFETY: the system call takes the address as a number and reads nothing there. `errno` is this thread's own.
+    // SAFETY: the system call takes the address as a number and reads nothing there. `errno` is this thread's
+    // own.
     unsafe {
         let errno = libc::__errno_location();
         let before = errno.read();

@@ -5,7 +5,8 @@ use rustix::thread::{MembarrierCommand, membarrier as command};
 
 pub(crate) fn map(bytes: usize, sparse: bool) -> Option<NonNull<u8>> {
     let flags = if sparse { MapFlags::PRIVATE | MapFlags::NORESERVE } else { MapFlags::PRIVATE };
-    // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory that anybody has.
+    // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory that anybody
+    // has.
     let fresh = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags) };
     NonNull::new(fresh.ok()?.cast())
 }
@@ -23,7 +24,8 @@ pub(crate) unsafe fn unmap(memory: NonNull<u8>, bytes: usize) {
 ///
 /// It is all that one call of [`map`] returned.
 pub(crate) unsafe fn wipe_on_fork(memory: NonNull<u8>, bytes: usize) {
-    // SAFETY: a whole mapping, by the caller's promise; this process goes on with what is in it. Failing is a kernel that does not know the advice.
+    // SAFETY: a whole mapping, by the caller's promise; this process goes on with what is in it. Failing is a
+    // kernel that does not know the advice.
     let _ = unsafe { madvise(memory.as_ptr().cast(), bytes, Advice::LinuxWipeOnFork) };
 }
 
@@ -35,7 +37,8 @@ pub(crate) fn membarrier() -> bool {
     command(MembarrierCommand::PrivateExpedited).is_ok()
 }
 
-/// The sequence for aarch64 has run nowhere yet: emulation of user programs has no restartable sequences. So nobody uses it there.
+/// The sequence for aarch64 has run nowhere yet: emulation of user programs has no restartable sequences. So
+/// nobody uses it there.
 pub(crate) fn register_restarts() -> bool {
     cfg!(target_arch = "x86_64")
         && super::cpu_is_at_hand()

@@ -23,8 +23,9 @@ pub(crate) use time::{prepare_clock, sleep, time};
 /// Has a function called when the program is loaded, before there are threads.
 macro_rules! at_load {
     ($function:path) => {
-        // SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's calling convention; the function
-        // is one of those, and needs nothing that is set up later than that.
+        // SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with
+        // C's calling convention; the function is one of those, and needs nothing that is set up later than
+        // that.
         #[used]
         #[unsafe(link_section = ".init_array")]
         static AT_LOAD: extern "C" fn() = $function;

@@ -1,8 +1,9 @@
 //! Where threads run: CPUs, and the NUMA nodes that those belong to.
 //!
-//! glibc registers a *restartable sequences* area for each thread, in which the kernel keeps the number of the CPU that
-//! the thread runs on; reading it costs one load. Where there is none (another C library, an emulator, a checker), the vDSO answers more slowly on
-//! some architectures. On others it would take a system call, which is too much for a loop that waits: there the CPU is unknown.
+//! glibc registers a *restartable sequences* area for each thread, in which the kernel keeps the number of
+//! the CPU that the thread runs on; reading it costs one load. Where there is none (another C library, an
+//! emulator, a checker), the vDSO answers more slowly on some architectures. On others it would take a system
+//! call, which is too much for a loop that waits: there the CPU is unknown.
 use super::processor::{HAS_VDSO_CPU, thread_pointer};
 use core::sync::atomic::{AtomicIsize, Ordering};
 use rustix::fs::{Mode, OFlags};
@@ -31,8 +32,9 @@ pub(crate) fn cpu() -> Option<u32> {
                 reason = "the area is 32-byte aligned by the kernel's interface"
             )]
             let cpu_id = area.wrapping_byte_offset(CPU_ID).cast::<u32>();
-            // SAFETY: glibc says (non-zero `__rseq_size`) that each thread's area is registered at this offset from its
-            // thread pointer; it lives as long as the thread, and the kernel writes it only while this thread is not running.
+            // SAFETY: glibc says (non-zero `__rseq_size`) that each thread's area is registered at this
+            // offset from its thread pointer; it lives as long as the thread, and the kernel writes it only
+            // while this thread is not running.
             Some(unsafe { cpu_id.read_volatile() })
         }
     }
@@ -72,7 +74,8 @@ fn find_rseq() -> Option<isize> {
     unsafe { (size.read() > 0).then(|| offset.read()) }
 }
 
-/// Control blocks of threads are further apart than 64 bytes, and all within 128 GB but for those of odd programs.
+/// Control blocks of threads are further apart than 64 bytes, and all within 128 GB but for those of odd
+/// programs.
 #[inline]
 pub(crate) fn some_number() -> u32 {
     (thread_pointer().addr() >> 6) as u32 | 1

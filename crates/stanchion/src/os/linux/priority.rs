@@ -7,10 +7,11 @@ const DEADLINE: u8 = 100;
 
 /// 0 for a thread that is of no real-time class, 1 to 99 as for `SCHED_FIFO` and `SCHED_RR`, [`DEADLINE`].
 ///
-/// One system call, and a second one for a thread of a real-time class: to be called before a sleep, and at no other time. A system that refuses to
-/// tell has no such threads. Leaves `errno` alone.
+/// One system call, and a second one for a thread of a real-time class: to be called before a sleep, and at
+/// no other time. A system that refuses to tell has no such threads. Leaves `errno` alone.
 pub(crate) fn of_caller() -> u8 {
-    // SAFETY: the calls write nothing but the parameter, which is ours, and `errno`, which is this thread's own; 0 is the calling thread.
+    // SAFETY: the calls write nothing but the parameter, which is ours, and `errno`, which is this thread's
+    // own; 0 is the calling thread.
     unsafe {
         let errno = libc::__errno_location();
         let before = errno.read();

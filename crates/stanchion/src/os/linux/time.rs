@@ -13,7 +13,8 @@ pub(crate) fn time(clock: Clock) -> (i64, u32) {
     (time.tv_sec, time.tv_nsec as u32)
 }
 
-/// rustix looks for the kernel's clock by `dlsym` at the first use, which would wait for a thread that is inside `dlopen`.
+/// rustix looks for the kernel's clock by `dlsym` at the first use, which would wait for a thread that is
+/// inside `dlopen`.
 pub(crate) fn prepare_clock() {
     time(Clock::Monotonic);
 }

@@ -17,8 +17,9 @@ pub(super) fn thread_pointer() -> *const u8 {
 
 #[inline(always)]
 pub(crate) fn prefetch_write(address: *const u8) {
-    // SAFETY: a prefetch is a hint without architectural effect, valid for any address; a processor without the instruction does nothing.
-    // The intrinsic of that name asks for the line to read only, unless the target is known to have the instruction.
+    // SAFETY: a prefetch is a hint without architectural effect, valid for any address; a processor without
+    // the instruction does nothing. The intrinsic of that name asks for the line to read only, unless the
+    // target is known to have the instruction.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
@@ -44,13 +45,14 @@ pub(crate) fn ticks_are_steady() -> bool {
 #[inline(always)]
 pub(crate) unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, marks: u8) -> u8 {
     let mark: u32;
-    // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel takes it away when it
-    // interrupts the thread elsewhere, so it is there from last time more often than not: the sequence begins with a look whether it is,
-    // and ends with the store. When it is started over, it is from the beginning.
+    // The address of the descriptor stands where the kernel looks for it, 8 bytes into the area. The kernel
+    // takes it away when it interrupts the thread elsewhere, so it is there from last time more often than
+    // not: the sequence begins with a look whether it is, and ends with the store. When it is started over,
+    // it is from the beginning.
     //
-    // SAFETY: the caller's promise. The area is there (`register_restarts` asked for it), and the descriptor follows the kernel's interface:
-    // version and flags, start, length, where to go on; in front of which stands the signature that glibc registers with. The store is a
-    // release on this architecture.
+    // SAFETY: the caller's promise. The area is there (`register_restarts` asked for it), and the descriptor
+    // follows the kernel's interface: version and flags, start, length, where to go on; in front of which
+    // stands the signature that glibc registers with. The store is a release on this architecture.
     unsafe {
         core::arch::asm!(
             ".pushsection __rseq_cs, \"aw\"",

@@ -1,4 +1,5 @@
-//! Every reader-writer lock the benchmark knows: Stanchion's own in [`ours`], and peers, each in a small file and a row below.
+//! Every reader-writer lock the benchmark knows: Stanchion's own in [`ours`], and peers, each in a small file
+//! and a row below.
 /// Reading and writing by guards that the first field returns, in an implementation of
 /// [`RwContender`](super::contender::RwContender).
 macro_rules! by_guards {

@@ -1,4 +1,5 @@
-//! Stanchion's own reader-writer locks, as the catalogue has them, each with a form that counts lock events; and `percpu-rw-fenced`.
+//! Stanchion's own reader-writer locks, as the catalogue has them, each with a form that counts lock events;
+//! and `percpu-rw-fenced`.
 use crate::bench::contender::Kind;
 use crate::bench::rw::contender::{Memory, Row, RwContender};
 use core::marker::PhantomData;
@@ -7,8 +8,8 @@ use stanchion::lock;
 use stanchion::native::{Counted, force_fenced_release};
 use stanchion_family::catalogue::{self, Facts};
 
-/// What a lock needs beside itself. Lines of a class are numbered by thread in 1 MiB of address space, of which only touched pages are
-/// memory.
+/// What a lock needs beside itself. Lines of a class are numbered by thread in 1 MiB of address space, of
+/// which only touched pages are memory.
 const fn memory(facts: &Facts) -> Memory {
     Memory {
         heap_per_lock: 0,

@@ -11,14 +11,15 @@ use libc::{
     pthread_rwlockattr_setkind_np, pthread_rwlockattr_t,
 };
 
-/// `PTHREAD_RWLOCK_PREFER_READER_NP` and `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`, which `libc` has not for this target.
+/// `PTHREAD_RWLOCK_PREFER_READER_NP` and `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`, which `libc` has not
+/// for this target.
 const PREFER_READER: c_int = 0;
 const PREFER_WRITER_NONRECURSIVE: c_int = 2;
 
 struct Lock<const KIND: c_int>(UnsafeCell<pthread_rwlock_t>);
 
-// SAFETY: POSIX locks are made to be locked and unlocked by any thread through a shared address; the cell is touched by nothing
-// but those calls.
+// SAFETY: POSIX locks are made to be locked and unlocked by any thread through a shared address; the cell is
+// touched by nothing but those calls.
 unsafe impl<const KIND: c_int> Sync for Lock<KIND> {}
 
 impl<const KIND: c_int> Lock<KIND> {
@@ -42,8 +43,8 @@ impl<const KIND: c_int> Lock<KIND> {
 
     #[inline]
     fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        // SAFETY: the lock is initialised and has not moved since, because the worker keeps it in one allocation for the life
-        // of the process.
+        // SAFETY: the lock is initialised and has not moved since, because the worker keeps it in one
+        // allocation for the life of the process.
         let failed = unsafe { pthread_rwlock_rdlock(self.0.get()) };
         assert_eq!(failed, 0, "a read lock was refused");
         let result = critical();
@@ -54,8 +55,8 @@ impl<const KIND: c_int> Lock<KIND> {
 
     #[inline]
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        // SAFETY: the lock is initialised and has not moved since, because the worker keeps it in one allocation for the life
-        // of the process.
+        // SAFETY: the lock is initialised and has not moved since, because the worker keeps it in one
+        // allocation for the life of the process.
         let failed = unsafe { pthread_rwlock_wrlock(self.0.get()) };
         assert_eq!(failed, 0, "a write lock was refused");
         let result = critical();

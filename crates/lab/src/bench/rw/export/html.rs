@@ -1,4 +1,5 @@
-//! One self-contained page: the summary, plots and tables for each profile and mix, and where it all comes from.
+//! One self-contained page: the summary, plots and tables for each profile and mix, and where it all comes
+//! from.
 use crate::bench::cell::Profile;
 use crate::bench::contender::Kind;
 use crate::bench::export::html::{Section, colours, events, facts, head, locks, plain_tick, radios};
