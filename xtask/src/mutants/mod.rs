@@ -6,7 +6,7 @@
 //! says: then one of the two is not understood.
 //!
 //! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`]
-//! prints docs/mutants.md. What the verdict on a mutant [depends](depends) on is a number, which the
+//! prints docs/mutants.md. What the verdict on a mutant [`depends`] on is a number, which the
 //! [`record`] keeps of each that was killed: it need not be tried again until the number is another.
 mod code;
 mod depends;
