@@ -19,11 +19,11 @@
 //!
 //! - Fairness: a remote waiter waits at most for the threshold ([`Tunable::CnaThreshold`], 1 ms) longer than
 //!   in FIFO order, and the time of one section; then all remote waiters go first, in their order. Priority
-//!   waiters ([`Machine::is_priority`]) are never moved.
+//!   waiters ([`Machine::is_priority`](stanchion_core::Machine::is_priority)) are never moved.
 //! - Progress: as `qspin`: none while the holder or a waiter in front is preempted.
 //! - Memory: 4 bytes a lock, four nodes a context.
-//! - On a machine with one NUMA node ([`Machine::is_numa`]) it is `qspin`, but for three stores and two tests
-//!   a queueing.
+//! - On a machine with one NUMA node ([`Machine::is_numa`](stanchion_core::Machine::is_numa)) it is `qspin`,
+//!   but for three stores and two tests a queueing.
 //!
 //! # The queues
 //!

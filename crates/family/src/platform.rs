@@ -16,7 +16,8 @@ impl<P: Platform<Domain: FamilyDomain<P>>> FamilyPlatform for P {}
 
 /// The storage of all contexts of a world, and where sleeping heads are found.
 pub trait FamilyDomain<M: Machine> {
-    /// The storage of `cpu`, which must have been handed out by [`Machine::this_cpu`] at some time.
+    /// The storage of `cpu`, which must have been handed out by
+    /// [`Machine::this_cpu`] at some time.
     fn cpu(&self, cpu: CpuId) -> &PerCpu<M>;
 
     /// The spots at which sleeping heads of the lock at `address` are kicked.

@@ -18,8 +18,8 @@ pub trait Machine: FamilyPlatform {
     /// mix.
     fn emit(line: fmt::Arguments<'_>);
 
-    /// Halts this vCPU until the clock of [`stanchion_core::Machine::now`] shows `deadline`, or an earlier interrupt. May
-    /// return early.
+    /// Halts this vCPU until the clock of [`stanchion_core::Machine::now`] shows `deadline`, or an earlier
+    /// interrupt. May return early.
     fn halt_until(deadline: u64);
 
     /// From now on `handler` runs on this vCPU every `period_nanos`, in interrupt context, with interrupts

@@ -50,10 +50,11 @@ impl<L: ConstParavirtual> Raw<L> {
 /// # Safety
 ///
 /// Cells must be atomic with at least the orderings asked for, no two contexts may have the same number at a
-/// time, and [`Machine::with_domain`] must give every context the same storage. Fences, compiler barriers,
-/// and the pair of [`Machine::store_then_load`] and [`Machine::heavy_barrier`] must order what they say they
-/// order. A class of readers must give each number a cell of its own, show all cells that are not idle, and
-/// no number may change hands while its cell is not idle.
+/// time, and [`stanchion_core::Machine::with_domain`] must give every context the same storage. Fences,
+/// compiler barriers, and the pair of [`stanchion_core::Machine::store_then_load`] and
+/// [`stanchion_core::Machine::heavy_barrier`] must order what they say they order. A class of readers must
+/// give each number a cell of its own, show all cells that are not idle, and no number may change hands while
+/// its cell is not idle.
 pub unsafe trait SoundPlatform: Platform {}
 
 /// A lock that data may be entrusted to.

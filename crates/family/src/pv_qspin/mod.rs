@@ -18,7 +18,7 @@
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in
 //!   the locked byte. Here the head leaves its mark in the second byte and pays for the store-buffering pair
-//!   with [`heavy_barrier`](Platform::heavy_barrier) when it is about to sleep anyway.
+//!   with [`heavy_barrier`](stanchion_core::Machine::heavy_barrier) when it is about to sleep anyway.
 //! - **A spot instead of a hash table**: the mark is the index of the place where the head sleeps; see
 //!   [`spots`](crate::spots). A released lock is not written again, only read. The kernel's table
 //!   ([`Hashed`]) and a pointer in the lock ([`Pointed`], 8 bytes) are there to be measured against it
@@ -46,7 +46,8 @@
 //!   algorithm's, in the kernel, too.
 //! - Memory: 4 bytes a lock (8 with [`Pointed`]); a context that ever waited has four nodes of 16 bytes.
 //! - A lock made by [`without_paravirt`](Paravirtual::without_paravirt), and every lock where
-//!   [`Machine::paravirt`] says no, spins in FIFO order instead of halting.
+//!   [`Machine::paravirt`](stanchion_core::Machine::paravirt) says no, spins in FIFO order instead of
+//!   halting.
 //! - Wake-ups: at most one kick for each time a head halts, and one for each waiter that is kicked ahead.
 //! - After a release the lock's second byte is read again: **the lock's memory must stay readable until
 //!   `release` returns**, also when another context may already destroy it. Safe Rust sees to that.
@@ -97,10 +98,10 @@
 //!
 //! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark (V9), heavy barrier,
 //! look at the lock (V10) against store the lock, look at the mark (V4, inside
-//! [`store_then_load`](Platform::store_then_load)), which also shows the place behind the mark to a release
-//! that the head has not seen. For a holder that follows the queue from the mark it is V9 against R4. Queue:
-//! as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V12, V39 and V40; the place
-//! that an owner took for a sleeping head: V17 against V14.
+//! [`store_then_load`](stanchion_core::Machine::store_then_load)), which also shows the place behind the mark
+//! to a release that the head has not seen. For a holder that follows the queue from the mark it is V9
+//! against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V12, V39 and
+//! V40; the place that an owner took for a sleeping head: V17 against V14.
 mod kick_ahead;
 mod newcomer;
 mod policy;

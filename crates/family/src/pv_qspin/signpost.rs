@@ -14,8 +14,8 @@
 //!
 //! A release that misses the place behind a mark, or finds an old one, does no harm: if it is the one that
 //! must kick, the head has not seen it from behind its heavy barrier, and then it sees all that the head did
-//! before ([`Machine::store_then_load`]). A *holder* that follows the queue from a mark must see the place
-//! behind that mark, and reads it with acquire (R4).
+//! before ([`Machine::store_then_load`](stanchion_core::Machine::store_then_load)). A *holder* that follows
+//! the queue from a mark must see the place behind that mark, and reads it with acquire (R4).
 use super::word::SLOW;
 use crate::heads::HeadIndex;
 use crate::platform::FamilyDomain;
