@@ -130,8 +130,7 @@ impl<L: RawLock<Platform = Sim>> Scene<L> {
 }
 
 /// For how many nanoseconds the lock was free though somebody that ran wanted it, and how often a waiter that
-/// had asked for it lost its CPU. Rule 4 of the default lock is off: by it, who runs leaves the lock to an
-/// heir without a CPU. Its spins are long, and stay so: an heir asks for as long as it spins.
+/// had asked for it lost its CPU. Spins are long, and stay so: an heir asks for as long as it spins.
 fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
     let scenes = (1..=3).map(|seed| {
         let scene = Arc::new(Scene::<L>::new(catalogue::mutex(name).stated.second_byte, holds));
@@ -142,7 +141,7 @@ fn idle<L: RawLock<Platform = Sim>>(name: &str, holds: u32) -> (u64, u32) {
         run_contexts_tuned(
             &machine(),
             seed,
-            &[(Tunable::HandOver, 0), (Tunable::Adapt, 0), (Tunable::SpinNanos, 20_000)],
+            &[(Tunable::Adapt, 0), (Tunable::SpinNanos, 20_000)],
             contexts.collect(),
         )
         .expect("the scene comes to its end");
