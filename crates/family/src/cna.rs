@@ -9,11 +9,10 @@
 //!
 //! # Provenance
 //!
-//! Dice and Kogan's CNA in the form announced for the Linux kernel (version 15, 2021), described in
-//! `reference/algorithms.md` section 9. What differs, and why: nodes name each other by 16-bit code, so the
-//! secondary queue's last node travels in a cell of its own beside the state, and not in the state; the word
-//! is three atomics, as in [`qspin`](crate::qspin), with which this lock shares all but the order of its
-//! queue.
+//! Dice and Kogan's CNA in the form announced for the Linux kernel (Alex Kogan, version 15, 2021). What
+//! differs, and why: nodes name each other by 16-bit code, so the secondary queue's last node travels in a
+//! cell of its own beside the state, and not in the state; the word is three atomics, as in
+//! [`qspin`](crate::qspin), with which this lock shares all but the order of its queue.
 //!
 //! # Properties
 //!

@@ -8,8 +8,8 @@
 //!
 //! # Provenance
 //!
-//! The "simple spinlock" of 64-bit powerpc, the baseline of the 2020 announcement of queued spin locks there;
-//! described in `reference/algorithms.md` section 8.1. What differs, and why: a context may have no number
+//! The "simple spinlock" of 64-bit powerpc, the baseline of the 2020 announcement of queued spin locks there
+//! (Nick Piggin). What differs, and why: a context may have no number
 //! here, so there is an owner that nobody knows. Lowering the priority of an SMT thread is the world's spin
 //! hint.
 //!

@@ -8,7 +8,7 @@
 //!
 //! # Provenance
 //!
-//! The Linux kernel's queued spin lock, described in `reference/algorithms.md` section 1. What differs, and
+//! The Linux kernel's queued spin lock (Waiman Long and Peter Zijlstra, Linux 4.2, 2015). What differs, and
 //! why: the kernel's word is accessed as 8, 16 and 32 bits at the same place; here it is **three separate
 //! atomics**, each accessed at its own size only, because mixed sizes are undefined in Rust, inexpressible in
 //! a model checker, and slow (a wide compare-exchange right after a byte store defeats store forwarding).

@@ -7,7 +7,7 @@
 //!
 //! # Provenance
 //!
-//! Xen's `rwlock_t` of 2015, described in `reference/algorithms.md` section 7.8: a reader adds itself unless
+//! Xen's `rwlock_t` of 2015: a reader adds itself unless
 //! the flag is set; a writer sets the flag and then waits for the readers to leave. A reader that must not
 //! wait joins others that a writer waits for.
 //!

@@ -10,11 +10,10 @@
 //!
 //! # Provenance
 //!
-//! The queued unfair lock of the 2015 paravirtual series, described in `reference/algorithms.md` section 4
-//! from its author's implementation of 2014. What differs, and why: the byte and the tail are two atomics. A
-//! claim takes the byte alone and leaves the queue after it, which is what the original does, too, whenever
-//! somebody stands behind; so one way is left instead of two. Nodes name each other by code, so the
-//! predecessor and its tail code are one field.
+//! The queued unfair lock of the paravirtual series (Waiman Long, 2015, v2). What differs, and why: the byte
+//! and the tail are two atomics. A claim takes the byte alone and leaves the queue after it, which is what
+//! the original does, too, whenever somebody stands behind; so one way is left instead of two. Nodes name
+//! each other by code, so the predecessor and its tail code are one field.
 //!
 //! # Properties
 //!

@@ -8,7 +8,7 @@
 //!
 //! # Provenance
 //!
-//! The paravirtual spin lock of Xen guests (2008), as `reference/algorithms.md` section 5 describes it, with
+//! The paravirtual spin lock of Xen guests (Jeremy Fitzhardinge, Linux 2d9e1e2f58, 2008), with
 //! the two fixes of its first year: the full fence in the release, and saving what an interrupted wait had
 //! said. What differs, and why:
 //!

@@ -8,10 +8,9 @@
 //!
 //! # Provenance
 //!
-//! The per-CPU reader-writer lock of Xen, version 6 of the announcement, as `reference/algorithms.md` section
-//! 7 describes it. A *class* ([`ReaderClass`]) has one cell for each context, which says which one lock of
-//! the class the context reads; further locks of the class go through their base locks. What differs, and
-//! why:
+//! The per-CPU reader-writer lock of Xen, version 6 of the announcement (Malcolm Crossley, 2016). A *class*
+//! ([`ReaderClass`]) has one cell for each context, which says which one lock of the class the context reads;
+//! further locks of the class go through their base locks. What differs, and why:
 //!
 //! - **The reader's fence is a compiler barrier** where the world has an asymmetric one, as long as writers
 //!   are rare (`gate.rs`).

@@ -8,8 +8,8 @@
 //!
 //! # Provenance
 //!
-//! The Linux kernel's queued rwlock in its form since 4.15, as `reference/algorithms.md` section 8.3
-//! describes it, over any spin lock of this crate as its queue. What differs, and why:
+//! The Linux kernel's queued rwlock in its form since 4.15 (Waiman Long), over any spin lock of this crate as
+//! its queue. What differs, and why:
 //!
 //! - **The head halts**, too, after a while: it leaves its number in the word, where a release, which is one
 //!   read-modify-write, finds it. Nothing of the lock is read after that, so a lock may be destroyed by

@@ -9,8 +9,8 @@
 //!
 //! # Provenance
 //!
-//! The native queued spin lock of 64-bit powerpc (2022), described in `reference/algorithms.md` section 8.4,
-//! which replaced the port announced in 2020. What differs, and why:
+//! The native queued spin lock of 64-bit powerpc (Nick Piggin, Linux 6.2, 2022), which replaced the port
+//! announced in 2020. What differs, and why:
 //! - The word is two halves, each an atomic of its own, because mixed sizes are not to be had. What the
 //!   original does by one load-linked/store-conditional of 32 bits takes two steps here; the price is stated
 //!   below.

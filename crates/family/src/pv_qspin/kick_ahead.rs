@@ -8,9 +8,9 @@
 //! asleep; nothing is lost, because the kick is on its way.
 //!
 //! A state of its own, and not WAIT, because a waiter that finds itself head after a halt must know whether
-//! the owner in front has taken a place for it (it was HALTED) or not (it was ROUSED). Taking it to WAIT was
-//! our first form, after the construction of `reference/algorithms.md` 3.1: the schedule explorer showed
-//! within ten schedules that the waiter then waits for ever for a place that nobody will tell it.
+//! the owner in front has taken a place for it (it was HALTED) or not (it was ROUSED). With WAIT the
+//! waiter would wait for ever for a place that nobody tells it, as the schedule explorer shows within ten
+//! schedules.
 use super::waiter::{HALTED, ROUSED};
 use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
 use super::{PvQSpinLock, Signpost, WaitPolicy};

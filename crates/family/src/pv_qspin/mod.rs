@@ -9,11 +9,11 @@
 //!
 //! # Provenance
 //!
-//! The paravirtual queued spin lock of the Linux kernel as `reference/algorithms.md` sections 2 and 3
-//! describe it. Each patch of the 2015 series is a policy (`policy.rs`), so that the series can be rebuilt
-//! step by step: [`EagerKick`] (before it), [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its
-//! merged form [`WaitEarlySampled`], [`FirstPends`], [`Patched`] (all of it); POWER's form is [`Conferring`].
-//! [`Merged`], the default, is that of 4.15. What differs from what was announced, and why:
+//! The paravirtual queued spin lock of the Linux kernel (Waiman Long, 4.2 to 4.15). Each patch of the 2015
+//! series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before
+//! it), [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`],
+//! [`FirstPends`], [`Patched`] (all of it); POWER's form is [`Conferring`]. [`Merged`], the default, is that
+//! of 4.15. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in

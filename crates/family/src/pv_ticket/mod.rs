@@ -8,9 +8,9 @@
 //!
 //! # Provenance
 //!
-//! The paravirtual ticket lock of the Linux kernel (3.12 to 4.1), in the form of 4.0 with the slow-path flag
-//! in the head, as `reference/algorithms.md` section 6 describes it; [`Opportunistic`] is `oticket`, section
-//! 6.4. What differs, and why:
+//! The paravirtual ticket lock of the Linux kernel (Fitzhardinge and Raghavendra, 3.12 to 4.1), in the form
+//! of 4.0 with the slow-path flag in the head. [`Opportunistic`] is `oticket` (Kashyap, Min and Kim, 2015).
+//! What differs, and why:
 //!
 //! - **Two separate atomics.** In the original one compare-exchange over both halves drops the flag of an
 //!   owner that is alone. Here the owner drops the flag, and then looks whether somebody has drawn a ticket
