@@ -27,7 +27,7 @@ pub(super) const JOBS: &[Job] = &[
         name: "test",
         shows: "every test passes",
         steps: &[
-            Run(&["cargo", "test", "--workspace"]),
+            Run(&["cargo", "test", "--workspace", "--no-fail-fast"]),
             Run(&[
                 "cargo",
                 "test",
@@ -127,6 +127,7 @@ pub(super) const JOBS: &[Job] = &[
             "send_guard,arc_lock",
             "--test",
             "*",
+            "--no-fail-fast",
             "--target",
             "x86_64-unknown-linux-gnu",
             "--target-dir",

@@ -48,7 +48,7 @@ pub(crate) const NAMED: &[Named] = &[
         critical_ns: 1_000,
         think_ns: 2_000,
         yields: true,
-        about: "the holder gives up its slice in the middle of the section; not among `all`",
+        about: "holders yield within the section; not part of `all`",
     },
 ];
 

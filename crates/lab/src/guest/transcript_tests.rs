@@ -51,7 +51,7 @@ fn no_bad_end_passes_for_a_good_one() {
     let own = |lines: &[&str]| reason(&transcript(lines), Ending::Own);
     assert!(own(&[]).contains("did not come up: exit code 0"));
     assert!(own(&[BOOT, "last words"]).contains("died without a word"));
-    assert_eq!(own(&[BOOT, OVER]), "the guest printed that all is well, but exit code 0");
+    assert_eq!(own(&[BOOT, OVER]), "the guest said that all is well, but exit code 0");
     assert!(own(&[BOOT, BOOT, OVER]).contains("booted twice"));
     assert!(own(&[BOOT, r#"{"record":"end","ok":false}"#]).contains("not why"));
     assert!(own(&[BOOT, "{\"record\":", OVER]).contains("cannot be read"));

@@ -81,7 +81,7 @@ mod tests {
                 entries().into_iter().filter(move |entry| entry.kind == kind && entry.variant == variant);
             entries.map(|entry| entry.name).collect::<Vec<_>>()
         };
-        assert_eq!(of(Kind::Stanchion, false), ["rw-simple", "qrw", "percpu-rw"]);
+        assert_eq!(of(Kind::Stanchion, false), ["qrw", "percpu-rw", "rw-simple"]);
         assert_eq!(
             of(Kind::Stanchion, true),
             ["qrw-readers-first", "qrw-spin", "percpu-rw-simple", "percpu-rw-fenced"]
