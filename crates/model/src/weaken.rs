@@ -10,7 +10,7 @@ use core::str::FromStr;
 use stanchion_core::order::Kind;
 
 /// One ordering made weaker: `FILE:LINE:OPERATION=KIND`, as in
-/// `crates/core/src/byte.rs:75:compare_exchange=Relaxed`.
+/// `crates/family/src/byte.rs:75:compare_exchange=Relaxed`.
 ///
 /// `compare_exchange.failure` is the ordering of a failed exchange, `store_then_load.fence` and
 /// `heavy_barrier` are the fences that these stand for; a fence goes to `nothing`.

@@ -154,7 +154,7 @@ fn an_ordering_is_weakened_where_it_stands() {
     let sites = stanchion_model::take_sites();
     let (file, line, op) = sites
         .iter()
-        .find(|(file, _, op)| file.ends_with("core/src/byte.rs") && *op == "store")
+        .find(|(file, _, op)| file.ends_with("family/src/byte.rs") && *op == "store")
         .expect("the release of `byte` is reached");
     let release = format!("{file}:{line}:{op}=Relaxed").parse().expect("well-formed");
     stanchion_model::weaken(Some(release));
