@@ -7,10 +7,12 @@ use core::fmt::Write;
 /// The most of a name or a detail that is shown.
 const WIDTH: usize = 400;
 
-/// `test pv_qspin::excludes ... ok`.
-pub(crate) fn line(test: &Test) -> String {
+/// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who searches a
+/// log for what failed is not to find it.
+pub(crate) fn line(test: &Test, expected: bool) -> String {
     let outcome = match test.outcome {
         TestOutcome::Ok => "ok",
+        TestOutcome::Failed if expected => "failed, as expected",
         TestOutcome::Failed => "FAILED",
         TestOutcome::Ignored => "ignored",
     };
@@ -18,11 +20,11 @@ pub(crate) fn line(test: &Test) -> String {
 }
 
 /// What failed and why, and how many passed.
-pub(crate) fn summary(report: &Report) -> String {
+pub(crate) fn summary(report: &Report, expected: bool) -> String {
     let tests = |outcome| report.runs.iter().flat_map(move |run| run.tests(outcome));
     let mut text = String::new();
     if tests(TestOutcome::Failed).next().is_some() {
-        text.push_str("\nfailures:\n");
+        text.push_str(if expected { "\nexpected failures:\n" } else { "\nfailures:\n" });
         for test in tests(TestOutcome::Failed) {
             let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
             let _ = writeln!(text, "\n---- {} ----", shown(&test.name, WIDTH));
@@ -35,6 +37,7 @@ pub(crate) fn summary(report: &Report) -> String {
     let (passed, failed, ignored) =
         (count(TestOutcome::Ok), count(TestOutcome::Failed), count(TestOutcome::Ignored));
     let verdict = match (report.failed(), report.complete) {
+        (true, _) if expected => "failed, as expected",
         (true, _) => "FAILED",
         (false, true) => "ok",
         (false, false) => "interrupted",

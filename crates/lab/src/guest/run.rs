@@ -98,6 +98,7 @@ fn all(request: &mut Request, report: &mut Report) -> Result<(), String> {
     let mut watcher = Watcher {
         progress: Progress::new(&report.setting, request.quiet),
         tells_tests: report.setting.workload == Workload::Conform,
+        expects_failure: request.expect_failure,
     };
     for trial in report.setting.trials() {
         if interrupt::requested() {
@@ -141,7 +142,7 @@ fn finish(mut request: Request, report: &Report, done: &Result<(), String>) -> E
     }
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {
-        text.push_str(&conform::summary(report));
+        text.push_str(&conform::summary(report, request.expect_failure));
     }
     if !report.runs.is_empty() {
         text.push_str(&table::render(report));
@@ -174,13 +175,14 @@ fn finish(mut request: Request, report: &Report, done: &Result<(), String>) -> E
 struct Watcher {
     progress: Progress,
     tells_tests: bool,
+    expects_failure: bool,
 }
 
 impl Audience for Watcher {
     fn record(&mut self, record: &Record) {
         self.progress.record(record);
         if let (true, Record::Test(test)) = (self.tells_tests, record) {
-            self.progress.print(&conform::line(test));
+            self.progress.print(&conform::line(test, self.expects_failure));
         }
     }
 
