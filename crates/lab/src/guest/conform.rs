@@ -7,8 +7,8 @@ use core::fmt::Write;
 /// The most of a name or a detail that is shown.
 const WIDTH: usize = 400;
 
-/// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who searches a
-/// log for what failed is not to find it.
+/// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who
+/// searches a log for what failed is not to find it.
 pub(crate) fn line(test: &Test, expected: bool) -> String {
     let outcome = match test.outcome {
         TestOutcome::Ok => "ok",

@@ -104,8 +104,11 @@ fn conformance_is_told_as_cargo_tells_tests() {
     assert_eq!(printed.code, Some(1), "{printed:?}");
     assert!(printed.out.contains("---- byte::hands_over ----\ntwo inside"), "{printed:?}");
     assert!(printed.out.contains("test result: FAILED. 1 passed; 1 failed"), "{printed:?}");
-    let expected = Fake::new(&script(second, r#"{"record":"end","ok":false}"#))
-        .run(&["--workload", "conform", "--expect-failure"]);
+    let expected = Fake::new(&script(second, r#"{"record":"end","ok":false}"#)).run(&[
+        "--workload",
+        "conform",
+        "--expect-failure",
+    ]);
     assert!(expected.out.contains("test byte::hands_over ... failed, as expected"), "{expected:?}");
     assert!(!expected.out.contains("... FAILED") && !expected.out.contains("result: FAILED"), "{expected:?}");
 }
