@@ -111,9 +111,6 @@ fn sound_locks_pass() {
     assert_eq!(code(&output), 0, "{text}");
     for lock in ["reference-tas", "parking-lot", "byte", "qspin", "stanchion", "qrw"] {
         assert!(text.contains(&format!("{lock}-torture: Writes:  Total: ")), "{text}");
-    }
-    // Where the machine is busy, the one reader of a lock that spins in order may never get in.
-    for lock in ["reference-tas", "parking-lot", "stanchion", "qrw"] {
         assert!(text.contains(&format!("{lock}-torture: Reads :  Total: ")), "{text}");
     }
     assert!(text.contains("Fail: 0") && !text.contains("!!!"), "{text}");
