@@ -30,6 +30,7 @@ pub const HEADS: usize = 256;
 const CONSUMED: u32 = 1 << 16;
 
 /// One entry of the table.
+#[repr(C)]
 pub struct Head<P: Machine> {
     /// The address of the lock, or zero.
     lock: P::Usize,
@@ -46,6 +47,7 @@ impl<P: Machine> Head<P> {
 }
 
 /// Memory for a full table.
+#[repr(C)]
 pub struct Heads<P: Machine> {
     entries: [Head<P>; HEADS],
 }

@@ -77,6 +77,12 @@ impl<P: Machine> Spots<P> {
         Self { cells: core::array::from_fn(|_| P::U32::new(FREE)) }
     }
 
+    /// The cells of the spots, for a platform that has cells of the same type.
+    #[inline(always)]
+    pub fn cells(&self) -> &[P::U32] {
+        &self.cells
+    }
+
     /// The spots, for use.
     #[inline(always)]
     pub fn row(&self) -> SpotRow<'_, P> {

@@ -1,37 +1,11 @@
-//! Moments on a clock, and acquiring a lock until one.
+//! Deadlines against their clocks, and acquiring a lock until one.
+pub use crate::moment::{Clock, Deadline};
+
+use crate::moment::SECOND;
 use crate::os;
 use core::time::Duration;
 
-/// The clock that a deadline is read on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// Time since some moment; nobody sets it.
-    Monotonic,
-    /// The time of day; it may be set while somebody waits.
-    Realtime,
-}
-
-/// A moment on a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deadline {
-    clock: Clock,
-    secs: i64,
-    nanos: u32,
-}
-
-const SECOND: u32 = 1_000_000_000;
-
 impl Deadline {
-    /// A moment that is long over.
-    pub const EPOCH: Self = Self { clock: Clock::Realtime, secs: 0, nanos: 0 };
-
-    /// The moment at which `clock` shows `secs` seconds and `nanos` nanoseconds; `None` if `nanos` make a
-    /// second or more.
-    pub fn at(clock: Clock, secs: i64, nanos: i64) -> Option<Self> {
-        let nanos = u32::try_from(nanos).ok().filter(|&nanos| nanos < SECOND)?;
-        Some(Self { clock, secs, nanos })
-    }
-
     /// The moment `delay` from now, on the monotonic clock.
     pub fn after(delay: Duration) -> Self {
         let (now, nanos) = os::time(Clock::Monotonic);
@@ -51,16 +25,6 @@ impl Deadline {
         let secs = self.secs.saturating_sub(now);
         let nanos = i64::from(self.nanos) - i64::from(past);
         secs.saturating_mul(SECOND.into()).saturating_add(nanos).try_into().unwrap_or(0)
-    }
-
-    /// The clock that it is read on.
-    pub fn clock(&self) -> Clock {
-        self.clock
-    }
-
-    /// Seconds and nanoseconds since its clock's epoch.
-    pub(crate) fn since_epoch(&self) -> (i64, u32) {
-        (self.secs, self.nanos)
     }
 }
 

@@ -39,6 +39,8 @@ mod guard;
 #[cfg(feature = "std")]
 pub mod lock;
 #[cfg(feature = "std")]
+mod moment;
+#[cfg(feature = "std")]
 pub mod native;
 #[cfg(feature = "std")]
 mod once;

@@ -3,6 +3,7 @@
 //! Each rule is a function from what was read to findings, so that it can be tested on a few lines of
 //! text without any file.
 mod arrows;
+mod circles;
 mod comment_width;
 mod core_world;
 mod file_size;
@@ -50,6 +51,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
         workspace.sources.iter().map(|source| (source.path.as_str(), source.text.lines().count())).collect();
     findings.extend(file_size::check(&sizes, &workspace.ratchet));
     findings.extend(arrows::check(&workspace.manifests));
+    findings.extend(circles::check(&workspace.sources));
     findings.sort();
     findings.dedup();
     findings

@@ -90,57 +90,24 @@
 //! published (O5 with itself and O6), a link leads to a node that is ready (O6, O7), and headship is handed
 //! over by O8 to O9, which also puts the two heads' changes of the must-queue bit into their order (I3). All
 //! about who runs is a hint.
+mod sleepy;
 mod waiter;
+mod word;
 
-use crate::percpu::PerCpu;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::slow_path::{NODELESS_POLLS, count_nesting};
 use crate::tail::NodeCode;
+use sleepy::Sleepy;
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, RawLock};
-use stanchion_core::machine::{self, Atomic, ConstAtomic};
-use stanchion_core::numbers::CpuId;
+use stanchion_core::machine::{Atomic, ConstAtomic};
 use stanchion_core::order::{Acquire, Relaxed, Release};
-use stanchion_core::transitions::{Field, Is, Row, Table, Word};
+use stanchion_core::transitions::{Field, Table, Word};
 use stanchion_core::tunables::Tunable;
-use waiter::{AllowStealing, Waiter};
-
-/// The queued lock that knows its owner; see the [module](self).
-#[repr(C, align(4))]
-pub struct OwnerQueuedLock<P: FamilyPlatform> {
-    /// The lower half: who holds the lock.
-    held: P::U16,
-    /// The upper half: who waits, and whether newcomers must.
-    queue: P::U16,
-}
-
-const LOCKED: u16 = 1;
-const SLEEPY: u16 = 1 << 15;
-const OWNER_SHIFT: u32 = 1;
-/// The owner's number plus one; 0 if it has none.
-const OWNER_MASK: u16 = (1 << 14) - 1;
-const _: () = assert!(CpuId::LIMIT <= OWNER_MASK);
-
-const MUST_QUEUE: u16 = 1 << 15;
-const TAIL_MASK: u16 = MUST_QUEUE - 1;
-
-const TRANSITIONS: Table = Table(&[
-    Row::claim("claim: t,m,0 -> t,m,1"),
-    Row::named("the owner was seen preempted: t,m,1 -> t,m,3").locked(Is::Value(1), Is::Value(3)),
-    Row::queue("queue: p,m,l -> n,m,l"),
-    Row::named("the head forbids stealing: n,0,l -> n,1,l").pending(Is::Value(0), Is::Value(1)),
-    Row::named("the head allows stealing again: n,1,l -> n,0,l").pending(Is::Value(1), Is::Value(0)),
-    Row::named("the head was the last: n,0,l -> 0,0,l")
-        .tail(Is::NonZero, Is::Value(0))
-        .pending(Is::Value(0), Is::Value(0))
-        .locked(Is::NonZero, Is::NonZero),
-    Row::named("the head was the last and had forbidden stealing: n,1,l -> 0,0,l")
-        .tail(Is::NonZero, Is::Value(0))
-        .pending(Is::Value(1), Is::Value(0))
-        .locked(Is::NonZero, Is::NonZero),
-    Row::named("release: t,m,l -> t,m,0").locked(Is::NonZero, Is::Value(0)),
-]);
+use waiter::Waiter;
+pub use word::OwnerQueuedLock;
+use word::{MUST_QUEUE, TAIL_MASK, TRANSITIONS, held_by, is_remote, shown};
 
 impl<P: FamilyPlatform> RawLock for OwnerQueuedLock<P> {
     type Platform = P;
@@ -178,41 +145,7 @@ impl<P: FamilyPlatform> RawLock for OwnerQueuedLock<P> {
     }
 }
 
-const fn shown(held: u16) -> u8 {
-    (held & LOCKED) as u8 | ((held >> 15) as u8) << 1
-}
-
-/// The lower half of a lock that the calling context holds.
-#[inline]
-fn held_by<P: FamilyPlatform>() -> u16 {
-    LOCKED | P::this_cpu().map_or(0, |cpu| (cpu.index() + 1) << OWNER_SHIFT)
-}
-
-/// Who holds a lock whose lower half is `held`, if it is locked, and its owner has a number.
-const fn owner_of(held: u16) -> Option<CpuId> {
-    match (held >> OWNER_SHIFT) & OWNER_MASK {
-        0 => None,
-        number => CpuId::new(number - 1),
-    }
-}
-
 impl<P: FamilyPlatform> OwnerQueuedLock<P> {
-    /// Whether the head forbids stealing. Whoever read no may claim once after it did.
-    #[inline(always)]
-    fn must_queue(&self) -> bool {
-        // ord: O10 alone: decides the way only, the claim decides the lock
-        self.queue.load(Relaxed) & MUST_QUEUE != 0
-    }
-
-    /// `*,*,0 -> *,*,1`
-    #[inline]
-    fn claim(&self, mine: u16) -> bool {
-        // ord: O11 alone: keeps a failing claim from owning the line
-        self.held.load(Relaxed) == 0
-            // ord: O2 pairs O4: the previous holder's section comes before ours
-            && self.held.compare_exchange(0, mine, Acquire, Relaxed).is_ok()
-    }
-
     #[cold]
     #[inline(never)] // so that the way to it is the same with and without events
     fn acquire_slow(&self, mine: u16) {
@@ -220,24 +153,24 @@ impl<P: FamilyPlatform> OwnerQueuedLock<P> {
         P::publish_running();
         P::with_domain(|domain| {
             let cpu = P::this_cpu();
-            let mut mood = Mood::new(cpu.map(|cpu| domain.cpu(cpu)));
-            if self.steal(mine, &mut mood) {
+            let mut sleepy = Sleepy::new(cpu.map(|cpu| domain.cpu(cpu)));
+            if self.steal(mine, &mut sleepy) {
                 return P::count(Event::OwnerSteal);
             }
             // A node can be used if its code fits into the tail.
             let named = cpu.filter(|&cpu| NodeCode::new(cpu, 0).raw() & MUST_QUEUE == 0);
-            let Some(cpu) = named else { return self.acquire_without_node(mine, &mut mood) };
+            let Some(cpu) = named else { return self.acquire_without_node(mine, &mut sleepy) };
             let Some(nesting) = domain.cpu(cpu).enter() else {
-                return self.acquire_without_node(mine, &mut mood);
+                return self.acquire_without_node(mine, &mut sleepy);
             };
             count_nesting::<P>(nesting.level());
             let me = NodeCode::new(cpu, nesting.level());
-            Waiter { lock: self, domain, me, node: nesting.node() }.acquire(mine, &mut mood);
+            Waiter { lock: self, domain, me, node: nesting.node() }.acquire(mine, &mut sleepy);
         });
     }
 
     /// A newcomer polls for a while, unless the head forbids it. Whether it got the lock.
-    fn steal(&self, mine: u16, mood: &mut Mood<'_, P>) -> bool {
+    fn steal(&self, mine: u16, sleepy: &mut Sleepy<'_, P>) -> bool {
         let mut polls = 0;
         if P::tunable(Tunable::StealSpins) == 0 {
             return false;
@@ -251,10 +184,10 @@ impl<P: FamilyPlatform> OwnerQueuedLock<P> {
                 }
                 continue;
             };
-            let preempted = self.lend_time(held, mood, false);
+            let preempted = self.lend_time(held, sleepy, false);
             polls += u32::from(!preempted || P::tunable(Tunable::SpinOnPreemptedOwner) == 0);
             let limit = if is_remote::<P>(held) { Tunable::RemoteStealSpins } else { Tunable::StealSpins };
-            if polls >= mood.limit(limit) {
+            if polls >= sleepy.limit(limit) {
                 return false;
             }
         }
@@ -262,12 +195,12 @@ impl<P: FamilyPlatform> OwnerQueuedLock<P> {
     }
 
     /// The way of a context that has no node: polls, respects the head, and is overtaken without bound.
-    fn acquire_without_node(&self, mine: u16, mood: &mut Mood<'_, P>) {
+    fn acquire_without_node(&self, mine: u16, sleepy: &mut Sleepy<'_, P>) {
         P::count(Event::LockNoNode);
         loop {
             // ord: O13 alone: waits until a claim has a chance
             if let Err(held) = self.held.wait_until_polls(NODELESS_POLLS, Relaxed, |held| held == 0) {
-                if !self.lend_time(held, mood, false) {
+                if !self.lend_time(held, sleepy, false) {
                     P::yield_slice();
                 }
             } else if self.must_queue() {
@@ -277,107 +210,6 @@ impl<P: FamilyPlatform> OwnerQueuedLock<P> {
             }
         }
     }
-
-    /// If the owner that `held` names does not run: marks the lock and, if it still is the owner, gives it
-    /// this context's time. Whether it was seen not to run. `lets_steal`: the caller forbade stealing, and
-    /// allows it for as long as it is away.
-    fn lend_time(&self, mut held: u16, mood: &mut Mood<'_, P>, lets_steal: bool) -> bool {
-        if !P::paravirt() || held & LOCKED == 0 {
-            return false;
-        }
-        if held & SLEEPY != 0 {
-            mood.learn_sleepy();
-        } else if mood.is_sleepy() && P::tunable(Tunable::SleepyLockSticky) != 0 {
-            held = self.mark_sleepy(held, mood);
-        }
-        let Some(owner) = owner_of(held) else { return false };
-        let count = P::yield_count(owner);
-        if count.is_multiple_of(2) {
-            return false;
-        }
-        held = self.mark_sleepy(held, mood);
-        if P::tunable(Tunable::YieldOwner) == 0 {
-            return true;
-        }
-        // ord: O14 alone: the reason is read again after the count, so that the count belongs to an owner
-        P::fence(Acquire);
-        // ord: O15 alone: a hint, behind the fence O14
-        if self.held.load(Relaxed) == held {
-            let _stealing = lets_steal.then(|| AllowStealing::new(self));
-            P::count(Event::OwnerConfer);
-            P::confer(owner, count);
-            P::publish_running();
-        }
-        true
-    }
-
-    /// `*,*,1 -> *,*,3`, if nobody else did and the owner is the same. What the lower half is then, as far as
-    /// we know.
-    fn mark_sleepy(&self, held: u16, mood: &mut Mood<'_, P>) -> u16 {
-        if P::tunable(Tunable::SleepyLock) == 0 {
-            return held;
-        }
-        mood.learn_sleepy();
-        // ord: O16 alone: a hint to other waiters; changes nothing about who holds the lock (I2)
-        if held & SLEEPY != 0 || self.held.compare_exchange(held, held | SLEEPY, Relaxed, Relaxed).is_err() {
-            return held;
-        }
-        P::count(Event::OwnerSleepy);
-        held | SLEEPY
-    }
-}
-
-/// Whether the owner was last known to run on another NUMA node.
-fn is_remote<P: FamilyPlatform>(held: u16) -> bool {
-    P::is_numa() && owner_of(held).is_some_and(|owner| P::numa_node_of(owner) != P::numa_node())
-}
-
-/// Whether this acquisition has seen that owners of the lock are preempted, which makes it more patient.
-struct Mood<'a, P: FamilyPlatform> {
-    percpu: Option<&'a PerCpu<P>>,
-    sleepy: bool,
-}
-
-impl<'a, P: FamilyPlatform> Mood<'a, P> {
-    /// The mood at the start: as it was a while ago, if the context remembers.
-    fn new(percpu: Option<&'a PerCpu<P>>) -> Self {
-        let memory = P::tunable(Tunable::SleepyLockInterval);
-        let remembers = |percpu: &PerCpu<P>| {
-            // ord: O17 alone: private to this context; a handler that learns in between changes nothing that
-            // matters
-            let seen = percpu.sleepy_seen.load(Relaxed);
-            seen != 0 && micros::<P>().wrapping_sub(seen) < memory
-        };
-        Self { percpu, sleepy: memory != 0 && P::paravirt() && percpu.is_some_and(remembers) }
-    }
-
-    fn is_sleepy(&self) -> bool {
-        self.sleepy
-    }
-
-    fn learn_sleepy(&mut self) {
-        if P::tunable(Tunable::SleepyLock) == 0 {
-            return;
-        }
-        if let Some(percpu) = self.percpu
-            && P::tunable(Tunable::SleepyLockInterval) != 0
-        {
-            // ord: O18 alone: as O17, private to this context
-            percpu.sleepy_seen.store(micros::<P>(), Relaxed);
-        }
-        self.sleepy = true;
-    }
-
-    /// So many polls, or more of them on a lock whose owners are preempted.
-    fn limit(&self, polls: Tunable) -> u32 {
-        let factor = if self.sleepy { P::tunable(Tunable::SleepyLockFactor).max(1) } else { 1 };
-        P::tunable(polls).saturating_mul(factor)
-    }
-}
-
-/// Never zero, which stands for never.
-fn micros<P: FamilyPlatform>() -> u32 {
-    machine::micros::<P>().max(1)
 }
 
 impl<P: FamilyPlatform> ConstLock for OwnerQueuedLock<P>

@@ -1,6 +1,7 @@
 //! A queued context of [`owner-qspin`](super): waits behind another one, then as head, and leaves the queue
 //! as owner.
-use super::{MUST_QUEUE, Mood, OwnerQueuedLock, TAIL_MASK, TRANSITIONS};
+use super::sleepy::Sleepy;
+use super::word::{MUST_QUEUE, OwnerQueuedLock, TAIL_MASK, TRANSITIONS, toggle_must_queue};
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
@@ -30,7 +31,7 @@ pub(super) struct Waiter<'a, P: FamilyPlatform> {
 
 impl<P: FamilyPlatform> Waiter<'_, P> {
     /// Queues, waits, and leaves the queue with the lock, which holds `mine` then.
-    pub(super) fn acquire(&self, mine: u16, mood: &mut Mood<'_, P>) {
+    pub(super) fn acquire(&self, mine: u16, sleepy: &mut Sleepy<'_, P>) {
         // ord: O20 alone: published by O5
         self.node.next.store(NodeCode::NONE, Relaxed);
         // ord: O21 alone: published by O5
@@ -38,9 +39,9 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
         if let Some(before) = self.publish() {
             // ord: O6 pairs O5, O7, O27: the link comes after the displaced node was ready
             self.domain.node(before).next.store(self.me.raw(), Release);
-            self.wait_behind(before, mood);
+            self.wait_behind(before, sleepy);
         }
-        let forbids = self.wait_as_head(mine, mood);
+        let forbids = self.wait_as_head(mine, sleepy);
         self.leave(forbids);
     }
 
@@ -62,7 +63,7 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
 
     /// Waits until this node is head, and meanwhile gives time to an owner or a waiter in front that does not
     /// run.
-    fn wait_behind(&self, before: NodeCode, mood: &mut Mood<'_, P>) {
+    fn wait_behind(&self, before: NodeCode, sleepy: &mut Sleepy<'_, P>) {
         let mut told_next = false;
         loop {
             // ord: O9 pairs O8: what the previous head did with the queue comes before what we do
@@ -76,7 +77,7 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
             let preempted = state == Ok(TOLD) && {
                 // ord: O23 alone: asked for a hint about its owner
                 let held = self.lock.held.load(Relaxed);
-                self.lock.lend_time(held, mood, false)
+                self.lock.lend_time(held, sleepy, false)
             };
             self.tell_next(preempted, &mut told_next);
             if !preempted {
@@ -122,7 +123,7 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
     }
 
     /// Polls for the lock as the first of the queue, and forbids stealing after a while. Whether it did.
-    fn wait_as_head(&self, mine: u16, mood: &mut Mood<'_, P>) -> bool {
+    fn wait_as_head(&self, mine: u16, sleepy: &mut Sleepy<'_, P>) -> bool {
         let lock = self.lock;
         let (mut polls, mut forbids, mut told_next) = (0_u32, false, false);
         loop {
@@ -134,12 +135,12 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
                 continue;
             };
             let lets_steal = forbids && P::tunable(Tunable::YieldAllowSteal) != 0;
-            let preempted = lock.lend_time(held, mood, lets_steal);
+            let preempted = lock.lend_time(held, sleepy, lets_steal);
             self.tell_next(preempted, &mut told_next);
             if !preempted || P::tunable(Tunable::SpinOnPreemptedOwner) == 0 {
                 polls = polls.saturating_add(1);
             }
-            if !forbids && polls >= mood.limit(Tunable::HeadSpins) {
+            if !forbids && polls >= sleepy.limit(Tunable::HeadSpins) {
                 P::count(Event::OwnerMustQueue);
                 toggle_must_queue(lock, 1);
                 forbids = true;
@@ -172,30 +173,5 @@ impl<P: FamilyPlatform> Waiter<'_, P> {
             P::count(Event::OwnerProd);
             P::kick(next.cpu());
         }
-    }
-}
-
-/// Sets or clears the must-queue bit, which is the highest: adding it changes nothing else. Only for whom it
-/// belongs to (I3).
-fn toggle_must_queue<P: FamilyPlatform>(lock: &OwnerQueuedLock<P>, to: u8) {
-    TRANSITIONS.check(Field::Pending, || (lock.queue.peek() >> 15) as u8, to);
-    // ord: O31 alone: newcomers need to see it soon, and nothing with it; heads are ordered by O8
-    lock.queue.fetch_add(MUST_QUEUE, Relaxed);
-}
-
-/// Stealing is allowed until this is dropped, though the head had forbidden it: while it confers nobody else
-/// may be there to take the lock.
-pub(super) struct AllowStealing<'a, P: FamilyPlatform>(&'a OwnerQueuedLock<P>);
-
-impl<'a, P: FamilyPlatform> AllowStealing<'a, P> {
-    pub(super) fn new(lock: &'a OwnerQueuedLock<P>) -> Self {
-        toggle_must_queue(lock, 0);
-        Self(lock)
-    }
-}
-
-impl<P: FamilyPlatform> Drop for AllowStealing<'_, P> {
-    fn drop(&mut self) {
-        toggle_must_queue(self.0, 1);
     }
 }

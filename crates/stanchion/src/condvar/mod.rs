@@ -13,9 +13,11 @@
 mod queue;
 mod relay;
 mod ring;
+mod waiter;
 
-pub use queue::{Ending, WaitQueue, Waiter};
+pub use queue::{Ending, WaitQueue};
 pub use relay::{Relay, Relayed};
+pub use waiter::Waiter;
 
 use crate::deadline::Deadline;
 use crate::lock::StanchionLock;

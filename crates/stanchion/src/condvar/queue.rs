@@ -1,17 +1,6 @@
 //! Who waits for a condition: those of the highest scheduling priority first, and among equals in the order
 //! in which they came.
 //!
-//! # The life of a waiter
-//!
-//! | from | to | by |
-//! |---|---|---|
-//! | idle | waiting | the waiter lists itself, while it still holds the mutex |
-//! | waiting, poked | chosen | a notifier, which takes it off the list |
-//! | chosen | told | the notifier; or the one who releases the mutex that the waiter was relayed to ([`Relay`](super::Relay)) |
-//! | waiting | poked | somebody who wants it to look around (a cancellation) |
-//! | waiting, poked | leaving | the waiter, which then takes itself off the list |
-//! | told, leaving | idle | the waiter, when it is done |
-//!
 //! # Invariants
 //!
 //! - **L1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
@@ -27,43 +16,19 @@
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before
 //! what that does next (L3 with L1).
 use super::ring;
+use super::waiter::{IDLE, LEAVING, POKED, TOLD, WAITING, Waiter};
 use crate::deadline::{self, Deadline};
-use crate::futex::wake_one;
 use crate::guard::Guard;
 use crate::os;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 use core::time::Duration;
-
-const IDLE: u32 = 0;
-const WAITING: u32 = 1;
-const POKED: u32 = 2;
-const CHOSEN: u32 = 3;
-const TOLD: u32 = 4;
-const LEAVING: u32 = 5;
 
 /// How often a destroyer yields to waiters that leave before it sleeps, and for how long at a time: as in the
 /// core's `wait_briefly`.
 const YIELDS: u32 = 8;
 const DOZE: Duration = Duration::from_micros(50);
-
-/// What one thread needs to wait for a condition. All-zero is a valid one.
-pub struct Waiter {
-    state: AtomicU32,
-    /// It was poked: it looks around each time that it begins to wait, until the poke is taken.
-    poked: AtomicBool,
-    /// The real-time priority of its thread when it was listed.
-    pub(super) priority: Cell<u8>,
-    pub(super) next: Cell<*const Waiter>,
-    pub(super) previous: Cell<*const Waiter>,
-    /// The mutex that it will acquire next, as the one who waits names it.
-    mutex: Cell<*const ()>,
-}
-
-// SAFETY: the links, the priority and the mutex are touched under a guard (L1), or by the waiter's own thread
-// while nobody else knows of it (L4).
-unsafe impl Sync for Waiter {}
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,71 +39,6 @@ pub enum Ending {
     TimedOut,
     /// It was poked, and did not want to wait on.
     Interrupted,
-}
-
-impl Waiter {
-    /// One that does not wait.
-    pub const fn new() -> Self {
-        Self {
-            state: AtomicU32::new(IDLE),
-            poked: AtomicBool::new(false),
-            priority: Cell::new(0),
-            next: Cell::new(ptr::null()),
-            previous: Cell::new(ptr::null()),
-            mutex: Cell::new(ptr::null()),
-        }
-    }
-
-    /// Makes the waiter look around: now if it waits, and whenever it begins to wait until the poke is taken.
-    pub fn poke(&self) {
-        // ord: L19 pairs L17, CW1: a waiter that we do not see waiting sees that it was poked
-        self.poked.store(true, Ordering::SeqCst);
-        // ord: L12 pairs L13, L17: what the poke is about was there before
-        if self.state.compare_exchange(WAITING, POKED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-            wake_one(&raw const self.state);
-        }
-    }
-
-    /// Takes the poke: the waiter does not look around any more. For its own thread, while it does not wait.
-    /// Whether it was poked.
-    pub fn take_poke(&self) -> bool {
-        // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read
-        // after
-        self.poked.swap(false, Ordering::SeqCst)
-    }
-
-    /// The mutex that it named when it was listed.
-    pub fn mutex(&self) -> *const () {
-        self.mutex.get()
-    }
-
-    /// Ends the wait of one that was chosen. Nothing of it may be touched any more.
-    ///
-    /// # Safety
-    ///
-    /// The waiter must have been chosen, and told by nobody.
-    pub(super) unsafe fn tell(waiter: NonNull<Self>) {
-        // SAFETY: one that was chosen waits until it is told, so it exists now.
-        let state = unsafe { &waiter.as_ref().state };
-        let address = ptr::from_ref(state);
-        // ord: L3 pairs L1: what we did comes before what the waiter does next
-        let before = state.swap(TOLD, Ordering::Release);
-        debug_assert_eq!(before, CHOSEN, "told a waiter that was not chosen");
-        wake_one(address);
-    }
-
-    /// Takes the waiter for a notifier; whether it did.
-    fn choose(&self) -> bool {
-        let mut state = WAITING;
-        loop {
-            // ord: L4 alone: the guard orders what the waiter wrote before (L10, L11)
-            match self.state.compare_exchange(state, CHOSEN, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(now @ (WAITING | POKED)) => state = now,
-                Err(_) => return false,
-            }
-        }
-    }
 }
 
 /// The list of those who wait for one condition. All-zero is a valid one.
@@ -334,12 +234,6 @@ impl WaitQueue {
 }
 
 impl Default for WaitQueue {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Default for Waiter {
     fn default() -> Self {
         Self::new()
     }

@@ -4,8 +4,8 @@
 //! To wake a waiter while its mutex is held is to wake it for nothing, and to wake all of them at once is a
 //! stampede. So whoever notifies and holds the mutex leaves the waiters with the mutex; each release wakes
 //! the first, by priority and arrival, which releases in its turn, and so on.
-use super::queue::Waiter;
 use super::ring;
+use super::waiter::Waiter;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 

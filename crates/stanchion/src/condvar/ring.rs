@@ -1,6 +1,6 @@
 //! Rings of waiters, named by their last: those of the highest priority first, and among equals those who
 //! came first.
-use super::queue::Waiter;
+use super::waiter::Waiter;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 

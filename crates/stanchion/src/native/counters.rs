@@ -1,59 +1,10 @@
 //! Lock events of the native world: one array of counters a thread slot, summed when read.
 use super::chunks::{Chunks, Zeroed};
-use super::family::Tables;
+use super::kinds::{Counted, CountedDestroyable, Destroyable, Observed, Silent, sealed};
 use super::slots;
 use super::watch::count as watch;
 use core::sync::atomic::{AtomicU64, Ordering};
-use stanchion_core::{CpuId, Event};
-
-/// Whether a native platform counts lock events, and what it may do to a lock that it has released.
-/// Implemented by [`Silent`], [`Counted`], [`Destroyable`], [`CountedDestroyable`] and [`Observed`] only.
-pub trait Counting: sealed::Sealed {}
-
-/// Lock events are not counted and cost nothing.
-#[derive(Debug)]
-pub enum Silent {}
-
-/// Lock events are counted; read them with [`crate::events`].
-#[derive(Debug)]
-pub enum Counted {}
-
-/// As [`Silent`], and a lock's memory may be gone as soon as it is released: `pv-qspin` does not even read it
-/// then.
-///
-/// A thread keeps a pointer into the code that it released a lock with last: code that uses this kind must
-/// not be unloaded (`dlclose`) while its threads live.
-///
-/// Locks that do not release through [`Machine::store_then_load`](stanchion_core::Machine::store_then_load)
-/// with two neighbouring bytes are what they are anyway.
-#[derive(Debug)]
-pub enum Destroyable {}
-
-/// As [`Destroyable`], and lock events are counted.
-#[derive(Debug)]
-pub enum CountedDestroyable {}
-
-/// As [`Destroyable`], and each thread can see what it did at locks of this kind: [`watch`](super::watch).
-#[derive(Debug)]
-pub enum Observed {}
-
-impl<C: sealed::Sealed> Counting for C {}
-
-pub(super) mod sealed {
-    use super::{Event, Tables};
-
-    /// What differs between them; each has its own storage because storage is typed by platform.
-    pub trait Sealed: Sized + 'static {
-        /// Whether it counts.
-        const COUNTS: bool;
-        /// Whether a lock may be gone once it was released.
-        const DESTROYABLE: bool;
-        /// Whether threads see what they did.
-        const WATCHES: bool;
-        fn count(event: Event, times: u32);
-        fn tables() -> &'static Tables<Self>;
-    }
-}
+use stanchion_core::Event;
 
 macro_rules! kinds {
     ($($kind:ident: counts $counts:literal with $count:ident, destroyable $destroyable:literal, watches $watches:literal;)*) => {
@@ -67,19 +18,8 @@ macro_rules! kinds {
             fn count(event: Event, times: u32) {
                 $count(event, times);
             }
-
-            #[inline(always)]
-            fn tables() -> &'static Tables<Self> {
-                static TABLES: Tables<$kind> = Tables::NEW;
-                &TABLES
-            }
         }
     )*
-        /// The process is the child of a fork, and all its threads but this one are gone: so are those that
-        /// slept where releasers look for them.
-        pub(super) fn forget_sleepers(mine: Option<CpuId>) {
-            $(<$kind as sealed::Sealed>::tables().forget_but(mine);)*
-        }
     };
 }
 

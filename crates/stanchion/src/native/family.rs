@@ -1,73 +1,15 @@
-//! What the native world stores for the locks of `stanchion-family`. Without the feature `family`,
-//! `no_family.rs` stands in its place.
-use super::{Counting, Native, NativeDomain, Silent, slots};
+//! The native world for the locks of `stanchion-family`, and how reports name their nodes. Without the
+//! feature `family`, `no_family.rs` stands in its place.
+use super::kinds::{Counting, Native, NativeDomain};
+use super::{family_storage, slots};
 use core::fmt::Write as _;
 use stanchion_core::order::Relaxed;
 use stanchion_core::{Atomic, CpuId};
 use stanchion_family::FamilyDomain;
-use stanchion_family::heads::{HEADS, HeadIndex, HeadTable, Heads};
+use stanchion_family::heads::HeadTable;
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::{SpotRow, Spots};
+use stanchion_family::spots::SpotRow;
 use stanchion_family::tail::NodeCode;
-
-/// How many rows of spots there are: with 123 spots each, nearly as many as threads can have numbers.
-const ROWS: usize = 128;
-
-/// Where sleeping heads of locks of platform `Native<C>` are found.
-pub struct Tables<C: Counting> {
-    spots: [Spots<Native<C>>; ROWS],
-    heads: Heads<Native<C>>,
-}
-
-impl<C: Counting> Tables<C> {
-    /// Nobody sleeps.
-    #[expect(
-        clippy::declare_interior_mutable_const,
-        clippy::large_stack_arrays,
-        reason = "it stands in statics only"
-    )]
-    pub(super) const NEW: Self = Self { spots: [const { Spots::NEW }; ROWS], heads: Heads::NEW };
-
-    /// Frees what all threads but `mine` have there: they do not exist.
-    pub(super) fn forget_but(&self, mine: Option<CpuId>) {
-        for row in &self.spots {
-            row.row().forget_but(mine);
-        }
-        // An entry of the table does not show whose it is: if the fork came while its thread waited, in the
-        // handler of a signal, all stay.
-        if mine.is_none_or(|cpu| !slots::slot(cpu).family.is_in_use()) {
-            for entry in (1..=HEADS as u16).filter_map(HeadIndex::from_raw) {
-                self.heads.table().free(entry);
-            }
-        }
-    }
-}
-
-/// What a thread has in its slot.
-#[repr(transparent)]
-pub(super) struct InSlot(PerCpu<Native<Silent>>);
-
-impl InSlot {
-    /// The thread does not exist.
-    pub(super) fn forget(&self) {
-        self.0.forget();
-    }
-
-    /// Whether nodes of the thread stand in a queue.
-    pub(super) fn is_in_use(&self) -> bool {
-        self.0.nesting() != 0
-    }
-
-    /// The storage as locks of platform `Native<C>` see it. Those that count and those that do not share it:
-    /// a context's nodes are in use by nesting level, whatever the lock.
-    #[inline(always)]
-    fn percpu<C: Counting>(&self) -> &PerCpu<Native<C>> {
-        let percpu = core::ptr::from_ref(&self.0).cast::<PerCpu<Native<C>>>();
-        // SAFETY: `PerCpu` and its nodes are `repr(C)` and made of cells of the platform only, which are the
-        // same types in `Native<C>` for every `C`; so both types have the same layout and the same validity.
-        unsafe { &*percpu }
-    }
-}
 
 impl<C: Counting> FamilyDomain<Native<C>> for NativeDomain {
     #[inline(always)]
@@ -77,12 +19,12 @@ impl<C: Counting> FamilyDomain<Native<C>> for NativeDomain {
 
     #[inline(always)]
     fn spots(&self, address: usize) -> SpotRow<'_, Native<C>> {
-        C::tables().spots[FamilyDomain::<Native<C>>::spread(self, address) % ROWS].row()
+        family_storage::spots(FamilyDomain::<Native<C>>::spread(self, address))
     }
 
     #[inline]
     fn heads(&self) -> HeadTable<'_, Native<C>> {
-        C::tables().heads.table()
+        family_storage::heads()
     }
 
     fn contexts(&self) -> u16 {

@@ -2,6 +2,7 @@
 mod atomics;
 mod barrier;
 mod chunks;
+mod classes;
 mod counters;
 mod destroyable;
 #[cfg(feature = "family")]
@@ -9,6 +10,12 @@ mod family;
 #[cfg(not(feature = "family"))]
 #[path = "no_family.rs"]
 mod family;
+#[cfg(feature = "family")]
+mod family_storage;
+#[cfg(not(feature = "family"))]
+#[path = "no_family_storage.rs"]
+mod family_storage;
+mod kinds;
 pub mod nodes;
 mod parker;
 mod readers;
@@ -20,12 +27,11 @@ mod tuned;
 pub mod watch;
 
 pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
-pub use counters::{Counted, CountedDestroyable, Counting, Destroyable, Observed, Silent};
-pub use readers::Class;
+pub use classes::Class;
+pub use kinds::{Counted, CountedDestroyable, Counting, Destroyable, Native, NativeDomain, Observed, Silent};
 
 use crate::deadline::Deadline;
 use crate::os;
-use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence, fence};
 use stanchion_core::nodes::WaitNode;
 use stanchion_core::order::{FenceOrder, Relaxed};
@@ -35,22 +41,12 @@ pub(crate) use counters::{reset as reset_events, total as total_event};
 pub(crate) use family::{describe_nodes, tail_name};
 pub(crate) use tuned::{get as tunable, paravirt, set as set_tunable, set_paravirt};
 
-/// The operating system as the machine under a lock.
-///
-/// `C` says whether lock events are counted: [`Silent`] (the default, no code at all) or [`Counted`].
-#[derive(Debug)]
-pub struct Native<C: Counting = Silent>(PhantomData<fn() -> C>);
-
-/// The storage of all threads; see [`Machine::with_domain`].
-#[derive(Debug)]
-pub struct NativeDomain(());
-
 impl<C: Counting> Domain<Native<C>> for NativeDomain {
     type Readers = &'static Class;
 
     #[inline(always)]
     fn readers(&self) -> &&'static Class {
-        readers::common()
+        classes::common()
     }
 
     #[inline]
@@ -131,10 +127,10 @@ impl<C: Counting> Machine for Native<C> {
         if C::WATCHES {
             watch::kicked();
         }
-        let began = if C::COUNTS { nanos() } else { 0 };
+        let began = if C::COUNTS { running::nanos() } else { 0 };
         wake_at(nodes::node(node).cell());
         if C::COUNTS {
-            C::count(Event::PvLatencyKick, nanos().wrapping_sub(began));
+            C::count(Event::PvLatencyKick, running::nanos().wrapping_sub(began));
         }
     }
 
@@ -250,11 +246,11 @@ impl<C: Counting> Machine for Native<C> {
         if !C::COUNTS {
             return slot.parker.kick();
         }
-        let began = nanos();
+        let began = running::nanos();
         // ord: N57 alone: a statistic orders nothing
         slot.kicked_at.store(began.max(1), Ordering::Relaxed);
         slot.parker.kick();
-        C::count(Event::PvLatencyKick, nanos().wrapping_sub(began));
+        C::count(Event::PvLatencyKick, running::nanos().wrapping_sub(began));
     }
 
     fn is_preempted(cpu: CpuId) -> bool {
@@ -303,11 +299,6 @@ pub fn forget_other_threads() {
 /// comparison.
 pub fn force_fenced_release() {
     barrier::force_fences();
-}
-
-/// A clock that wraps every four seconds.
-fn nanos() -> u32 {
-    running::now() as u32
 }
 
 /// How this process does what the native world needs, for reports.

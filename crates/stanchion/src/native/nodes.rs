@@ -8,7 +8,7 @@
 //! The child of a `fork` begins with free nodes: it does not have the threads that wait in its parent.
 //! (Before Linux 4.14 their nodes stay taken.)
 use super::chunks::{Chunks, Zeroed};
-use super::{Native, Silent};
+use super::kinds::{Native, Silent};
 use crate::os;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -18,6 +18,11 @@ pub(super) fn now() -> u64 {
     secs as u64 * 1_000_000_000 + u64::from(nanos)
 }
 
+/// A clock that wraps every four seconds.
+pub(super) fn nanos() -> u32 {
+    now() as u32
+}
+
 /// Spin hints in 1024 ns; 0 until measured. Processors differ by a factor of fourteen.
 static HINTS_PER_1024NS: AtomicU32 = AtomicU32::new(0);
 const CALIBRATION_HINTS: u32 = 32;

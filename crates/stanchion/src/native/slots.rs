@@ -25,13 +25,14 @@
 //!   put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`, `vfork`) the process id
 //!   is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
 //! - **N4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was
-//!   cancelled there, and cells that say that it reads (`readers.rs`, R2). The child of a `fork` uses none of
+//!   cancelled there, and cells that say that it reads (`classes.rs`, R2). The child of a `fork` uses none of
 //!   the queues in which threads of its parent stood, so it takes back the nodes.
-use super::Counting;
 use super::chunks::{Chunks, Zeroed};
-use super::family::InSlot;
+use super::family_storage::{self, InSlot};
+use super::kinds::Counting;
 use super::parker::Parker;
-use super::{counters, nanos, readers, watch};
+use super::running::nanos;
+use super::{classes, watch};
 use crate::deadline::Deadline;
 use crate::os::{self, process, thread};
 use core::cell::Cell;
@@ -142,7 +143,7 @@ pub(super) fn is_taken(cpu: CpuId) -> bool {
 }
 
 /// Shows `visit` each number that a living thread has, or that a thread left which read when it ended (see
-/// `readers.rs`). A number that a thread got before the caller's last heavy barrier, or fence, is among them.
+/// `classes.rs`). A number that a thread got before the caller's last heavy barrier, or fence, is among them.
 pub(super) fn each_taken(mut visit: impl FnMut(CpuId)) {
     for (cpu, owner) in all_owners() {
         // ord: N66 pairs N6: a thread that is gone read before we go on; its cell is not shown, so nothing
@@ -275,7 +276,7 @@ fn has_ended(process: u32, id: u32) -> bool {
 
 /// Whether something of the thread that had the number is in use still (N4).
 fn is_in_use(cpu: CpuId) -> bool {
-    readers::is_reading(cpu) || slot(cpu).family.is_in_use()
+    classes::is_reading(cpu) || slot(cpu).family.is_in_use()
 }
 
 /// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those
@@ -306,7 +307,7 @@ pub(super) fn forked() {
     PROCESS.store(known, Ordering::Relaxed);
     let mut waited = false;
     for (cpu, _) in all_owners() {
-        readers::forget_writers(cpu);
+        classes::forget_writers(cpu);
         if mine != Some(cpu) && slot(cpu).family.is_in_use() {
             slot(cpu).family.forget();
             waited = true;
@@ -314,7 +315,8 @@ pub(super) fn forked() {
     }
     // Who sleeps where others look for him stands in a queue.
     if waited {
-        counters::forget_sleepers(mine);
+        let is_waiting = mine.is_some_and(|cpu| slot(cpu).family.is_in_use());
+        family_storage::forget_sleepers(mine, is_waiting);
     }
 }
 

@@ -4,7 +4,7 @@
 //! All of it may be called in a signal handler: no function allocates, takes a lock of the C library, or is a
 //! cancellation point; none leaves another `errno`. Functions that answer `Option` or `bool` may always say
 //! no: what is lost is told there.
-use crate::deadline::{Clock, Deadline};
+use crate::moment::{Clock, Deadline};
 use core::ffi::CStr;
 use core::sync::atomic::AtomicU32;
 use core::time::Duration;

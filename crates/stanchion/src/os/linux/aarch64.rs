@@ -3,7 +3,7 @@
 //! What a spinning thread does between two looks is ISB, which is how the language's spin hint comes out:
 //! YIELD does nothing on most processors. Read-modify-writes are single instructions (LSE) where the
 //! processor has them, which compiled code asks at run time.
-use super::places::rseq_offset;
+use super::rseq::known_offset;
 
 /// The kernel has no `getcpu` without a system call.
 pub(super) const HAS_VDSO_CPU: bool = false;
@@ -90,7 +90,7 @@ pub(crate) unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, val
             "b 4b",
             ".previous",
             lock = in(reg) lock,
-            area = in(reg) thread_pointer().wrapping_byte_offset(rseq_offset()),
+            area = in(reg) thread_pointer().wrapping_byte_offset(known_offset()),
             value = in(reg) u32::from(value),
             marks = in(reg) u32::from(marks),
             scratch = out(reg) _,

@@ -1,5 +1,5 @@
 //! Sleeping and waking at a word: futexes.
-use crate::deadline::{Clock, Deadline};
+use crate::moment::{Clock, Deadline};
 use core::ffi::c_int;
 use core::num::NonZeroU32;
 use core::sync::atomic::AtomicU32;

@@ -3,6 +3,7 @@ mod futex;
 mod memory;
 mod places;
 mod priority;
+mod rseq;
 mod threads;
 mod time;
 

@@ -1,43 +1,28 @@
 //! Where threads run: CPUs, and the NUMA nodes that those belong to.
 //!
-//! glibc registers a *restartable sequences* area for each thread, in which the kernel keeps the number of
-//! the CPU that the thread runs on; reading it costs one load. Where there is none (another C library, an
-//! emulator, a checker), the vDSO answers more slowly on some architectures. On others it would take a system
-//! call, which is too much for a loop that waits: there the CPU is unknown.
+//! In the area of [`rseq`] the kernel keeps the number of the CPU that a thread runs on; reading it costs one
+//! load. Where there is none (another C library, an emulator, a checker), the vDSO answers more slowly on
+//! some architectures. On others it would take a system call, which is too much for a loop that waits: there
+//! the CPU is unknown.
 use super::processor::{HAS_VDSO_CPU, thread_pointer};
-use core::sync::atomic::{AtomicIsize, Ordering};
+use super::rseq;
 use rustix::fs::{Mode, OFlags};
 
-/// Offset of the area from the thread pointer; [`ABSENT`] and [`UNKNOWN`] are no multiples of its alignment.
-static RSEQ_OFFSET: AtomicIsize = AtomicIsize::new(UNKNOWN);
-const UNKNOWN: isize = 1;
-const ABSENT: isize = 2;
 /// Where `cpu_id` stands in the area, by the kernel's interface.
 const CPU_ID: isize = 4;
 
 #[inline]
 pub(crate) fn cpu() -> Option<u32> {
-    // ord: N29 alone: the offset is the same for the whole process
-    match RSEQ_OFFSET.load(Ordering::Relaxed) {
-        ABSENT => HAS_VDSO_CPU.then(|| rustix::thread::sched_getcpu() as u32),
-        UNKNOWN => {
-            // ord: N30 alone: every thread finds the same offset
-            RSEQ_OFFSET.store(find_rseq().unwrap_or(ABSENT), Ordering::Relaxed);
-            cpu()
-        }
-        offset => {
-            let area = thread_pointer().wrapping_byte_offset(offset);
-            #[expect(
-                clippy::cast_ptr_alignment,
-                reason = "the area is 32-byte aligned by the kernel's interface"
-            )]
-            let cpu_id = area.wrapping_byte_offset(CPU_ID).cast::<u32>();
-            // SAFETY: glibc says (non-zero `__rseq_size`) that each thread's area is registered at this
-            // offset from its thread pointer; it lives as long as the thread, and the kernel writes it only
-            // while this thread is not running.
-            Some(unsafe { cpu_id.read_volatile() })
-        }
-    }
+    let Some(offset) = rseq::offset() else {
+        return HAS_VDSO_CPU.then(|| rustix::thread::sched_getcpu() as u32);
+    };
+    let area = thread_pointer().wrapping_byte_offset(offset);
+    #[expect(clippy::cast_ptr_alignment, reason = "the area is 32-byte aligned by the kernel's interface")]
+    let cpu_id = area.wrapping_byte_offset(CPU_ID).cast::<u32>();
+    // SAFETY: glibc says (non-zero `__rseq_size`) that each thread's area is registered at this offset from
+    // its thread pointer; it lives as long as the thread, and the kernel writes it only while this thread is
+    // not running.
+    Some(unsafe { cpu_id.read_volatile() })
 }
 
 #[inline]
@@ -46,32 +31,7 @@ pub(crate) fn cpu_for_sure() -> u32 {
 }
 
 pub(crate) fn cpu_is_at_hand() -> bool {
-    cpu();
-    // ord: N31 alone: as N29, the same for the whole process
-    RSEQ_OFFSET.load(Ordering::Relaxed) != ABSENT
-}
-
-/// The offset of the area from the thread pointer, if [`cpu_is_at_hand`].
-#[inline(always)]
-pub(super) fn rseq_offset() -> isize {
-    // ord: N73 alone: the offset is the same for the whole process
-    RSEQ_OFFSET.load(Ordering::Relaxed)
-}
-
-/// The offset that glibc 2.35 and later announce, if the kernel took the registration.
-fn find_rseq() -> Option<isize> {
-    // SAFETY: both names are NUL-terminated, and the default handle searches what is loaded already.
-    let (size, offset) = unsafe {
-        (
-            libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr()).cast::<u32>(),
-            libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()).cast::<isize>(),
-        )
-    };
-    if size.is_null() || offset.is_null() {
-        return None;
-    }
-    // SAFETY: glibc defines the two symbols as constant objects of these types (`unsigned int`, `ptrdiff_t`).
-    unsafe { (size.read() > 0).then(|| offset.read()) }
+    rseq::offset().is_some()
 }
 
 /// Control blocks of threads are further apart than 64 bytes, and all within 128 GB but for those of odd
@@ -119,7 +79,7 @@ mod tests {
         let online = std::thread::available_parallelism().expect("known").get() as u32;
         let cpu = cpu_for_sure();
         assert!(cpu < online.max(1024), "cpu {cpu} of {online}");
-        assert_eq!(cpu_is_at_hand(), RSEQ_OFFSET.load(Ordering::Relaxed) != ABSENT);
+        assert!(!cpu_is_at_hand() || rseq::known_offset() % 8 == 0, "an aligned area");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Clocks and sleeping.
-use crate::deadline::Clock;
+use crate::moment::Clock;
 use core::time::Duration;
 use rustix::thread::nanosleep;
 use rustix::time::{ClockId, Timespec, clock_gettime};

@@ -1,5 +1,5 @@
 //! x86-64: its instructions, its thread pointer, and restartable sequences in its language.
-use super::places::rseq_offset;
+use super::rseq::known_offset;
 use core::arch::x86_64::{__cpuid, _rdtsc};
 
 /// The kernel's `getcpu` needs no system call.
@@ -84,7 +84,7 @@ pub(crate) unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, val
             "jmp 4b",
             ".popsection",
             lock = in(reg) lock,
-            area = in(reg) rseq_offset(),
+            area = in(reg) known_offset(),
             value = in(reg_byte) value,
             marks = in(reg_byte) marks,
             scratch = out(reg) _,

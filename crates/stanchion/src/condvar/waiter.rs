@@ -1,0 +1,113 @@
+//! One thread that waits for a condition, and how far its wait has come.
+//!
+//! # The life of a waiter
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | idle | waiting | the waiter lists itself, while it still holds the mutex |
+//! | waiting, poked | chosen | a notifier, which takes it off the list |
+//! | chosen | told | the notifier; or the one who releases the mutex that the waiter was relayed to ([`Relay`](super::Relay)) |
+//! | waiting | poked | somebody who wants it to look around (a cancellation) |
+//! | waiting, poked | leaving | the waiter, which then takes itself off the list |
+//! | told, leaving | idle | the waiter, when it is done |
+//!
+//! The numbers of invariants are those of [`WaitQueue`](super::WaitQueue).
+use crate::futex::wake_one;
+use core::cell::Cell;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+pub(super) const IDLE: u32 = 0;
+pub(super) const WAITING: u32 = 1;
+pub(super) const POKED: u32 = 2;
+const CHOSEN: u32 = 3;
+pub(super) const TOLD: u32 = 4;
+pub(super) const LEAVING: u32 = 5;
+
+/// What one thread needs to wait for a condition. All-zero is a valid one.
+pub struct Waiter {
+    pub(super) state: AtomicU32,
+    /// It was poked: it looks around each time that it begins to wait, until the poke is taken.
+    pub(super) poked: AtomicBool,
+    /// The real-time priority of its thread when it was listed.
+    pub(super) priority: Cell<u8>,
+    pub(super) next: Cell<*const Waiter>,
+    pub(super) previous: Cell<*const Waiter>,
+    /// The mutex that it will acquire next, as the one who waits names it.
+    pub(super) mutex: Cell<*const ()>,
+}
+
+// SAFETY: the links, the priority and the mutex are touched under a guard (L1), or by the waiter's own thread
+// while nobody else knows of it (L4).
+unsafe impl Sync for Waiter {}
+
+impl Waiter {
+    /// One that does not wait.
+    pub const fn new() -> Self {
+        Self {
+            state: AtomicU32::new(IDLE),
+            poked: AtomicBool::new(false),
+            priority: Cell::new(0),
+            next: Cell::new(ptr::null()),
+            previous: Cell::new(ptr::null()),
+            mutex: Cell::new(ptr::null()),
+        }
+    }
+
+    /// Makes the waiter look around: now if it waits, and whenever it begins to wait until the poke is taken.
+    pub fn poke(&self) {
+        // ord: L19 pairs L17, CW1: a waiter that we do not see waiting sees that it was poked
+        self.poked.store(true, Ordering::SeqCst);
+        // ord: L12 pairs L13, L17: what the poke is about was there before
+        if self.state.compare_exchange(WAITING, POKED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            wake_one(&raw const self.state);
+        }
+    }
+
+    /// Takes the poke: the waiter does not look around any more. For its own thread, while it does not wait.
+    /// Whether it was poked.
+    pub fn take_poke(&self) -> bool {
+        // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read
+        // after
+        self.poked.swap(false, Ordering::SeqCst)
+    }
+
+    /// The mutex that it named when it was listed.
+    pub fn mutex(&self) -> *const () {
+        self.mutex.get()
+    }
+
+    /// Ends the wait of one that was chosen. Nothing of it may be touched any more.
+    ///
+    /// # Safety
+    ///
+    /// The waiter must have been chosen, and told by nobody.
+    pub(super) unsafe fn tell(waiter: NonNull<Self>) {
+        // SAFETY: one that was chosen waits until it is told, so it exists now.
+        let state = unsafe { &waiter.as_ref().state };
+        let address = ptr::from_ref(state);
+        // ord: L3 pairs L1: what we did comes before what the waiter does next
+        let before = state.swap(TOLD, Ordering::Release);
+        debug_assert_eq!(before, CHOSEN, "told a waiter that was not chosen");
+        wake_one(address);
+    }
+
+    /// Takes the waiter for a notifier; whether it did.
+    pub(super) fn choose(&self) -> bool {
+        let mut state = WAITING;
+        loop {
+            // ord: L4 alone: the guard orders what the waiter wrote before (L10, L11)
+            match self.state.compare_exchange(state, CHOSEN, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now @ (WAITING | POKED)) => state = now,
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
+impl Default for Waiter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
