@@ -63,7 +63,7 @@ events! {
     PvWaitEarly = "pv_wait_early", "halts taken early because the waiter in front was not running";
     PvWaitHead = "pv_wait_head", "halts of the head of a queue";
     PvWaitNode = "pv_wait_node", "halts behind another waiter";
-    PvNoSpot = "pv_no_spot", "a head found no spot to be kicked at and polled instead";
+    PvNoParking = "pv_no_parking", "a head found no parking slot to be kicked at and polled instead";
     PvNoBarrier = "pv_no_barrier", "a head could not have its heavy barrier and polled instead";
     XenTakenSlow = "xen_taken_slow", "waits that blocked on an event";
     XenTakenSlowNested = "xen_taken_slow_nested", "such waits in an interrupt of another blocked wait";

@@ -12,7 +12,7 @@ pub struct ReaderCell<P: Machine> {
     pub(crate) reads: P::Usize,
     /// Whether a handler has taken back what it interrupted, which does not know yet (I3).
     taken_back: P::U8,
-    /// How often the context went in through a fenced gate, modulo 256.
+    /// How often the context went in through a fenced fast path, modulo 256.
     fenced: P::U8,
     /// How many more times the context is in.
     pub(crate) again: P::U16,
@@ -54,7 +54,7 @@ impl<P: Machine> ReaderCell<P> {
         self.taken_back.load(Relaxed) == 0
     }
 
-    /// Counts that the context went in through a fenced gate; whether it is time to look if it need be
+    /// Counts that the context went in through a fenced fast path; whether it is time to look if it need be
     /// fenced.
     #[inline(always)]
     pub(crate) fn is_time_to_calm(&self) -> bool {

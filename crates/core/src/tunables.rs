@@ -69,7 +69,7 @@ tunables! {
     YieldSleepyOwner = "yield_sleepy_owner": 1, "owner-qspin: 1 tells waiters down the queue that the owner is preempted";
     ProdHead = "prod_head": 0, "owner-qspin: 1 wakes the next head if it is preempted";
     RwNewcomerPolls = "rw_newcomer_polls": 64, "qrw: polls of a newcomer, which may pass the head, before it queues";
-    RwHeadPolls = "rw_head_polls": 64, "qrw: polls of the head before it objects, and between two halts";
+    RwHeadPolls = "rw_head_polls": 64, "qrw: polls of the head before it sets the no-barging flag, and between two halts";
     RwSweepPolls = "rw_sweep_polls": 1_024, "percpu-rw: polls of a writer for a reader to leave before it halts";
     RwFenceRatio = "rw_fence_ratio": 16, "percpu-rw: readers fence if writers come within so many times what interrupting all CPUs takes; 0: never";
     RwCalmReads = "rw_calm_reads": 251, "percpu-rw: a reader looks once in so many fenced reads, 256 at most, if fences are still needed";

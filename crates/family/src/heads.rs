@@ -1,5 +1,5 @@
 //! The hash table from a lock to its sleeping head, as the kernel has it: the alternative to
-//! [`spots`](crate::spots).
+//! [`parking`](crate::parking).
 //!
 //! A head that is about to sleep takes an entry near the place that the lock's address hashes to, and marks
 //! its lock "slow". A releaser that finds the mark probes for the lock and kicks the head that it finds.
@@ -14,10 +14,10 @@
 //!
 //! ## Memory orderings
 //!
-//! As for spots: the store-buffering pair with the release belongs to the lock, and nothing hangs on an entry
-//! but the one edge from whoever freed it to whoever takes it next (H4, H2): the former's last word about its
-//! sleeper is in the cell before the latter's first. That is needed because two heads of different locks know
-//! nothing of each other.
+//! As for parking slots: the store-buffering pair with the release belongs to the lock, and nothing hangs on
+//! an entry but the one edge from whoever freed it to whoever takes it next (H4, H2): the former's last word
+//! about its sleeper is in the cell before the latter's first. That is needed because two heads of different
+//! locks know nothing of each other.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::CpuId;

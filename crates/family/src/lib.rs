@@ -11,11 +11,11 @@
 mod blocked;
 pub mod catalogue;
 pub mod heads;
+pub mod parking;
 pub mod percpu;
 pub mod platform;
 pub mod qrw_spin;
 mod slow_path;
-pub mod spots;
 pub mod tail;
 
 pub use platform::{FamilyDomain, FamilyPlatform};

@@ -21,7 +21,7 @@ pub struct QNode<P: Machine> {
     /// The lock's own states; see the lock's file.
     pub state: P::U8,
     /// Whether this node's context, a sleeping head, can be kicked; for locks that point at the node itself.
-    pub spot: P::U8,
+    pub parking: P::U8,
     /// Raw [`NodeCode`] of the last node of a secondary queue; see [`crate::cna`].
     pub secondary: P::U16,
     /// The NUMA node that the head prefers to stay on.
@@ -48,7 +48,7 @@ impl<P: Machine> QNode<P> {
         Self {
             next: P::U16::new(0),
             state: P::U8::new(0),
-            spot: P::U8::new(0),
+            parking: P::U8::new(0),
             secondary: P::U16::new(0),
             numa: P::U16::new(0),
             since: P::U32::new(0),
@@ -169,7 +169,7 @@ where
             QNode {
                 next: P::U16::ZERO,
                 state: P::U8::ZERO,
-                spot: P::U8::ZERO,
+                parking: P::U8::ZERO,
                 secondary: P::U16::ZERO,
                 numa: P::U16::ZERO,
                 since: P::U32::ZERO,

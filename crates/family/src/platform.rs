@@ -1,7 +1,7 @@
 //! What the locks of this crate keep in the storage of a world.
 use crate::heads::{HeadTable, Heads};
+use crate::parking::{ParkingRow, ParkingStorage};
 use crate::percpu::{PerCpu, QNode};
-use crate::spots::{SpotRow, Spots};
 use crate::tail::NodeCode;
 use stanchion_core::machine::Machine;
 use stanchion_core::nodes::WaitNode;
@@ -20,10 +20,10 @@ pub trait FamilyDomain<M: Machine> {
     /// [`Machine::this_cpu`] at some time.
     fn cpu(&self, cpu: CpuId) -> &PerCpu<M>;
 
-    /// The spots at which sleeping heads of the lock at `address` are kicked.
-    fn spots(&self, address: usize) -> SpotRow<'_, M>;
+    /// The parking slots at which sleeping heads of the lock at `address` are kicked.
+    fn parking(&self, address: usize) -> ParkingRow<'_, M>;
 
-    /// The table from locks to their sleeping heads, for locks that have no room for a spot.
+    /// The table from locks to their sleeping heads, for locks that have no room for a parking slot.
     fn heads(&self) -> HeadTable<'_, M>;
 
     /// A number that spreads addresses of locks over tables, the same on every run where the world is
@@ -49,7 +49,7 @@ const SPREAD: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
 /// A domain of a fixed number of contexts, for worlds that know it beforehand.
 pub struct FixedDomain<M: Machine, const CPUS: usize> {
     cpus: [PerCpu<M>; CPUS],
-    spots: Spots<M>,
+    parking: ParkingStorage<M>,
     heads: Heads<M>,
     core: platform::FixedDomain<M, CPUS>,
 }
@@ -60,7 +60,7 @@ impl<M: Machine, const CPUS: usize> FixedDomain<M, CPUS> {
     pub fn new() -> Self {
         Self {
             cpus: core::array::from_fn(|_| PerCpu::new()),
-            spots: Spots::new(),
+            parking: ParkingStorage::new(),
             heads: Heads::new(),
             core: platform::FixedDomain::new(),
         }
@@ -90,8 +90,8 @@ impl<M: Machine, const CPUS: usize> FamilyDomain<M> for FixedDomain<M, CPUS> {
     }
 
     #[inline]
-    fn spots(&self, _address: usize) -> SpotRow<'_, M> {
-        self.spots.row()
+    fn parking(&self, _address: usize) -> ParkingRow<'_, M> {
+        self.parking.row()
     }
 
     fn heads(&self) -> HeadTable<'_, M> {

@@ -4,8 +4,8 @@
 //! which of the stores that the language allows a load reads. A *shape* ([`shapes`]) is a small program; all
 //! its executions are explored, or all with a bounded number of preemptions. A check fails if two sections
 //! are not ordered by the lock (loom sees accesses of data that nothing separates), if nobody goes on (a lost
-//! wake-up), if a word is not free at the end, if a node or a spot was not given back, or, in debug builds,
-//! if a write is in no row of the word's table.
+//! wake-up), if a word is not free at the end, if a node or a parking slot was not given back, or, in debug
+//! builds, if a write is in no row of the word's table.
 //!
 //! `cargo run --release -p stanchion-model -- --help` prints a table with the executions of each check.
 //!

@@ -13,8 +13,8 @@ pub enum Step {
     /// contexts with greater numbers do not start. It is the first step of the first context. Where there are
     /// absences (`Settings::absences`) it is absent, too.
     Gather(usize, usize),
-    /// The same as `Gather`, and so many sections are over before, so that nodes and spots have been used.
-    /// All contexts start.
+    /// The same as `Gather`, and so many sections are over before, so that nodes and parking slots have been
+    /// used. All contexts start.
     GatherAfter(usize, usize, usize),
     /// The same as `Hold`, and stays in the section until so many contexts wait.
     Await(usize, usize),
@@ -260,7 +260,7 @@ const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "elsewhere",
-        about: "four contexts; the head that sleeps has its spot from one that the waiter behind it stood behind at another \
+        about: "four contexts; the head that sleeps has its parking slot from one that the waiter behind it stood behind at another \
                 lock; explored from where both wait",
         contexts: &[
             &[GatherAfter(0, 2, 4)],

@@ -19,7 +19,7 @@ use stanchion_family::tail::NodeCode;
 use std::rc::Rc;
 
 /// Sleeping heads that the storage has room for; with fewer than contexts, a head may find it full.
-const SPOTS: usize = 2;
+const PARKING: usize = 2;
 /// The same for the hash table.
 const HEADS: usize = 2;
 /// How many pauses in a row a context makes before it gives way: as many as there are bounded polls to be cut
@@ -63,7 +63,7 @@ struct Context {
 #[expect(missing_debug_implementations, reason = "hundreds of cells say nothing")]
 pub struct World {
     contexts: Vec<Context>,
-    spots: Vec<CellU32>,
+    parking: Vec<CellU32>,
     heads: Vec<Head<Model>>,
     settings: Settings,
     clock: Cell<u64>,
@@ -103,7 +103,7 @@ impl World {
         run::begin_group(2);
         Self {
             contexts,
-            spots: (0..SPOTS).map(|_| CellU32::new(0)).collect(),
+            parking: (0..PARKING).map(|_| CellU32::new(0)).collect(),
             heads: (0..HEADS).map(|_| Head::new()).collect(),
             settings,
             clock: Cell::new(0),
@@ -134,8 +134,8 @@ impl World {
             let is_over = |node: &WaitNode<Model>| matches!(node.state(), State::Free | State::Abandoned);
             assert!(context.nodes.iter().all(is_over), "context {index} left a wait's node");
         }
-        for (index, spot) in self.spots.iter().enumerate() {
-            assert_eq!(spot.peek(), 0, "spot {} was not given back", index + 1);
+        for (index, slot) in self.parking.iter().enumerate() {
+            assert_eq!(slot.peek(), 0, "parking slot {} was not given back", index + 1);
         }
     }
 

@@ -6,12 +6,12 @@ use stanchion_core::numbers::NESTING_LEVELS;
 use stanchion_core::{CpuId, Domain, NodeId, ReaderCell, ReaderClass};
 use stanchion_family::FamilyDomain;
 use stanchion_family::heads::{HeadTable, Heads};
+use stanchion_family::parking::{ParkingRow, ParkingStorage};
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::{SpotRow, Spots};
 use std::rc::Rc;
 
-/// Rows of spots; locks choose theirs by address.
-const SPOT_ROWS: usize = 64;
+/// Rows of parking slots; locks choose theirs by address.
+const PARKING_ROWS: usize = 64;
 
 /// One context's storage, on lines of its own.
 #[repr(align(64))]
@@ -22,7 +22,7 @@ pub struct SimDomain {
     base: usize,
     own: Vec<Placed<Own>>,
     waits: Vec<Placed<[WaitNode<Sim>; NESTING_LEVELS]>>,
-    spots: Vec<Placed<Spots<Sim>>>,
+    parking: Vec<Placed<ParkingStorage<Sim>>>,
     heads: Placed<Heads<Sim>>,
     /// The world's own class, and those that a workload has besides.
     pub(crate) readers: Vec<SimClass>,
@@ -52,7 +52,7 @@ impl SimDomain {
             base: arena.base(),
             own: (0..contexts).map(|_| arena.place(Own(PerCpu::new()))).collect(),
             waits: (0..contexts).map(|_| arena.place(core::array::from_fn(|_| WaitNode::new()))).collect(),
-            spots: (0..SPOT_ROWS).map(|_| arena.place(Spots::new())).collect(),
+            parking: (0..PARKING_ROWS).map(|_| arena.place(ParkingStorage::new())).collect(),
             heads: arena.place(Heads::new()),
             readers: (0..classes.max(1)).map(class).collect(),
         }
@@ -60,11 +60,11 @@ impl SimDomain {
 
     /// Bytes of arena that `contexts` contexts need, with as many classes.
     pub(crate) fn bytes(contexts: usize, classes: usize) -> usize {
-        let row = size_of::<Spots<Sim>>().next_multiple_of(64);
+        let row = size_of::<ParkingStorage<Sim>>().next_multiple_of(64);
         let cell = size_of::<ReaderCell<Sim>>().next_multiple_of(64);
         let waits = size_of::<[WaitNode<Sim>; NESTING_LEVELS]>();
         contexts * (size_of::<Own>() + waits + cell * classes.max(1))
-            + SPOT_ROWS * row
+            + PARKING_ROWS * row
             + size_of::<Heads<Sim>>()
     }
 }
@@ -89,8 +89,8 @@ impl FamilyDomain<Sim> for SimDomain {
     fn cpu(&self, cpu: CpuId) -> &PerCpu<Sim> {
         &self.own[usize::from(cpu.index())].0
     }
-    fn spots(&self, address: usize) -> SpotRow<'_, Sim> {
-        self.spots[self.spread(address) % SPOT_ROWS].row()
+    fn parking(&self, address: usize) -> ParkingRow<'_, Sim> {
+        self.parking[self.spread(address) % PARKING_ROWS].row()
     }
     fn heads(&self) -> HeadTable<'_, Sim> {
         self.heads.table()

@@ -172,7 +172,7 @@ fn heads_do_without_a_place_where_there_are_few() {
     for name in ["pv-qspin-kick-at-unlock", "pv-qspin-eager", "pv-qspin-hash"] {
         let tally =
             must_hold(name, &with(&[Fault::FewPlaces, Fault::TwoLocks, Fault::Interrupts]), SCHEDULES);
-        assert!(tally.count(Event::PvNoSpot) > 100, "{name}");
+        assert!(tally.count(Event::PvNoParking) > 100, "{name}");
     }
     // The table of the kernel's form has to be searched behind its holes.
     let tally = must_hold("pv-qspin-hash", &with(&[Fault::FewPlaces, Fault::TwoLocks]), SCHEDULES);

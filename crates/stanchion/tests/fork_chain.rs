@@ -108,14 +108,14 @@ where
     });
 }
 
-/// Heads that sleep for a lock in one of the rows of spots, which these addresses select among them.
-fn in_spots(domain: &NativeDomain) -> usize {
-    (0..4096).map(|nth| FamilyDomain::<Native<Counted>>::spots(domain, nth * 64).taken()).sum()
+/// Heads that sleep for a lock in one of the rows of parking slots, which these addresses select among them.
+fn in_slots(domain: &NativeDomain) -> usize {
+    (0..4096).map(|nth| FamilyDomain::<Native<Counted>>::parking(domain, nth * 64).taken()).sum()
 }
 
 #[test]
 fn numbers_and_spots_come_back() {
-    assert_nothing_is_kept::<PvQSpinLock<Native<Counted>>>(in_spots);
+    assert_nothing_is_kept::<PvQSpinLock<Native<Counted>>>(in_slots);
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn check_sleeping_heads(
     }
     let asleep = || locks.iter().filter(|shared| head_sleeps(raw(shared))).count();
     let queued = || locks.iter().filter(|shared| raw(shared).inner().word().tail != 0).count();
-    let others_poll = || heads_that_sleep == locks.len() || count(Event::PvNoSpot) > 0;
+    let others_poll = || heads_that_sleep == locks.len() || count(Event::PvNoParking) > 0;
     // A head leaves its mark first, then makes sure that the lock is held, and then counts and halts.
     let halted = || count(Event::PvWaitHead) >= heads_that_sleep as u64;
     let ready = || queued() == locks.len() && asleep() == heads_that_sleep && halted() && others_poll();
@@ -191,16 +191,17 @@ fn heads_of_many_locks_sleep_at_once() {
     events::reset();
     check_sleeping_heads(&LOCKS.each_ref(), 2, LOCKS.len());
     assert!(count(Event::PvWaitHead) >= 120);
-    assert_eq!(count(Event::PvNoSpot), 0, "120 heads find a spot in any row");
+    assert_eq!(count(Event::PvNoParking), 0, "120 heads find a parking slot in any row");
 }
 
 #[test]
-fn heads_without_a_spot_get_on_by_polling() {
-    // Locks whose addresses select the same row of 123 spots: with more heads than that, some find no spot.
+fn heads_without_a_slot_get_on_by_polling() {
+    // Locks whose addresses select the same row of 123 parking slots: with more heads than that, some find no
+    // parking slot.
     const HEADS: usize = 133;
     static LOCKS: [Mutex<counted::PvQSpinLock, u64>; 1 << 15] = [const { Mutex::new(0) }; 1 << 15];
-    /// As `NativeDomain::spots` chooses; if that changes, this test waits for 123 sleeping heads in vain and
-    /// says so.
+    /// As `NativeDomain::parking` chooses; if that changes, this test waits for 123 sleeping heads in vain
+    /// and says so.
     fn row(shared: &Mutex<counted::PvQSpinLock, u64>) -> usize {
         core::ptr::from_ref(raw(shared)).addr().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 127
     }
@@ -210,5 +211,5 @@ fn heads_without_a_spot_get_on_by_polling() {
     let same_row: Vec<_> = LOCKS.iter().filter(|shared| row(shared) == first).take(HEADS).collect();
     assert_eq!(same_row.len(), HEADS, "the rows are used evenly");
     check_sleeping_heads(&same_row, 1, 123);
-    assert!(count(Event::PvNoSpot) > 0, "ten heads more than spots");
+    assert!(count(Event::PvNoParking) > 0, "ten heads more than parking slots");
 }

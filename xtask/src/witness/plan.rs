@@ -105,7 +105,7 @@ mod tests {
     fn each_ordering_is_weakened_by_one_step() {
         let text = "impl Q { fn f(&self) {
             // ord: Q1 pairs Q2: the taker sees it all
-            self.cell(spot).compare_exchange(0, 1, AcqRel, Acquire);
+            self.cell(slot).compare_exchange(0, 1, AcqRel, Acquire);
             // ord: Q2 alone: a hint and no more
             self.b.load(Relaxed);
             // ord: Q3 pairs Q1: the section goes out

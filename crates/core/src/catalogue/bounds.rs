@@ -1,8 +1,8 @@
 //! Who may go ahead of whom: the bounds that locks state, which tools check.
 //!
 //! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that
-//! objects to thieves, a writer that keeps readers out) is held to that in any case: from then on each other
-//! context goes in once more at most, with an acquisition that was past its look.
+//! sets the no-barging flag, a writer that keeps readers out) is held to that in any case: from then on each
+//! other context goes in once more at most, with an acquisition that was past its look.
 use core::fmt;
 
 /// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
@@ -46,9 +46,9 @@ const AS_HEAD: u32 = 2 * (3 + 1) + 1;
 impl Overtaking {
     /// Of a lock without a queue.
     pub const NO_QUEUE: Self = Self::Unbounded("there is no queue: whoever finds it free takes it");
-    /// Of `percpu-rw`, whose gate keeps readers out.
-    pub const UNTIL_THE_GATE: Self = Self::Unbounded(
-        "readers pass a writer until it has the base lock and closes the gate; then nobody does",
+    /// Of `percpu-rw`, whose fast path keeps readers out.
+    pub const UNTIL_CLOSED: Self = Self::Unbounded(
+        "readers pass a writer until it has the base lock and closes the fast path; then nobody does",
     );
     /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times
     /// each (3 polls and a try); before it steps aside 4 times (3 polls, and the mark by which it asks), and

@@ -73,10 +73,10 @@ macro_rules! rwlock_rows {
             has celled downgrades reads_again {
             bytes: 24, bytes_a_context: 128, bytes_a_class: 64,
             waits: Sleep, waiting: "as `qrw`", outnumbered: Holds,
-            overtaken: "as `qrw` until it has the base lock; no reader from then on", starves: false, bound: Overtaking::UNTIL_THE_GATE,
+            overtaken: "as `qrw` until it has the base lock; no reader from then on", starves: false, bound: Overtaking::UNTIL_CLOSED,
             holder_away: "all sleep", next_away: "as `qrw`",
             timed: ByTries, in_handlers: Reads,
-            shares: Some(Shares { reads_again: true, awaits: Awaits::Nobody, asks: Asks::Gate(8) }),
+            shares: Some(Shares { reads_again: true, awaits: Awaits::Nobody, asks: Asks::FastPath(8) }),
             not_preloaded: Some("each pthread rwlock is a `qrw`"), variant_of: None,
             source: "Malcolm Crossley, Implement per-cpu reader-writer locks, v6, 2016 (Xen ef9dd43ddd)",
             stated: Stated::PERCPU_RW,

@@ -66,7 +66,7 @@ pub enum Asks {
     /// being the head.
     MarkForReaders,
     /// By a byte at this offset that is 1 while readers are kept out.
-    Gate(usize),
+    FastPath(usize),
 }
 
 /// For whom a context that reads may wait in its section.
@@ -203,7 +203,7 @@ impl Stated {
         ..Self::HELD
     };
     pub(super) const QRW_READERS_FIRST: Self = Self { unreachable: &[UPGRADES], ..Self::QRW };
-    /// Of `percpu-rw`. It opens the gate, and then releases the base lock.
+    /// Of `percpu-rw`. It opens the fast path, and then releases the base lock.
     pub const PERCPU_RW: Self = Self {
         fields: &[(0, "base.count")],
         after_release: AfterRelease::Anything,

@@ -13,14 +13,14 @@
 //! further locks of the class go through their base locks. What differs, and why:
 //!
 //! - **The reader's fence is a compiler barrier** where the world has an asymmetric one, as long as writers
-//!   are rare (`gate.rs`).
+//!   are rare (`fast_path.rs`).
 //! - **Leaving releases by the store that clears the cell.** In the announcement a store barrier follows it,
 //!   which is too weak on weakly ordered CPUs.
 //! - **The writer's last look acquires.** There, a control dependency had to do.
 //! - **A writer halts** when a reader does not leave: it puts its number beside the reader's cell, and the
 //!   reader, leaving, looks at its own line, not at the lock. So a reader touches nothing of a lock once it
-//!   has left. (A writer does: when it has opened the gate it still has the base lock to release. Whoever
-//!   comes next must not destroy the lock; qrw alone allows that.)
+//!   has left. (A writer does: when it has opened the fast path it still has the base lock to release.
+//!   Whoever comes next must not destroy the lock; qrw alone allows that.)
 //! - **Interrupts may read.** The cell says whether its context is *in* or has only *announced* itself. A
 //!   handler takes an announcement back, and the interrupted reader notices (I3). A handler that finds its
 //!   context in nests for free.
@@ -45,9 +45,9 @@
 //! # Invariants
 //!
 //! - **I1** A reader is in through its cell (the lock's address with `IN`), or counted by the base lock.
-//! - **I2** A writer is in once it has the base lock, the gate is closed, its barrier or fence has passed,
-//!   and each cell was seen without the lock. Only a reader that saw the gate open after its announcement
-//!   (and after a fence, if it was a fenced gate), or that holds the base lock, puts `IN`.
+//! - **I2** A writer is in once it has the base lock, the fast path is closed, its barrier or fence has
+//!   passed, and each cell was seen without the lock. Only a reader that saw the fast path open after its
+//!   announcement (and after a fence, if it was a fenced fast path), or that holds the base lock, puts `IN`.
 //! - **I3** A context is in while `IN` is in its cell and `taken_back` is 0. A handler leaves the cell as it
 //!   found it, except that it takes back what is not in: it sets `taken_back` and goes through base locks, as
 //!   do further handlers. The interrupted reader, which may write over the cell before it knows, looks at
@@ -58,18 +58,18 @@
 //!   itself.
 //!
 //! - **I5** A reader that fenced nothing is seen by each writer that passes no heavy barrier. Such a writer
-//!   changed the gate from fenced to closed in one step, and before that a writer closed it when it was
+//!   changed the fast path from fenced to closed in one step, and before that a writer closed it when it was
 //!   light, passed a heavy barrier, and left it fenced. A reader that saw it light either did so before that
-//!   barrier, and can be seen by all later writers; or after the gate was made light once more, in which case
-//!   the step would not have found it fenced.
+//!   barrier, and can be seen by all later writers; or after the fast path was made light once more, in which
+//!   case the step would not have found it fenced.
 //!
 //! ## Memory orderings
 //!
-//! Two store-buffering pairs: announcement and gate (D1 against D8, or D32 against D33), clearing and
+//! Two store-buffering pairs: announcement and fast path (D1 against D8, or D32 against D33), clearing and
 //! `waiter` (D4 against D10). A reader's section before the next writer's: D4 with D9, or what the reader
 //! stored after D4, which all releases. A writer's before the next reader's: D7 with D2, or through the base
 //! lock.
-mod gate;
+mod fast_path;
 mod write;
 
 use crate::events::Event;
@@ -81,7 +81,7 @@ use crate::qrw::QueuedRwLock;
 use crate::readers::{IDLE, IN, ReaderCell, ReaderClass};
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
 use crate::transitions::{Table, Word};
-use gate::{Gate, Passage};
+use fast_path::{FastPath, Passage};
 
 /// How a context holds a read lock: through its cell, or counted by the base lock. It stays with the context.
 pub struct In<'c, P: Platform>(Option<&'c ReaderCell<P>>);
@@ -101,7 +101,7 @@ impl<P: Platform> Copy for In<'_, P> {}
 #[repr(C, align(8))]
 pub struct PerCpuRwLock<P: Platform, B: RawRwLock<Platform = P> = QueuedRwLock<P>> {
     base: B,
-    gate: Gate<P>,
+    fast_path: FastPath<P>,
     /// The number of its class. Looked at in debug builds only.
     class: P::Usize,
 }
@@ -180,7 +180,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
             }
             return false;
         }
-        let is_in = match self.gate.announce(&cell.reads, self.address()) {
+        let is_in = match self.fast_path.announce(&cell.reads, self.address()) {
             Passage::Open => cell.go_in(self.address()),
             Passage::Fenced => self.go_in_fenced(cell),
             Passage::Closed => false,
@@ -194,9 +194,9 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     /// Goes in while writers are frequent.
     #[inline(never)]
     fn go_in_fenced(&self, cell: &ReaderCell<P>) -> bool {
-        let is_in = self.gate.is_open_after_fence() && cell.go_in(self.address());
+        let is_in = self.fast_path.is_open_after_fence() && cell.go_in(self.address());
         if is_in && cell.is_time_to_calm() {
-            self.gate.calm();
+            self.fast_path.calm();
         }
         is_in
     }
@@ -279,7 +279,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> RawRwLock for PerCpuRwLock<P, B> {
     const MOST_READERS: u32 = B::MOST_READERS;
 
     fn new() -> Self {
-        Self { base: B::new(), gate: Gate::new(), class: P::Usize::new(0) }
+        Self { base: B::new(), fast_path: FastPath::new(), class: P::Usize::new(0) }
     }
 
     #[inline]
@@ -340,5 +340,5 @@ where
     P::U32: ConstAtomic<u32>,
     P::Usize: ConstAtomic<usize>,
 {
-    const NEW: Self = Self { base: B::NEW, gate: Gate::OPEN, class: P::Usize::ZERO };
+    const NEW: Self = Self { base: B::NEW, fast_path: FastPath::OPEN, class: P::Usize::ZERO };
 }

@@ -15,7 +15,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         self.check_class(class);
         let me = P::this_cpu();
         self.base.acquire_write();
-        while !self.gate.close() {
+        while !self.fast_path.close() {
             // Without the barrier nobody can be let in. A system that refuses it has let the process
             // register, so it will have it again.
             P::yield_slice();
@@ -80,7 +80,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         if !self.base.try_acquire_write() {
             return false;
         }
-        if !self.gate.close() {
+        if !self.fast_path.close() {
             self.base.release_write();
             return false;
         }
@@ -99,8 +99,8 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     #[inline]
     pub fn release_write_in(&self, class: &impl ReaderClass<P>) {
         self.check_class(class);
-        debug_assert!(self.gate.is_closed(), "released a write lock that nobody holds");
-        self.gate.open();
+        debug_assert!(self.fast_path.is_closed(), "released a write lock that nobody holds");
+        self.fast_path.open();
         self.base.release_write();
     }
 }
@@ -109,7 +109,7 @@ impl<P: Platform, B: Downgrade<Platform = P>> PerCpuRwLock<P, B> {
     /// See [`Downgrade::downgrade`].
     pub fn downgrade_in<'c>(&self, class: &'c impl ReaderClass<P>) -> In<'c, P> {
         self.check_class(class);
-        self.gate.open();
+        self.fast_path.open();
         self.base.downgrade();
         In(None)
     }

@@ -11,23 +11,23 @@ use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
-    /// Waits as the head until it is in, or the deadline has passed; whether it is in. It does not object any
-    /// more then (I3). Polls that find the lock free and are in vain count, too: it objects after as many of
-    /// them.
+    /// Waits as the head until it is in, or the deadline has passed; whether it is in. It has cleared
+    /// its no-barging flag then (I3). Polls that find the lock free and are in vain count, too: it sets the
+    /// flag after as many of them.
     pub(super) fn wait_as_head(
         &self,
         want: Want,
         until: Option<&P::Deadline>,
     ) -> Result<bool, TooManyReaders> {
-        let mut objects = false;
+        let mut forbids = false;
         let mut races = P::tunable(Tunable::RwHeadPolls);
         loop {
-            let Some(seen) = self.wait_for_turn(want, &mut objects, until) else {
-                self.withdraw(objects);
+            let Some(seen) = self.wait_for_turn(want, &mut forbids, until) else {
+                self.allow_barging(forbids);
                 return Ok(false);
             };
             if want.is_too_many(seen, Self::MOST_READERS) {
-                self.withdraw(objects);
+                self.allow_barging(forbids);
                 return Err(TooManyReaders);
             }
             // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
@@ -35,8 +35,8 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
                 return Ok(true);
             }
             races = races.saturating_sub(1);
-            if races == 0 && !objects {
-                self.object(&mut objects);
+            if races == 0 && !forbids {
+                self.forbid_barging(&mut forbids);
             }
         }
     }
@@ -50,9 +50,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             if !self.enter_queue(until) {
                 return false;
             }
-            let mut objects = false;
-            let nobody_writes = self.wait_for_turn(Want::Upgradable, &mut objects, until).is_some();
-            self.withdraw(objects);
+            let mut forbids = false;
+            let nobody_writes = self.wait_for_turn(Want::Upgradable, &mut forbids, until).is_some();
+            self.allow_barging(forbids);
             self.queue.release();
             if !nobody_writes {
                 return false;
@@ -86,12 +86,12 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits as the head for a word that it can go in with; `None` if the deadline has passed. It objects
-    /// before it halts: who is runnable finds that out and sleeps, too, so that there is a CPU for the holder
-    /// that was preempted, and then for the head.
-    fn wait_for_turn(&self, want: Want, objects: &mut bool, until: Option<&P::Deadline>) -> Option<u32> {
-        if !W::PATIENT && !*objects {
-            self.object(objects);
+    /// Waits as the head for a word that it can go in with; `None` if the deadline has passed. It sets the
+    /// no-barging flag before it halts: who is runnable finds that out and sleeps, too, so that there is a
+    /// CPU for the holder that was preempted, and then for the head.
+    fn wait_for_turn(&self, want: Want, forbids: &mut bool, until: Option<&P::Deadline>) -> Option<u32> {
+        if !W::PATIENT && !*forbids {
+            self.forbid_barging(forbids);
         }
         loop {
             let polls = P::tunable(Tunable::RwHeadPolls);
@@ -104,27 +104,27 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             if is_over::<P>(until) {
                 return None;
             }
-            if *objects {
+            if *forbids {
                 self.halt_as_head(want, until);
             } else {
-                self.object(objects);
+                self.forbid_barging(forbids);
             }
         }
     }
 
-    /// Lets nobody pass any more.
-    fn object(&self, objects: &mut bool) {
+    /// Sets the no-barging flag: nobody passes any more.
+    fn forbid_barging(&self, forbids: &mut bool) {
         // ord: J18 alone: a request; who does not see it passes once
         let before = self.count.fetch_add(WAITING, Relaxed);
-        debug_assert_eq!(before & WAITING, 0, "one head at a time objects, and takes it back (I3)");
-        *objects = true;
+        debug_assert_eq!(before & WAITING, 0, "one head at a time sets the flag, and clears it (I3)");
+        *forbids = true;
     }
 
-    fn withdraw(&self, objects: bool) {
-        if objects {
+    fn allow_barging(&self, forbids: bool) {
+        if forbids {
             // ord: J19 alone: as J18, who does not see it waits in the queue
             let before = self.count.fetch_add(WAITING.wrapping_neg(), Relaxed);
-            debug_assert_ne!(before & WAITING, 0, "nobody else takes the head's objection back (I3)");
+            debug_assert_ne!(before & WAITING, 0, "nobody else clears the head's flag (I3)");
         }
     }
 

@@ -182,7 +182,7 @@ macro_rules! with_family_mutexes {
             waits: Yield, waiting: "spin, and confer", outnumbered: Holds,
             overtaken: "any number of times until the head forbids it (256 polls), then once each", starves: false,
             bound: Unbounded("each head in turn lets newcomers pass until it has polled for long enough, and a poll that finds a preempted owner \
-                              need not count; it is heeded once it objects"),
+                              need not count; it is heeded once it forbids that"),
             holder_away: "gets the waiters' time", next_away: "gets its successors' time",
             timed: ByTries, in_handlers: All, shares: None, not_preloaded: None, variant_of: None,
             source: "Nick Piggin's native queued spin locks for 64-bit powerpc, Linux 6.2, 2022",

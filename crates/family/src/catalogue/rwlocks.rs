@@ -72,11 +72,11 @@ macro_rules! with_family_rwlocks {
             has celled downgrades reads_again {
             bytes: 24, bytes_a_context: 128, bytes_a_class: 64,
             waits: Spin, waiting: "spin", outnumbered: Collapses,
-            overtaken: "as `rw-simple` until it has the base lock; no reader from then on", starves: true, bound: Overtaking::UNTIL_THE_GATE,
+            overtaken: "as `rw-simple` until it has the base lock; no reader from then on", starves: true, bound: Overtaking::UNTIL_CLOSED,
             holder_away: "all spin", next_away: "all spin",
             timed: ByTries, in_handlers: Reads,
             // It reads again by its base lock, which lets nobody pass a writer.
-            shares: Some(Shares { reads_again: false, awaits: Awaits::Nobody, asks: Asks::Gate(4) }),
+            shares: Some(Shares { reads_again: false, awaits: Awaits::Nobody, asks: Asks::FastPath(4) }),
             not_preloaded: Some("each pthread rwlock is a `qrw`"), variant_of: Some("percpu-rw"),
             source: "Malcolm Crossley, Implement per-cpu reader-writer locks, v6, 2016",
             stated: stated::PERCPU_RW_SIMPLE,

@@ -9,8 +9,8 @@ const WHOLE_NODES: &[usize] = &[1_000, 1_001, 1_003, 1_004, 1_005, 1_008, 1_009,
 /// The second byte of the lock, which one head after the other writes, and of a node the link, the state and
 /// the place.
 const MARKS_LINKS_AND_STATES: &[usize] = &[1, 1_000, 1_001, 1_007, 1_008, 1_009, 1_015];
-/// Of the two entries of the hash table, which lie behind the two spots, the sleepers: one head after the
-/// other stores to them, and releasers consume them at any time.
+/// Of the two entries of the hash table, which lie behind the two parking slots, the sleepers: one head after
+/// the other stores to them, and releasers consume them at any time.
 const SLEEPERS: &[usize] = &[2_003, 2_005];
 
 pub(super) const BYTE: Stated = Stated::HELD;

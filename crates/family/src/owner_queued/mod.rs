@@ -1,5 +1,5 @@
-//! `owner-qspin`: the queued spin lock that knows its owner, lets newcomers steal until its head objects, and
-//! lends time.
+//! `owner-qspin`: the queued spin lock that knows its owner, lets newcomers steal until its head forbids
+//! it, and lends time.
 //!
 //! # Motivation
 //!
@@ -19,8 +19,8 @@
 //!   that still held the address of an earlier queueing (corrected in 2024). Here the tail has the nesting
 //!   level, so **the hazard of a stale node cannot exist**, and contexts numbered 8191 and above go without a
 //!   node: slower, never wrong. What becomes of a tail without the level is kept as `busted-levelless-tail`.
-//! - The hand-over releases: the new head's objection must come after the old one's was withdrawn, or it is
-//!   withdrawn with it.
+//! - The hand-over releases: the new head must set the must-queue bit after the old one cleared it, or it is
+//!   cleared with that.
 //! - A stealer that claims in two halves always uses a compare-exchange, so switching stealing on and off
 //!   needs no grace period.
 //!

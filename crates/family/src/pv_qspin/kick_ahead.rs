@@ -13,7 +13,7 @@
 //! schedules.
 use super::waiter::{HALTED, ROUSED};
 use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
-use super::{PvQSpinLock, Signpost, WaitPolicy};
+use super::{PvQSpinLock, SleeperLookup, WaitPolicy};
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::tail::NodeCode;
@@ -69,7 +69,7 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
     fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
         // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of
         // another lock's head
-        W::Signpost::occupant(self.at(domain), self.head.load(Acquire))
+        W::SleeperLookup::occupant(self.at(domain), self.head.load(Acquire))
     }
 
     /// For the holder: the waiter behind the one at `code`, if it has linked itself.

@@ -19,17 +19,17 @@
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in
 //!   the locked byte. Here the head leaves its mark in the second byte and pays for the store-buffering pair
 //!   with [`heavy_barrier`](stanchion_core::Machine::heavy_barrier) when it is about to sleep anyway.
-//! - **A spot instead of a hash table**: the mark is the index of the place where the head sleeps; see
-//!   [`spots`](crate::spots). A released lock is not written again, only read. The kernel's table
+//! - **A parking slot instead of a hash table**: the mark is the index of the place where the head sleeps;
+//!   see [`parking`](crate::parking). A released lock is not written again, only read. The kernel's table
 //!   ([`Hashed`]) and a pointer in the lock ([`Pointed`], 8 bytes) are there to be measured against it
-//!   (`signpost.rs`).
+//!   (`lookup.rs`).
 //! - **A roused waiter has a state of its own** (`kick_ahead.rs`): the construction of section 3.1, marked
 //!   there as inferred, leaves a waiter that becomes head while its kick is under way waiting for ever. Found
 //!   by the schedule explorer.
 //! - **The pending waiter is a mark in the second byte**, set and cleared by compare-exchange; a head may
 //!   write over it.
 //! - **A head that lost to a thief sleeps again.** In the original its entry is gone after the first kick and
-//!   it spins until it wins; here it arms its spot again.
+//!   it spins until it wins; here it arms its parking slot again.
 //! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role
 //!   needs no fences.
 //! - **Newcomers give up.** In the kernel a newcomer of 4.15 tries for as long as the head sleeps, and queues
@@ -54,8 +54,9 @@
 //!
 //! # The word, `(tail, head, locked)`
 //!
-//! `head` is what the head of the queue left for others: 0 nothing, 1–123 the spot where it sleeps, 124 "it
-//! sleeps, look it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for good.
+//! `head` is what the head of the queue left for others: 0 nothing, 1–123 the parking slot where it sleeps,
+//! 124 "it sleeps, look it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for
+//! good.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -63,15 +64,15 @@
 //! | `t,h,0` | `t,h,1` | steal, `h` ≠ 126; or the head's own claim |
 //! | `p,*,*` | `n,*,*` | a waiter queues |
 //! | `n,0,*` | `n,126,*` | the head is awake and did not get the lock at once |
-//! | `n,*,*` | `n,s,*` | the head is about to sleep at spot `s`; or the new owner marks a sleeping new head |
+//! | `n,*,*` | `n,s,*` | the head is about to sleep at parking slot `s`; or the new owner marks a sleeping new head |
 //! | `n,*,*` | `n,0,*` | the head woke up, or has acquired |
 //! | `n,0,1` | `0,0,1` | the head was the last in the queue |
-//! | `*,*,1` | `*,*,0` | release; then kick the context at spot `h`, if there is one |
+//! | `*,*,1` | `*,*,0` | release; then kick the context at parking slot `h`, if there is one |
 //!
 //! # The queue
 //!
 //! ```text
-//!   lock: locked=1 head=7 ------> spot 7: armed for c1      tail --------+
+//!   lock: locked=1 head=7 ------> slot 7: armed for c1      tail --------+
 //!                                     |                                  v
 //!                    +------------+  next  +--------------+  next  +--------------+
 //!     holder and     | c1  HEAD   |------->| c2  HALTED   |------->| c3  WAIT     |
@@ -85,7 +86,7 @@
 //! - **I1** `locked` is 1 exactly while some context holds the lock; it becomes 1 only by compare-exchange
 //!   from 0.
 //! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new
-//!   head that sleeps, before it lets that head know (through the node's `spot`).
+//!   head that sleeps, before it lets that head know (through the node's `parking`).
 //! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, HALTED → ROUSED by a release that
 //!   is about to kick it, ROUSED → WAIT by its own context, and any of them → HEAD by the owner in front, by
 //!   read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it
@@ -103,23 +104,23 @@
 //! against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V12, V39 and
 //! V40; the place that an owner took for a sleeping head: V17 against V14.
 mod kick_ahead;
+mod lookup;
 mod newcomer;
 mod policy;
-mod signpost;
 mod waiter;
 mod word;
 
+pub use lookup::{HashTable, ParkingSlots, Pointer, SleeperLookup};
 pub use policy::{
     Conferring, EagerKick, FirstPends, Hashed, KickAhead, KickAtUnlock, Merged, OnlyWaitEarly, Patched,
     Pointed, WaitEarly, WaitEarlyAtOnce, WaitEarlySampled, WaitPolicy,
 };
-pub use signpost::{HashTable, Pointer, Signpost, Spots};
 pub use word::NO_STEALING;
 
 use crate::platform::FamilyPlatform;
 use crate::tail::NodeCode;
 use core::marker::PhantomData;
-use signpost::{At, ConstInLock, InLock};
+use lookup::{At, ConstInLock, InLock};
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};
@@ -133,12 +134,12 @@ pub struct PvQSpinLock<P: FamilyPlatform, W: WaitPolicy = Merged> {
     locked: P::U8,
     head: P::U8,
     tail: P::U16,
-    signpost: InLockOf<P, W>,
+    lookup: InLockOf<P, W>,
     policy: PhantomData<fn() -> W>,
 }
 
-/// What the lock holds for its signpost.
-type InLockOf<P, W> = <<W as WaitPolicy>::Signpost as Signpost>::InLock<P>;
+/// What the lock holds for its lookup.
+type InLockOf<P, W> = <<W as WaitPolicy>::SleeperLookup as SleeperLookup>::InLock<P>;
 
 impl<P: FamilyPlatform, W: WaitPolicy> RawLock for PvQSpinLock<P, W> {
     type Platform = P;
@@ -190,7 +191,7 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
             locked: P::U8::new(0),
             head: P::U8::new(head),
             tail: P::U16::new(0),
-            signpost: InLock::new(),
+            lookup: InLock::new(),
             policy: PhantomData,
         }
     }
@@ -204,10 +205,10 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
             || (W::PENDING && self.head.load(Relaxed) == PENDING)
     }
 
-    /// Whether newcomers are to leave the lock to the queue: the head has asked for it, or the lock is made
-    /// so.
+    /// Whether newcomers are to leave the lock to the queue: the head has set the no-barging flag, or the
+    /// lock is made so.
     #[inline(always)]
-    fn head_objects(&self) -> bool {
+    fn is_barging_forbidden(&self) -> bool {
         // ord: V22 alone: a request; missing it costs the head one overtaking
         matches!(self.head.load(Relaxed), SPINS | NO_STEALING)
     }
@@ -215,13 +216,13 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Whether a newcomer may take the lock ahead of the queue.
     #[inline(always)]
     fn may_steal_now(&self) -> bool {
-        W::STEALS && !self.head_objects()
+        W::STEALS && !self.is_barging_forbidden()
     }
 
     /// Where the sleeping head of this lock is looked for.
     #[inline]
     fn at<'a>(&'a self, domain: &'a P::Domain) -> At<'a, P, InLockOf<P, W>> {
-        At { domain, address: core::ptr::from_ref(self).addr(), in_lock: &self.signpost }
+        At { domain, address: core::ptr::from_ref(self).addr(), in_lock: &self.lookup }
     }
 
     /// One try to take a free lock, queue or no queue.
@@ -250,7 +251,7 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
         if matches!(mark, NO_STEALING | SPINS | PENDING) {
             return;
         }
-        if let Some(cpu) = P::with_domain(|domain| W::Signpost::consume(self.at(domain), mark)) {
+        if let Some(cpu) = P::with_domain(|domain| W::SleeperLookup::consume(self.at(domain), mark)) {
             P::count(Event::PvKickUnlock);
             P::kick(cpu);
         }
@@ -273,7 +274,7 @@ where
         locked: P::U8::ZERO,
         head: P::U8::ZERO,
         tail: P::U16::ZERO,
-        signpost: ConstInLock::NEW,
+        lookup: ConstInLock::NEW,
         policy: PhantomData,
     };
 }
@@ -288,7 +289,7 @@ where
         locked: P::U8::ZERO,
         head: P::U8::ONES,
         tail: P::U16::ZERO,
-        signpost: ConstInLock::NEW,
+        lookup: ConstInLock::NEW,
         policy: PhantomData,
     };
 }

@@ -2,7 +2,7 @@
 //!
 //! Worlds that explore schedules run the very same code with small limits.
 
-use super::signpost::{Halt, HashTable, Pointer, Signpost, Spots};
+use super::lookup::{Halt, HashTable, ParkingSlots, Pointer, SleeperLookup};
 use crate::platform::FamilyPlatform;
 use core::marker::PhantomData;
 use stanchion_core::machine::Atomic;
@@ -44,19 +44,19 @@ pub trait WaitPolicy: Halt + Send + Sync + 'static {
     /// [`Tunable::PendingPolls`](stanchion_core::Tunable::PendingPolls), before it queues.
     const PENDING: bool = false;
     /// How a release finds the head that sleeps.
-    type Signpost: Signpost;
+    type SleeperLookup: SleeperLookup;
 }
 
 /// Declares policies.
 macro_rules! policies {
-    ($($(#[$doc:meta])* $policy:ident = $name:literal { $($item:item)* } [$signpost:ty] $(halts { $($halt:item)* })?;)*) => {$(
+    ($($(#[$doc:meta])* $policy:ident = $name:literal { $($item:item)* } [$lookup:ty] $(halts { $($halt:item)* })?;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub enum $policy {}
 
         impl WaitPolicy for $policy {
             const NAME: &'static str = $name;
-            type Signpost = $signpost;
+            type SleeperLookup = $lookup;
             $($item)*
         }
 
@@ -73,45 +73,45 @@ policies! {
         const NEWCOMER_POLLS: u32 = 800;
         const POLLS: u32 = 2_000;
         const WAIT_EARLY: WaitEarly = SAMPLE;
-    } [Spots];
+    } [ParkingSlots];
     /// Before the series (4.2-rc1): a sleeping waiter is kicked when it becomes head, and again when the lock
     /// is released, if it fell asleep meanwhile.
     EagerKick = "pv-qspin-eager" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const EAGER_KICK: bool = true;
-    } [Spots];
+    } [ParkingSlots];
     /// Patch 1, in 4.2: a sleeping waiter that becomes head is woken only when the lock is released.
     KickAtUnlock = "pv-qspin-kick-at-unlock" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
-    } [Spots];
+    } [ParkingSlots];
     /// Patches 1 and 2: a release also wakes the next few sleepers, so that they are awake when their turn
     /// comes.
     KickAhead = "pv-qspin-kick-ahead" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const KICKS_AHEAD: bool = true;
-    } [Spots];
+    } [ParkingSlots];
     /// Patches 1 to 3: a waiter also halts as soon as the one in front of it sleeps.
     WaitEarlyAtOnce = "pv-qspin-wait-early" {
         const KICKS_AHEAD: bool = true;
-    } [Spots];
+    } [ParkingSlots];
     /// The same with the form that was merged in 4.5 and 4.10: it looks at every 256th poll, and also heeds
     /// the hint that the waiter in front is preempted.
     WaitEarlySampled = "pv-qspin-wait-early-sampled" {
         const KICKS_AHEAD: bool = true;
         const WAIT_EARLY: WaitEarly = SAMPLE;
-    } [Spots];
+    } [ParkingSlots];
     /// Patches 1 and 5: the first waiter polls the lock for a while and needs no node.
     FirstPends = "pv-qspin-pending" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const PENDING: bool = true;
-    } [Spots];
+    } [ParkingSlots];
     /// Patches 1 and 3, without kick-ahead.
-    OnlyWaitEarly = "pv-qspin-only-wait-early" {} [Spots];
+    OnlyWaitEarly = "pv-qspin-only-wait-early" {} [ParkingSlots];
     /// The whole series: kick at unlock, kick-ahead, wait-early, pending.
     Patched = "pv-qspin-patched" {
         const KICKS_AHEAD: bool = true;
         const PENDING: bool = true;
-    } [Spots];
+    } [ParkingSlots];
     /// [`KickAtUnlock`] with the kernel's hash table.
     Hashed = "pv-qspin-hash" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
@@ -125,7 +125,7 @@ policies! {
     /// context runnable.
     Conferring = "ppc-qspin" {
         const WAIT_EARLY: WaitEarly = WaitEarly::Never;
-    } [Spots] halts {
+    } [ParkingSlots] halts {
         fn halt_while<P: FamilyPlatform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
             // ord: G7 alone: decides whether to give the slice away; the caller looks again
             if cell.load(stanchion_core::order::Relaxed) == value {

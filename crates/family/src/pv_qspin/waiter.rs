@@ -1,7 +1,7 @@
 //! The life of a queued waiter: behind another one, then head, then owner. Invariants I1–I5 and the ordering
 //! sites are told in the [lock's file](super).
+use super::lookup::{At, SleeperLookup};
 use super::policy::Limits;
-use super::signpost::{At, Signpost};
 use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
 use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
 use crate::percpu::{Nesting, QNode};
@@ -43,7 +43,7 @@ pub(super) struct Waiter<'a, P: FamilyPlatform, W: WaitPolicy> {
     spins: bool,
 }
 
-type Place<W> = <<W as WaitPolicy>::Signpost as Signpost>::Place;
+type Place<W> = <<W as WaitPolicy>::SleeperLookup as SleeperLookup>::Place;
 
 impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
     pub(super) fn new(
@@ -115,7 +115,7 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
     fn become_told_head(&mut self) {
         // ord: V14 pairs V17, V53: the owner's mark in the lock comes before what we write there (I2)
         let place = self.node.place().wait_briefly::<P>(Acquire, |place| place != AWAKE);
-        self.place = W::Signpost::from_raw(place);
+        self.place = W::SleeperLookup::from_raw(place);
         P::count(Event::PvKickWake);
     }
 
@@ -218,18 +218,18 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
         }
         let Some(place) = self
             .place
-            .inspect(|&place| W::Signpost::rearm(self.at(), place, self.me))
-            .or_else(|| W::Signpost::take(self.at(), self.me))
+            .inspect(|&place| W::SleeperLookup::rearm(self.at(), place, self.me))
+            .or_else(|| W::SleeperLookup::take(self.at(), self.me))
         else {
-            P::count(Event::PvNoSpot);
+            P::count(Event::PvNoParking);
             self.mark(OPEN);
             P::yield_slice();
             return false;
         };
         self.place = Some(place);
         // ord: V37 alone: a hint for the waiter behind (V32)
-        self.node.place().store(W::Signpost::raw(place), Relaxed);
-        self.mark(W::Signpost::mark(place)); // n,*,* -> n,s,*
+        self.node.place().store(W::SleeperLookup::raw(place), Relaxed);
+        self.mark(W::SleeperLookup::mark(place)); // n,*,* -> n,s,*
         if !P::heavy_barrier() {
             P::count(Event::PvNoBarrier);
             self.mark(OPEN);
@@ -242,7 +242,7 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
             return false;
         }
         P::count(if woken_before { Event::PvWaitAgain } else { Event::PvWaitHead });
-        if W::Signpost::halt::<P, W>(self.at(), place, self.me) {
+        if W::SleeperLookup::halt::<P, W>(self.at(), place, self.me) {
             P::count(Event::PvKickWake);
         }
         true
@@ -267,7 +267,7 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
     fn leave_queue(mut self) {
         self.mark(OPEN); // before the tail, I5
         if let Some(place) = self.place.take() {
-            W::Signpost::free(self.at(), place, self.me);
+            W::SleeperLookup::free(self.at(), place, self.me);
         }
         // ord: V13 pairs V6: a head of the next queue writes its mark after ours (I5)
         if self.lock.tail.compare_exchange(self.me.raw(), NodeCode::NONE, Release, Relaxed).is_ok() {
@@ -290,15 +290,15 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
     /// The new head sleeps. It is not woken to find the lock held: our own release will see its mark and kick
     /// it.
     fn mark_sleeping_head(&self, next: NodeCode, node: &QNode<P>) {
-        let place = if W::EAGER_KICK { None } else { W::Signpost::take(self.at(), next) };
+        let place = if W::EAGER_KICK { None } else { W::SleeperLookup::take(self.at(), next) };
         if let Some(place) = place {
             // n,0,1 -> n,s,1
-            self.mark(W::Signpost::mark(place));
+            self.mark(W::SleeperLookup::mark(place));
         }
         // ord: V17 pairs V14: the mark in the lock comes before the new head may write there (I2)
-        node.place().store(place.map_or(KICKED, W::Signpost::raw), Release);
+        node.place().store(place.map_or(KICKED, W::SleeperLookup::raw), Release);
         if place.is_none() {
-            P::count(if W::EAGER_KICK { Event::PvKickEager } else { Event::PvNoSpot });
+            P::count(if W::EAGER_KICK { Event::PvKickEager } else { Event::PvNoParking });
             P::kick(next.cpu());
         }
     }

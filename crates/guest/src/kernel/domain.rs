@@ -7,21 +7,21 @@ use stanchion_core::numbers::NESTING_LEVELS;
 use stanchion_core::{CpuId, Domain, NodeId, ReaderCell, ReaderClass};
 use stanchion_family::FamilyDomain;
 use stanchion_family::heads::{HeadTable, Heads};
+use stanchion_family::parking::{ParkingRow, ParkingStorage};
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::{SpotRow, Spots};
 
 /// Two lines, as processors fetch lines in pairs.
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// Rows of spots, by the lock's address.
+/// Rows of parking slots, by the lock's address.
 const ROWS: usize = 8;
 
 /// The storage of all vCPUs.
 pub(crate) struct GuestDomain {
     cpus: [Apart<PerCpu<Guest>>; MAX],
     waits: [[WaitNode<Guest>; NESTING_LEVELS]; MAX],
-    spots: [Spots<Guest>; ROWS],
+    parking: [ParkingStorage<Guest>; ROWS],
     heads: Heads<Guest>,
     readers: Readers,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Readers([Apart<ReaderCell<Guest>>; MAX]);
 pub(super) static DOMAIN: GuestDomain = GuestDomain {
     cpus: [const { Apart(PerCpu::NEW) }; MAX],
     waits: [const { [const { WaitNode::FREE }; NESTING_LEVELS] }; MAX],
-    spots: [const { Spots::NEW }; ROWS],
+    parking: [const { ParkingStorage::NEW }; ROWS],
     heads: Heads::NEW,
     readers: Readers([const { Apart(ReaderCell::NEW) }; MAX]),
 };
@@ -62,8 +62,8 @@ impl FamilyDomain<Guest> for GuestDomain {
     }
 
     #[inline]
-    fn spots(&self, address: usize) -> SpotRow<'_, Guest> {
-        self.spots[self.spread(address) % ROWS].row()
+    fn parking(&self, address: usize) -> ParkingRow<'_, Guest> {
+        self.parking[self.spread(address) % ROWS].row()
     }
 
     fn heads(&self) -> HeadTable<'_, Guest> {

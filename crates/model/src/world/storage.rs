@@ -5,8 +5,8 @@ use stanchion_core::nodes::{WaitNode, lease_own};
 use stanchion_core::{CpuId, Domain, NodeId, ReaderCell, ReaderClass};
 use stanchion_family::FamilyDomain;
 use stanchion_family::heads::HeadTable;
+use stanchion_family::parking::ParkingRow;
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::SpotRow;
 
 impl Domain<Model> for World {
     type Readers = Self;
@@ -30,8 +30,8 @@ impl FamilyDomain<Model> for World {
         &self.contexts[usize::from(cpu.index())].storage
     }
 
-    fn spots(&self, _address: usize) -> SpotRow<'_, Model> {
-        SpotRow::of(&self.spots)
+    fn parking(&self, _address: usize) -> ParkingRow<'_, Model> {
+        ParkingRow::of(&self.parking)
     }
 
     fn heads(&self) -> HeadTable<'_, Model> {

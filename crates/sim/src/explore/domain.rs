@@ -11,8 +11,8 @@ use stanchion_core::numbers::NESTING_LEVELS;
 use stanchion_core::{Atomic, CpuId, Domain, NodeId, ReaderCell, ReaderClass};
 use stanchion_family::FamilyDomain;
 use stanchion_family::heads::{Head, HeadTable};
+use stanchion_family::parking::ParkingRow;
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::SpotRow;
 use stanchion_family::tail::NodeCode;
 
 /// The storage of one run.
@@ -30,7 +30,7 @@ pub struct SteppedDomain {
     /// Who has leased each of them last, or taken it over.
     waiters: [[Cell<Option<Ctx>>; NESTING_LEVELS]; CONTEXTS],
     /// All rows, one after the other.
-    spots: Vec<CellU32>,
+    parking: Vec<CellU32>,
     heads: Vec<Head<Stepped>>,
     readers: Cells,
 }
@@ -50,12 +50,12 @@ fn place(first: u16, cpu: CpuId) -> Option<usize> {
 
 impl SteppedDomain {
     pub(super) fn new(machine: Machine) -> Self {
-        let Machine { rows, spots, spots_taken, heads, first_number, numbers, .. } = machine;
-        // Nobody has the number of the context that sleeps at a spot that is taken for good.
+        let Machine { rows, slots, slots_taken, heads, first_number, numbers, .. } = machine;
+        // Nobody has the number of the context that sleeps at a parking slot that is taken for good.
         let nobodys = if first_number == 0 { CpuId::LIMIT - 1 } else { 0 };
         let armed = CpuId::new(nobodys).map_or(0, |cpu| NodeCode::new(cpu, 0).raw());
         let row =
-            || (0..spots_taken + spots).map(|spot| if spot < spots_taken { u32::from(armed) } else { 0 });
+            || (0..slots_taken + slots).map(|slot| if slot < slots_taken { u32::from(armed) } else { 0 });
         Self {
             machine,
             cpus: core::array::from_fn(|_| PerCpu::new()),
@@ -63,7 +63,7 @@ impl SteppedDomain {
             waits: core::array::from_fn(|_| core::array::from_fn(|_| WaitNode::new())),
             sleepers: Default::default(),
             waiters: Default::default(),
-            spots: (0..rows).flat_map(|_| row()).map(CellU32::new).collect(),
+            parking: (0..rows).flat_map(|_| row()).map(CellU32::new).collect(),
             heads: (0..heads).map(|_| Head::new()).collect(),
             readers: Cells {
                 first: first_number,
@@ -90,8 +90,8 @@ impl SteppedDomain {
     }
 
     fn row_cells(&self, row: usize) -> &[CellU32] {
-        let cells = self.machine.spots_taken + self.machine.spots;
-        &self.spots[row * cells..(row + 1) * cells]
+        let cells = self.machine.slots_taken + self.machine.slots;
+        &self.parking[row * cells..(row + 1) * cells]
     }
 
     /// Where each row begins.
@@ -171,12 +171,12 @@ impl SteppedDomain {
         if self.readers.of_contexts.iter().any(ReaderCell::has_waiter) {
             return Some("nobody writes, and a writer's number stands beside a reader's cell".to_owned());
         }
-        let taken = |row| SpotRow::<Stepped>::of(self.row_cells(row)).taken() - self.machine.spots_taken;
-        let spots: usize = (0..self.machine.rows).map(taken).sum();
-        match (spots, self.heads().taken()) {
+        let taken = |row| ParkingRow::<Stepped>::of(self.row_cells(row)).taken() - self.machine.slots_taken;
+        let slots: usize = (0..self.machine.rows).map(taken).sum();
+        match (slots, self.heads().taken()) {
             (0, 0) => None,
             (0, heads) => Some(format!("nobody sleeps, and {heads} entries of the hash table are taken")),
-            (spots, _) => Some(format!("nobody sleeps, and {spots} spots are taken")),
+            (slots, _) => Some(format!("nobody sleeps, and {slots} parking slots are taken")),
         }
     }
 }
@@ -205,8 +205,8 @@ impl FamilyDomain<Stepped> for SteppedDomain {
         place(self.machine.first_number, cpu).map_or(&self.nobody, |place| &self.cpus[place])
     }
 
-    fn spots(&self, address: usize) -> SpotRow<'_, Stepped> {
-        SpotRow::of(self.row_cells(address / LOCK_BYTES % self.machine.rows))
+    fn parking(&self, address: usize) -> ParkingRow<'_, Stepped> {
+        ParkingRow::of(self.row_cells(address / LOCK_BYTES % self.machine.rows))
     }
 
     fn heads(&self) -> HeadTable<'_, Stepped> {

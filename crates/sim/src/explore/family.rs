@@ -13,7 +13,7 @@ use stanchion_family::{PvQSpinLock, PvTicketLock, XenPvLock};
 const HEADS: &[&str] = &[
     "the head stops thieves: n,0,* -> n,126,*",
     "a waiter becomes pending: t,0,* -> t,125,*",
-    "the head sleeps at a spot: n,*,* -> n,s,*",
+    "the head sleeps at a parking slot: n,*,* -> n,s,*",
     "the head woke up or acquired, or nobody is pending: t,*,* -> t,0,*",
 ];
 /// Its word does not show marks, which mean nothing there.

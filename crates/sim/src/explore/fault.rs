@@ -26,9 +26,9 @@ pub enum Fault {
     NoBarrier,
     /// There are fewer numbers than contexts, and who has none has no queue node.
     NoNumber,
-    /// Heads have one or two spots to sleep at, or entries of the hash table.
+    /// Heads have one or two parking slots to sleep at, or entries of the hash table.
     FewPlaces,
-    /// Contexts are numbered high, and spots; clocks and tickets are near their ends.
+    /// Contexts are numbered high, and parking slots; clocks and tickets are near their ends.
     LargeNumbers,
     /// Nobody may halt.
     NoHalts,

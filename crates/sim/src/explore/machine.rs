@@ -4,12 +4,12 @@ use super::subjects::Subject;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
 use stanchion_core::CpuId;
-use stanchion_family::spots::SPOTS_PER_ROW;
+use stanchion_family::parking::SLOTS_PER_ROW;
 
-/// How many rows of spots a machine has at most.
+/// How many rows of parking slots a machine has at most.
 const ROWS: u64 = 3;
-/// Spots of a row, and entries of the hash table, where there are enough for all: a handler that waits needs
-/// one more.
+/// Parking slots of a row, and entries of the hash table, where there are enough for all: a handler that
+/// waits needs one more.
 const ENOUGH: usize = 16;
 
 /// The first numbers of contexts that are numbered high: so that the numbers, and the codes of the nodes that
@@ -22,12 +22,12 @@ const HIGH_WHERE_ALL_ARE_LOOKED_AT: [u16; 2] = [61, 254];
 /// One machine. Nothing of it changes during a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Machine {
-    /// How many rows of spots there are; locks share them in turn.
+    /// How many rows of parking slots there are; locks share them in turn.
     pub(super) rows: usize,
-    /// How many spots of each row can be taken.
-    pub(super) spots: usize,
+    /// How many parking slots of each row can be taken.
+    pub(super) slots: usize,
     /// How many in front of those are taken for good.
-    pub(super) spots_taken: usize,
+    pub(super) slots_taken: usize,
     /// How many nodes of waits can be leased at a time.
     pub(super) waits: usize,
     /// How many entries the hash table has: a power of two.
@@ -69,8 +69,8 @@ impl Machine {
     /// One where nothing is scarce and all numbers are small.
     pub(super) const PLAIN: Self = Self {
         rows: ROWS as usize,
-        spots: ENOUGH,
-        spots_taken: 0,
+        slots: ENOUGH,
+        slots_taken: 0,
         waits: usize::MAX,
         heads: ENOUGH,
         collides: false,
@@ -91,8 +91,8 @@ impl Machine {
         let high = if subject.stated.looks_at_all { &HIGH_WHERE_ALL_ARE_LOOKED_AT[..] } else { &HIGH[..] };
         Self {
             rows: 1 + random.below(ROWS) as usize,
-            spots: 1 + random.below(2) as usize,
-            spots_taken: SPOTS_PER_ROW - ENOUGH,
+            slots: 1 + random.below(2) as usize,
+            slots_taken: SLOTS_PER_ROW - ENOUGH,
             heads: 1 << random.below(2),
             collides: random.once_in(2),
             first_number: high[random.below(high.len() as u64) as usize],
@@ -123,10 +123,10 @@ impl Machine {
         if faults.has(Fault::FewPlaces) {
             machine.rows = 1;
         } else {
-            (machine.spots, machine.waits, machine.heads) = (ENOUGH, usize::MAX, ENOUGH);
+            (machine.slots, machine.waits, machine.heads) = (ENOUGH, usize::MAX, ENOUGH);
         }
         if !faults.has(Fault::LargeNumbers) {
-            (machine.first_number, machine.spots_taken) = (0, 0);
+            (machine.first_number, machine.slots_taken) = (0, 0);
             (machine.clock, machine.ticket) = (0, 0);
         }
         machine.paravirt = !faults.has(Fault::NoHalts);
@@ -140,7 +140,7 @@ impl Machine {
 /// What there is of each, in a line for whoever reads a schedule.
 impl core::fmt::Display for Machine {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { rows, spots, spots_taken, heads, collides, first_number, numbers, nodes, .. } = *self;
+        let Self { rows, slots, slots_taken, heads, collides, first_number, numbers, nodes, .. } = *self;
         let Self { alone, priority, paravirt, clock, ticket, waits, restarts, .. } = *self;
         if let Some(ctx) = alone {
             write!(f, "c{ctx} is on a NUMA node of its own, ")?;
@@ -160,9 +160,9 @@ impl core::fmt::Display for Machine {
         let collide = if collides { ", all locks at the same" } else { "" };
         write!(
             f,
-            "{rows} rows of {spots} spots from {} on, {heads} hash entries{collide}, {numbers} context numbers from {first_number} \
+            "{rows} rows of {slots} parking slots from {} on, {heads} hash entries{collide}, {numbers} context numbers from {first_number} \
              on, {nodes} NUMA nodes, {} us at first, ticket {ticket}",
-            spots_taken + 1,
+            slots_taken + 1,
             clock / 1_000
         )
     }

@@ -4,8 +4,8 @@
 //! a strategy decides who goes next, so every interleaving of steps can come up, and a seed brings it up
 //! again. What is checked: mutual exclusion, that somebody can always go on, each visible change of the
 //! lock's word against its transition table, the lock's stated bound on overtaking, and that in the end
-//! nothing is left of the waiting: words are as they were at first, nodes, spots and places are given back. A
-//! failure is cut down to a short interleaving that can be read.
+//! nothing is left of the waiting: words are as they were at first, nodes, parking slots and places are given
+//! back. A failure is cut down to a short interleaving that can be read.
 //!
 //! A context that waits for a cell sleeps until the cell changes; spinning takes no steps. Between
 //! [`Fault::StoreBuffers`] and sequential consistency lies all that this world knows of weak memory: total

@@ -1,4 +1,5 @@
-//! Names for addresses and values of one run, in the field's words: `lock.tail`, `c2.0.next`, `spot 7`.
+//! Names for addresses and values of one run, in the field's words: `lock.tail`, `c2.0.next`,
+//! `parking slot 7`.
 use super::cells::address_of;
 use super::domain::SteppedDomain;
 use super::platform::Stepped;
@@ -18,7 +19,7 @@ enum Sort {
     Number,
     Node,
     Wait,
-    Spot,
+    Slot,
 }
 
 /// The dictionary of one run.
@@ -32,9 +33,9 @@ pub(super) struct Names {
     own: Vec<usize>,
     /// Where each context's nodes of waits begin.
     waits: Vec<usize>,
-    /// Where each row of spots begins, and how many bytes one has.
+    /// Where each row of parking slots begins, and how many bytes one has.
     rows: Vec<usize>,
-    spots: usize,
+    slots: usize,
 }
 
 /// What the locks of a run are called.
@@ -83,12 +84,12 @@ impl Names {
                 let name = |field| format!("{whose}{place}.{level}.{field}");
                 cells.insert(address_of(&node.next), (name("next"), Sort::Node));
                 cells.insert(address_of(&node.state), (name("state"), Sort::Number));
-                cells.insert(address_of(&node.spot), (name("spot"), Sort::Number));
+                cells.insert(address_of(&node.parking), (name("parking"), Sort::Number));
             }
         }
-        let spots = (machine.spots_taken + machine.spots) * size_of::<u32>();
+        let slots = (machine.slots_taken + machine.slots) * size_of::<u32>();
         let rows = domain.rows().collect();
-        Self { base, cells, whose, first: machine.first_number, own, waits, rows, spots }
+        Self { base, cells, whose, first: machine.first_number, own, waits, rows, slots }
     }
 
     /// What stands at `address`.
@@ -108,8 +109,8 @@ impl Names {
                 return format!("{}{index}.{}.wait+{}", self.whose, offset / one, offset % one);
             }
         }
-        if let Some(spot) = self.spot(address) {
-            return format!("spot {spot}");
+        if let Some(slot) = self.slot(address) {
+            return format!("parking slot {slot}");
         }
         match within(self.base, LOCK_BYTES * 8) {
             Some(offset) => format!("{}+{}", lock_name(offset / LOCK_BYTES), offset % LOCK_BYTES),
@@ -117,11 +118,11 @@ impl Names {
         }
     }
 
-    fn spot(&self, address: usize) -> Option<usize> {
+    fn slot(&self, address: usize) -> Option<usize> {
         let start = self
             .rows
             .iter()
-            .find(|&&start| address.checked_sub(start).is_some_and(|offset| offset < self.spots))?;
+            .find(|&&start| address.checked_sub(start).is_some_and(|offset| offset < self.slots))?;
         Some((address - start) / size_of::<u32>() + 1)
     }
 
@@ -129,7 +130,7 @@ impl Names {
     pub(super) fn value(&self, address: usize, value: u64) -> String {
         let sort = match self.cells.get(&address) {
             Some(&(_, sort)) => sort,
-            None if self.spot(address).is_some() => Sort::Spot,
+            None if self.slot(address).is_some() => Sort::Slot,
             None => Sort::Number,
         };
         if sort == Sort::Number {

@@ -7,8 +7,8 @@ use stanchion_core::order::Relaxed;
 use stanchion_core::{Atomic, CpuId};
 use stanchion_family::FamilyDomain;
 use stanchion_family::heads::HeadTable;
+use stanchion_family::parking::ParkingRow;
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::SpotRow;
 use stanchion_family::tail::NodeCode;
 
 impl<C: Counting> FamilyDomain<Native<C>> for NativeDomain {
@@ -18,8 +18,8 @@ impl<C: Counting> FamilyDomain<Native<C>> for NativeDomain {
     }
 
     #[inline(always)]
-    fn spots(&self, address: usize) -> SpotRow<'_, Native<C>> {
-        family_storage::spots(FamilyDomain::<Native<C>>::spread(self, address))
+    fn parking(&self, address: usize) -> ParkingRow<'_, Native<C>> {
+        family_storage::parking(FamilyDomain::<Native<C>>::spread(self, address))
     }
 
     #[inline]
@@ -39,14 +39,14 @@ pub(crate) fn describe_nodes<C: Counting>(text: &mut String) {
         for level in 0..percpu.nesting() {
             let node = percpu.node(level);
             // ord: N39 alone: only a report reads it
-            let (next, state, spot) =
-                (node.next.load(Relaxed), node.state.load(Relaxed), node.spot.load(Relaxed));
+            let (next, state, slot) =
+                (node.next.load(Relaxed), node.state.load(Relaxed), node.parking.load(Relaxed));
             let state = ["waits or came first", "halted", "head", "let out"]
                 .get(usize::from(state))
                 .copied()
                 .unwrap_or("?");
             let (name, next) = (node_name(NodeCode::new(cpu, level)), tail_name(next));
-            let _ = write!(text, "\n  node {name}: {state}, next {next}, spot {spot}");
+            let _ = write!(text, "\n  node {name}: {state}, next {next}, parking slot {slot}");
         }
     }
 }

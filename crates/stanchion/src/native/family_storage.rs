@@ -7,19 +7,20 @@ use super::kinds::{Counting, Native, Silent};
 use core::ptr::from_ref;
 use stanchion_core::CpuId;
 use stanchion_family::heads::{HEADS, HeadIndex, HeadTable, Heads};
+use stanchion_family::parking::{ParkingRow, ParkingStorage};
 use stanchion_family::percpu::PerCpu;
-use stanchion_family::spots::{SpotRow, Spots};
 
-/// How many rows of spots there are: with 123 spots each, nearly as many as threads can have numbers.
+/// How many rows of parking slots there are: with 123 parking slots each, nearly as many as threads can have
+/// numbers.
 const ROWS: usize = 128;
 
-static SPOTS: [Spots<Native<Silent>>; ROWS] = [const { Spots::NEW }; ROWS];
+static PARKING: [ParkingStorage<Native<Silent>>; ROWS] = [const { ParkingStorage::NEW }; ROWS];
 static SLEEPERS: Heads<Native<Silent>> = Heads::NEW;
 
-/// The row of spots that `spread`, which comes of a lock's address, selects.
+/// The row of parking slots that `spread`, which comes of a lock's address, selects.
 #[inline(always)]
-pub(super) fn spots<C: Counting>(spread: usize) -> SpotRow<'static, Native<C>> {
-    SpotRow::of(SPOTS[spread % ROWS].cells())
+pub(super) fn parking<C: Counting>(spread: usize) -> ParkingRow<'static, Native<C>> {
+    ParkingRow::of(PARKING[spread % ROWS].cells())
 }
 
 /// The hash table from locks to sleeping heads.
@@ -35,7 +36,7 @@ pub(super) fn heads<C: Counting>() -> HeadTable<'static, Native<C>> {
 /// The process is the child of a fork, which has the thread `mine` only: nobody else sleeps where releasers
 /// look. Whether `mine` is waiting somewhere the caller knows.
 pub(super) fn forget_sleepers(mine: Option<CpuId>, is_waiting: bool) {
-    for row in &SPOTS {
+    for row in &PARKING {
         row.row().forget_but(mine);
     }
     // An entry of the table does not show whose it is: if the fork came while its thread waited, in the

@@ -173,7 +173,7 @@ impl Guard {
                     return Err(Failure { kind: Kind::Transition, what });
                 }
             }
-            Asks::Flag | Asks::Gate(_) => {}
+            Asks::Flag | Asks::FastPath(_) => {}
         }
         Ok(())
     }

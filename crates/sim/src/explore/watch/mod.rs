@@ -71,7 +71,7 @@ impl Watch {
             Explored::Mutex(_) => (None, Table(&[])),
             Explored::Rw(kind) => (kind.most_readers, kind.line),
         };
-        let counts_all = !matches!(subject.asks(), Some(Asks::Gate(_)));
+        let counts_all = !matches!(subject.asks(), Some(Asks::FastPath(_)));
         let others = (plan.rounds.iter().filter(|&&rounds| rounds > 0).count() as u32).saturating_sub(1);
         let seen = match overtaking {
             Overtaking::WhileItLooks { looks, asks, as_head } => {
@@ -267,7 +267,7 @@ impl Watch {
         offset: usize,
         value: u64,
     ) -> Result<(), Failure> {
-        if asks == Asks::Gate(offset) {
+        if asks == Asks::FastPath(offset) {
             self.guards[lock].gate_changed(me, value);
             return Ok(());
         }

@@ -1,19 +1,19 @@
-//! The gate in front of the cells: whether a writer is there, and who pays for the fence between
-//! announcements and it.
+//! The state of the readers' fast path, as in the kernel's `rcu_sync`: whether a writer is there, and who
+//! pays for the fence between announcements and it.
 //!
-//! A reader stores its announcement and then looks at the gate; a writer closes the gate and then looks at
-//! the cells. Between the two steps each side needs a fence. While writers are rare the gate is *light*: the
-//! reader's fence is a compiler barrier, and the writer passes a heavy barrier, which interrupts every CPU
-//! that runs a context. While they are frequent the gate is *fenced*: readers fence, which takes them some
-//! nanoseconds, and closing interrupts nobody. (A writer that halts for a reader that does not leave passes a
-//! heavy barrier in either case.)
+//! A reader stores its announcement and then looks at the fast path; a writer closes the fast path and then
+//! looks at the cells. Between the two steps each side needs a fence. While writers are rare the fast path is
+//! *light*: the reader's fence is a compiler barrier, and the writer passes a heavy barrier, which interrupts
+//! every CPU that runs a context. While they are frequent the fast path is *fenced*: readers fence, which
+//! takes them some nanoseconds, and closing interrupts nobody. (A writer that halts for a reader that does
+//! not leave passes a heavy barrier in either case.)
 //!
-//! A writer leaves the gate fenced if it left within `rw_fence_ratio` times what a heavy barrier takes,
+//! A writer leaves the fast path fenced if it left within `rw_fence_ratio` times what a heavy barrier takes,
 //! counted from when the writer before it left: so at most two closings interrupt in that time. It is made
 //! light again by a writer that came later than that, or by a reader: each looks at the clock once in
 //! `rw_calm_reads` fenced reads. What a barrier takes is measured whenever there is one. One that took long
-//! because its writer was preempted is forgotten little by little, so that the gate does not stay fenced for
-//! its sake.
+//! because its writer was preempted is forgotten little by little, so that the fast path does not stay fenced
+//! for its sake.
 use crate::events::Event;
 use crate::machine::{Atomic, ConstAtomic, micros};
 use crate::order::{Acquire, Relaxed, Release, SeqCst};
@@ -29,7 +29,7 @@ const FENCED: u8 = 2;
 
 /// See the [module](self).
 #[repr(C)]
-pub(super) struct Gate<P: Platform> {
+pub(super) struct FastPath<P: Platform> {
     state: P::U8,
     /// What a heavy barrier takes, in microseconds, and at least one once there was one.
     barrier: P::U16,
@@ -46,7 +46,7 @@ pub(super) enum Passage {
     Closed,
 }
 
-impl<P: Platform> Gate<P> {
+impl<P: Platform> FastPath<P> {
     pub(super) fn new() -> Self {
         Self { state: P::U8::new(LIGHT), barrier: P::U16::new(0), left: P::U32::new(0) }
     }
@@ -54,8 +54,8 @@ impl<P: Platform> Gate<P> {
     /// Stores the announcement of a reader and looks whether it may go in.
     #[inline(always)]
     pub(super) fn announce(&self, cell: &P::Usize, lock: usize) -> Passage {
-        // ord: D1 pairs D8, D9, D14: either we see the gate closed, or its writer sees our announcement; as
-        // D3, a writer of a lock that we read before may find this in the place of D4's store
+        // ord: D1 pairs D8, D9, D14: either we see the fast path closed, or its writer sees our announcement;
+        // as D3, a writer of a lock that we read before may find this in the place of D4's store
         let state = P::store_then_load(cell, lock, &self.state);
         // ord: D2 pairs D7, D42: the last writer's section comes before ours
         P::fence(Acquire);
@@ -66,17 +66,17 @@ impl<P: Platform> Gate<P> {
         }
     }
 
-    /// A reader, announced, that found the gate fenced: fences, and looks again whether it is open.
+    /// A reader, announced, that found the fast path fenced: fences, and looks again whether it is open.
     #[inline]
     pub(super) fn is_open_after_fence(&self) -> bool {
-        // ord: D32 pairs D33: either we see the gate closed, or its writer sees our announcement
+        // ord: D32 pairs D33: either we see the fast path closed, or its writer sees our announcement
         P::fence(SeqCst);
         // ord: D34 pairs D7: the last writer's section comes before ours. If it is light by now, our
         // announcement came before that, and so before the next writer's barrier
         self.state.load(Acquire) != CLOSED
     }
 
-    /// Makes the gate light if writers have become rare. For readers that are in.
+    /// Makes the fast path light if writers have become rare. For readers that are in.
     #[cold]
     pub(super) fn calm(&self) {
         // ord: D36 alone: a time, and the compare-exchange decides; read before the clock
@@ -90,7 +90,7 @@ impl<P: Platform> Gate<P> {
         }
     }
 
-    /// For how long after a writer the gate stays fenced.
+    /// For how long after a writer the fast path stays fenced.
     fn busy_for(&self) -> u32 {
         // ord: D37 alone: a duration, of which an old one does as well
         u32::from(self.barrier.load(Relaxed)).saturating_mul(P::tunable(Tunable::RwFenceRatio))
@@ -100,14 +100,14 @@ impl<P: Platform> Gate<P> {
     /// not know. `false`: the heavy barrier for it was not to be had.
     #[must_use]
     pub(super) fn close(&self) -> bool {
-        // ord: D31 pairs D35: that we need no barrier is decided in the one order of the gate's changes
+        // ord: D31 pairs D35: that we need no barrier is decided in the one order of the fast path's changes
         if self.state.swap(CLOSED, Relaxed) == FENCED {
-            // ord: D33 pairs D32: either a reader sees the gate closed, or we see its announcement
+            // ord: D33 pairs D32: either a reader sees the fast path closed, or we see its announcement
             P::fence(SeqCst);
             return true;
         }
         let start = P::now();
-        // ord: D8 pairs D1: either a reader sees the gate closed, or we see its announcement
+        // ord: D8 pairs D1: either a reader sees the fast path closed, or we see its announcement
         if !P::heavy_barrier() {
             // ord: D42 pairs D2: the last writer's section, which is over since we have the base lock, comes
             // before the next reader's
@@ -152,7 +152,7 @@ fn a_little_forgotten(barrier: u16) -> u16 {
     barrier - barrier / 64
 }
 
-impl<P: Platform> Gate<P>
+impl<P: Platform> FastPath<P>
 where
     P::U8: ConstAtomic<u8>,
     P::U16: ConstAtomic<u16>,
@@ -171,7 +171,7 @@ mod tests {
         let after = |writes: usize, barrier: u16| (0..writes).fold(barrier, |now, _| a_little_forgotten(now));
         assert!(
             after(100, 20_000) < 20_000 / 4,
-            "a write every 100 ms makes the gate light again in ten seconds"
+            "a write every 100 ms makes the fast path light again in ten seconds"
         );
         assert!(after(500, u16::MAX) < 64);
         assert_eq!(after(1_000_000, 11), 11);

@@ -1,5 +1,5 @@
-//! The gate of a per-CPU lock: readers fence while writers are frequent, and no longer when they have become
-//! rare.
+//! The fast path of a per-CPU lock: readers fence while writers are frequent, and no longer when they have
+//! become rare.
 #![cfg(feature = "std")]
 
 #[path = "support/suppressions.rs"]
@@ -17,7 +17,7 @@ fn count(event: Event) -> u64 {
     stanchion::events::snapshot().iter().filter(|line| line.event == event).map(|line| line.count).sum()
 }
 
-fn gate() -> String {
+fn fast_path() -> String {
     format!("fenced {}, calmed {}", count(Event::PercpuFenced), count(Event::PercpuCalmed))
 }
 
@@ -32,7 +32,7 @@ fn readers_fence_while_writers_are_frequent() {
     (0..1000).for_each(|_| read());
     assert_eq!((count(Event::PercpuFenced), count(Event::PercpuCalmed)), (0, 0));
 
-    until("a writer that comes right after another", gate, || {
+    until("a writer that comes right after another", fast_path, || {
         for _ in 0..100 {
             LOCK.acquire_write();
             LOCK.release_write();
@@ -49,7 +49,7 @@ fn readers_fence_while_writers_are_frequent() {
             }
         });
     }
-    readers.join(gate);
+    readers.join(fast_path);
     assert_eq!(count(Event::PercpuReadSlow), 0, "nobody had to wait");
     assert!(LOCK.try_acquire_write());
     LOCK.release_write();

@@ -3,7 +3,7 @@
 //!
 //! | way | what the lock holds | a release | bytes |
 //! |---|---|---|---|
-//! | [`Spots`] | the index of the place where the head sleeps | goes there | 4 |
+//! | [`ParkingSlots`] | the index of the place where the head sleeps | goes there | 4 |
 //! | [`HashTable`] | "slow" | probes a table for the lock's address | 4 |
 //! | [`Pointer`] | "slow", and the head's node | goes there | 8 |
 //!
@@ -18,15 +18,15 @@
 //! the queue from a mark must see the place behind that mark, and reads it with acquire (R4).
 use super::word::SLOW;
 use crate::heads::HeadIndex;
+use crate::parking::ParkingSlot;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
-use crate::spots::SpotIndex;
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic};
 use stanchion_core::numbers::CpuId;
 use stanchion_core::order::Relaxed;
 
-/// What a lock holds for its signpost beside its second byte.
+/// What a lock holds for its lookup beside its second byte.
 pub trait InLock: Send + Sync {
     /// With nobody asleep.
     fn new() -> Self;
@@ -63,7 +63,7 @@ pub trait Halt {
 }
 
 /// A way to find the sleeping head.
-pub trait Signpost: Sized + Send + Sync + 'static {
+pub trait SleeperLookup: Sized + Send + Sync + 'static {
     /// What the lock holds for it.
     type InLock<P: FamilyPlatform>: InLock;
     /// Where a head sleeps.
@@ -95,40 +95,40 @@ pub trait Signpost: Sized + Send + Sync + 'static {
     fn from_raw(raw: u16) -> Option<Self::Place>;
 }
 
-/// The mark is the index of the place: see [`crate::spots`].
+/// The mark is the index of the place: see [`crate::parking`].
 #[derive(Debug)]
-pub enum Spots {}
+pub enum ParkingSlots {}
 
-impl Signpost for Spots {
+impl SleeperLookup for ParkingSlots {
     type InLock<P: FamilyPlatform> = ();
-    type Place = SpotIndex;
+    type Place = ParkingSlot;
 
-    fn take<P: FamilyPlatform>(at: At<'_, P, ()>, node: NodeCode) -> Option<SpotIndex> {
-        at.domain.spots(at.address).take(node)
+    fn take<P: FamilyPlatform>(at: At<'_, P, ()>, node: NodeCode) -> Option<ParkingSlot> {
+        at.domain.parking(at.address).take(node)
     }
-    fn rearm<P: FamilyPlatform>(at: At<'_, P, ()>, place: SpotIndex, node: NodeCode) {
-        at.domain.spots(at.address).rearm(place, node);
+    fn rearm<P: FamilyPlatform>(at: At<'_, P, ()>, place: ParkingSlot, node: NodeCode) {
+        at.domain.parking(at.address).rearm(place, node);
     }
-    fn free<P: FamilyPlatform>(at: At<'_, P, ()>, place: SpotIndex, _node: NodeCode) {
-        at.domain.spots(at.address).free(place);
+    fn free<P: FamilyPlatform>(at: At<'_, P, ()>, place: ParkingSlot, _node: NodeCode) {
+        at.domain.parking(at.address).free(place);
     }
-    fn halt<P: FamilyPlatform, H: Halt>(at: At<'_, P, ()>, place: SpotIndex, node: NodeCode) -> bool {
-        at.domain.spots(at.address).halt(place, node, H::halt_while::<P, _, _>)
+    fn halt<P: FamilyPlatform, H: Halt>(at: At<'_, P, ()>, place: ParkingSlot, node: NodeCode) -> bool {
+        at.domain.parking(at.address).halt(place, node, H::halt_while::<P, _, _>)
     }
     fn consume<P: FamilyPlatform>(at: At<'_, P, ()>, mark: u8) -> Option<CpuId> {
-        SpotIndex::from_raw(mark).and_then(|place| at.domain.spots(at.address).consume(place))
+        ParkingSlot::from_raw(mark).and_then(|place| at.domain.parking(at.address).consume(place))
     }
     fn occupant<P: FamilyPlatform>(at: At<'_, P, ()>, mark: u8) -> Option<NodeCode> {
-        SpotIndex::from_raw(mark).and_then(|place| at.domain.spots(at.address).occupant(place))
+        ParkingSlot::from_raw(mark).and_then(|place| at.domain.parking(at.address).occupant(place))
     }
-    fn mark(place: SpotIndex) -> u8 {
+    fn mark(place: ParkingSlot) -> u8 {
         place.raw()
     }
-    fn raw(place: SpotIndex) -> u16 {
+    fn raw(place: ParkingSlot) -> u16 {
         place.raw().into()
     }
-    fn from_raw(raw: u16) -> Option<SpotIndex> {
-        SpotIndex::from_raw(u8::try_from(raw).ok()?)
+    fn from_raw(raw: u16) -> Option<ParkingSlot> {
+        ParkingSlot::from_raw(u8::try_from(raw).ok()?)
     }
 }
 
@@ -137,7 +137,7 @@ impl Signpost for Spots {
 #[derive(Debug)]
 pub enum HashTable {}
 
-impl Signpost for HashTable {
+impl SleeperLookup for HashTable {
     type InLock<P: FamilyPlatform> = ();
     type Place = HeadIndex;
 
@@ -198,7 +198,7 @@ where
     const NEW: Self = Self(P::U16::ZERO);
 }
 
-/// In a node's `spot`.
+/// In a node's `parking`.
 const ASLEEP_NOWHERE: u8 = 0;
 const ARMED: u8 = 1;
 const CONSUMED: u8 = 2;
@@ -207,7 +207,7 @@ const CONSUMED: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct OnItsNode;
 
-impl Signpost for Pointer {
+impl SleeperLookup for Pointer {
     type InLock<P: FamilyPlatform> = HeadCode<P>;
     type Place = OnItsNode;
 
@@ -217,20 +217,20 @@ impl Signpost for Pointer {
     }
     fn rearm<P: FamilyPlatform>(at: At<'_, P, HeadCode<P>>, _place: OnItsNode, node: NodeCode) {
         // ord: G1 alone: ordered before the lock is looked at by the heavy barrier of the lock (V10)
-        at.domain.node(node).spot.store(ARMED, Relaxed);
+        at.domain.node(node).parking.store(ARMED, Relaxed);
         // ord: G2 alone: published by the mark (V9)
         at.in_lock.0.store(node.raw(), Relaxed);
     }
     fn free<P: FamilyPlatform>(at: At<'_, P, HeadCode<P>>, _place: OnItsNode, node: NodeCode) {
         // ord: G3 alone: whoever comes too late finds nothing to consume
-        at.domain.node(node).spot.store(ASLEEP_NOWHERE, Relaxed);
+        at.domain.node(node).parking.store(ASLEEP_NOWHERE, Relaxed);
     }
     fn halt<P: FamilyPlatform, H: Halt>(
         at: At<'_, P, HeadCode<P>>,
         _place: OnItsNode,
         node: NodeCode,
     ) -> bool {
-        let cell = &at.domain.node(node).spot;
+        let cell = &at.domain.node(node).parking;
         H::halt_while::<P, _, _>(cell, ARMED);
         // ord: G4 alone: only tells a kick from a spurious wake-up, for the events; the caller looks at the
         // lock again
@@ -241,7 +241,7 @@ impl Signpost for Pointer {
         let node = Self::occupant(at, mark)?;
         // ord: G6 alone: guards nothing else; what the sleeper must see, the heavy barrier before V10 shows
         // it
-        domain.node(node).spot.compare_exchange(ARMED, CONSUMED, Relaxed, Relaxed).ok()?;
+        domain.node(node).parking.compare_exchange(ARMED, CONSUMED, Relaxed, Relaxed).ok()?;
         Some(node.cpu())
     }
     fn occupant<P: FamilyPlatform>(at: At<'_, P, HeadCode<P>>, mark: u8) -> Option<NodeCode> {
