@@ -45,8 +45,8 @@ pub extern "C" fn stanchion_event_total(index: usize) -> u64 {
 pub unsafe extern "C" fn stanchion_event_read(name: *const c_char, total: *mut u64) -> c_int {
     // SAFETY: the caller promises that a name that is not null is a string.
     let name = unsafe { read(name) };
-    let event = Event::ALL.iter().find(|event| Some(event.name().as_bytes()) == name);
-    let (Some(&event), Some(_)) = (event, place(total)) else { return libc::EINVAL };
+    let event = name.and_then(|name| Event::by_name(core::str::from_utf8(name).ok()?));
+    let (Some(event), Some(_)) = (event, place(total)) else { return libc::EINVAL };
     // SAFETY: it is aligned and not null, so the caller promises that it can be written to.
     unsafe { total.write(guarded(|| events::total(event))) };
     0

@@ -49,8 +49,8 @@ events! {
     OwnerSleepy = "owner_sleepy", "locks marked because their owner did not run";
     OwnerProd = "owner_prod", "next heads woken because they did not run";
     PvLockStealing = "pv_lock_stealing", "acquired ahead of a queue";
-    PvStintOver = "pv_stint_over", "stopped stealing after a stint and queued";
-    PvLetOut = "pv_let_out", "waiters let out of a queue by a holder whose stint was over";
+    PvGaveWay = "pv_gave_way", "queued, because the heir on the same CPU was due";
+    PvRousedHere = "pv_roused_here", "waiters of the same CPU roused, because the heir was due and stood elsewhere";
     PvKickUnlock = "pv_kick_unlock", "kicks sent by a release";
     PvKickEager = "pv_kick_eager", "kicks sent to a sleeping waiter because it became head";
     PvKickAhead = "pv_kick_ahead", "kicks sent by a release to sleepers behind the head";
@@ -89,9 +89,36 @@ events! {
     PercpuWriterHalt = "percpu_writer_halt", "halts of a per-CPU writer for a reader that does not leave";
 }
 
+/// Names that events had before, which stay valid where a name is read.
+const FORMER: &[(&str, Event)] = &[
+    ("pv_stint_over", Event::PvGaveWay),
+    ("pv_let_out", Event::PvRousedHere),
+    ("pv_no_spot", Event::PvNoParking),
+];
+
+impl Event {
+    /// The event of that name, or of the name that it had before.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let now = Self::ALL.iter().copied().find(|event| event.name() == name);
+        now.or_else(|| FORMER.iter().find(|(former, _)| *former == name).map(|&(_, event)| event))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Event;
+    use super::{Event, FORMER};
+
+    #[test]
+    fn events_are_found_by_their_names_and_by_former_ones() {
+        for &event in Event::ALL {
+            assert_eq!(Event::by_name(event.name()), Some(event));
+        }
+        for &(former, event) in FORMER {
+            assert_eq!(Event::by_name(former), Some(event));
+            assert!(Event::ALL.iter().all(|event| event.name() != former), "{former} is a name of today");
+        }
+        assert_eq!(Event::by_name("pv_no"), None);
+    }
 
     #[test]
     fn names_are_distinct_and_in_the_order_of_the_discriminants() {

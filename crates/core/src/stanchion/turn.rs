@@ -110,7 +110,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             if !queue.node(roused).is_due(0) {
                 return GivesWay::No;
             }
-            P::count(Event::PvStintOver);
+            P::count(Event::PvGaveWay);
             return GivesWay::To(None);
         }
         let half = P::tunable(Tunable::TurnMicros) / 2;
@@ -122,7 +122,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         if let Some(waiter) = first(&queue, ends, State::Waiting, is_at_home(here))
             && rouse(&queue, waiter)
         {
-            P::count(Event::PvLetOut);
+            P::count(Event::PvRousedHere);
             return GivesWay::To(Some(waiter));
         }
         // ord: SU3 alone: a hint; the next look comes half a turn later
