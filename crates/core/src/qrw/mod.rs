@@ -17,10 +17,11 @@
 //! - **The writer leaves by read-modify-write**, not by storing a byte into the counter: the cell has one
 //!   size (A2).
 //! - **The head lets writers pass for a while** ([`Lenient`]; in the kernel's form, `qrw-spin`, it does not):
-//!   until it has polled in vain. It objects (`waiting` is set, as in the kernel) *before* it halts. Then
-//!   whoever is runnable finds the lock shut and sleeps, too, and within some context switches there is a CPU
-//!   for the holder that was preempted, and then for the head. A head that sleeps while others pass waits for
-//!   a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as long.
+//!   until it has polled in vain. It forbids barging (`waiting` is set, as in the kernel) *before* it halts.
+//!   Then whoever is runnable finds the lock shut and sleeps, too, and within some context switches there is
+//!   a CPU for the holder that was preempted, and then for the head. A head that sleeps while others pass
+//!   waits for a CPU behind all of them: 30 ms instead of 0.05 in overcommit, and whoever queues behind it as
+//!   long.
 //! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock
 //!   free. Who runs need not wait for who does not, and readers, which are kept out meanwhile, make room for
 //!   it.
@@ -41,8 +42,8 @@
 //!   writers that find the lock free, each of which kicks it again. So a context that waits is passed without
 //!   bound only while the system gives it no CPU. Readers pass nobody who queues, unless they must not wait.
 //! - Timed: waiters with a deadline queue and sleep as any other, and leave when it has passed; a head takes
-//!   its objection back, and the next one behind it becomes head.
-//! - Progress: needs the holders to run. A head that is preempted after it has objected delays everybody.
+//!   its flag back, and the next one behind it becomes head.
+//! - Progress: needs the holders to run. A head that is preempted after it has set the flag delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
 //!   12 288 read locks at once; one more is an error.
 //! - Upgrades wait without halting: they yield. A head that waits to hold the lock upgradably keeps new

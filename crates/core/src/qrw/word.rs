@@ -64,7 +64,7 @@ impl Want {
     }
 
     /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in: anybody until the
-    /// head objects, and a writer also while the head sleeps or has no CPU yet since it was kicked.
+    /// head forbids barging, and a writer also while the head sleeps or has no CPU yet since it was kicked.
     #[inline(always)]
     fn may_pass(self, count: u32) -> bool {
         count & WAITING == 0 || (matches!(self, Want::Write) && count & SLEEPER != 0)
@@ -105,11 +105,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_writers_pass_a_head_that_objects_and_only_while_it_has_no_cpu() {
+    fn only_writers_pass_a_head_that_forbids_it_and_only_while_it_has_no_cpu() {
         for want in [Want::Read, Want::Upgradable, Want::Write] {
             assert!(want.may_pass_in(0), "a free lock");
-            assert!(want.may_pass_in(SLEEPER), "a head that does not object");
-            assert!(!want.may_pass_in(WAITING), "a head that runs, and objects");
+            assert!(want.may_pass_in(SLEEPER), "a head that has not set the flag");
+            assert!(!want.may_pass_in(WAITING), "a head that runs, and has set the flag");
             assert_eq!(want.may_pass_in(WAITING | SLEEPER), matches!(want, Want::Write));
             assert!(!want.may_pass_in(WAITING | SLEEPER | WRITER), "a writer is in");
         }

@@ -193,13 +193,17 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         Self { count: P::U8::new(0), flags: P::U8::new(flags), newest: P::U16::new(0) }
     }
 
-    /// Rule 1: takes the lock if it is free and no waiter objects. What the count was; the error says the
+    /// Rule 1: takes the lock if it is free and no-barging is not set. What the count was; the error says the
     /// same of a lock that was not taken.
     #[inline(always)]
     fn barge(&self) -> Result<u8, u8> {
         // ord: ST8 alone: a guess, the compare-exchange decides
         let count = self.count.load(Relaxed);
-        if count & HELD == 0 && !self.objects() && !(IN_ORDER && self.has_queue()) && self.claim(count) {
+        if count & HELD == 0
+            && !self.is_barging_forbidden()
+            && !(IN_ORDER && self.has_queue())
+            && self.claim(count)
+        {
             Ok(count)
         } else {
             Err(count)
@@ -230,7 +234,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
 
     /// Whether a waiter asks newcomers to leave the lock to it.
     #[inline(always)]
-    fn objects(&self) -> bool {
+    fn is_barging_forbidden(&self) -> bool {
         // ord: ST10 alone: a request; missing it costs the waiter one overtaking
         self.flags.load(Relaxed) & NO_BARGING != 0
     }

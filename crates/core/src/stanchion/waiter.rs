@@ -34,7 +34,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         self.spin_as_newcomer(count) || self.wait_in_queue(until)
     }
 
-    /// One try to take the lock, whoever objects.
+    /// One try to take the lock, whatever the no-barging flag says.
     fn try_now(&self) -> bool {
         // ord: ST14 alone: the claim decides
         self.claim(self.count.load(Relaxed))
@@ -53,7 +53,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
             let before = looks.spent();
             match looks.look::<P>(&self.count) {
-                Seen::Free if free < FREE_LOOKS && self.objects() => {
+                Seen::Free if free < FREE_LOOKS && self.is_barging_forbidden() => {
                     (free, budget) = (free + 1, budget + looks.spent() - before); // however short spins are
                 }
                 Seen::Free if self.try_now() => {
@@ -104,7 +104,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 P::nap();
             };
             let mut waiter =
-                Waiter { lock: self, queue, me, node: domain.wait_node(me), until, objects: false };
+                Waiter { lock: self, queue, me, node: domain.wait_node(me), until, forbids: false };
             waiter.prepare();
             match taken_over {
                 None => waiter.add(),
@@ -125,7 +125,7 @@ struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
     node: &'a WaitNode<P>,
     until: Option<&'a P::Deadline>,
     /// We have asked newcomers to leave the lock to us.
-    objects: bool,
+    forbids: bool,
 }
 
 impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
@@ -263,7 +263,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             if hot || until_clock == 0 {
                 until_clock = LOOKS_A_CLOCK;
                 if self.node.is_due(0) {
-                    if !self.objects {
+                    if !self.forbids {
                         looks = Looks::new(looks.last());
                     }
                     self.object();
@@ -276,7 +276,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                 }
             }
             until_clock -= 1;
-            if self.objects {
+            if self.forbids {
                 looks.stay(); // the next release is ours
             }
         }
@@ -289,11 +289,11 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if self.lock.flags() & NO_BARGING == 0 {
             self.lock.change_flags(|flags| flags | NO_BARGING);
         }
-        self.objects = true;
+        self.forbids = true;
     }
 
-    fn stop_objecting(&mut self) {
-        if core::mem::take(&mut self.objects) {
+    fn allow_barging(&mut self) {
+        if core::mem::take(&mut self.forbids) {
             self.lock.change_flags(|flags| if flags & SPINS == 0 { flags & !NO_BARGING } else { flags });
         }
     }
@@ -337,7 +337,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// As heir: our node says from now on that we do not compete, and the next release rouses somebody,
     /// unless the lock is free at the last moment (I3).
     fn step_down(&mut self, down: Tag) -> Became {
-        self.stop_objecting();
+        self.allow_barging();
         self.node.set(down.state());
         self.lock.change_flags(|flags| flags | WAKE);
         if !P::heavy_barrier() {
@@ -356,7 +356,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// The owner, whose node is in the queue, leaves it.
     fn leave(&mut self) {
         let others = self.queue.remove(self.me);
-        self.stop_objecting();
+        self.allow_barging();
         if let Some(ends) = others
             && self.queue.node(ends.oldest).tag().state() != State::Roused
         {
