@@ -56,6 +56,11 @@ pub trait Atomic<T: Copy + Eq>: Send + Sync + 'static {
     /// as a release build.
     fn peek(&self) -> T;
 
+    /// Says that only the calling context, and its handlers, may ever touch the cell: it is about to. A world
+    /// that knows its contexts fails if another one says so, too.
+    #[inline(always)]
+    fn is_private(&self) {}
+
     /// Hints that this context is about to read the cell. May do nothing.
     #[inline(always)]
     fn prefetch_read(&self) {}

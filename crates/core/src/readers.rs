@@ -3,6 +3,7 @@
 use crate::machine::{Atomic, ConstAtomic, Machine, kick_numbered};
 use crate::numbers::CpuId;
 use crate::order::{Relaxed, Release};
+use crate::private::Private;
 use crate::tunables::Tunable;
 
 /// What one context says of one class: which lock it reads.
@@ -11,11 +12,11 @@ pub struct ReaderCell<P: Machine> {
     /// The address of the lock, with `IN` or without, or `IDLE`.
     pub(crate) reads: P::Usize,
     /// Whether a handler has taken back what it interrupted, which does not know yet (I3).
-    taken_back: P::U8,
+    taken_back: Private<P::U8>,
     /// How often the context went in through a fenced fast path, modulo 256.
-    fenced: P::U8,
+    fenced: Private<P::U8>,
     /// How many more times the context is in.
-    pub(crate) again: P::U16,
+    pub(crate) again: Private<P::U16>,
     /// The number plus one of a writer that sleeps until the context leaves (I4).
     pub(crate) waiter: P::U16,
 }
@@ -26,20 +27,24 @@ impl<P: Machine> ReaderCell<P> {
     pub fn new() -> Self {
         Self {
             reads: P::Usize::new(IDLE),
-            taken_back: P::U8::new(0),
-            fenced: P::U8::new(0),
-            again: P::U16::new(0),
+            taken_back: Private::new(0),
+            fenced: Private::new(0),
+            again: Private::new(0),
             waiter: P::U16::new(0),
         }
+    }
+
+    /// What the calling context says.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> usize {
+        // ord: D17 alone: this context alone writes it, and its handlers put back what they change (I3)
+        self.reads.load(Relaxed)
     }
 
     /// Whether the calling context is in, and has not only announced itself, or been interrupted before it
     /// was in (I3).
     pub(crate) fn is_in(&self) -> bool {
-        // ord: D17 alone: private to this context, handlers put back what they change (I3)
-        self.reads.load(Relaxed) & IN != 0
-            // ord: D18 alone: as D17, private to this context
-            && self.taken_back.load(Relaxed) == 0
+        self.now() & IN != 0 && self.taken_back.get() == 0
     }
 
     /// The calling context, which saw no writer after its announcement, goes in, unless a handler has taken
@@ -50,18 +55,15 @@ impl<P: Machine> ReaderCell<P> {
         // good; a writer of one that we read before may find this in the place of D4's store
         self.reads.store(lock | IN, Release);
         P::compiler_barrier();
-        // ord: D20 alone: private to this context and its handlers
-        self.taken_back.load(Relaxed) == 0
+        self.taken_back.get() == 0
     }
 
     /// Counts that the context went in through a fenced fast path; whether it is time to look if it need be
     /// fenced.
     #[inline(always)]
     pub(crate) fn is_time_to_calm(&self) -> bool {
-        // ord: D15 alone: private to this context; a handler in between is not counted
-        let fenced = self.fenced.load(Relaxed).wrapping_add(1);
-        // ord: D41 alone: as D15, private to this context
-        self.fenced.store(fenced, Relaxed);
+        let fenced: u8 = self.fenced.get().wrapping_add(1);
+        self.fenced.set(fenced); // a handler in between is not counted
         u32::from(fenced) % P::tunable(Tunable::RwCalmReads).clamp(1, 256) == 0
     }
 
@@ -69,8 +71,7 @@ impl<P: Machine> ReaderCell<P> {
     /// another lock.
     #[cold]
     pub(crate) fn take_back(&self) {
-        // ord: D22 alone: private to this context; the interrupted reader looks at it
-        self.taken_back.store(1, Relaxed);
+        self.taken_back.set(1); // the interrupted reader looks at it
         P::compiler_barrier();
         self.leave(TAKEN_BACK);
     }
@@ -81,8 +82,7 @@ impl<P: Machine> ReaderCell<P> {
         // In this order: a handler in between fails as we did, and tidies up.
         self.leave(IDLE);
         P::compiler_barrier();
-        // ord: D6 alone: private to this context and its handlers
-        self.taken_back.store(0, Relaxed);
+        self.taken_back.set(0);
     }
 
     /// The calling context leaves, and wakes a writer that waits for that. Of the lock, nothing is touched.
@@ -128,9 +128,9 @@ where
         assert!(IDLE == 0);
         Self {
             reads: P::Usize::ZERO,
-            taken_back: P::U8::ZERO,
-            fenced: P::U8::ZERO,
-            again: P::U16::ZERO,
+            taken_back: Private::zero(),
+            fenced: Private::zero(),
+            again: Private::zero(),
             waiter: P::U16::ZERO,
         }
     };

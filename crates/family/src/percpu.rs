@@ -10,7 +10,7 @@
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::NESTING_LEVELS;
-use stanchion_core::order::Relaxed;
+use stanchion_core::private::Private;
 
 /// One place in a queue, 16 bytes: the four of a context fill one line of 64. Who may touch what is told by
 /// the lock that uses it.
@@ -70,12 +70,12 @@ pub struct PerCpu<P: Machine> {
     /// Its event channel: whether a wake-up is pending; see [`crate::xen_pv`].
     pub(crate) event: P::U8,
     /// How many of the nodes are in use (P1).
-    nesting: P::U8,
+    nesting: Private<P::U8>,
     /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see
     /// [`crate::owner_queued`].
-    pub(crate) sleepy_seen: P::U32,
+    pub(crate) sleepy_seen: Private<P::U32>,
     /// A stream of pseudo-random numbers.
-    pub(crate) dice: P::U32,
+    pub(crate) dice: Private<P::U32>,
     /// A cell of the waiting array: no context's own; see [`crate::twa`].
     pub(crate) turns: P::U32,
 }
@@ -92,28 +92,25 @@ impl<P: Machine> PerCpu<P> {
             blocked_on: P::Usize::new(0),
             wanted: P::U16::new(0),
             event: P::U8::new(0),
-            nesting: P::U8::new(0),
-            sleepy_seen: P::U32::new(0),
-            dice: P::U32::new(0),
+            nesting: Private::new(0),
+            sleepy_seen: Private::new(0),
+            dice: Private::new(0),
             turns: P::U32::new(0),
         }
     }
 
     /// The context does not exist, and the queues in which it stands are used no more, or forget it first.
     pub fn forget(&self) {
-        // ord: P9 alone: nobody is this context
-        self.nesting.store(0, Relaxed);
+        self.nesting.set(0); // nobody is this context
     }
 
     /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not
     /// for secrets). `stream` keeps contexts from rolling the same numbers.
     pub(crate) fn roll(&self, stream: NodeCode) -> u32 {
         let step = 1_013_904_223 + (u32::from(stream.raw()) << 8);
-        // ord: P5 alone: private to this context; a handler that rolls in between changes nothing that
-        // matters
-        let next = self.dice.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(step);
-        // ord: P6 alone: as P5, private to this context
-        self.dice.store(next, Relaxed);
+        let dice: u32 = self.dice.get();
+        let next = dice.wrapping_mul(1_664_525).wrapping_add(step);
+        self.dice.set(next); // a handler that rolls in between changes nothing that matters
         next >> 16
     }
 
@@ -125,7 +122,7 @@ impl<P: Machine> PerCpu<P> {
 
     /// How many nodes are in use at this moment, for reports.
     pub fn nesting(&self) -> usize {
-        usize::from(self.nesting.peek()).min(NESTING_LEVELS)
+        usize::from(self.nesting.peek::<u8>()).min(NESTING_LEVELS)
     }
 
     /// Whether the context waits nowhere at this moment and has said so, for reports.
@@ -137,13 +134,11 @@ impl<P: Machine> PerCpu<P> {
     /// level.
     #[inline]
     pub fn enter(&self) -> Option<Nesting<'_, P>> {
-        // ord: P1 alone: private to this context, interrupts restore what they change (P2)
-        let level = usize::from(self.nesting.load(Relaxed));
+        let level = usize::from(self.nesting.get::<u8>());
         if level >= NESTING_LEVELS {
             return None;
         }
-        // ord: P2 alone: private to this context, the compiler barrier below orders it for interrupts
-        self.nesting.store(level as u8 + 1, Relaxed);
+        self.nesting.set(level as u8 + 1);
         // An interrupt from here on must take the next node: were the caller's initialisation of this node
         // moved above the store, the interrupt would take the same node and overwrite it.
         P::compiler_barrier();
@@ -182,9 +177,9 @@ where
             blocked_on: P::Usize::ZERO,
             wanted: P::U16::ZERO,
             event: P::U8::ZERO,
-            nesting: P::U8::ZERO,
-            sleepy_seen: P::U32::ZERO,
-            dice: P::U32::ZERO,
+            nesting: Private::zero(),
+            sleepy_seen: Private::zero(),
+            dice: Private::zero(),
             turns: P::U32::ZERO,
         }
     };
@@ -214,7 +209,6 @@ impl<P: Machine> Drop for Nesting<'_, P> {
     #[inline]
     fn drop(&mut self) {
         P::compiler_barrier();
-        // ord: P3 alone: private to this context, the compiler barrier above orders it for interrupts
-        self.percpu.nesting.store(self.level as u8, Relaxed);
+        self.percpu.nesting.set(self.level as u8);
     }
 }

@@ -20,6 +20,9 @@ use core::sync::atomic::Ordering;
 use stanchion_core::order::{Kind, LoadOrder, RmwOrder, StoreOrder};
 use stanchion_core::{Atomic, Machine};
 
+/// How a context fails that touches the private cell of another.
+pub(crate) const NOT_PRIVATE: &str = "race: a context touches a cell that is private to another";
+
 /// How often a bounded wait polls at most.
 const POLLS: u32 = 2;
 
@@ -264,6 +267,16 @@ macro_rules! cells {
                 }
                 world::pause(); // a loop around this one waits for somebody else
                 Err(value)
+            }
+
+            fn is_private(&self) {
+                let me = world::toucher();
+                let before = self.toucher.swap(me, Ordering::Relaxed);
+                // A destructor may come here when loom is already going down.
+                assert!(
+                    before == me || before == world::NOBODY || std::thread::panicking(),
+                    "{NOT_PRIVATE}"
+                );
             }
 
             fn peek(&self) -> $int {

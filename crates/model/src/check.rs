@@ -1,4 +1,5 @@
 //! Explores a shape with a lock.
+use crate::cells::NOT_PRIVATE;
 use crate::guard;
 use crate::interrupts::Points;
 use crate::platform::Model;
@@ -197,7 +198,7 @@ fn described(payload: &(dyn Any + Send)) -> Failure {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without words");
     let kind = match text {
-        _ if text.contains("Causality violation") => Kind::Race,
+        _ if text.contains("Causality violation") || text.contains(NOT_PRIVATE) => Kind::Race,
         _ if text.contains("maximum number of branches") || text.contains("deadlock") => Kind::Stuck,
         _ => Kind::Assertion,
     };

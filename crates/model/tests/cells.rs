@@ -2,7 +2,7 @@
 use core::time::Duration;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Atomic, Machine, RawLock};
+use stanchion_core::{Atomic, Machine, Private, RawLock};
 use stanchion_family::catalogue::InOrder;
 use stanchion_model::check::{Kind, Stated, check};
 use stanchion_model::{Limits, Model, shapes};
@@ -197,4 +197,46 @@ fn plain_stores_and_additions_in_no_order_are_seen() {
     }
     let report = check::<Scribe<false>>(shape, &limits, stated(InOrder::NOTHING));
     assert!(report.failure.is_none(), "without a statement nothing is amiss: {report:?}");
+}
+
+/// A lock with cells that are each private to the context of their number, or said to be.
+struct Keeper<const APART: bool> {
+    kept: [Private<<Model as Machine>::U8>; 2],
+    turn: Turn,
+}
+
+impl<const APART: bool> RawLock for Keeper<APART> {
+    type Platform = Model;
+    const NAME: &'static str = "keeper";
+    const TRANSITIONS: Table = Table(&[]);
+
+    fn new() -> Self {
+        Self { kept: [Private::new(0), Private::new(0)], turn: Turn::new() }
+    }
+
+    fn acquire(&self) {
+        self.turn.take();
+        let me = usize::from(Model::this_cpu().expect("contexts are numbered").index());
+        let mine = &self.kept[if APART { me } else { 0 }];
+        mine.set(mine.get::<u8>() + 1);
+    }
+
+    fn try_acquire(&self) -> bool {
+        false
+    }
+
+    fn release(&self) {
+        self.turn.give_back();
+    }
+
+    fn word(&self) -> Word {
+        Word { tail: 0, pending: 0, locked: self.turn.0.peek() }
+    }
+}
+
+/// Even where a lock orders them: a private cell is one context's.
+#[test]
+fn a_private_cell_that_two_contexts_touch_is_seen_as_a_race() {
+    assert_eq!(stating::<Keeper<false>>(InOrder::NOTHING), Some(Kind::Race));
+    assert_eq!(stating::<Keeper<true>>(InOrder::NOTHING), None);
 }

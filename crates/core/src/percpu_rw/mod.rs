@@ -74,7 +74,7 @@ mod write;
 
 use crate::events::Event;
 use crate::machine::{Atomic, ConstAtomic};
-use crate::order::{Relaxed, Release};
+use crate::order::Release;
 use crate::platform::Domain;
 use crate::platform::Platform;
 use crate::qrw::QueuedRwLock;
@@ -173,8 +173,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     /// Goes in through an idle cell, unless a writer is there.
     #[inline(always)]
     fn announce(&self, cell: &ReaderCell<P>) -> bool {
-        // ord: D5 alone: private to this context, handlers put back what they change (I3)
-        if cell.reads.load(Relaxed) != IDLE {
+        if cell.now() != IDLE {
             if !cell.is_in() {
                 cell.take_back();
             }
@@ -203,17 +202,14 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
 
     /// Is in once more, if the context is in already; `None` if it is not.
     fn nest<'c>(&self, cell: &'c ReaderCell<P>) -> Option<Result<In<'c, P>, TooManyReaders>> {
-        // ord: D23 alone: private to this context, handlers put back what they change (I3)
-        if cell.reads.load(Relaxed) != self.address() | IN || !cell.is_in() {
+        if cell.now() != self.address() | IN || !cell.is_in() {
             return None;
         }
-        // ord: D24 alone: as D23, private to this context
-        let again = cell.again.load(Relaxed);
+        let again = cell.again.get();
         if again == u16::MAX {
             return Some(Err(TooManyReaders)); // the base lock's writer waits for us, so we cannot go there
         }
-        // ord: D25 alone: as D23, private to this context
-        cell.again.store(again + 1, Relaxed);
+        cell.again.set(again + 1);
         Some(Ok(In(Some(cell))))
     }
 
@@ -231,8 +227,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
         acquire_base(&self.base)?;
         let Some(cell) = cell else { return Ok(In(None)) };
         // No writer is there while we hold the base lock, and whoever comes next finds us in the cell (I2).
-        // ord: D26 alone: private to this context, handlers put back what they change (I3)
-        if cell.reads.load(Relaxed) == IDLE {
+        if cell.now() == IDLE {
             // ord: D27 pairs D9, D14: as D3; to the next writer of this lock the release of the base lock
             // shows it
             cell.reads.store(self.address() | IN, Release);
@@ -246,8 +241,7 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     #[inline(always)]
     pub fn release_read_in(&self, class: &impl ReaderClass<P>) {
         self.check_class(class);
-        // ord: D28 alone: private to this context, handlers put back what they change (I3)
-        let cell = class.own().filter(|cell| cell.reads.load(Relaxed) == self.address() | IN);
+        let cell = class.own().filter(|cell| cell.now() == self.address() | IN);
         self.release_read_of(In(cell));
     }
 
@@ -257,13 +251,11 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
     pub fn release_read_of(&self, of: In<'_, P>) {
         match of.0 {
             Some(cell) => {
-                // ord: D29 alone: private to this context, handlers put back what they change (I3)
-                let again = cell.again.load(Relaxed);
+                let again: u16 = cell.again.get();
                 if again == 0 {
                     cell.leave(IDLE);
                 } else {
-                    // ord: D30 alone: private to this context, as D29
-                    cell.again.store(again - 1, Relaxed);
+                    cell.again.set(again - 1);
                 }
             }
             None => self.base.release_read(),

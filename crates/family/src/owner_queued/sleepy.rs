@@ -70,9 +70,7 @@ impl<'a, P: FamilyPlatform> Sleepy<'a, P> {
     pub(super) fn new(percpu: Option<&'a PerCpu<P>>) -> Self {
         let memory = P::tunable(Tunable::SleepyLockInterval);
         let remembers = |percpu: &PerCpu<P>| {
-            // ord: O17 alone: private to this context; a handler that learns in between changes nothing that
-            // matters
-            let seen = percpu.sleepy_seen.load(Relaxed);
+            let seen: u32 = percpu.sleepy_seen.get();
             seen != 0 && micros::<P>().wrapping_sub(seen) < memory
         };
         Self { percpu, seen: memory != 0 && P::paravirt() && percpu.is_some_and(remembers) }
@@ -89,8 +87,7 @@ impl<'a, P: FamilyPlatform> Sleepy<'a, P> {
         if let Some(percpu) = self.percpu
             && P::tunable(Tunable::SleepyLockInterval) != 0
         {
-            // ord: O18 alone: as O17, private to this context
-            percpu.sleepy_seen.store(micros::<P>(), Relaxed);
+            percpu.sleepy_seen.set(micros::<P>());
         }
         self.seen = true;
     }
