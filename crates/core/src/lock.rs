@@ -44,8 +44,8 @@ pub trait RawLock: Send + Sync + 'static {
 
     /// Gives the lock up, and lets those who wait in line go before newcomers as far as the lock can. A lock
     /// that hands over in the order of arrival does so at each release, and so does this form of it: it is
-    /// [`release`](Self::release). One that may be overtaken bounds that at each release as the head of its
-    /// file says, and no closer here.
+    /// [`release`](Self::release). [`StanchionLock`](crate::StanchionLock) hands the lock to the first waiter
+    /// in line. Another that may be overtaken bounds that as the head of its file says, and no closer here.
     fn release_fair(&self) {
         self.release();
     }

@@ -18,6 +18,8 @@
 //!    └─────────────── by the waiter itself, once it owns the lock
 //! ```
 //!
+//! A fair release takes a node from `WAITING` or `ROUSED` to `GRANTED`; its waiter is the owner from then on.
+//!
 //! Invariants:
 //! - **N1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation
 //!   changes with each lease, so a compare-exchange of the state fails if the node has been another wait's
@@ -43,6 +45,8 @@ pub enum State {
     Roused = 3,
     /// In a queue; its waiter has given up.
     Abandoned = 4,
+    /// In a queue; its waiter owns the lock, and may not know it yet.
+    Granted = 5,
 }
 
 /// The state of a node together with its generation.
@@ -67,6 +71,7 @@ impl Tag {
             2 => State::Waiting,
             3 => State::Roused,
             4 => State::Abandoned,
+            5 => State::Granted,
             _ => State::Free,
         }
     }
@@ -158,17 +163,18 @@ impl<P: Machine> WaitNode<P> {
         Tag(self.tag.load(Relaxed))
     }
 
-    /// State and generation, for the waiter that an owner may have roused.
+    /// State and generation, for the waiter that an owner may have roused, or handed the lock to.
     #[inline(always)]
     pub(crate) fn tag_acquired(&self) -> Tag {
-        // ord: ND6 pairs ND5: what the owner that roused us wrote to the node is there
+        // ord: ND6 pairs ND5: what the owner that roused us wrote to the node is there, and the section of
+        // one that handed us the lock comes before ours
         Tag(self.tag.load(Acquire))
     }
 
-    /// The waiter, whose node is roused or not in a queue, changes the state.
+    /// The waiter, whose node is not in a queue, changes the state.
     #[inline(always)]
     pub(crate) fn set(&self, state: State) {
-        // ord: ND7 alone: published by what follows: the push, or the mark in the lock
+        // ord: ND7 alone: published by the push that follows
         self.tag.store(self.tag().with(state).0, Relaxed);
     }
 
@@ -176,7 +182,8 @@ impl<P: Machine> WaitNode<P> {
     #[inline(always)]
     #[must_use]
     pub(crate) fn change(&self, from: Tag, to: State) -> bool {
-        // ord: ND5 pairs ND6: what we wrote to the node comes before what its waiter does next
+        // ord: ND5 pairs ND6: what we wrote to the node, and our section if we hand over the lock, comes
+        // before what its waiter does next
         self.tag.compare_exchange(from.0, from.with(to).0, Release, Relaxed).is_ok()
     }
 

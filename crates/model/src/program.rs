@@ -52,10 +52,10 @@ impl<S: Subject> Program<S> {
     fn touch(&self, lock: usize, mode: Mode) {
         let data = &self.data[lock];
         match mode {
-            Mode::Write | Mode::Timed => data.section.with_mut(|_| ()),
+            Mode::Write | Mode::Timed | Mode::Fair => data.section.with_mut(|_| ()),
             Mode::Read | Mode::TimedRead | Mode::Again | Mode::Upgradable => data.section.with(|_| ()),
         }
-        if matches!(mode, Mode::Write | Mode::Timed | Mode::Upgradable) {
+        if matches!(mode, Mode::Write | Mode::Timed | Mode::Fair | Mode::Upgradable) {
             data.upgradable.with_mut(|_| ());
         }
     }
@@ -152,6 +152,9 @@ impl<S: Subject> Program<S> {
         match step {
             Step::Hold(lock) => self.hold(lock, Mode::Write, || ()),
             Step::Gather(lock, contexts) => self.hold_absently(lock, |world| world.gather(contexts)),
+            Step::GatherFair(lock, contexts) => {
+                self.hold(lock, Mode::Fair, || world::here().0.gather(contexts));
+            }
             Step::GatherAfter(lock, contexts, sections) => self.hold(lock, Mode::Write, || {
                 self.until_over(sections);
                 world::here().0.gather(contexts);

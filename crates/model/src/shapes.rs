@@ -13,6 +13,8 @@ pub enum Step {
     /// contexts with greater numbers do not start. It is the first step of the first context. Where there are
     /// absences (`Settings::absences`) it is absent, too.
     Gather(usize, usize),
+    /// The same as `Gather`, and releases fairly.
+    GatherFair(usize, usize),
     /// The same as `Gather`, and so many sections are over before, so that nodes and parking slots have been
     /// used. All contexts start.
     GatherAfter(usize, usize, usize),
@@ -48,8 +50,8 @@ pub enum Step {
 }
 
 use Step::{
-    Absent, Across, After, Again, Around, As, Await, Gather, GatherAfter, GatherRead, Hold, Nest, ReadUntil,
-    Try, TryAs, TryUpgrade, WriteWithin,
+    Absent, Across, After, Again, Around, As, Await, Gather, GatherAfter, GatherFair, GatherRead, Hold, Nest,
+    ReadUntil, Try, TryAs, TryUpgrade, WriteWithin,
 };
 
 /// A program for a few contexts.
@@ -75,7 +77,7 @@ impl Shape {
     /// The last context that starts before anything is explored, if that is so.
     pub(crate) fn gathered(&self) -> Option<usize> {
         match self.contexts.first()?.first()? {
-            Gather(_, last) | GatherRead(_, last) => Some(*last),
+            Gather(_, last) | GatherFair(_, last) | GatherRead(_, last) => Some(*last),
             GatherAfter(..) => Some(self.contexts.len()),
             _ => None,
         }
@@ -89,6 +91,7 @@ impl Shape {
             Hold(lock)
             | Try(lock)
             | Gather(lock, _)
+            | GatherFair(lock, _)
             | GatherAfter(lock, ..)
             | After(lock, _)
             | Await(lock, _)
@@ -176,6 +179,30 @@ const SHAPES: &[Shape] = &[
         name: "timed-gathered",
         about: "three contexts, explored from where two of them wait; the last gives up, the others come back",
         contexts: &[&[Gather(0, 2), Hold(0)], &[Hold(0)], &[As(0, &[Mode::Timed]), Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "fair",
+        about: "two contexts, explored from where one waits; the holder releases fairly and comes back",
+        contexts: &[&[GatherFair(0, 1), Hold(0)], &[Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "fair-heir",
+        about: "two contexts, explored from where one waits; the holder comes back, and releases fairly then",
+        contexts: &[&[Gather(0, 1), As(0, &[Mode::Fair])], &[Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "fair-timed",
+        about: "the same with a waiter that may give up, and comes back",
+        contexts: &[&[GatherFair(0, 1), Hold(0)], &[As(0, &[Mode::Timed]), Hold(0)]],
+        ..BASE
+    },
+    Shape {
+        name: "fair-gathered",
+        about: "three contexts, explored from where two of them wait; the holder releases fairly",
+        contexts: &[&[GatherFair(0, 2)], &[Hold(0)], &[Hold(0)]],
         ..BASE
     },
     Shape {

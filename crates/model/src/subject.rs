@@ -10,6 +10,8 @@ pub enum Mode {
     Write,
     /// The same, unless so much time passes before that it has looked at the clock a few times.
     Timed,
+    /// Alone, and released fairly.
+    Fair,
     /// Beside other readers.
     Read,
     /// The same, for a limited time.
@@ -60,7 +62,7 @@ impl<L: RawLock<Platform = Model>> Subject for Exclusive<L> {
 
     fn acquire(&self, mode: Mode) -> bool {
         match mode {
-            Mode::Write => self.0.acquire(),
+            Mode::Write | Mode::Fair => self.0.acquire(),
             Mode::Timed => return self.0.acquire_until(&soon(3)),
             other => unsuited(other),
         }
@@ -74,8 +76,11 @@ impl<L: RawLock<Platform = Model>> Subject for Exclusive<L> {
         }
     }
 
-    fn release(&self, _mode: Mode) {
-        self.0.release();
+    fn release(&self, mode: Mode) {
+        match mode {
+            Mode::Fair => self.0.release_fair(),
+            _ => self.0.release(),
+        }
     }
 
     fn turn(&self, _from: Mode, to: Mode) {
@@ -113,7 +118,7 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
             Mode::Again => self.0.acquire_read_again().is_ok(),
             Mode::Timed => self.0.acquire_write_until(&soon(2)),
             Mode::TimedRead => self.0.acquire_read_until(&soon(2)) == Ok(true),
-            Mode::Upgradable => unsuited(mode),
+            Mode::Fair | Mode::Upgradable => unsuited(mode),
         }
     }
 
@@ -121,7 +126,7 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
         match mode {
             Mode::Write => self.0.try_acquire_write(),
             Mode::Read => self.0.try_acquire_read(),
-            Mode::Again | Mode::Timed | Mode::TimedRead | Mode::Upgradable => unsuited(mode),
+            other => unsuited(other),
         }
     }
 
@@ -129,7 +134,7 @@ impl<L: Downgrade<Platform = Model>> Subject for Shared<L> {
         match mode {
             Mode::Write | Mode::Timed => self.0.release_write(),
             Mode::Read | Mode::TimedRead | Mode::Again => self.0.release_read(),
-            Mode::Upgradable => unsuited(mode),
+            Mode::Fair | Mode::Upgradable => unsuited(mode),
         }
     }
 

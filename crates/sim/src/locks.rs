@@ -17,6 +17,8 @@ pub(crate) trait AnyLock {
     fn acquire_within(&self, nanos: u64) -> bool;
     /// See [`RawLock::release`].
     fn release(&self);
+    /// See [`RawLock::release_fair`].
+    fn release_fair(&self);
     /// See [`RawLock::word`].
     fn word(&self) -> Word;
 }
@@ -33,6 +35,9 @@ impl<L: RawLock> AnyLock for Placed<L> {
     }
     fn release(&self) {
         L::release(self);
+    }
+    fn release_fair(&self) {
+        L::release_fair(self);
     }
     fn word(&self) -> Word {
         L::word(self)

@@ -10,8 +10,8 @@ pub use lock_api::WaitTimeoutResult;
 ///
 /// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first
 ///   of them or one nearby, and once it has been overtaken for 0.2 ms it goes before all others; see
-///   [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` do not shorten that; where they are
-///   to, take a [`FairMutex`].
+///   [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` hand the lock to the first waiter in
+///   line; where each unlock is to do so, take a [`FairMutex`].
 /// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
 /// - Timed: `try_lock_for` and `try_lock_until` queue and sleep like `lock`, and give up on time.
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
@@ -62,7 +62,7 @@ pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionL
 /// - Timed: `try_read_for`, `try_write_for` and the like queue and sleep like `read` and `write`, and give up
 ///   on time; also if there are too many readers. An upgradable acquisition and an upgrade try now and then,
 ///   and sleep between the tries.
-/// - Errors: reading panics if 12 288 read locks are held at once. A thread that reads it already must use
+/// - Errors: reading panics if 16 384 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
 /// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
 ///
@@ -89,7 +89,8 @@ pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<QueuedRwLock, T>
 pub type ArcRwLockUpgradableReadGuard<T> = lock_api::ArcRwLockUpgradableReadGuard<QueuedRwLock, T>;
 
 /// A [`RwLock`] that a thread may read while it reads it already. A reader waits for a writer that is in
-/// only, polling and yielding, so readers may starve writers.
+/// only, so readers may starve writers. It sleeps in line, and looks now and then whether it may pass those
+/// in front.
 pub type RecursiveRwLock<T> = lock_api::RwLock<RawRecursiveRwLock, T>;
 /// The guard of [`RecursiveRwLock`] for reading.
 pub type RecursiveRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRecursiveRwLock, T>;

@@ -15,7 +15,7 @@ use counts::{count, turn};
 use stanchion::diagnose::describe;
 use stanchion::lock::{StanchionLock, counted};
 use stanchion::lock_api;
-use stanchion::lock_api::Mutex;
+use stanchion::lock_api::{Mutex, MutexGuard};
 use stanchion::stanchion_core::{Event, RawLock};
 use std::thread;
 use std::time::Instant;
@@ -45,6 +45,9 @@ fn in_queue() -> usize {
 fn nodes_named(report: &str) -> usize {
     report.matches("\n  wait ").count()
 }
+
+/// More than any test takes.
+const LONG: Duration = Duration::from_mins(10);
 
 static QUIET: Lock = Mutex::new(0);
 
@@ -182,4 +185,55 @@ fn a_lock_that_was_contended_has_no_marks_when_its_queue_has_ended() {
     let before = count(Event::LockSlowpath);
     (0..1000).for_each(|_| *SHARED.lock() += 1);
     assert_eq!(count(Event::LockSlowpath), before, "nothing but the fast path");
+}
+
+#[test]
+fn a_fair_unlock_hands_over_in_the_order_of_arrival() {
+    static SHARED: Mutex<counted::StanchionLock, Vec<usize>> = Mutex::new(Vec::new());
+    const WAITERS: usize = 4;
+    // SAFETY: the raw lock is looked at only, never locked or unlocked.
+    let report = || describe(unsafe { SHARED.raw() });
+    let _turn = turn();
+    for _ in 0..50 {
+        let mut guard = SHARED.lock();
+        guard.clear();
+        let mut crew = Crew::new();
+        crew.spawn(|| drop(SHARED.try_lock_for(Duration::from_millis(1))));
+        until("one that gives up", report, || report().contains("Abandoned"));
+        for waiter in 0..WAITERS {
+            crew.spawn(move || {
+                let mut guard = SHARED.lock();
+                guard.push(waiter);
+                MutexGuard::unlock_fair(guard);
+            });
+            until("a waiter behind the others", report, || nodes_named(&report()) == waiter + 2);
+        }
+        MutexGuard::bump(&mut guard);
+        assert_eq!(*guard, [0, 1, 2, 3], "each that waited has come before us, in its turn");
+        drop(guard);
+        crew.join(report);
+    }
+}
+
+#[test]
+fn whoever_unlocks_fairly_does_not_come_before_a_waiter() {
+    static SHARED: Lock = Mutex::new(0);
+    let _turn = turn();
+    for round in 0..200 {
+        let guard = SHARED.lock();
+        let mut crew = Crew::new();
+        if round % 2 == 0 {
+            crew.spawn(|| *SHARED.lock() += 1);
+        } else {
+            crew.spawn(|| *SHARED.try_lock_for(LONG).expect("it is handed over") += 1);
+        }
+        until("a waiter", report(&SHARED), || nodes_named(&describe(raw(&SHARED))) == 1);
+        MutexGuard::unlock_fair(guard);
+        let missed = SHARED.try_lock().is_none_or(|sum| *sum == round + 1);
+        assert!(missed, "it is not free before the waiter has had it");
+        assert_eq!(*SHARED.lock(), round + 1);
+        crew.join(report(&SHARED));
+    }
+    MutexGuard::unlock_fair(SHARED.lock());
+    assert!(!SHARED.is_locked(), "nobody waited");
 }

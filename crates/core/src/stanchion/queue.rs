@@ -28,7 +28,7 @@
 use super::StanchionLock;
 use super::word::TRANSITIONS;
 use crate::machine::Atomic;
-use crate::nodes::{State, WaitNode};
+use crate::nodes::{State, Tag, WaitNode};
 use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::Domain;
@@ -190,6 +190,21 @@ impl<'a, P: Platform> Queue<'a, P> {
             };
             put::<P>(&self.node(older).newer, newer);
             return Some(ends);
+        }
+    }
+
+    /// For the owner: takes `id` out if its waiter has given up. It may have been taken over since.
+    pub(super) fn remove_if_gone(&self, id: NodeId, tag: Tag) {
+        match tag.state() {
+            State::Abandoned if self.node(id).change(tag, State::Leased) => {
+                self.remove(id);
+                self.domain.give_back(id);
+            }
+            // Its node was wiped.
+            State::Free => {
+                self.remove(id);
+            }
+            _ => {}
         }
     }
 

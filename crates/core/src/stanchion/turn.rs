@@ -17,7 +17,6 @@ use crate::machine::{Atomic, micros};
 use crate::nodes::{State, WaitNode};
 use crate::numbers::NodeId;
 use crate::order::Relaxed;
-use crate::platform::Domain;
 use crate::platform::Platform;
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
@@ -40,15 +39,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 }
                 // The heir is awake already, and sets the flag when it goes to sleep.
                 State::Roused => return None,
-                State::Abandoned if queue.node(chosen).change(tag, State::Leased) => {
-                    queue.remove(chosen);
-                    domain.give_back(chosen);
-                }
-                // It was given up, or taken over, or its node wiped.
-                State::Free => {
-                    queue.remove(chosen);
-                }
-                _ => {}
+                _ => queue.remove_if_gone(chosen, tag),
             }
         }
     }

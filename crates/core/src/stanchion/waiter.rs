@@ -20,7 +20,7 @@ const FREE_LOOKS: u32 = 16;
 enum Became {
     /// What it wanted: somebody else is to be roused.
     Idle,
-    /// The heir, again or still.
+    /// The heir, again or still, or the owner by a grant, which its node says.
     Heir,
     /// The owner: the lock was free at the last moment.
     Owner,
@@ -163,7 +163,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// happened, deadline or not: else our node may be left to nobody.
     fn step_back(&self) {
         let waiting = self.node.tag().with(State::Waiting);
-        self.node.set(State::Waiting);
+        if !self.node.change(waiting.with(State::Roused), State::Waiting) {
+            return; // it is ours (I6)
+        }
         self.lock.change_flags(|flags| flags | WAKE);
         loop {
             let has_passed = P::heavy_barrier();
@@ -197,7 +199,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             } else {
                 // ord: SW9 alone: a hint: we run
                 self.node.runs_at.store(0, Relaxed);
-                if self.compete() || self.sleep_unless_free() {
+                if self.lock.was_granted(tag) || self.compete() || self.sleep_unless_free() {
                     self.leave();
                     return true;
                 }
@@ -242,7 +244,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     }
 
     /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until
-    /// then. Whether we own it.
+    /// then. Whether we own it, unless it was handed to us.
     fn compete(&mut self) -> bool {
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.lock.flags());
@@ -258,6 +260,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             if seen == Seen::Free && self.lock.try_now() {
                 self.lock.remember(vain, vain.paid_off(looks.spent(), full));
                 return true;
+            }
+            if self.node.tag().state() != State::Roused {
+                return false; // it is ours (I6)
             }
             let hot = seen == Seen::Hot && P::tunable(Tunable::Turns) != 0;
             if hot || until_clock == 0 {
@@ -311,7 +316,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             // ord: SW12 alone: a hint for rule 4
             self.node.runs_at.store(P::home(), Relaxed);
             P::count(Event::PvWaitHead);
-            P::sleep(self.me, self.node.cell(), self.node.tag().raw(), Some(&P::after(nanos)));
+            let roused = self.node.tag().with(State::Roused);
+            P::sleep(self.me, self.node.cell(), roused.raw(), Some(&P::after(nanos)));
             // ord: SW13 alone: a hint for rule 4
             self.node.runs_at.store(0, Relaxed);
         }
@@ -338,7 +344,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// unless the lock is free at the last moment (I3).
     fn step_down(&mut self, down: Tag) -> Became {
         self.allow_barging();
-        self.node.set(down.state());
+        if !self.node.change(down.with(State::Roused), down.state()) {
+            return Became::Heir; // it is ours (I6)
+        }
         self.lock.change_flags(|flags| flags | WAKE);
         if !P::heavy_barrier() {
             // The next release may miss the flag: competes on, unless somebody has taken that from us

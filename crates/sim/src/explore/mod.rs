@@ -26,6 +26,7 @@ mod contexts;
 mod domain;
 mod engine;
 mod failure;
+mod fair;
 mod family;
 mod fault;
 mod machine;

@@ -115,6 +115,7 @@ pub(super) enum Coin {
     Thief,
     Timed,
     Haste,
+    Fair,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds
@@ -223,6 +224,11 @@ impl Plan {
     /// with readers wait behind the victim themselves.
     pub(super) fn thieves_write(&self, ctx: Ctx) -> bool {
         self.rounds[ctx] == LONG_ROUNDS && self.coin(Coin::Thief, 0, 0, 2) == 0
+    }
+
+    /// Whether `ctx` releases this lock fairly. No other answer depends on that.
+    pub(super) fn releases_fairly(&self, ctx: Ctx, lock: usize) -> bool {
+        self.coin(Coin::Fair, CONTEXTS, 0, 4) == 0 && self.coin(Coin::Fair, ctx, lock as u32, 2) == 0
     }
 
     /// Whether some waiters are of real-time priority.

@@ -12,7 +12,7 @@ use super::script::{Item, Script};
 use super::subjects::{Explored, Subject};
 use super::trace::{What, render};
 use super::watch::{Locks, Watch};
-use super::{Ctx, LOCK_BYTES};
+use super::{Ctx, LOCK_BYTES, fair};
 use crate::arena::Arena;
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
@@ -264,7 +264,7 @@ impl Scenario {
     fn release(&self, lock: usize) {
         let turns = || with(|engine| engine.turns[engine.current]);
         let before = turns();
-        busily(lock, || freely(|| self.locks[lock].release()));
+        busily(lock, || freely(|| fair::release(&self.plan, &*self.locks[lock], lock)));
         let took = turns() - before;
         if took > LONGEST_RELEASE && !self.plan.faults.has(Fault::Interrupts) {
             with(|engine| {

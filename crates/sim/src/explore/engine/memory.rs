@@ -60,7 +60,7 @@ impl Engine {
     /// The state of the node of a wait was `before`, and `ctx` has changed it: as [`stanchion_core::nodes`]
     /// says, and nobody but its waiter while it waits.
     fn node_changed(&mut self, ctx: Ctx, node: NodeId, before: State) {
-        use State::{Abandoned, Free, Leased, Roused, Waiting};
+        use State::{Abandoned, Free, Granted, Leased, Roused, Waiting};
         let after = self.domain.wait_node(node).state();
         let waiter = self.domain.waiter_with(node).filter(|_| before != Free).unwrap_or(ctx);
         match (before, after) {
@@ -71,7 +71,13 @@ impl Engine {
                     self.hasten(waiter);
                 }
             }
-            (Roused, Waiting) | (Waiting | Roused, Free) if waiter == ctx => {}
+            (Waiting | Roused, Granted) if waiter != ctx => {
+                self.hasten(waiter);
+                if let Some(watch) = &mut self.watch {
+                    watch.is_handed_over(ctx, waiter);
+                }
+            }
+            (Roused, Waiting) | (Waiting | Roused | Granted, Free) if waiter == ctx => {}
             (Waiting | Roused, Abandoned) if waiter == ctx => {
                 if let Some(watch) = &mut self.watch {
                     watch.is_leaving(ctx);

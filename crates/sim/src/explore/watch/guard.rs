@@ -32,6 +32,8 @@ pub(super) struct Guard {
     pub(super) gone: Set,
     /// Whether the holder's section is over, so that its next visible write is the release.
     pub(super) leaving: bool,
+    /// Who waits in line while the holder releases fairly.
+    pub(super) owed_to: Option<Ctx>,
     /// Who queued and has not acquired yet, in order.
     pub(super) queue: Vec<Ctx>,
     /// `overtaken[w][c]`: how often `c` acquired since `w` queued, without having queued before it.
@@ -69,6 +71,7 @@ impl Guard {
             busy: 0,
             gone: 0,
             leaving: false,
+            owed_to: None,
             queue: Vec::with_capacity(CONTEXTS),
             overtaken: [[0; CONTEXTS]; CONTEXTS],
             forbidder: None,
@@ -85,6 +88,16 @@ impl Guard {
         self.queue.retain(|&waiter| waiter != me);
         self.queue.push(me);
         self.overtaken[me] = [0; CONTEXTS];
+    }
+
+    /// Nobody holds a mutual exclusion lock any more, which `me` has let go.
+    pub(super) fn is_let_go(&mut self, me: Ctx) -> Result<(), Failure> {
+        self.holder = None;
+        let owed = self.owed_to.take().map(|waiter| {
+            let what = format!("c{me} released fairly, and left the lock to anybody while c{waiter} waited");
+            Failure { kind: Kind::Overtaken, what }
+        });
+        owed.map_or(Ok(()), Err)
     }
 
     /// The tail has moved, by `me`; `last` stood there. Who takes it away does not queue.

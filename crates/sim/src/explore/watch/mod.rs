@@ -252,7 +252,7 @@ impl Watch {
             guard.second_byte_changed(self.second_byte, me, before.pending, after.pending);
         }
         if before.locked != 0 && after.locked == 0 {
-            guard.holder = None;
+            return guard.is_let_go(me);
         } else if before.locked == 0 && after.locked != 0 {
             return self.acquired(lock, me);
         }

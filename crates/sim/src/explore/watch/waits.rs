@@ -3,7 +3,7 @@ use super::super::Ctx;
 use super::super::chooser::{Set, bit};
 use super::Watch;
 use super::guard::Guard;
-use stanchion_family::catalogue::Tail;
+use stanchion_family::catalogue::{SecondByte, Tail};
 
 impl Watch {
     /// `me` waits for a limited time from now on, or does so no more.
@@ -11,6 +11,24 @@ impl Watch {
         let guard = &mut self.guards[lock];
         guard.gone &= !bit(me);
         guard.limited = if limited { guard.limited | bit(me) } else { guard.limited & !bit(me) };
+    }
+
+    /// The holder of a lock is about to release it fairly, to somebody if there is one who waits without a
+    /// limit.
+    pub(in super::super) fn must_be_handed_over(&mut self, lock: usize) {
+        if let SecondByte::AsksNewcomers { .. } = self.second_byte {
+            let guard = &mut self.guards[lock];
+            guard.owed_to = guard.queue.iter().copied().find(|&waiter| guard.limited & bit(waiter) == 0);
+        }
+    }
+
+    /// `me` hands the lock that it releases to `next`: the innermost of those.
+    pub(in super::super) fn is_handed_over(&mut self, me: Ctx, next: Ctx) {
+        let is_it = |guard: &&mut Guard| guard.holder == Some(me) && guard.queue.contains(&next);
+        if let Some(guard) = self.guards.iter_mut().rev().find(is_it) {
+            (guard.holder, guard.leaving) = (Some(next), false);
+            (guard.came_by_itself, guard.may_pass, guard.owed_to) = (false, false, None);
+        }
     }
 
     /// `me` does not wait any more.
