@@ -40,10 +40,11 @@ type Held<'a> = core_locks::percpu_rw::In<'a, Native<Silent>>;
 ///
 /// - Fairness: once a writer has come to the front of the writers' queue, no new reader passes it. Readers
 ///   that wait do so in that queue. See [`stanchion_core::percpu_rw`].
-/// - Progress: readers wait for writers only, and sleep; [`read_again`](Self::read_again) yields. A writer
-///   waits for readers that are in, and sleeps. It needs `membarrier` if the process could have it when it
-///   began: under a filter of system calls that takes it away later, writers wait for ever, and tries fail.
-/// - Errors: reading panics if 12 288 read locks are held through the lock's own word, or 65 536 by one
+/// - Progress: readers wait for writers only, and sleep; [`read_again`](Self::read_again) sleeps, too. A
+///   writer waits for readers that are in, and sleeps. It needs `membarrier` if the process could have it
+///   when it began: under a filter of system calls that takes it away later, writers wait for ever, and tries
+///   fail.
+/// - Errors: reading panics if 16 384 read locks are held through the lock's own word, or 65 536 by one
 ///   thread; there is no poisoning. A thread that reads and then writes the same lock waits for itself; debug
 ///   builds panic where they can tell. So does whoever writes after a guard was forgotten.
 /// - Memory: 32 bytes beside the value, for each class what [`Class`] says, and 128 bytes for each thread

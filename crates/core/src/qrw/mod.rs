@@ -27,9 +27,10 @@
 //!   it.
 //! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them
 //!   (I5).
-//! - **A reader that must not wait behind writers takes its addition back and tries again**; in the kernel it
-//!   leaves it. A writer here may have the word while readers are still leaving (an upgrade), who would wait
-//!   for each other.
+//! - **A reader that must not wait behind writers takes its addition back and tries again**, and sleeps in
+//!   the queue between tries, for twice as long each time, unless it is an interrupt handler's; in the kernel
+//!   it leaves it. A writer here may have the word while readers are still leaving (an upgrade), who would
+//!   wait for each other.
 //! - **Upgradable holders, upgrades and downgrades** are new, and the kind that prefers readers
 //!   ([`ReadersFirst`]).
 //!
@@ -45,7 +46,7 @@
 //!   its flag back, and the next one behind it becomes head.
 //! - Progress: needs the holders to run. A head that is preempted after it has set the flag delays everybody.
 //! - Memory: 4 bytes and the queue's lock (8 in all); nothing per context but what the queue's lock has.
-//!   12 288 read locks at once; one more is an error.
+//!   16 384 read locks at once; one more is an error.
 //! - Upgrades wait without halting: they yield. A head that waits to hold the lock upgradably keeps new
 //!   readers out once it has polled in vain, though they would not be in its way.
 //!
@@ -124,7 +125,7 @@ pub trait RwPolicy: Send + Sync + 'static {
     const PATIENT: bool;
     /// The head may halt.
     const HALTS: bool;
-    /// How many readers are let in; 12 288 at most.
+    /// How many readers are let in; 16 384 at most.
     const MOST_READERS: u32 = MOST;
 }
 

@@ -31,12 +31,26 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         self.acquire_in_queue(Want::Read, until)
     }
 
+    /// Waits for the writer that is in, up to the deadline. Whether it reads.
+    ///
+    /// It may have interrupted a context that stands in the queue. So it queues for a while only, and looks
+    /// then; twice as long each time, so the looks are few, and take no longer than the writer did.
     pub(super) fn wait_to_read_again(&self, until: Option<&P::Deadline>) -> Result<bool, TooManyReaders> {
+        let mut nanos = u64::from(P::tunable(Tunable::TurnMicros)) * FIRST_QUEUEING;
         while !self.try_acquire_read_again()? {
             P::count(Event::RwReadSlow);
-            if !self.wait_or_yield(|count| Want::ReadAgain.can_go(count), until) {
-                return Ok(false);
+            if P::is_priority() || !W::HALTS {
+                self.wait_or_yield(|count| Want::ReadAgain.can_go(count), until);
+            } else {
+                let nanos = until.map_or(nanos, |until| nanos.min(P::remaining(until)));
+                if self.acquire_in_queue(Want::Read, Some(&P::after(nanos)))? {
+                    return Ok(true);
+                }
             }
+            if is_over::<P>(until) {
+                return self.try_acquire_read_again();
+            }
+            nanos = nanos.saturating_mul(2);
         }
         Ok(true)
     }
@@ -117,6 +131,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         true
     }
 }
+
+/// For how long a reader queues first that must not wait behind others, in thousandths of a turn.
+const FIRST_QUEUEING: u64 = 32_000;
 
 /// Whether the deadline has passed, if there is one.
 pub(super) fn is_over<P: Platform>(until: Option<&P::Deadline>) -> bool {

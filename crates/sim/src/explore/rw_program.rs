@@ -52,6 +52,7 @@ impl RwProgram {
                 }
                 2 if self.locks[0].upgradable().is_some() => self.upgrades(0, dice >> 4),
                 0..=2 => self.writes(0, dice >> 4),
+                _ if self.kind.timed && (dice >> 5).is_multiple_of(8) => self.reads_as(0, true),
                 _ => self.reads(0, dice >> 4 & 1 == 0),
             }
         }
