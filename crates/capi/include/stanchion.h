@@ -399,7 +399,7 @@ int stanchion_counted_mutex_unlock(struct stanchion_counted_mutex_t *lock) STANC
  * Waits until the calling thread reads. A thread may read several locks, and one of them several times if no
  * writer waits for it.
  *
- * - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the
+ * - Returns: 0, `EAGAIN` if too many read locks are held (16384 through the lock's word, or 65536 by the
  *   thread), or `EINVAL` if `lock` or its class is null or misaligned.
  * - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new
  *   reader passes it.
@@ -494,7 +494,7 @@ int stanchion_percpu_rwlock_downgrade(struct stanchion_percpu_rwlock_t *lock) ST
 /**
  * Waits until the calling thread reads.
  *
- * - Returns: 0, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
+ * - Returns: 0, `EAGAIN` if 16384 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
  * - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that
  *   waits for it.
  *
@@ -515,7 +515,7 @@ int stanchion_rwlock_tryrdlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCE
 /**
  * Tries to read until `CLOCK_MONOTONIC` shows `until`.
  *
- * - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null
+ * - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 16384 read locks are held already, or `EINVAL` if a pointer is null
  *   or misaligned or the nanoseconds are not below a second.
  * - Progress: as `stanchion_rwlock_rdlock`; waits in line, asleep, and leaves it when the time has come.
  *

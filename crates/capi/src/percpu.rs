@@ -99,7 +99,7 @@ unsafe fn classed(lock: *const stanchion_percpu_rwlock_t, body: impl FnOnce(&Loc
 /// Waits until the calling thread reads. A thread may read several locks, and one of them several times if no
 /// writer waits for it.
 ///
-/// - Returns: 0, `EAGAIN` if too many read locks are held (12288 through the lock's word, or 65536 by the
+/// - Returns: 0, `EAGAIN` if too many read locks are held (16384 through the lock's word, or 65536 by the
 ///   thread), or `EINVAL` if `lock` or its class is null or misaligned.
 /// - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new
 ///   reader passes it.

@@ -21,7 +21,7 @@ disguise!(stanchion_rwlock_t, QueuedRwLock);
 
 /// Waits until the calling thread reads.
 ///
-/// - Returns: 0, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
+/// - Returns: 0, `EAGAIN` if 16384 read locks are held already, or `EINVAL` if `lock` is null or misaligned.
 /// - Progress: needs the holders to run. A thread that reads already may wait for ever: behind a writer that
 ///   waits for it.
 ///
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn stanchion_rwlock_tryrdlock(lock: *mut stanchion_rwlock_
 
 /// Tries to read until `CLOCK_MONOTONIC` shows `until`.
 ///
-/// - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 12288 read locks are held already, or `EINVAL` if a pointer is null
+/// - Returns: 0, `ETIMEDOUT`, `EAGAIN` if 16384 read locks are held already, or `EINVAL` if a pointer is null
 ///   or misaligned or the nanoseconds are not below a second.
 /// - Progress: as `stanchion_rwlock_rdlock`; waits in line, asleep, and leaves it when the time has come.
 ///

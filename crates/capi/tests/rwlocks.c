@@ -271,7 +271,7 @@ int main(void) {
         check_places(lock);
         check_exclusion(lock);
     }
-    check_overflow(&LOCKS[0], 12288);
+    check_overflow(&LOCKS[0], 16384);
     check_overflow(&LOCKS[2], 65536);
     check_two_of_a_class();
     check_misaligned_class();

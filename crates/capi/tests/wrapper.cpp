@@ -149,11 +149,11 @@ void check_shared_timed() {
            }),
            1);
     lock.unlock_shared();
-    for (int at = 0; at < 12288; at++) {
+    for (int at = 0; at < 16384; at++) {
         lock.lock_shared();
     }
     expect("lock_shared, one more than can be counted", thrown([&] { lock.lock_shared(); }), EAGAIN);
-    for (int at = 0; at < 12288; at++) {
+    for (int at = 0; at < 16384; at++) {
         lock.unlock_shared();
     }
     expect("try_lock after that", lock.try_lock(), 1);

@@ -3,19 +3,22 @@
 
 #[path = "support/fenced.rs"]
 mod fenced;
+#[path = "support/sanitizer.rs"]
+mod sanitizer;
 #[path = "support/suppressions.rs"]
 mod suppressions;
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::time::Duration;
 use stanchion::native::{Native, Silent};
 use stanchion::percpu::{Class, PerCpuRwLock};
 use stanchion::stanchion_core::{Machine, RawRwLock as _};
 use stanchion::stanchion_family::FamilyDomain;
-use stanchion::{Mutex, RecursiveRwLock, lock, lock_api};
+use stanchion::{Mutex, RecursiveRwLock, RwLock, lock, lock_api};
 use std::thread;
 
 /// What `qrw` can count; `rw_threads.rs` has the test of one more.
-const MOST: usize = 12_288;
+const MOST: usize = 16_384;
 
 #[test]
 fn a_thread_may_read_as_often_as_that_while_a_writer_waits() {
@@ -38,6 +41,37 @@ fn a_thread_may_read_as_often_as_that_while_a_writer_waits() {
         guards.clear();
     });
     assert_eq!(*lock.read(), 1);
+}
+
+#[test]
+fn thirteen_thousand_threads_read_a_lock_at_a_time() {
+    static LOCK: RwLock<u32> = RwLock::new(7);
+    const THREADS: usize = 13_000;
+    if sanitizer::skips("it has no room for so many threads") {
+        return;
+    }
+    let (came, reading, gate) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(()));
+    thread::scope(|scope| {
+        let shut = gate.lock();
+        for running in 0..THREADS {
+            let spawned = thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, || {
+                let read = LOCK.try_read_for(Duration::from_mins(1));
+                reading.fetch_add(usize::from(read.is_some()), Ordering::Relaxed);
+                came.fetch_add(1, Ordering::Relaxed);
+                drop(gate.lock());
+            });
+            if let Err(error) = spawned {
+                return eprintln!("skipped: {running} threads are all that the system has room for: {error}");
+            }
+        }
+        while came.load(Ordering::Relaxed) < THREADS {
+            thread::yield_now();
+        }
+        assert_eq!(reading.load(Ordering::Relaxed), THREADS);
+        assert!(LOCK.try_write().is_none(), "they read");
+        drop(shut);
+    });
+    assert!(LOCK.try_write().is_some(), "nobody reads any more");
 }
 
 #[test]

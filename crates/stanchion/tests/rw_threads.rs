@@ -183,7 +183,7 @@ fn one_guard_too_many_panics_and_the_others_stay() {
     }
     let _turn = turn();
     let lock = stanchion::RwLock::new(7);
-    let guards: Vec<_> = (0..12_288).map(|_| lock.read()).collect();
+    let guards: Vec<_> = (0..16_384).map(|_| lock.read()).collect();
     let panic = catch_unwind(AssertUnwindSafe(|| drop(lock.read()))).expect_err("one too many");
     let says = panic.downcast_ref::<String>().expect("a message");
     assert!(says.contains("too many read locks"), "{says}");

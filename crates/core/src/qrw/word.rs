@@ -12,9 +12,9 @@ pub(super) const WRITER: u32 = 1 << 15;
 pub(super) const UPGRADABLE: u32 = 1 << 16;
 /// One reader.
 pub(super) const READER: u32 = 1 << 17;
-/// As many readers as are let in. The count has room for 20 479 more, for those that find out (their
+/// As many readers as are let in. The count has room for 16 383 more, for those that find out (their
 /// additions are taken back).
-pub(super) const MOST: u32 = 3 << 12;
+pub(super) const MOST: u32 = 1 << 14;
 
 const _: () = assert!(CpuId::LIMIT as u32 <= SLEEPER, "the greatest number plus one fits");
 
