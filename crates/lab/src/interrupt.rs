@@ -1,15 +1,18 @@
 //! Ctrl-C and SIGTERM ask a run to stop; what is finished is kept.
 use core::sync::atomic::{AtomicBool, Ordering};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::{register, register_conditional_shutdown};
+use std::sync::{Arc, LazyLock};
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Installs the handler once; a second Ctrl-C ends the process at once.
+/// Installs the handlers once; a second Ctrl-C ends the process at once.
 pub(crate) fn install() {
-    let _ = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // In this order: the first signal finds the flag down, and raises it.
+        let _ = register_conditional_shutdown(signal, 130, Arc::clone(&REQUESTED));
+        let _ = register(signal, Arc::clone(&REQUESTED));
+    }
 }
 
 /// Whether the user asked the run to stop.

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "the version of the C library is asked from the C library")]
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Everything needed to judge whether two results can be compared. Unknown things are `unknown`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ impl Provenance {
         let uname = rustix::system::uname();
         let text = |part: &core::ffi::CStr| part.to_string_lossy().into_owned();
         Self {
-            date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            date: utc(SystemTime::now()),
             cpu_model: cpu_model(&cpuinfo).unwrap_or_else(|| text(uname.machine())),
             cpus: count_listed(&read("/sys/devices/system/cpu/online")).unwrap_or(1),
             numa_nodes: count_listed(&read("/sys/devices/system/node/online")).unwrap_or(1),
@@ -78,6 +79,22 @@ impl Provenance {
             ("seed", self.seed.to_string()),
         ]
     }
+}
+
+/// A moment as ISO 8601 has it. Years begin in March here, so that the day that not all of them have is the
+/// last one (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+fn utc(moment: SystemTime) -> String {
+    let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let days = seconds / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year_of_era = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hours, minutes, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let day = day - (153 * from_march + 2) / 5 + 1;
+    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{second:02}Z")
 }
 
 fn read(path: &str) -> String {
@@ -152,6 +169,15 @@ fn libc_version() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let at = |seconds| utc(UNIX_EPOCH + core::time::Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00Z");
+        assert_eq!(at(951_827_696), "2000-02-29T12:34:56Z");
+        assert_eq!(at(951_868_800), "2000-03-01T00:00:00Z");
+        assert_eq!(at(1_798_761_599), "2026-12-31T23:59:59Z");
+    }
 
     #[test]
     fn kernel_lists_are_counted() {

@@ -85,8 +85,8 @@ impl Args {
         let or =
             |typed: &Option<String>, default: &str| Some(typed.clone().unwrap_or_else(|| default.to_owned()));
         bench::Args {
-            lock,
-            peers: "none".to_owned(),
+            lock: Some(lock),
+            peers: Some("none".to_owned()),
             threads: or(&self.threads, THREADS),
             profile: self.profile.clone(),
             time: or(&self.time, TIME),

@@ -26,8 +26,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             let render = |samples: &[Sample]| table::render(samples, args.markdown);
             sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render)
         }
-        None if args.markdown => bench::ablate::<true>(&args.measured(locks)),
-        None => bench::ablate::<false>(&args.measured(locks)),
+        None => bench::ablate(&args.measured(locks), args.markdown),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was measured of a lock, and how it is to the base.
 use super::rules::BASE;
-use crate::sim::Estimate;
+use crate::bench::stats::Ratio;
 
 /// A lock under one load with so many threads.
 #[derive(Clone, Debug)]
@@ -14,13 +14,6 @@ pub(crate) struct Sample {
     pub worst_ns: Option<f64>,
     /// CPU time of an acquisition, in any unit.
     pub cpu: Option<f64>,
-}
-
-/// A ratio with the ends of its 95 % interval, if there are rounds enough to know them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ratio {
-    pub ratio: f64,
-    pub interval: Option<(f64, f64)>,
 }
 
 /// A lock beside the base: cells of the same load and thread count.
@@ -40,15 +33,10 @@ impl<'a> Beside<'a> {
         pairs.collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty()).map(Self)
     }
 
-    /// The geometric mean of the throughput ratios. Its interval is that over rounds, each of which visits
-    /// the lock and the base soon after each other.
+    /// The geometric mean of the throughput ratios.
     pub(super) fn throughput(&self) -> Option<Ratio> {
-        let rounds = self.0.iter().map(|(cell, base)| cell.rates.len().min(base.rates.len())).min()?;
-        let of_round =
-            |round: usize| mean(self.0.iter().map(|(cell, base)| cell.rates[round] / base.rates[round]));
-        let logs = Estimate::of((0..rounds).map(of_round).collect::<Option<Vec<_>>>()?);
-        let interval = logs.ci95.map(|ci| ((logs.mean - ci).exp(), (logs.mean + ci).exp()));
-        (rounds > 0).then_some(Ratio { ratio: logs.mean.exp(), interval })
+        let rates = self.0.iter().map(|(cell, base)| (cell.rates.as_slice(), base.rates.as_slice()));
+        Ratio::of(&rates.collect::<Vec<_>>())
     }
 
     /// The geometric mean of the ratios of another figure.

@@ -1,6 +1,6 @@
 //! The ratios as tables: for a terminal of a hundred columns, or in Markdown.
 use super::rules::{self, BASE, Row};
-use super::samples::{Beside, Ratio, Sample};
+use super::samples::{Beside, Sample};
 use crate::export::grid::{WIDTH, align_right, plain_table, trimmed};
 use crate::units::{format_ns, three_figures};
 use core::fmt::Write;
@@ -12,7 +12,10 @@ struct Quantity {
 }
 
 const QUANTITIES: [Quantity; 3] = [
-    Quantity { title: "throughput (95 % interval)", show: |beside| beside.throughput().map(with_interval) },
+    Quantity {
+        title: "throughput (95 % interval)",
+        show: |beside| beside.throughput().map(|ratio| ratio.to_string()),
+    },
     Quantity {
         title: "worst wait (the longest)",
         show: |beside| {
@@ -25,11 +28,6 @@ const QUANTITIES: [Quantity; 3] = [
         show: |beside| beside.other(|cell| cell.cpu).map(three_figures),
     },
 ];
-
-fn with_interval(Ratio { ratio, interval }: Ratio) -> String {
-    let interval = interval.map(|(low, high)| format!(" ({low:.2}–{high:.2})"));
-    format!("{ratio:.2}{}", interval.unwrap_or_default())
-}
 
 /// A table for each quantity that anything has.
 pub(super) fn render(samples: &[Sample], markdown: bool) -> String {

@@ -1,4 +1,5 @@
 //! What may be typed after `stanchion bench`. No meaning is given to it here; see `config.rs`.
+use super::table::SORTS;
 use crate::names::LockNames;
 use std::path::PathBuf;
 
@@ -8,13 +9,19 @@ use std::path::PathBuf;
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
     /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With
-    /// other tunables: stanchion:turn_us=200:hand_over=0
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
-    pub lock: String,
+    /// other tunables: stanchion:turn_us=200:hand_over=0 [default: stanchion,ticket,qspin; of reader-writer
+    /// locks: qrw,percpu-rw,rw-simple]
+    #[arg(long, value_name = "LIST", value_parser = LockNames::ALL, hide_possible_values = true)]
+    pub lock: Option<String>,
 
-    /// What to compare with: 'all', 'none', or names separated by commas
-    #[arg(long, value_name = "LIST", default_value = "all")]
-    pub peers: String,
+    /// What to compare with: 'all', 'none', or names separated by commas [default:
+    /// std,parking_lot,pthread,pthread-adaptive; all with --lock all]
+    #[arg(long, value_name = "LIST")]
+    pub peers: Option<String>,
+
+    /// The figure by which tables are sorted, best first
+    #[arg(long, value_name = "FIGURE", default_value = SORTS[0], value_parser = SORTS)]
+    pub sort: String,
 
     /// Thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: 1 and
     /// 0.5x to 16x]
@@ -61,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub nice: Option<String>,
 
-    /// A first impression in under a minute: fewer threads, profiles and rounds
+    /// A first impression in under 40 s: short rounds, fewer threads and profiles
     #[arg(long)]
     pub quick: bool,
 

@@ -1,4 +1,5 @@
 //! What crosses the pipe between the benchmark and a worker: one cell to run, and what came of it.
+use super::mix::Mix;
 use serde::{Deserialize, Serialize};
 
 /// The work of each thread around one acquisition.
@@ -59,6 +60,9 @@ pub(crate) struct CellSpec {
     pub lock: String,
     pub threads: usize,
     pub profile: Profile,
+    /// Who reads and who writes; none if the lock is a mutex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     pub pass: Pass,
     pub round: usize,
     pub time_ms: u64,
@@ -93,6 +97,15 @@ pub(crate) struct Waits {
     pub unfinished_ns: u64,
 }
 
+/// What readers and writers did in a cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sides {
+    /// Write locks of each thread within the window.
+    pub writes: Vec<u64>,
+    pub read_waits: Option<Waits>,
+    pub write_waits: Option<Waits>,
+}
+
 /// What one run of a cell measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellOutcome {
@@ -108,6 +121,9 @@ pub(crate) struct CellOutcome {
     pub waits: Option<Waits>,
     /// Lock events by name, for the window and what surrounds it.
     pub events: Vec<(String, u64)>,
+    /// What each side did, if there are two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sides: Option<Sides>,
 }
 
 impl CellOutcome {
@@ -122,6 +138,7 @@ impl CellOutcome {
             involuntary_switches: 0,
             waits: None,
             events: Vec::new(),
+            sides: None,
         }
     }
 
@@ -130,8 +147,20 @@ impl CellOutcome {
         self.acquisitions.iter().sum()
     }
 
+    /// So many as a rate per second.
+    pub(crate) fn per_second(&self, count: u64) -> f64 {
+        count as f64 * 1e9 / self.elapsed_ns.max(1) as f64
+    }
+
     /// Acquisitions per second.
     pub(crate) fn rate(&self) -> f64 {
-        self.total() as f64 * 1e9 / self.elapsed_ns.max(1) as f64
+        self.per_second(self.total())
+    }
+}
+
+impl Sides {
+    /// Read locks of each thread, of so many of both kinds.
+    pub(crate) fn reads(&self, both: &[u64]) -> Vec<u64> {
+        both.iter().zip(&self.writes).map(|(all, writes)| all.saturating_sub(*writes)).collect()
     }
 }

@@ -2,8 +2,9 @@
 use super::args::Args;
 use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
+use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
-use super::study::Spec;
+use super::rw::RwArgs;
 use super::units::parse_time;
 use super::{contenders, machine, profiles, threads};
 use crate::names::nearest;
@@ -17,33 +18,60 @@ pub(crate) struct Config {
     pub uncontended_only: bool,
 }
 
-/// What `--quick` and the ordinary run differ in.
-pub(crate) struct Defaults {
-    pub profiles: &'static str,
-    pub time: Duration,
-    pub rounds: usize,
-    pub latency_rounds: usize,
-    pub drain: Duration,
-    pub uncontended_rounds: usize,
+/// What is measured if nothing is asked for.
+struct Defaults {
+    locks: &'static str,
+    peers: &'static str,
+    profiles: &'static str,
+    time: Duration,
+    rounds: usize,
+    latency_rounds: usize,
+    drain: Duration,
+    uncontended_rounds: usize,
+    shares: &'static str,
 }
 
-const ORDINARY: Defaults = Defaults {
+/// What a user decides between, and two locks that show why it matters: one collapses at once, and the one
+/// that kernels have collapses later.
+const MUTEXES: Defaults = Defaults {
+    locks: "stanchion,ticket,qspin",
+    peers: "std,parking_lot,pthread,pthread-adaptive",
     profiles: "all",
     time: Duration::from_millis(300),
     rounds: 5,
     latency_rounds: 3,
     drain: Duration::from_secs(5),
     uncontended_rounds: 9,
+    shares: "",
 };
 
-/// About a hundred cells in well under a minute.
-const QUICK: Defaults = Defaults {
+/// As many rounds as an ordinary run, or no interval would say anything; but short ones.
+const QUICK_MUTEXES: Defaults = Defaults {
     profiles: "empty,short",
     time: Duration::from_millis(50),
-    rounds: 3,
     latency_rounds: 1,
     drain: Duration::from_millis(500),
     uncontended_rounds: 5,
+    ..MUTEXES
+};
+
+const RW: Defaults = Defaults {
+    locks: "qrw,percpu-rw,rw-simple",
+    peers: "std,parking_lot,pthread-readers,pthread-writers",
+    time: Duration::from_millis(200),
+    latency_rounds: 2,
+    shares: "100,99.9,99,90,50",
+    ..MUTEXES
+};
+
+const QUICK_RW: Defaults = Defaults {
+    profiles: "short",
+    time: Duration::from_millis(40),
+    latency_rounds: 1,
+    drain: Duration::from_millis(500),
+    uncontended_rounds: 5,
+    shares: "99.9,90",
+    ..RW
 };
 
 /// Rounds beyond this are a typing error.
@@ -58,17 +86,43 @@ const EVENTS_TIME: Duration = Duration::from_millis(50);
 const UNCONTENDED_TIME: Duration = Duration::from_millis(20);
 
 impl Config {
-    /// Resolves the arguments for these CPUs.
-    pub(crate) fn resolve(args: &Args, cpus: Vec<usize>) -> Result<Self, String> {
-        let setting = setting(args, cpus, if args.quick { &QUICK } else { &ORDINARY })?;
-        let registry: Vec<&'static Entry> = contenders::all().collect();
-        let locks = locks(args, &registry)?.into_iter().map(info).collect();
-        Ok(Self { setting, locks, uncontended_only: args.uncontended })
+    /// Resolves the arguments for these CPUs: those of mutexes, or with `rw` those of reader-writer locks.
+    pub(crate) fn resolve(args: &Args, rw: Option<&RwArgs>, cpus: Vec<usize>) -> Result<Self, String> {
+        let defaults = match (rw, args.quick) {
+            (None, false) => &MUTEXES,
+            (None, true) => &QUICK_MUTEXES,
+            (Some(_), false) => &RW,
+            (Some(_), true) => &QUICK_RW,
+        };
+        let mut setting = setting(args, cpus, defaults)?;
+        if let Some(rw) = rw {
+            read_and_write(&mut setting, rw, defaults)?;
+        }
+        let locks = locks(args, defaults, &contenders::registry(rw.is_some()))?.into_iter().map(Chosen::info);
+        Ok(Self { setting, locks: locks.collect(), uncontended_only: args.uncontended })
     }
 }
 
+/// Who reads and who writes.
+fn read_and_write(setting: &mut Setting, args: &RwArgs, defaults: &Defaults) -> Result<(), String> {
+    let cpus = setting.cpus.len();
+    let (Some(readers), Some(writers)) = (&args.readers, &args.writers) else {
+        let shares = args.reads.as_deref().unwrap_or(defaults.shares);
+        setting.mixes = mix::shares(shares).map_err(|error| format!("--reads: {error}"))?;
+        return Ok(());
+    };
+    setting.threads = threads::parse(readers, cpus).map_err(|error| format!("--readers: {error}"))?;
+    setting.mixes = mix::writers(writers, cpus).map_err(|error| format!("--writers: {error}"))?;
+    let threads = |mix: &Mix| setting.threads.iter().map(|&column| mix.threads(column)).max();
+    if setting.mixes.iter().filter_map(threads).max() > Some(threads::MOST) {
+        let most = threads::MOST;
+        return Err(format!("--readers and --writers are too many threads together: the most is {most}"));
+    }
+    Ok(())
+}
+
 /// What the arguments and the defaults say together.
-pub(crate) fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
+fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
     let time = duration("--time", args.time.as_deref(), defaults.time, SHORTEST)?;
     let default_profiles = [defaults.profiles.to_owned()];
     let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
@@ -101,6 +155,8 @@ pub(crate) fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Res
         uncontended_time_ms: millis(time.min(UNCONTENDED_TIME)),
         drain_ms: millis(duration("--drain", args.drain.as_deref(), defaults.drain, SHORTEST)?),
         seed: seed(args.seed.as_deref())?,
+        quick: args.quick,
+        sort: args.sort.clone(),
         cpus,
     })
 }
@@ -153,23 +209,48 @@ pub(crate) fn nice(text: &str) -> Result<i32, String> {
     value.ok_or_else(|| format!("--nice: '{text}' is not a number from -20 to 19"))
 }
 
-/// A lock to run: its row of the registry, and its name with what that sets.
+/// A lock to run: its row of the registry, its name with what that sets, and whether it was named.
 #[derive(Clone)]
-pub(crate) struct Chosen<S: Spec + 'static> {
-    pub entry: &'static Entry<S>,
-    pub name: String,
+struct Chosen {
+    entry: &'static Entry,
+    name: String,
+    named: bool,
+}
+
+impl Chosen {
+    /// As the report tells it.
+    fn info(self) -> LockInfo {
+        LockInfo {
+            name: self.name,
+            kind: self.entry.kind,
+            about: self.entry.about.to_owned(),
+            bytes: self.entry.bytes,
+            counts_events: self.entry.run_counting.is_some(),
+            memory: self.entry.memory,
+            chosen: self.named,
+        }
+    }
 }
 
 /// The locks to run, in the order of the registry; one with several settings in the order typed.
-pub(crate) fn locks<S: Spec>(args: &Args, registry: &[&'static Entry<S>]) -> Result<Vec<Chosen<S>>, String> {
-    let ours = chosen("--lock", &args.lock, Kind::Stanchion, registry)?;
-    let peers: Vec<_> = registry.iter().copied().filter(|entry| entry.kind == Kind::Peer).collect();
-    let peers = chosen("--peers", &args.peers, Kind::Peer, &peers)?;
-    let mut locks: Vec<Chosen<S>> = Vec::new();
+fn locks(args: &Args, defaults: &Defaults, registry: &[&'static Entry]) -> Result<Vec<Chosen>, String> {
+    // Not every C library has all of them.
+    let there = |list: &str| {
+        let names = list.split(',').filter(|name| registry.iter().any(|entry| entry.name == *name));
+        names.collect::<Vec<_>>().join(",")
+    };
+    let typed = args.lock.clone().unwrap_or_else(|| there(defaults.locks));
+    let everything = typed.split(',').any(|word| word.trim() == "all");
+    let peers = if everything { "all".to_owned() } else { there(defaults.peers) };
+    let mut chosen = names("--lock", &typed, Kind::Stanchion, registry)?;
+    let of_peers: Vec<_> = registry.iter().copied().filter(|entry| entry.kind == Kind::Peer).collect();
+    chosen.extend(names("--peers", args.peers.as_ref().unwrap_or(&peers), Kind::Peer, &of_peers)?);
+    let mut locks: Vec<Chosen> = Vec::new();
     for entry in registry {
-        for chosen in ours.iter().chain(&peers).filter(|chosen| chosen.entry.name == entry.name) {
-            if !locks.iter().any(|other| other.name == chosen.name) {
-                locks.push(chosen.clone());
+        for lock in chosen.iter().filter(|lock| lock.entry.name == entry.name) {
+            match locks.iter_mut().find(|other| other.name == lock.name) {
+                Some(other) => other.named |= lock.named,
+                None => locks.push(lock.clone()),
             }
         }
     }
@@ -180,24 +261,21 @@ pub(crate) fn locks<S: Spec>(args: &Args, registry: &[&'static Entry<S>]) -> Res
 }
 
 /// The locks of one list, of those that it may name; `all` means those of `kind`.
-fn chosen<S: Spec>(
-    flag: &str,
-    list: &str,
-    kind: Kind,
-    may: &[&'static Entry<S>],
-) -> Result<Vec<Chosen<S>>, String> {
+fn names(flag: &str, list: &str, kind: Kind, may: &[&'static Entry]) -> Result<Vec<Chosen>, String> {
     let mut chosen = Vec::new();
-    let as_is = |entry: &'static Entry<S>| Chosen { entry, name: entry.name.to_owned() };
-    let of_kind = |variant| move |entry: &&'static Entry<S>| entry.kind == kind && entry.variant == variant;
+    let all = |variant| {
+        let of_kind = move |entry: &&&'static Entry| entry.kind == kind && entry.variant == variant;
+        may.iter().filter(of_kind).map(|&entry| Chosen { entry, name: entry.name.to_owned(), named: false })
+    };
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let base = stanchion_core::tuned(word).0;
         match (word, may.iter().copied().find(|entry| entry.name == base)) {
-            ("all", _) => chosen.extend(may.iter().copied().filter(of_kind(false)).map(as_is)),
-            ("variants", _) => chosen.extend(may.iter().copied().filter(of_kind(true)).map(as_is)),
+            ("all", _) => chosen.extend(all(false)),
+            ("variants", _) => chosen.extend(all(true)),
             ("none", _) => {}
             (_, Some(entry)) => {
                 tuned::read(word).map_err(|error| format!("{flag}: {error} (--list shows all)"))?;
-                chosen.push(Chosen { entry, name: word.to_owned() });
+                chosen.push(Chosen { entry, name: word.to_owned(), named: true });
             }
             (_, None) => {
                 let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden);
@@ -210,18 +288,6 @@ fn chosen<S: Spec>(
         }
     }
     Ok(chosen)
-}
-
-/// A lock to run as the report tells it.
-pub(crate) fn info<S: Spec>(Chosen { entry, name }: Chosen<S>) -> LockInfo {
-    LockInfo {
-        name,
-        kind: entry.kind,
-        about: entry.about.to_owned(),
-        bytes: entry.bytes,
-        counts_events: entry.run_counting.is_some(),
-        memory: None,
-    }
 }
 
 fn duration(flag: &str, text: Option<&str>, default: Duration, least: Duration) -> Result<Duration, String> {
@@ -257,9 +323,15 @@ mod tests {
     use super::*;
 
     fn resolve(change: impl FnOnce(&mut Args)) -> Result<Config, String> {
-        let mut args = Args { lock: "all".into(), peers: "all".into(), ..Args::default() };
+        let mut args = Args::default();
         change(&mut args);
-        Config::resolve(&args, vec![0, 1])
+        Config::resolve(&args, None, vec![0, 1])
+    }
+
+    fn resolve_rw(change: impl FnOnce(&mut RwArgs)) -> Result<Config, String> {
+        let mut args = RwArgs::default();
+        change(&mut args);
+        Config::resolve(&args.common, Some(&args), vec![0, 1])
     }
 
     fn names(config: &Config) -> Vec<&str> {
@@ -267,23 +339,75 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_everything_but_the_hidden_lock() {
+    fn the_default_is_what_a_user_decides_between() {
         let config = resolve(|_| ()).expect("valid");
         assert_eq!(config.setting.threads, [1, 2, 4, 8, 16, 32]);
         assert_eq!(config.setting.profiles.len(), 4);
-        assert!(names(&config).contains(&"parking_lot") && !names(&config).contains(&"busted-none"));
+        let peers = ["std", "parking_lot", "pthread"];
+        assert_eq!(names(&config)[..6], [&["stanchion", "ticket", "qspin"][..], &peers].concat());
+        assert!(config.locks.len() <= 7 && config.locks.iter().all(|lock| lock.chosen));
+        let config = resolve_rw(|_| ()).expect("valid");
+        assert_eq!(names(&config)[..5], ["qrw", "percpu-rw", "rw-simple", "std", "parking_lot"]);
+        let mixes: Vec<_> = config.setting.mixes.iter().map(|mix| mix.name()).collect();
+        assert_eq!(mixes, ["100 % reads", "99.9 % reads", "99 % reads", "90 % reads", "50 % reads"]);
+    }
+
+    #[test]
+    fn all_is_everything_but_the_hidden_lock_and_chosen_is_what_is_named() {
+        let config = resolve(|args| args.lock = Some("all,cna".into())).expect("valid");
+        assert!(names(&config).contains(&"usync") && !names(&config).contains(&"busted-none"));
+        let chosen = config.locks.iter().filter(|lock| lock.chosen).map(|lock| lock.name.as_str());
+        assert_eq!(chosen.collect::<Vec<_>>(), ["cna"]);
+        let config = resolve_rw(|args| args.common.lock = Some("all".into())).expect("valid");
+        assert!(names(&config).contains(&"usync") && !names(&config).contains(&"percpu-rw-fenced"));
+    }
+
+    #[test]
+    fn readers_and_writers_take_the_place_of_shares() {
+        let config = resolve_rw(|args| {
+            args.readers = Some("1,2x".into());
+            args.writers = Some("0,1".into());
+        });
+        let setting = config.expect("valid").setting;
+        assert_eq!(setting.threads, [1, 4]);
+        assert_eq!(setting.mixes.iter().map(|mix| mix.name()).collect::<Vec<_>>(), ["0 writers", "1 writer"]);
+    }
+
+    #[test]
+    fn mistakes_of_readers_and_writers_name_the_flag() {
+        type Mistake = fn(&mut RwArgs);
+        let mistakes: [(Mistake, &str); 5] = [
+            (
+                |args| args.common.lock = Some("pecpu-rw".into()),
+                "unknown lock 'pecpu-rw': nearest are percpu-rw",
+            ),
+            (|args| args.common.peers = Some("qrw".into()), "--peers: unknown peer 'qrw'"),
+            (|args| args.reads = Some("101".into()), "--reads: '101' is no share"),
+            (
+                |args| (args.readers, args.writers) = (Some("0".into()), Some("1".into())),
+                "--readers: '0' threads",
+            ),
+            (
+                |args| (args.readers, args.writers) = (Some("4000".into()), Some("4000".into())),
+                "too many threads together",
+            ),
+        ];
+        for (mistake, text) in mistakes {
+            let error = resolve_rw(mistake).err().expect(text);
+            assert!(error.contains(text) && !error.contains('\n'), "{error}");
+        }
     }
 
     #[test]
     fn locks_and_peers_are_chosen_by_name() {
         let config = resolve(|args| {
-            args.lock = "busted-none".into();
-            args.peers = "usync,std".into();
+            args.lock = Some("busted-none".into());
+            args.peers = Some("usync,std".into());
         });
         assert_eq!(names(&config.expect("valid")), ["std", "usync", "busted-none"]);
         let none = resolve(|args| {
-            args.lock = "none".into();
-            args.peers = "none".into();
+            args.lock = Some("none".into());
+            args.peers = Some("none".into());
         });
         assert!(none.err().is_some_and(|error| error.contains("no lock is left")));
     }
@@ -305,9 +429,10 @@ mod tests {
     #[test]
     fn a_lock_with_other_tunables_is_one_of_its_own_beside_it() {
         let config = resolve(|args| {
-            args.lock =
-                "cna,stanchion:turns=0,stanchion,stanchion:turns=0,stanchion:turn_us=200:hand_over=0".into();
-            args.peers = "none".into();
+            args.lock = Some(
+                "cna,stanchion:turns=0,stanchion,stanchion:turns=0,stanchion:turn_us=200:hand_over=0".into(),
+            );
+            args.peers = Some("none".into());
         });
         let tuned = ["stanchion:turns=0", "stanchion", "stanchion:turn_us=200:hand_over=0", "cna"];
         assert_eq!(names(&config.expect("valid")), tuned);
@@ -318,22 +443,25 @@ mod tests {
         type Mistake = fn(&mut Args);
         let mistakes: [(Mistake, &str); 16] = [
             (
-                |args| args.lock = "parkinglot".into(),
+                |args| args.lock = Some("parkinglot".into()),
                 "--lock: unknown lock 'parkinglot': nearest are parking_lot",
             ),
             (
-                |args| args.lock = "stanchin:turns=0".into(),
+                |args| args.lock = Some("stanchin:turns=0".into()),
                 "--lock: unknown lock 'stanchin': nearest are stanchion",
             ),
             (
-                |args| args.lock = "stanchion:truns=0".into(),
+                |args| args.lock = Some("stanchion:truns=0".into()),
                 "--lock: lock 'stanchion' has no tunable 'truns'",
             ),
             (
-                |args| args.lock = "cna:turns=0".into(),
+                |args| args.lock = Some("cna:turns=0".into()),
                 "--lock: tunable 'turns' does not belong to lock 'cna'",
             ),
-            (|args| args.lock = "stanchion:turns=no".into(), "--lock: stanchion:turns: 'no' is no number"),
+            (
+                |args| args.lock = Some("stanchion:turns=no".into()),
+                "--lock: stanchion:turns: 'no' is no number",
+            ),
             (
                 |args| args.cpu_limit = Some("1,half".into()),
                 "--cpu-limit: 'half' is no number of CPUs from 0.01",
@@ -346,7 +474,7 @@ mod tests {
                 },
                 "--cpu-limit: a limit counts in periods of 100 ms; give --time and --latency-time of 200 ms",
             ),
-            (|args| args.peers = "usinc".into(), "--peers: unknown peer 'usinc': nearest are usync"),
+            (|args| args.peers = Some("usinc".into()), "--peers: unknown peer 'usinc': nearest are usync"),
             (|args| args.threads = Some("0".into()), "--threads: '0' threads cannot be run"),
             (|args| args.time = Some("0s".into()), "--time: 0s is too short"),
             (|args| args.rounds = Some("0".into()), "--rounds: '0' is not a number from 1"),

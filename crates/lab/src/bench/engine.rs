@@ -1,19 +1,43 @@
 //! Runs the plan through an executor and keeps the report up to date. Knows no machine, no file, and not what
 //! is measured.
-use super::cell::Ending;
+use super::cell::{CellOutcome, CellSpec, Ending, Pass};
 use super::executor::{CellError, Executor};
-use super::report::State;
-use super::study::{GroupOf, Outcome, ReportOf, Spec, Study, Tallies};
+use super::mix::named;
+use super::plan::Group;
+use super::record::record;
+use super::report::{Report, State};
 use std::collections::HashMap;
 
 /// Watches a run from outside.
-pub(crate) trait Observer<S: Study> {
+pub(crate) trait Observer {
     /// A cell is about to run, or to be left out.
-    fn step(&mut self, spec: &S::Spec);
+    fn step(&mut self, spec: &CellSpec);
     /// A group is finished and its results are in the report.
-    fn group_done(&mut self, group: &GroupOf<S>, report: &mut ReportOf<S>);
+    fn group_done(&mut self, group: &Group, report: &mut Report);
     /// Whether the user asked to stop.
     fn stop_requested(&self) -> bool;
+}
+
+/// What has come of a group, by [`Topic::key`](super::plan::Topic::key).
+pub(crate) type Tallies = HashMap<String, Tally>;
+
+/// What has come of one cell in the present group.
+pub(crate) struct Tally {
+    pub state: State,
+    pub rounds: Vec<(Pass, CellOutcome)>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { state: State::Measured, rounds: Vec::new() }
+    }
+}
+
+impl Tally {
+    /// Whether anything is known of it; nothing is if the run was stopped before its first round.
+    pub(crate) fn tells(&self) -> bool {
+        !self.rounds.is_empty() || self.state != State::Measured
+    }
 }
 
 /// How a run ended.
@@ -24,23 +48,23 @@ pub(crate) enum Ended {
 }
 
 /// Runs groups in order; a lock that stalled is left out of larger cells of that load.
-pub(crate) struct Engine<'a, S: Study> {
-    pub executor: &'a mut dyn Executor<S::Spec>,
-    pub observer: &'a mut dyn Observer<S>,
+pub(crate) struct Engine<'a> {
+    pub executor: &'a mut dyn Executor,
+    pub observer: &'a mut dyn Observer,
     /// The thread count at which a lock stalled, by lock and load.
     stalled: HashMap<(String, String), usize>,
 }
 
-impl<'a, S: Study> Engine<'a, S> {
-    pub(crate) fn new(executor: &'a mut dyn Executor<S::Spec>, observer: &'a mut dyn Observer<S>) -> Self {
+impl<'a> Engine<'a> {
+    pub(crate) fn new(executor: &'a mut dyn Executor, observer: &'a mut dyn Observer) -> Self {
         Self { executor, observer, stalled: HashMap::new() }
     }
 
     /// Runs all groups, or those before the user asks to stop.
-    pub(crate) fn run(&mut self, groups: &[GroupOf<S>], report: &mut ReportOf<S>) -> Ended {
+    pub(crate) fn run(&mut self, groups: &[Group], report: &mut Report) -> Ended {
         for group in groups {
             let (tallies, ended) = self.run_group(group);
-            S::record(report, group, tallies);
+            record(report, group, tallies);
             report.complete =
                 ended == Ended::Complete && core::ptr::eq(group, &raw const groups[groups.len() - 1]);
             self.observer.group_done(group, report);
@@ -51,17 +75,17 @@ impl<'a, S: Study> Engine<'a, S> {
         Ended::Complete
     }
 
-    fn run_group(&mut self, group: &GroupOf<S>) -> (Tallies<S>, Ended) {
-        let mut tallies = Tallies::<S>::new();
+    fn run_group(&mut self, group: &Group) -> (Tallies, Ended) {
+        let mut tallies = Tallies::new();
         for spec in &group.cells {
             if self.observer.stop_requested() {
                 return (tallies, Ended::Interrupted);
             }
             self.observer.step(spec);
-            let tally = tallies.entry(S::key(&group.topic, spec)).or_default();
-            let stall = (spec.cell().lock.clone(), spec.load());
+            let tally = tallies.entry(group.topic.key(spec)).or_default();
+            let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
             if let Some(&stalled_at) = self.stalled.get(&stall)
-                && spec.cell().threads > stalled_at
+                && spec.threads > stalled_at
             {
                 tally.state = State::Skipped { stalled_at };
             }
@@ -71,8 +95,8 @@ impl<'a, S: Study> Engine<'a, S> {
             }
             match self.executor.run(spec) {
                 Ok(outcome) => {
-                    tally.state = state_after(outcome.cell().ending);
-                    tally.rounds.push((spec.cell().pass, outcome));
+                    tally.state = state_after(outcome.ending);
+                    tally.rounds.push((spec.pass, outcome));
                 }
                 Err(CellError::Interrupted) => return (tallies, Ended::Interrupted),
                 // The worker could not even report: nothing is known but that it did not get through.
@@ -80,7 +104,7 @@ impl<'a, S: Study> Engine<'a, S> {
                 Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
             }
             if tally.state == State::Stalled {
-                self.stalled.insert(stall, spec.cell().threads);
+                self.stalled.insert(stall, spec.threads);
             }
         }
         (tallies, Ended::Complete)

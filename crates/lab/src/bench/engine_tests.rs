@@ -1,10 +1,16 @@
 //! The engine with a mock machine: order, medians, stalls, broken locks, interruption.
 use super::*;
 use crate::bench::cell::{CellOutcome, CellSpec, Pass};
+use crate::bench::mix::{Load, Mix};
 use crate::bench::plan::groups;
-use crate::bench::report::Report;
-use crate::bench::stats::Summary;
+use crate::bench::report::{Cell, Report};
 use crate::bench::testing::{MockExecutor, MockObserver, calibration, outcome, report};
+
+/// The cell of a lock with so many threads in a profile.
+fn cell<'a>(report: &'a Report, lock: &str, profile: &str, threads: usize) -> Option<&'a Cell> {
+    let profile = report.setting.profiles.iter().find(|one| one.name == profile)?;
+    report.at(lock, Load { profile, mix: None }, threads)
+}
 
 /// Runs everything with the answers of `answer`, and asks to stop before step `stop_at`.
 fn run(
@@ -35,8 +41,8 @@ fn a_sound_run_fills_every_cell_and_exports_after_every_group() {
     assert_eq!(report.overhead.len(), 2);
     assert_eq!(report.uncontended.len(), 3, "two locks and the bare loop");
     for row in &report.uncontended {
-        let rounds = |ns: &Summary| ns.rounds.len();
-        assert_eq!((rounds(&row.ns), row.after_ns.as_ref().map(rounds)), (3, Some(3)), "{row:?}");
+        let rounds: Vec<_> = row.costs.iter().map(|(name, ns)| (name.as_str(), ns.rounds.len())).collect();
+        assert_eq!(rounds, [("after_ns", 3), ("ns", 3)], "{row:?}");
     }
     assert!(report.cells.iter().all(|cell| cell.throughput.is_some() && cell.latency.is_some()));
 }
@@ -44,7 +50,8 @@ fn a_sound_run_fills_every_cell_and_exports_after_every_group() {
 #[test]
 fn medians_are_taken_over_the_rounds_of_a_cell() {
     let (report, ..) = run(&["a"], None, |spec| Ok(outcome(spec, [10, 50, 20][spec.round])));
-    let throughput = report.cell("a", "short", 2).and_then(|cell| cell.throughput.clone()).expect("measured");
+    let throughput =
+        cell(&report, "a", "short", 2).and_then(|cell| cell.throughput.clone()).expect("measured");
     // Two threads with 20 acquisitions each in a millisecond.
     assert!((throughput.median - 40_000.0).abs() < 1e-6);
     assert_eq!(throughput.rounds.len(), 3);
@@ -64,10 +71,10 @@ fn a_stalled_lock_is_not_run_again_with_more_threads_in_that_profile() {
     let runs = |profile, threads| asked.iter().filter(|spec| is(spec, "ticket", profile, threads)).count();
     assert_eq!((runs("empty", 2), runs("empty", 4)), (1, 0));
     assert_eq!(runs("short", 4), 4, "another profile is another story");
-    let state = |threads| report.cell("ticket", "empty", threads).map(|cell| cell.state.clone());
+    let state = |threads| cell(&report, "ticket", "empty", threads).map(|cell| cell.state.clone());
     assert_eq!(state(2), Some(State::Stalled));
     assert_eq!(state(4), Some(State::Skipped { stalled_at: 2 }));
-    assert!(report.cell("ticket", "empty", 2).is_some_and(|cell| cell.rate() > 0.0), "its window counts");
+    assert!(cell(&report, "ticket", "empty", 2).is_some_and(|cell| cell.rate() > 0.0), "its window counts");
     assert!(report.complete && !report.failed(), "a stall is a result, not a failure");
 }
 
@@ -77,8 +84,11 @@ fn a_worker_that_hangs_is_a_stall() {
         if is(spec, "a", "empty", 2) { Err(CellError::Hung) } else { Ok(outcome(spec, 1)) }
     };
     let (report, ..) = run(&["a"], None, hang);
-    assert_eq!(report.cell("a", "empty", 2).map(|cell| &cell.state), Some(&State::Stalled));
-    assert_eq!(report.cell("a", "empty", 4).map(|cell| &cell.state), Some(&State::Skipped { stalled_at: 2 }));
+    assert_eq!(cell(&report, "a", "empty", 2).map(|cell| &cell.state), Some(&State::Stalled));
+    assert_eq!(
+        cell(&report, "a", "empty", 4).map(|cell| &cell.state),
+        Some(&State::Skipped { stalled_at: 2 })
+    );
 }
 
 #[test]
@@ -92,10 +102,10 @@ fn a_broken_lock_fails_the_run_and_the_others_go_on() {
     };
     let (report, asked, ..) = run(&["a", "b"], None, broken);
     assert!(report.failed());
-    let state = report.cell("a", "empty", 2).map(|cell| cell.state.clone());
+    let state = cell(&report, "a", "empty", 2).map(|cell| cell.state.clone());
     assert_eq!(state, Some(State::Broken { acquisitions: 10, counter: 9 }));
     assert_eq!(asked.iter().filter(|spec| is(spec, "a", "empty", 2)).count(), 1);
-    assert_eq!(report.cell("b", "empty", 2).map(|cell| &cell.state), Some(&State::Measured));
+    assert_eq!(cell(&report, "b", "empty", 2).map(|cell| &cell.state), Some(&State::Measured));
 }
 
 #[test]
@@ -108,7 +118,7 @@ fn a_worker_that_dies_fails_its_cell_and_names_the_reason() {
         }
     };
     let (report, ..) = run(&["a"], None, die);
-    let state = report.cell("a", "short", 4).map(|cell| cell.state.clone());
+    let state = cell(&report, "a", "short", 4).map(|cell| cell.state.clone());
     assert_eq!(state, Some(State::Failed { reason: "killed by signal 11".into() }));
     assert!(report.failed());
 }
@@ -123,7 +133,7 @@ fn an_interrupt_keeps_what_is_finished() {
     assert_eq!(asked.len(), 41);
     assert_eq!(observer.groups, [0, 0, 2, 4], "the group under way is written too");
     let rounds = |lock| {
-        let cell = report.cell(lock, "empty", 2).and_then(|cell| cell.throughput.as_ref());
+        let cell = cell(&report, lock, "empty", 2).and_then(|cell| cell.throughput.as_ref());
         cell.map_or(0, |throughput| throughput.rounds.len())
     };
     assert_eq!(rounds("a") + rounds("b"), 3);
@@ -159,4 +169,35 @@ fn a_worker_that_dies_outside_the_matrix_fails_the_run_too() {
             .any(|warning| warning.to_string().contains("the uncontended cost of a failed"))
     );
     assert!(report.uncontended.iter().all(|row| row.lock != "a"));
+}
+
+#[test]
+fn a_lock_that_stalls_is_left_out_of_that_mix_only_and_a_torn_read_fails_the_run() {
+    let mut report = report(&["a", "b"]);
+    let mixes = [99.0, 50.0].map(|reads_percent| Mix::Drawn { reads_percent });
+    report.setting.mixes = mixes.to_vec();
+    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let mut executor = MockExecutor::new(|spec: &CellSpec| {
+        let mut outcome = outcome(spec, 10);
+        if spec.lock == "a" && spec.mix == Some(mixes[0]) && spec.threads == 2 {
+            outcome.ending = Ending::Stalled { finished: 1 };
+        }
+        if spec.lock == "b" && spec.mix == Some(mixes[1]) && spec.threads == 4 {
+            outcome.ending = Ending::Torn { of_reads: 9, torn: 1 };
+        }
+        Ok(outcome)
+    });
+    Engine::new(&mut executor, &mut MockObserver::default()).run(&groups, &mut report);
+    let profile = &report.setting.profiles[1];
+    let state = |lock, mix, threads| {
+        report.at(lock, Load { profile, mix: Some(mix) }, threads).map(|cell| cell.state.clone())
+    };
+    assert_eq!(state("a", mixes[0], 2), Some(State::Stalled));
+    assert_eq!(state("a", mixes[0], 4), Some(State::Skipped { stalled_at: 2 }));
+    assert_eq!(state("a", mixes[1], 4), Some(State::Measured));
+    assert_eq!(state("b", mixes[1], 4), Some(State::Torn { of_reads: 9, torn: 1 }));
+    assert!(report.failed());
+    assert_eq!(report.overhead.len(), report.setting.profiles.len());
+    assert_eq!(report.uncontended.len(), 3, "two locks and the bare loop");
+    assert!(report.uncontended.iter().all(|row| row.costs.keys().eq(["read_ns", "write_ns"])));
 }

@@ -1,7 +1,7 @@
 //! Runs cells, and is the seam at which tests put a mock in place of a machine.
-use super::cell::Pass;
+use super::cell::{CellOutcome, CellSpec, Pass};
 use super::cgroup::{self, Cgroup};
-use super::study::Spec;
+use super::contenders;
 use crate::interrupt;
 use crate::output::say;
 use crate::tuned;
@@ -24,9 +24,12 @@ pub(crate) enum CellError {
 }
 
 /// Runs one cell once.
-pub(crate) trait Executor<S: Spec> {
-    fn run(&mut self, spec: &S) -> Result<S::Outcome, CellError>;
+pub(crate) trait Executor {
+    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError>;
 }
+
+/// The hidden subcommand that runs a cell.
+pub(crate) const WORKER: &str = "bench-worker";
 
 /// Runs each cell in a worker process, which is this program under its hidden subcommand.
 pub(crate) struct ProcessExecutor {
@@ -39,17 +42,17 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How often a waiting parent looks whether the user wants to stop; rare enough not to disturb the cell.
 const GLANCE: Duration = Duration::from_millis(50);
 
-impl<S: Spec> Executor<S> for ProcessExecutor {
-    fn run(&mut self, spec: &S) -> Result<S::Outcome, CellError> {
+impl Executor for ProcessExecutor {
+    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
         let text = serde_json::to_string(spec).map_err(|error| CellError::Died(error.to_string()))?;
-        let limit = spec.cell().profile.cpu_limit.zip(self.cgroup.as_ref());
+        let limit = spec.profile.cpu_limit.zip(self.cgroup.as_ref());
         if let Some((cpus, cgroup)) = limit {
             cgroup.limit_to(cpus).map_err(CellError::Died)?;
         }
         // The link names the running program even if its file has been replaced meanwhile. A process group
         // of its own keeps Ctrl-C for the parent, which decides what to keep.
         let mut child = Command::new("/proc/self/exe")
-            .args([S::WORKER, &text])
+            .args([WORKER, &text])
             .args(limit.map(|(_, cgroup)| cgroup.entrance()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -57,7 +60,7 @@ impl<S: Spec> Executor<S> for ProcessExecutor {
             .process_group(0)
             .spawn()
             .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
-        let limit = Duration::from_millis(spec.cell().time_ms * 2 + spec.cell().drain_ms) + GRACE;
+        let limit = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
         let output = collect(&mut child, Instant::now() + limit);
         if output.is_err() {
             let _ = child.kill();
@@ -108,7 +111,7 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
 }
 
 /// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
-pub(crate) fn worker<S: Spec>(text: &str, entrance: Option<String>) -> ! {
+pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
     // A worker must not outlive a parent that was killed.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // A panic of one thread would otherwise look like a stall of the others.
@@ -118,7 +121,7 @@ pub(crate) fn worker<S: Spec>(text: &str, entrance: Option<String>) -> ! {
         std::process::exit(101);
     }));
     let entered = entrance.map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
-    let code = match entered.and_then(|()| run_cell::<S>(text)) {
+    let code = match entered.and_then(|()| run_cell(text)) {
         Ok(json) => {
             say!("{json}");
             0
@@ -140,15 +143,17 @@ pub(crate) fn trial(entrance: &str) -> ! {
     std::process::exit(i32::from(result.is_err()))
 }
 
-fn run_cell<S: Spec>(text: &str) -> Result<String, String> {
-    let spec: S = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
-    if spec.cell().pass == Pass::Uncontended {
+fn run_cell(text: &str) -> Result<String, String> {
+    let spec: CellSpec = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
+    if spec.pass == Pass::Uncontended {
         // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
         // figure is only noisier.
         let _ = super::machine::pin_to_one_cpu();
     }
-    for (tunable, value) in tuned::read(&spec.cell().lock)?.1 {
+    for (tunable, value) in tuned::read(&spec.lock)?.1 {
         stanchion::tunables::set(tunable, value);
     }
-    serde_json::to_string(&spec.run()?).map_err(|error| error.to_string())
+    let entry = contenders::by_name(&spec.lock, spec.mix.is_some())
+        .ok_or_else(|| format!("unknown lock '{}'", spec.lock))?;
+    serde_json::to_string(&entry.run(&spec)?).map_err(|error| error.to_string())
 }

@@ -1,22 +1,13 @@
 //! The text of `--list`.
-use super::contender::{Entry, Kind};
-use super::study::Spec;
+use super::contender::Kind;
 use super::{contenders, profiles};
 use crate::tuned;
 use core::fmt::Write;
 
-/// All that can be named.
-pub(crate) fn list() -> String {
-    let registry: Vec<&'static Entry> = contenders::all().collect();
+/// All that can be named: mutexes or reader-writer locks, profiles, tunables.
+pub(crate) fn list(rw: bool) -> String {
+    let registry = contenders::registry(rw);
     let mut text = String::new();
-    list_locks(&mut text, &registry, 27);
-    list_profiles(&mut text);
-    tuned::list(&mut text);
-    text
-}
-
-/// The locks of a registry by kind.
-pub(crate) fn list_locks<S: Spec>(text: &mut String, registry: &[&'static Entry<S>], variant_width: usize) {
     let titles = [
         ("locks", Kind::Stanchion, false),
         ("variants", Kind::Stanchion, true),
@@ -26,14 +17,21 @@ pub(crate) fn list_locks<S: Spec>(text: &mut String, registry: &[&'static Entry<
         text.push_str(title);
         text.push('\n');
         for entry in registry.iter().filter(|entry| entry.kind == kind && entry.variant == variant) {
-            let width = if variant { variant_width } else { 17 };
+            let width = if variant && !rw { 27 } else { 17 };
             let (name, bytes, about) = (entry.name, entry.bytes, entry.about);
-            tuned::wrap(text, format!("  {name:<width$} {bytes:>2} bytes "), about);
+            tuned::wrap(&mut text, format!("  {name:<width$} {bytes:>2} bytes "), about);
         }
     }
+    text.push_str("memory beside the lock itself\n");
+    for entry in registry.iter().filter(|entry| !entry.memory.description().is_empty()) {
+        let _ = writeln!(text, "  {:<27} {}", entry.name, entry.memory.description());
+    }
+    list_profiles(&mut text);
+    tuned::list(&mut text);
+    text
 }
 
-pub(crate) fn list_profiles(text: &mut String) {
+fn list_profiles(text: &mut String) {
     text.push_str("profiles\n");
     for named in profiles::NAMED {
         let times = format!("cs={}ns,think={}ns", named.critical_ns, named.think_ns);

@@ -2,7 +2,8 @@
 //!
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
-//! is put together ([`report`]) and written out after every group ([`export`], [`table`], [`summary`]).
+//! is put together ([`record`], [`report`]) and written out after every group ([`export`], [`table`], [`verdict`]).
+//! Reader-writer locks differ in their locks and in the loop of a worker ([`rw`]), and have a mix ([`mix`]).
 mod ablation;
 mod args;
 mod calibrate;
@@ -17,20 +18,20 @@ mod executor;
 mod export;
 mod list;
 mod machine;
-mod mutexes;
+mod mix;
 mod plan;
 mod profiles;
 mod progress;
+mod record;
 mod report;
 mod run;
 mod rw;
 pub(crate) mod stats;
-mod study;
-mod summary;
 mod table;
 #[cfg(test)]
 mod testing;
 mod usage;
+mod verdict;
 mod warnings;
 mod window;
 mod work;
@@ -42,7 +43,6 @@ pub(crate) use args::Args;
 pub(crate) use config::cpus;
 pub(crate) use machine::{available_cpus, other_runnable};
 use std::process::ExitCode;
-use study::Spec;
 
 /// `stanchion bench`, and what else can be benchmarked.
 #[derive(clap::Args)]
@@ -63,8 +63,8 @@ enum Other {
 /// Runs what was asked for.
 pub(crate) fn run(command: &Command) -> ExitCode {
     match &command.other {
-        None => run::run(&command.mutexes),
-        Some(Other::Rw(args)) => rw::run(args),
+        None => run::run(&command.mutexes, None),
+        Some(Other::Rw(args)) => run::run(&args.common, Some(args)),
     }
 }
 
@@ -74,8 +74,7 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if let (Some(worker), Some(text)) = (words.next(), words.next()) {
         let entrance = words.next();
         match worker.as_str() {
-            <cell::CellSpec as Spec>::WORKER => executor::worker::<cell::CellSpec>(&text, entrance),
-            <rw::RwSpec as Spec>::WORKER => executor::worker::<rw::RwSpec>(&text, entrance),
+            executor::WORKER => executor::worker(&text, entrance),
             cgroup::TRIAL => executor::trial(&text),
             _ => {}
         }
@@ -89,7 +88,7 @@ pub(crate) fn take_pthread_mutex() {
 
 /// What `run` would refuse, in one line, without running anything.
 pub(crate) fn check(args: &Args) -> Result<(), String> {
-    config::Config::resolve(args, available_cpus()).map(drop)
+    config::Config::resolve(args, None, available_cpus()).map(drop)
 }
 
 /// The contract of the exit codes, as `--help` tells it.

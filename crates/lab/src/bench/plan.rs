@@ -4,6 +4,7 @@
 //! order shuffled by the seed, so that a disturbance of the machine hits neighbours in time and not one
 //! lock; and all locks of a round draw the same think times.
 use super::cell::{Calibration, CellSpec, Pass, Profile};
+use super::mix::{Mix, named};
 use super::report::{LockInfo, Setting};
 use super::work::Random;
 
@@ -14,22 +15,52 @@ pub(crate) const OVERHEAD_ROUNDS: usize = 3;
 /// What starting and ending a worker costs, for the estimate of the time left.
 const START_MS: u64 = 25;
 
+/// What one thread can pay for a lock that nobody else wants: the name of the figure, and how it is measured.
+pub(crate) const COSTS: [(&str, Option<Mix>, Pass); 4] = [
+    ("ns", None, Pass::Uncontended),
+    ("after_ns", None, Pass::AfterContention),
+    ("read_ns", Some(Mix::READS), Pass::Uncontended),
+    ("write_ns", Some(Mix::WRITES), Pass::Uncontended),
+];
+
 /// What a group is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Topic {
     Overhead,
     Uncontended,
-    Cells { profile: String, threads: usize },
+    Cells { profile: String, mix: Option<Mix>, threads: usize },
+}
+
+impl Topic {
+    /// What the rounds of a cell have in common within a group: overhead cells differ by profile.
+    pub(crate) fn key(&self, spec: &CellSpec) -> String {
+        match self {
+            Self::Overhead => spec.profile.name.clone(),
+            Self::Uncontended => named(&spec.lock, spec.mix),
+            Self::Cells { .. } => spec.lock.clone(),
+        }
+    }
+
+    /// In words, for progress.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::Overhead => "harness overhead".to_owned(),
+            Self::Uncontended => "uncontended".to_owned(),
+            Self::Cells { profile, mix, threads } => {
+                format!("{}, {threads} thread{}", named(profile, *mix), if *threads == 1 { "" } else { "s" })
+            }
+        }
+    }
 }
 
 /// Cells that belong together; results are written after each group.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Group<S = CellSpec, T = Topic> {
-    pub topic: T,
-    pub cells: Vec<S>,
+pub(crate) struct Group {
+    pub topic: Topic,
+    pub cells: Vec<CellSpec>,
 }
 
-/// All groups of a run, thread counts ascending within a profile.
+/// All groups of a run, thread counts ascending within a mix, mixes within a profile.
 pub(crate) fn groups(
     setting: &Setting,
     locks: &[LockInfo],
@@ -41,7 +72,10 @@ pub(crate) fn groups(
     if !uncontended_only {
         groups.push(planner.overhead());
         for profile in &setting.profiles {
-            groups.extend(setting.threads.iter().map(|&threads| planner.cells(profile, threads)));
+            for mix in setting.mixes() {
+                let load = |column| (profile, mix, mix.map_or(column, |mix| mix.threads(column)));
+                groups.extend(setting.threads.iter().map(|&column| planner.cells(load(column))));
+            }
         }
     }
     groups
@@ -52,21 +86,8 @@ pub(crate) fn nominal_ms(spec: &CellSpec) -> u64 {
     spec.time_ms + spec.time_ms.min(100) / 5 + START_MS
 }
 
-/// A cell for each of `names` in each round, in an order drawn from the seed of the round.
-pub(crate) fn interleaved<S>(
-    names: &[&str],
-    rounds: usize,
-    seed: impl Fn(usize) -> u64,
-    spec: impl Fn(&str, usize) -> S,
-) -> Vec<S> {
-    let mut cells = Vec::new();
-    for round in 0..rounds {
-        let mut order = names.to_vec();
-        Random::new(seed(round), u64::MAX).shuffle(&mut order);
-        cells.extend(order.iter().map(|name| spec(name, round)));
-    }
-    cells
-}
+/// What the threads of a cell do: profile, mix, and how many they are.
+type Load<'a> = (&'a Profile, Option<Mix>, usize);
 
 struct Planner<'a> {
     setting: &'a Setting,
@@ -77,12 +98,14 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn overhead(&self) -> Group {
         let mut cells = Vec::new();
+        // With both sides, so that the branch between them is in it.
+        let mix = (!self.setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
         for profile in self.setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
             for round in 0..OVERHEAD_ROUNDS {
                 for pass in [Pass::Throughput, Pass::Latency] {
                     cells.push(CellSpec {
                         time_ms: self.setting.time_ms.min(100),
-                        ..self.spec(NO_LOCK, profile, 1, pass, round)
+                        ..self.spec(NO_LOCK, (profile, mix, 1), pass, round)
                     });
                 }
             }
@@ -98,61 +121,72 @@ impl Planner<'_> {
             yields: false,
             cpu_limit: None,
         };
-        let rounds = self.setting.uncontended_rounds;
-        let mut names: Vec<&str> = self.locks.iter().map(|lock| lock.name.as_str()).collect();
+        let mut names = self.names(|_| true);
         if !names.contains(&NO_LOCK) {
             names.push(NO_LOCK);
         }
-        let mut cells = self.interleaved(&names, &nothing, 1, Pass::Uncontended, rounds);
-        cells.extend(self.interleaved(&names, &nothing, 1, Pass::AfterContention, rounds));
+        let rw = !self.setting.mixes.is_empty();
+        let mut cells = Vec::new();
+        for (_, mix, pass) in COSTS.into_iter().filter(|(_, mix, _)| mix.is_some() == rw) {
+            cells.extend(self.rounds(&names, (&nothing, mix, 1), pass, self.setting.uncontended_rounds));
+        }
         // What is to be compared is measured within one round.
         cells.sort_by_key(|spec| spec.round);
         Group { topic: Topic::Uncontended, cells }
     }
 
-    fn cells(&self, profile: &Profile, threads: usize) -> Group {
-        let setting = self.setting;
-        let names: Vec<&str> = self.locks.iter().map(|lock| lock.name.as_str()).collect();
-        let counting: Vec<&str> =
-            self.locks.iter().filter(|lock| lock.counts_events).map(|lock| lock.name.as_str()).collect();
-        let mut cells = self.interleaved(&names, profile, threads, Pass::Throughput, setting.rounds);
-        cells.extend(self.interleaved(&names, profile, threads, Pass::Latency, setting.latency_rounds));
+    fn cells(&self, load: Load) -> Group {
+        let (setting, names) = (self.setting, self.names(|_| true));
+        let mut cells = self.rounds(&names, load, Pass::Throughput, setting.rounds);
+        cells.extend(self.rounds(&names, load, Pass::Latency, setting.latency_rounds));
         let rounds = usize::from(setting.events_time_ms > 0);
-        cells.extend(self.interleaved(&counting, profile, threads, Pass::Events, rounds));
-        Group { topic: Topic::Cells { profile: profile.name.clone(), threads }, cells }
+        cells.extend(self.rounds(&self.names(|lock| lock.counts_events), load, Pass::Events, rounds));
+        let (profile, mix, threads) = load;
+        Group { topic: Topic::Cells { profile: profile.name.clone(), mix, threads }, cells }
     }
 
-    fn interleaved(
-        &self,
-        names: &[&str],
-        profile: &Profile,
-        threads: usize,
-        pass: Pass,
-        rounds: usize,
-    ) -> Vec<CellSpec> {
-        let seed = |round| self.round_seed(profile, threads, pass, round);
-        interleaved(names, rounds, seed, |name, round| self.spec(name, profile, threads, pass, round))
+    fn names(&self, which: impl Fn(&LockInfo) -> bool) -> Vec<&str> {
+        self.locks.iter().filter(|lock| which(lock)).map(|lock| lock.name.as_str()).collect()
     }
 
-    fn spec(&self, lock: &str, profile: &Profile, threads: usize, pass: Pass, round: usize) -> CellSpec {
+    /// A cell for each of `names` in each round, in an order drawn from the seed of the round.
+    fn rounds(&self, names: &[&str], load: Load, pass: Pass, rounds: usize) -> Vec<CellSpec> {
+        let mut cells = Vec::new();
+        for round in 0..rounds {
+            let mut order = names.to_vec();
+            Random::new(self.round_seed(load, pass, round), u64::MAX).shuffle(&mut order);
+            cells.extend(order.iter().map(|name| self.spec(name, load, pass, round)));
+        }
+        cells
+    }
+
+    fn spec(&self, lock: &str, load: Load, pass: Pass, round: usize) -> CellSpec {
+        let (profile, mix, threads) = load;
         CellSpec {
             lock: lock.to_owned(),
             threads,
             profile: profile.clone(),
+            mix,
             pass,
             round,
             time_ms: self.setting.time_of(pass),
             drain_ms: self.setting.drain_ms,
-            seed: self.round_seed(profile, threads, pass, round),
+            seed: self.round_seed(load, pass, round),
             calibration: self.calibration,
         }
     }
 
     /// A seed for one round of one group, the same for all of its locks. It does not depend on which other
     /// groups there are, so that a group can be run again alone.
-    fn round_seed(&self, profile: &Profile, threads: usize, pass: Pass, round: usize) -> u64 {
-        [profile.critical_ns, profile.think_ns, threads as u64, pass as u64, round as u64]
+    fn round_seed(&self, (profile, mix, threads): Load, pass: Pass, round: usize) -> u64 {
+        let mix = mix.map(|mix| match mix {
+            Mix::Drawn { reads_percent } => reads_percent.to_bits(),
+            Mix::Dedicated { writers } => writers as u64,
+        });
+        [Some(profile.critical_ns), Some(profile.think_ns), mix, Some(threads as u64)]
             .into_iter()
+            .flatten()
+            .chain([pass as u64, round as u64])
             .fold(self.setting.seed, |seed, part| Random::new(seed, part).next())
     }
 }
@@ -219,5 +253,20 @@ mod tests {
         let locks = [LockInfo { counts_events: true, ..lock("a") }, lock("b")];
         let groups = groups(&setting(), &locks, calibration(), false);
         assert_eq!(orders(&groups[2], Pass::Events), [["a"]]);
+    }
+
+    #[test]
+    fn each_mix_has_its_groups_and_seeds_and_writers_come_on_top_of_the_readers() {
+        let mixes = vec![Mix::WRITES, Mix::Dedicated { writers: 3 }];
+        let groups = groups(&Setting { mixes, ..setting() }, &[lock("a")], calibration(), false);
+        assert_eq!(groups.len(), 2 + 2 * 2 * 3);
+        let threads: Vec<_> = groups[2..8].iter().map(|group| group.cells[0].threads).collect();
+        assert_eq!(threads, [1, 2, 4, 4, 5, 7]);
+        assert_ne!(groups[4].cells[0].seed, groups[5].cells[0].seed);
+        for mix in [Mix::READS, Mix::WRITES] {
+            let of_mix = || groups[0].cells.iter().filter(|spec| spec.mix == Some(mix));
+            assert_eq!(of_mix().count(), 2 * setting().uncontended_rounds);
+            assert!(of_mix().any(|spec| spec.lock == NO_LOCK));
+        }
     }
 }

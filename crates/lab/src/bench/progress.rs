@@ -1,6 +1,7 @@
 //! Progress on standard error: a bar with the time left on a terminal, else one line per group.
-use super::plan::nominal_ms;
-use super::study::{GroupOf, Spec, Study};
+use super::cell::CellSpec;
+use super::mix::named;
+use super::plan::{Group, nominal_ms};
 use super::units::spoken;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -18,9 +19,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new<S: Study>(groups: &[GroupOf<S>], quiet: bool) -> Self {
+    pub(crate) fn new(groups: &[Group], quiet: bool) -> Self {
         let cells = groups.iter().flat_map(|group| &group.cells);
-        let total_ms = cells.map(|spec| nominal_ms(spec.cell())).sum();
+        let total_ms = cells.map(nominal_ms).sum();
         let plain = !std::io::stderr().is_terminal();
         let bar = ProgressBar::new(total_ms);
         if plain || quiet {
@@ -32,18 +33,18 @@ impl Progress {
     }
 
     /// A step begins.
-    pub(crate) fn step(&mut self, spec: &impl Spec) {
+    pub(crate) fn step(&mut self, spec: &CellSpec) {
         self.bar.set_position(self.planned_ms);
-        self.planned_ms += nominal_ms(spec.cell());
-        let (threads, lock) = (spec.cell().threads, &spec.cell().lock);
-        self.bar.set_message(format!("{}, {threads} threads, {lock}", spec.load()));
+        self.planned_ms += nominal_ms(spec);
+        let load = named(&spec.profile.name, spec.mix);
+        self.bar.set_message(format!("{load}, {} threads, {}", spec.threads, spec.lock));
     }
 
     /// A group is over.
-    pub(crate) fn group_done<S: Study>(&self, group: &GroupOf<S>) {
+    pub(crate) fn group_done(&self, group: &Group) {
         self.bar.set_position(self.planned_ms);
         if self.plain && !self.quiet {
-            let what = S::told(&group.topic);
+            let what = group.topic.told();
             let elapsed = self.start.elapsed().as_secs_f64();
             let share = self.planned_ms as f64 / self.total_ms.max(1) as f64;
             let left = elapsed / share.max(1e-3) * (1.0 - share);

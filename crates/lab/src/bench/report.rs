@@ -1,12 +1,13 @@
 //! The result of a run: what every exporter writes and the terminal prints.
 use super::cell::{Calibration, CellOutcome, Pass, Profile, Waits};
-use super::contender::Kind;
-use super::rw::{Memory, Mix};
-use super::stats::{Fairness, Summary, median};
+use super::contender::{Kind, Memory};
+use super::mix::{Load, Mix};
+use super::stats::{Fairness, Ratio, Summary, median};
 use super::warnings::Warning;
 use crate::provenance::Provenance;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
 pub(crate) const SCHEMA: u32 = 1;
@@ -20,9 +21,12 @@ pub(crate) struct LockInfo {
     pub bytes: usize,
     /// Whether it has a form that counts lock events.
     pub counts_events: bool,
-    /// What it needs beside itself; told of reader-writer locks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Memory>,
+    /// What it needs beside itself.
+    #[serde(default)]
+    pub memory: Memory,
+    /// Whether it was asked for by its name, or is one of those that are measured if none is named.
+    #[serde(default)]
+    pub chosen: bool,
 }
 
 /// What was asked for, resolved.
@@ -45,9 +49,20 @@ pub(crate) struct Setting {
     pub uncontended_time_ms: u64,
     pub drain_ms: u64,
     pub seed: u64,
+    /// A first impression: short rounds, few loads.
+    #[serde(default)]
+    pub quick: bool,
+    /// The figure by which tables are sorted.
+    #[serde(default)]
+    pub sort: String,
 }
 
 impl Setting {
+    /// Who reads and who writes, of each section of a profile.
+    pub(crate) fn mixes(&self) -> Vec<Option<Mix>> {
+        if self.mixes.is_empty() { vec![None] } else { self.mixes.iter().copied().map(Some).collect() }
+    }
+
     /// Length of a round.
     pub(crate) fn time_of(&self, pass: Pass) -> u64 {
         match pass {
@@ -75,10 +90,9 @@ pub(crate) struct Overhead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Uncontended {
     pub lock: String,
-    pub ns: Summary,
-    /// The same after two threads contended for the lock; none in reports from before this was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after_ns: Option<Summary>,
+    /// By the names of [`COSTS`](super::plan::COSTS).
+    #[serde(flatten)]
+    pub costs: BTreeMap<String, Summary>,
 }
 
 /// What became of a cell.
@@ -122,7 +136,18 @@ pub(crate) struct EventCount {
     pub per_acquisition: f64,
 }
 
-/// One lock, one profile, one number of threads.
+/// What readers, or writers, got.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Side {
+    /// Acquisitions per second.
+    pub throughput: Option<Summary>,
+    pub latency: Option<Latency>,
+    /// Among the threads of this side, if they do nothing else.
+    pub fairness: Option<Fairness>,
+}
+
+/// One lock, one profile, one mix, one number of threads. The figures are those of readers and writers
+/// together; fairness is that of threads that all do the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub lock: String,
@@ -130,11 +155,22 @@ pub(crate) struct Cell {
     pub threads: usize,
     #[serde(flatten)]
     pub state: State,
+    /// Who reads and who writes; none if the lock is a mutex.
+    #[serde(flatten)]
+    pub mix: Option<Mix>,
+    /// None if nobody reads, or nobody writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Side>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Side>,
     /// Acquisitions per second.
     pub throughput: Option<Summary>,
     pub fairness: Option<Fairness>,
     /// CPU seconds of all threads per million acquisitions; none if there were no acquisitions.
     pub cpu_s_per_million: Option<f64>,
+    /// The same of each round, if there were acquisitions in all.
+    #[serde(default)]
+    pub cpu_rounds: Vec<f64>,
     pub voluntary_switches_per_s: Option<f64>,
     pub involuntary_switches_per_s: Option<f64>,
     pub latency: Option<Latency>,
@@ -143,7 +179,7 @@ pub(crate) struct Cell {
 
 /// The whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Report<C = Cell, U = Uncontended> {
+pub(crate) struct Report {
     pub schema: u32,
     /// False while the run goes on, and for ever if it was interrupted.
     pub complete: bool,
@@ -152,54 +188,73 @@ pub(crate) struct Report<C = Cell, U = Uncontended> {
     pub calibration: Calibration,
     pub locks: Vec<LockInfo>,
     pub overhead: Vec<Overhead>,
-    pub uncontended: Vec<U>,
-    pub cells: Vec<C>,
+    pub uncontended: Vec<Uncontended>,
+    pub cells: Vec<Cell>,
     pub warnings: Vec<Warning>,
     pub summary: Vec<String>,
 }
 
 impl Report {
-    pub(crate) fn cell(&self, lock: &str, profile: &str, threads: usize) -> Option<&Cell> {
-        self.cells.iter().find(|cell| cell.lock == lock && cell.profile == profile && cell.threads == threads)
+    /// The sections that have cells: profiles in the order they were asked for, and mixes within.
+    pub(crate) fn loads(&self) -> Vec<Load<'_>> {
+        let mixes = self.setting.mixes();
+        let of_profile = |profile| mixes.iter().map(move |&mix| Load { profile, mix }).collect::<Vec<_>>();
+        let loads = self.setting.profiles.iter().flat_map(of_profile);
+        loads.filter(|&load| self.section(load).next().is_some()).collect()
     }
 
-    /// The sound cells of one profile and thread count.
-    pub(crate) fn sound(&self, profile: &str, threads: usize) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(move |cell| {
-            cell.profile == profile && cell.threads == threads && cell.state == State::Measured
-        })
+    /// The cells of a section.
+    pub(crate) fn section<'a>(&'a self, load: Load<'a>) -> impl Iterator<Item = &'a Cell> {
+        self.cells.iter().filter(move |cell| cell.profile == load.profile.name && cell.mix == load.mix)
     }
 
-    /// The peer with the most acquisitions per second in one profile at one thread count.
-    pub(crate) fn best_peer(&self, profile: &str, threads: usize) -> Option<&Cell> {
-        self.sound(profile, threads)
-            .filter(|cell| self.kind(&cell.lock) == Some(Kind::Peer))
-            .max_by(|a, b| a.rate().total_cmp(&b.rate()))
+    /// The cell of a lock in one column of a section.
+    pub(crate) fn at<'a>(&'a self, lock: &str, load: Load<'a>, column: usize) -> Option<&'a Cell> {
+        let threads = load.threads(column);
+        self.section(load).find(|cell| cell.lock == lock && cell.threads == threads)
     }
-}
 
-impl<C: AsRef<Cell>, U> Report<C, U> {
+    /// The sound cells in one column of a section.
+    pub(crate) fn column<'a>(&'a self, load: Load<'a>, column: usize) -> Vec<&'a Cell> {
+        let threads = load.threads(column);
+        let sound = |cell: &&Cell| cell.threads == threads && cell.state == State::Measured;
+        self.section(load).filter(sound).collect()
+    }
+
+    /// The sound cell of a peer with the most acquisitions per second in one column of a section.
+    pub(crate) fn best_peer<'a>(&'a self, load: Load<'a>, column: usize) -> Option<&'a Cell> {
+        let peers = self.column(load, column).into_iter();
+        let peers = peers.filter(|cell| self.kind(&cell.lock) == Some(Kind::Peer));
+        peers.max_by(|a, b| a.rate().total_cmp(&b.rate()))
+    }
+
+    /// The throughput of a cell relative to that of the best peer of its column.
+    pub(crate) fn to_best_peer(&self, cell: &Cell) -> Option<Ratio> {
+        let profile = self.setting.profiles.iter().find(|profile| profile.name == cell.profile)?;
+        let load = Load { profile, mix: cell.mix };
+        let peer = self.best_peer(load, load.column(cell.threads))?;
+        (cell.state == State::Measured).then(|| Ratio::of(&[(cell.rates(), peer.rates())]))?
+    }
+
+    pub(crate) fn info(&self, lock: &str) -> Option<&LockInfo> {
+        self.locks.iter().find(|info| info.name == lock)
+    }
+
     pub(crate) fn kind(&self, lock: &str) -> Option<Kind> {
-        self.locks.iter().find(|info| info.name == lock).map(|info| info.kind)
+        self.info(lock).map(|info| info.kind)
     }
 
-    /// The names of the profiles in the order they were asked for.
-    pub(crate) fn profiles(&self) -> impl Iterator<Item = &Profile> {
-        self.setting.profiles.iter()
+    /// What it costs one thread, by one of the names of [`COSTS`](super::plan::COSTS).
+    pub(crate) fn cost(&self, lock: &str, name: &str) -> Option<&Summary> {
+        self.uncontended.iter().find(|row| row.lock == lock)?.costs.get(name)
     }
 
     /// Whether anything went wrong that must not pass silently.
     pub(crate) fn failed(&self) -> bool {
         let bad =
             |state: &State| matches!(state, State::Broken { .. } | State::Torn { .. } | State::Failed { .. });
-        self.cells.iter().any(|cell| bad(&cell.as_ref().state))
+        self.cells.iter().any(|cell| bad(&cell.state))
             || self.warnings.iter().any(|warning| matches!(warning, Warning::Failed { .. }))
-    }
-}
-
-impl AsRef<Cell> for Cell {
-    fn as_ref(&self) -> &Self {
-        self
     }
 }
 
@@ -209,48 +264,112 @@ impl Cell {
         self.throughput.as_ref().map_or(0.0, |throughput| throughput.median)
     }
 
+    /// Acquisitions per second of each round.
+    pub(crate) fn rates(&self) -> &[f64] {
+        self.throughput.as_ref().map_or(&[], |throughput| &throughput.rounds)
+    }
+
+    /// Both sides by name, of those that anybody is on.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
+        [("reads", &self.reads), ("writes", &self.writes)]
+            .into_iter()
+            .filter_map(|(name, side)| Some((name, side.as_ref()?)))
+    }
+
     /// Puts the rounds of a cell together.
     pub(crate) fn of(
         lock: &str,
-        profile: &str,
-        threads: usize,
+        (profile, mix, threads): (&str, Option<Mix>, usize),
         state: State,
         rounds: &[(Pass, CellOutcome)],
     ) -> Self {
         let of_pass = |pass| rounds.iter().filter(move |(of, _)| *of == pass).map(|(_, outcome)| outcome);
         let throughput: Vec<&CellOutcome> = of_pass(Pass::Throughput).collect();
-        let waits: Vec<&CellOutcome> = of_pass(Pass::Latency).collect();
-        let middle = |value: &dyn Fn(&CellOutcome) -> Option<f64>| {
-            let values: Vec<f64> = throughput.iter().filter_map(|outcome| value(outcome)).collect();
+        let middle = |value: &dyn Fn(&CellOutcome) -> f64| {
+            let values: Vec<f64> = throughput.iter().map(|outcome| value(outcome)).collect();
             (!values.is_empty()).then(|| median(&values))
         };
-        let per_second = |count: u64, of: &CellOutcome| count as f64 * 1e9 / of.elapsed_ns.max(1) as f64;
-        let fairness =
-            |pick: fn(Fairness) -> f64| middle(&|outcome| Some(pick(Fairness::of(&outcome.acquisitions))));
+        // Nanoseconds per acquisition are milliseconds per million; a thousandth of that is seconds.
+        let cpu = |outcome: &&CellOutcome| {
+            (outcome.total() > 0).then(|| outcome.cpu_ns as f64 / outcome.total() as f64 / 1e3)
+        };
+        let some_cpu: Vec<f64> = throughput.iter().filter_map(cpu).collect();
+        let all = side(
+            &of_pass,
+            |outcome| Some(outcome.acquisitions.clone()),
+            |outcome| outcome.waits.as_ref(),
+            (!matches!(mix, Some(Mix::Dedicated { .. }))).then_some(0..threads),
+        );
+        let one_side = |anybody: bool, writes: bool| {
+            let mix = mix?;
+            let readers = mix.column(threads);
+            let among = if writes { readers..threads } else { 0..readers };
+            anybody.then(|| {
+                side(
+                    &of_pass,
+                    |outcome| {
+                        let sides = outcome.sides.as_ref()?;
+                        Some(if writes { sides.writes.clone() } else { sides.reads(&outcome.acquisitions) })
+                    },
+                    |outcome| {
+                        let sides = outcome.sides.as_ref()?;
+                        if writes { sides.write_waits.as_ref() } else { sides.read_waits.as_ref() }
+                    },
+                    matches!(mix, Mix::Dedicated { .. }).then_some(among),
+                )
+            })
+        };
+        let (anybody_reads, anybody_writes) = mix.map_or((false, false), Mix::sides);
         Self {
             lock: lock.to_owned(),
             profile: profile.to_owned(),
             threads,
             state,
-            throughput: (!throughput.is_empty())
-                .then(|| Summary::of(throughput.iter().map(|outcome| outcome.rate()).collect())),
-            fairness: fairness(|fairness| fairness.min_over_max)
-                .zip(fairness(|fairness| fairness.jain))
-                .map(|(min_over_max, jain)| Fairness { min_over_max, jain }),
-            // Nanoseconds per acquisition are milliseconds per million; a thousandth of that is seconds.
-            cpu_s_per_million: middle(&|outcome| {
-                (outcome.total() > 0).then(|| outcome.cpu_ns as f64 / outcome.total() as f64 / 1e3)
-            }),
-            voluntary_switches_per_s: middle(&|outcome| {
-                Some(per_second(outcome.voluntary_switches, outcome))
-            }),
-            involuntary_switches_per_s: middle(&|outcome| {
-                Some(per_second(outcome.involuntary_switches, outcome))
-            }),
-            latency: (!waits.is_empty())
-                .then(|| Latency::of(waits.iter().filter_map(|outcome| outcome.waits.as_ref()))),
+            mix,
+            reads: one_side(anybody_reads, false),
+            writes: one_side(anybody_writes, true),
+            throughput: all.throughput,
+            fairness: all.fairness,
+            cpu_s_per_million: (!some_cpu.is_empty()).then(|| median(&some_cpu)),
+            cpu_rounds: if some_cpu.len() == throughput.len() { some_cpu } else { Vec::new() },
+            voluntary_switches_per_s: middle(&|outcome| outcome.per_second(outcome.voluntary_switches)),
+            involuntary_switches_per_s: middle(&|outcome| outcome.per_second(outcome.involuntary_switches)),
+            latency: all.latency,
             events: of_pass(Pass::Events).flat_map(events).collect(),
         }
+    }
+}
+
+/// Puts the rounds of one side, or of both, together; `among` are the threads that all do the same.
+fn side<'a, I: Iterator<Item = &'a CellOutcome>>(
+    of_pass: &impl Fn(Pass) -> I,
+    counts: impl Fn(&CellOutcome) -> Option<Vec<u64>>,
+    waits: impl Fn(&'a CellOutcome) -> Option<&'a Waits>,
+    among: Option<core::ops::Range<usize>>,
+) -> Side {
+    let rounds: Vec<(f64, Vec<u64>)> = of_pass(Pass::Throughput)
+        .filter_map(|outcome| {
+            let counts = counts(outcome)?;
+            Some((outcome.per_second(counts.iter().sum()), counts))
+        })
+        .collect();
+    let fairness = |range: core::ops::Range<usize>| {
+        let of_round =
+            |(_, counts): &(f64, Vec<u64>)| Fairness::of(counts.get(range.clone()).unwrap_or_default());
+        let rounds: Vec<Fairness> = rounds.iter().map(of_round).collect();
+        let middle = |pick: fn(&Fairness) -> f64| median(&rounds.iter().map(pick).collect::<Vec<_>>());
+        (!rounds.is_empty()).then(|| Fairness {
+            min_over_max: middle(|fairness| fairness.min_over_max),
+            jain: middle(|fairness| fairness.jain),
+        })
+    };
+    let fairness = among.and_then(fairness);
+    let rates: Vec<f64> = rounds.iter().map(|(rate, _)| *rate).collect();
+    let waits: Vec<&Waits> = of_pass(Pass::Latency).filter_map(waits).collect();
+    Side {
+        throughput: (!rates.is_empty()).then(|| Summary::of(rates)),
+        latency: (!waits.is_empty()).then(|| Latency::of(waits.into_iter())),
+        fairness,
     }
 }
 
@@ -309,6 +428,7 @@ mod tests {
             involuntary_switches: 4,
             waits,
             events: vec![("pv_wait_head".into(), 50), ("never".into(), 0)],
+            sides: None,
         }
     }
 
@@ -317,7 +437,7 @@ mod tests {
         let rounds: Vec<_> = [(10, 2_000), (30, 3_000), (20, 8_000)]
             .map(|(count, cpu)| (Pass::Throughput, outcome(vec![count, count], cpu, None)))
             .into();
-        let cell = Cell::of("l", "p", 2, State::Measured, &rounds);
+        let cell = Cell::of("l", ("p", None, 2), State::Measured, &rounds);
         assert!((cell.rate() - 40.0).abs() < 1e-9);
         assert_eq!(cell.fairness, Some(Fairness { min_over_max: 1.0, jain: 1.0 }));
         // 100, 50 and 200 ns of CPU per acquisition.
@@ -334,7 +454,7 @@ mod tests {
             (Pass::Latency, outcome(vec![500], 0, waits(100, 100, 0))),
             (Pass::Latency, outcome(vec![500], 0, waits(900, 5_000, 5_000))),
         ];
-        let latency = Cell::of("l", "p", 1, State::Measured, &rounds).latency.expect("measured");
+        let latency = Cell::of("l", ("p", None, 1), State::Measured, &rounds).latency.expect("measured");
         assert_eq!((latency.samples, latency.p50_ns, latency.p999_ns), (1000, 100, 900));
         assert_eq!((latency.worst_ns, latency.unfinished_ns), (5_000, 5_000));
         assert_eq!(latency.p999_rounds_ns, [100, 900]);
@@ -342,14 +462,47 @@ mod tests {
 
     #[test]
     fn events_are_per_acquisition_and_those_that_never_came_are_left_out() {
-        let cell = Cell::of("l", "p", 1, State::Measured, &[(Pass::Events, outcome(vec![100], 0, None))]);
+        let cell =
+            Cell::of("l", ("p", None, 1), State::Measured, &[(Pass::Events, outcome(vec![100], 0, None))]);
         assert_eq!(cell.events.len(), 1);
         assert!((cell.events[0].per_acquisition - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn no_acquisitions_have_no_cost() {
-        let cell = Cell::of("l", "p", 1, State::Stalled, &[(Pass::Throughput, outcome(vec![0], 9, None))]);
+        let cell =
+            Cell::of("l", ("p", None, 1), State::Stalled, &[(Pass::Throughput, outcome(vec![0], 9, None))]);
         assert_eq!(cell.cpu_s_per_million, None);
+    }
+
+    /// The cell of a round with so many reads and writes of each thread.
+    fn rw(mix: Mix, reads: &[u64], writes: &[u64]) -> Cell {
+        let both = reads.iter().zip(writes).map(|(reads, writes)| reads + writes).collect();
+        let sides = crate::bench::cell::Sides { writes: writes.to_vec(), ..Default::default() };
+        let outcome = CellOutcome { sides: Some(sides), ..outcome(both, 1, None) };
+        Cell::of("l", ("p", Some(mix), reads.len()), State::Measured, &[(Pass::Throughput, outcome)])
+    }
+
+    fn rate(side: Option<&Side>) -> Option<f64> {
+        Some(side?.throughput.as_ref()?.median)
+    }
+
+    #[test]
+    fn each_side_has_its_own_rate_and_both_together_theirs() {
+        let cell = rw(Mix::Drawn { reads_percent: 50.0 }, &[3, 5], &[1, 1]);
+        assert_eq!((rate(cell.reads.as_ref()), rate(cell.writes.as_ref())), (Some(8.0), Some(2.0)));
+        assert!((cell.rate() - 10.0).abs() < 1e-9);
+        assert!((cell.fairness.expect("threads do the same").min_over_max - 4.0 / 6.0).abs() < 1e-9);
+        assert_eq!(cell.reads.and_then(|side| side.fairness), None);
+        assert_eq!(rw(Mix::READS, &[9], &[0]).writes, None, "nobody writes");
+    }
+
+    #[test]
+    fn threads_that_do_one_thing_only_are_compared_among_themselves() {
+        let cell = rw(Mix::Dedicated { writers: 1 }, &[8, 4, 0], &[0, 0, 1]);
+        assert_eq!(cell.fairness, None);
+        let fairness =
+            |side: Option<Side>| side.and_then(|side| side.fairness).expect("measured").min_over_max;
+        assert!((fairness(cell.reads) - 0.5).abs() < 1e-9 && (fairness(cell.writes) - 1.0).abs() < 1e-9);
     }
 }

@@ -1,22 +1,22 @@
 //! One run from arguments to exit code.
 use super::args::Args;
 use super::cell::Calibration;
+use super::cell::CellSpec;
 use super::cgroup::Cgroup;
 use super::config::{self, Config};
 use super::engine::{Ended, Engine, Observer};
 use super::executor::ProcessExecutor;
-use super::export::FORMATS;
-use super::list;
+use super::export::formats;
+use super::list::list;
 use super::machine::{self, Activity};
-use super::mutexes::Mutexes;
-use super::plan;
+use super::plan::{self, Group};
 use super::progress::Progress;
 use super::report::{Report, SCHEMA};
-use super::study::{GroupOf, ReportOf, Spec, Study};
+use super::rw::RwArgs;
 use super::units::spoken;
 use super::warnings::{self, Beforehand, Warning};
-use super::{calibrate, clock};
-use crate::export::{Exports, Formats, Wanted};
+use super::{calibrate, clock, table, verdict};
+use crate::export::{Exports, Wanted};
 use crate::interrupt;
 use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use crate::provenance::Provenance;
@@ -29,32 +29,32 @@ use std::time::Instant;
 /// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
 
-/// Runs the benchmark of mutexes.
-pub(crate) fn run(args: &Args) -> ExitCode {
-    run_study::<Mutexes>(
-        args,
-        list::list,
-        |cpus| Config::resolve(args, cpus),
-        &FORMATS,
-        |config, calibration| {
-            plan::groups(&config.setting, &config.locks, calibration, config.uncontended_only)
-        },
-    )
+/// A benchmark of its own: what it measures, writes and prints.
+pub(crate) struct Study {
+    /// What its files are called.
+    pub stem: &'static str,
+    /// Of the groups, those that are measured.
+    pub measures: fn(&Group) -> bool,
+    /// The result in a few words.
+    pub verdict: fn(&Report) -> Vec<String>,
+    /// The result as tables for a terminal.
+    pub tables: fn(&Report, bool) -> String,
 }
 
-/// Runs a benchmark: resolved by `resolve`, planned by `plan`, written as `formats`.
-pub(crate) fn run_study<S: Study>(
-    args: &Args,
-    list: fn() -> String,
-    resolve: impl FnOnce(Vec<usize>) -> Result<Config, String>,
-    formats: &Formats<ReportOf<S>>,
-    plan: impl FnOnce(&Config, Calibration) -> Vec<GroupOf<S>>,
-) -> ExitCode {
+/// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
+pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> ExitCode {
+    let stem = if rw.is_some() { "bench-rw" } else { "bench" };
+    let study = Study { stem, measures: |_| true, verdict: verdict::lines, tables: table::render };
+    run_study(args, rw, study)
+}
+
+/// Runs a benchmark.
+pub(crate) fn run_study(args: &Args, rw: Option<&RwArgs>, study: Study) -> ExitCode {
     if args.list {
-        return print(&list(), ExitCode::SUCCESS);
+        return print(&list(rw.is_some()), ExitCode::SUCCESS);
     }
-    match prepare(args, resolve, formats) {
-        Ok((config, exports)) => measure::<S>(args, config, exports, plan),
+    match prepare(args, rw, study.stem) {
+        Ok((config, exports)) => measure(args, config, exports, study),
         Err(message) => {
             eprintln!("stanchion: {message}");
             ExitCode::from(REFUSED)
@@ -63,11 +63,11 @@ pub(crate) fn run_study<S: Study>(
 }
 
 /// Everything that may be refused.
-fn prepare<R>(
+fn prepare(
     args: &Args,
-    resolve: impl FnOnce(Vec<usize>) -> Result<Config, String>,
-    formats: &Formats<R>,
-) -> Result<(Config, Exports<R>), String> {
+    rw: Option<&RwArgs>,
+    stem: &'static str,
+) -> Result<(Config, Exports<Report>), String> {
     let cpus = match &args.cpus {
         Some(list) => {
             let cpus = config::cpus(list)?;
@@ -77,7 +77,7 @@ fn prepare<R>(
         }
         None => machine::available_cpus(),
     };
-    let config = resolve(cpus)?;
+    let config = Config::resolve(args, rw, cpus)?;
     if let Some(text) = &args.nice {
         let value = config::nice(text)?;
         rustix::process::setpriority_process(None, value)
@@ -90,12 +90,12 @@ fn prepare<R>(
         dir: args.out.as_deref(),
         force: args.force,
     };
-    let exports = Exports::open(&wanted, formats)?;
+    let exports = Exports::open(&wanted, &formats(stem))?;
     Ok((config, exports))
 }
 
 /// What is known before the first cell.
-fn blank_report<C, U>(config: &Config) -> Report<C, U> {
+fn blank_report(config: &Config) -> Report {
     let setting = config.setting.clone();
     Report {
         schema: SCHEMA,
@@ -122,12 +122,7 @@ fn calibrated() -> Calibration {
     pinned.join().expect("calibration does not panic")
 }
 
-fn measure<S: Study>(
-    args: &Args,
-    mut config: Config,
-    exports: Exports<ReportOf<S>>,
-    plan: impl FnOnce(&Config, Calibration) -> Vec<GroupOf<S>>,
-) -> ExitCode {
+fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Study) -> ExitCode {
     interrupt::install();
     let (cgroup, unlimited) = cgroup(&mut config);
     let config = &config;
@@ -142,15 +137,17 @@ fn measure<S: Study>(
         stable_clock: clock::is_stable(),
     });
     before.extend(unlimited);
-    let mut report: ReportOf<S> = blank_report(config);
+    let mut report = blank_report(config);
     report.warnings.clone_from(&before);
-    let groups = plan(config, report.calibration);
-    announce::<S>(args, &report, &groups, &before);
+    let mut groups =
+        plan::groups(&config.setting, &config.locks, report.calibration, config.uncontended_only);
+    groups.retain(study.measures);
+    announce(args, &report, &groups, &before);
 
-    let progress = Progress::new::<S>(&groups, args.quiet);
-    let mut driver = Driver::<S>::new(exports, progress, before, cpus.clone());
+    let progress = Progress::new(&groups, args.quiet);
+    let mut driver = Driver::new(exports, progress, before, cpus.clone(), study);
     let mut executor = ProcessExecutor { cgroup };
-    let ended = Engine::<S>::new(&mut executor, &mut driver).run(&groups, &mut report);
+    let ended = Engine::new(&mut executor, &mut driver).run(&groups, &mut report);
     drop(executor);
     driver.progress.finish();
     finish(&driver, &report, ended)
@@ -172,13 +169,13 @@ fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
 }
 
 /// What will be done, on standard error before it is done.
-fn announce<S: Study>(args: &Args, report: &ReportOf<S>, groups: &[GroupOf<S>], before: &[Warning]) {
+fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) {
     if args.quiet {
         return;
     }
-    let cells = S::planned(report);
-    let ms: u64 =
-        groups.iter().flat_map(|group| &group.cells).map(|spec| plan::nominal_ms(spec.cell())).sum();
+    let matrix = groups.iter().filter(|group| matches!(group.topic, plan::Topic::Cells { .. }));
+    let cells = matrix.count() * report.locks.len();
+    let ms: u64 = groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum();
     eprintln!(
         "{} locks on {} CPUs ({}), seed {}{}, about {}",
         report.locks.len(),
@@ -193,28 +190,25 @@ fn announce<S: Study>(args: &Args, report: &ReportOf<S>, groups: &[GroupOf<S>], 
     }
 }
 
-/// Prints the result and decides the exit code.
-fn finish<S: Study>(driver: &Driver<S>, report: &ReportOf<S>, ended: Ended) -> ExitCode {
-    let mut text = S::tables(report, std::io::stdout().is_terminal());
-    if !report.summary.is_empty() {
-        text.push_str("\nsummary\n");
-        for line in &report.summary {
-            text.push_str(&wrapped(line));
-        }
-    }
+/// Prints the result, the verdict last, and decides the exit code.
+fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
+    let mut text = (driver.study.tables)(report, std::io::stdout().is_terminal());
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
     }
     let _ = writeln!(text, "\nseed {}", report.setting.seed);
+    if !report.summary.is_empty() {
+        let _ = writeln!(text, "\n{}", report.summary.join("\n"));
+    }
     let code = match ended {
         _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
         Ended::Interrupted => ExitCode::from(INTERRUPTED),
         Ended::Complete => ExitCode::SUCCESS,
     };
-    let code = print(&text, code);
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
+    let code = print(&text, code);
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");
     }
@@ -224,30 +218,14 @@ fn finish<S: Study>(driver: &Driver<S>, report: &ReportOf<S>, ended: Ended) -> E
     code
 }
 
-fn kept<S: Study>(driver: &Driver<S>) -> &'static str {
+fn kept(driver: &Driver) -> &'static str {
     if driver.exports.paths().next().is_some() { " and in the files" } else { "" }
 }
 
-/// A sentence as lines of a hundred columns, with a dash in front.
-fn wrapped(line: &str) -> String {
-    const COLUMNS: usize = 96;
-    let (mut text, mut column) = (String::from("  -"), 3);
-    for word in line.split(' ') {
-        if column + 1 + word.chars().count() > COLUMNS {
-            text.push_str("\n   ");
-            column = 3;
-        }
-        text.push(' ');
-        text.push_str(word);
-        column += 1 + word.chars().count();
-    }
-    text.push('\n');
-    text
-}
-
 /// Keeps files, warnings and progress up to date while the engine runs.
-struct Driver<S: Study> {
-    exports: Exports<ReportOf<S>>,
+struct Driver {
+    study: Study,
+    exports: Exports<Report>,
     progress: Progress,
     before: Vec<Warning>,
     cpus: Vec<usize>,
@@ -258,25 +236,26 @@ struct Driver<S: Study> {
     error: Option<String>,
 }
 
-impl<S: Study> Driver<S> {
+impl Driver {
     fn new(
-        exports: Exports<ReportOf<S>>,
+        exports: Exports<Report>,
         progress: Progress,
         before: Vec<Warning>,
         cpus: Vec<usize>,
+        study: Study,
     ) -> Self {
         let epoch = Instant::now();
         let last = Activity::sample(&cpus, epoch);
-        Self { exports, progress, before, cpus, epoch, last, worst: (0.0, 0.0), error: None }
+        Self { study, exports, progress, before, cpus, epoch, last, worst: (0.0, 0.0), error: None }
     }
 }
 
-impl<S: Study> Observer<S> for Driver<S> {
-    fn step(&mut self, spec: &S::Spec) {
+impl Observer for Driver {
+    fn step(&mut self, spec: &CellSpec) {
         self.progress.step(spec);
     }
 
-    fn group_done(&mut self, group: &GroupOf<S>, report: &mut ReportOf<S>) {
+    fn group_done(&mut self, group: &Group, report: &mut Report) {
         let now = Activity::sample(&self.cpus, self.epoch);
         let (foreign, stolen) = now.shares_since(&self.last, self.cpus.len());
         self.last = now;
@@ -284,10 +263,10 @@ impl<S: Study> Observer<S> for Driver<S> {
         report.warnings.retain(|warning| matches!(warning, Warning::Failed { .. }));
         report.warnings.extend(self.before.iter().cloned());
         report.warnings.extend(warnings::during(self.worst.0, self.worst.1));
-        let doubts = S::doubts(report);
+        let doubts = warnings::about_cells(report);
         report.warnings.extend(doubts);
-        report.summary = S::sentences(report);
-        self.progress.group_done::<S>(group);
+        report.summary = (self.study.verdict)(report);
+        self.progress.group_done(group);
         // Said once and at the end: the measurement goes on, the terminal still gets its tables.
         if let Err(error) = self.exports.write(report) {
             self.error = Some(error);
@@ -296,18 +275,5 @@ impl<S: Study> Observer<S> for Driver<S> {
 
     fn stop_requested(&self) -> bool {
         interrupt::requested()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_are_wrapped_and_lose_no_word() {
-        let line = "word ".repeat(60);
-        let text = wrapped(line.trim_end());
-        assert!(text.lines().all(|line| line.chars().count() <= 100) && text.lines().count() > 1);
-        assert_eq!(text.matches("word").count(), 60);
     }
 }

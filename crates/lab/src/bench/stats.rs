@@ -1,4 +1,6 @@
 //! The few statistics of a report.
+use crate::sim::Estimate;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The middle of the values, or zero if there are none.
@@ -81,6 +83,49 @@ impl Fairness {
     }
 }
 
+/// How often one lock does what another does once, with the ends of the 95 % interval, if there are rounds
+/// enough to know them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    pub ratio: f64,
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Ratio {
+    /// Of the rounds of one lock and of another, for each load: a round visits both soon after each other.
+    /// The mean over loads is geometric. The interval is that over rounds, by Student's distribution of the
+    /// logarithms.
+    pub(crate) fn of(loads: &[(&[f64], &[f64])]) -> Option<Self> {
+        let rounds = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
+        let of_round = |round: usize| {
+            let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
+            sum.is_finite().then_some(sum / loads.len() as f64)
+        };
+        let logs = Estimate::of((0..rounds).map(of_round).collect::<Option<Vec<_>>>()?);
+        let interval = logs.ci95.map(|ci| ((logs.mean - ci).exp(), (logs.mean + ci).exp()));
+        (rounds > 0).then_some(Self { ratio: logs.mean.exp(), interval })
+    }
+
+    /// Whether the interval knows on which side of 1 the ratio lies.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
+
+    /// In words, if it has an interval: a ratio without one is not told.
+    pub(crate) fn told(&self) -> Option<String> {
+        self.interval.map(|_| self.to_string())
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Enough digits for what is small.
+        let digits = if self.ratio < 0.1 { 3 } else { 2 };
+        write!(f, "{:.digits$}", self.ratio)?;
+        self.interval.map_or(Ok(()), |(low, high)| write!(f, " ({low:.digits$}–{high:.digits$})"))
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
 mod tests {
@@ -106,6 +151,21 @@ mod tests {
         assert!(Summary::of(vec![10.0, 10.1, 9.9, 10.0, 5.0]).has_outlier());
         assert!(!Summary::of(vec![10.0, 10.1, 9.9, 10.0, 9.0]).has_outlier());
         assert!(!Summary::of(vec![10.0, 5.0]).has_outlier());
+    }
+
+    #[test]
+    fn a_ratio_is_paired_within_rounds_and_told_with_its_interval_only() {
+        // The machine becomes ten times slower in between, the ratio stays.
+        let ratio = Ratio::of(&[(&[2.0, 20.0, 4.0], &[1.0, 10.0, 2.0])]).expect("rounds");
+        assert!((ratio.ratio - 2.0).abs() < 1e-9 && ratio.is_clear(), "{ratio:?}");
+        assert_eq!(ratio.told().as_deref(), Some("2.00 (2.00–2.00)"));
+        let unclear = Ratio::of(&[(&[1.0, 2.0], &[1.0, 1.0])]).expect("rounds");
+        assert!(!unclear.is_clear() && unclear.interval.is_some());
+        let single = Ratio::of(&[(&[3.0], &[1.0])]).expect("a round");
+        assert!(single.told().is_none() && !single.is_clear());
+        assert_eq!(Ratio::of(&[(&[1.0], &[0.0])]), None);
+        assert_eq!(Ratio::of(&[(&[], &[])]), None);
+        assert_eq!(Ratio::of(&[]), None);
     }
 
     #[test]

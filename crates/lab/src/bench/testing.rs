@@ -1,10 +1,10 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
-use super::cell::{Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Waits};
-use super::contender::Kind;
-use super::engine::Observer;
+use super::cell::{Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Sides, Waits};
+use super::contender::{Kind, Memory};
+use super::engine::{Engine, Observer};
 use super::executor::{CellError, Executor};
-use super::mutexes::Mutexes;
-use super::plan::Group;
+use super::mix::Mix;
+use super::plan::{Group, groups};
 use super::report::{LockInfo, Report, SCHEMA, Setting};
 use crate::provenance::Provenance;
 
@@ -20,7 +20,8 @@ pub(crate) fn lock(name: &str) -> LockInfo {
         about: format!("the lock {name}"),
         bytes: 4,
         counts_events: false,
-        memory: None,
+        memory: Memory { per_thread: 64, ..Memory::NONE },
+        chosen: true,
     }
 }
 
@@ -46,6 +47,8 @@ pub(crate) fn setting() -> Setting {
         uncontended_time_ms: 5,
         drain_ms: 100,
         seed: 42,
+        quick: false,
+        sort: String::new(),
     }
 }
 
@@ -81,7 +84,46 @@ pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
             unfinished_ns: 0,
         }),
         events: Vec::new(),
+        sides: spec.mix.map(|_| sides(spec, per_thread)),
     }
+}
+
+/// Of ten operations of each thread one is a write.
+fn sides(spec: &CellSpec, per_thread: u64) -> Sides {
+    let waits = |ns, count| {
+        (spec.pass == Pass::Latency).then(|| Waits {
+            buckets: vec![(ns, count)],
+            worst_ns: 2 * ns,
+            unfinished_ns: 0,
+        })
+    };
+    let writes = per_thread / 10;
+    let all = |each| each * spec.threads as u64;
+    Sides {
+        writes: vec![writes; spec.threads],
+        read_waits: waits(100, all(per_thread - writes)),
+        write_waits: waits(1000, all(writes)),
+    }
+}
+
+/// A complete report of two locks, of which `a` is twice as fast as `peer`.
+pub(crate) fn full() -> Report {
+    run(report(&["a", "peer"]))
+}
+
+/// The same of reader-writer locks.
+pub(crate) fn full_rw() -> Report {
+    let mut report = report(&["a", "peer"]);
+    report.setting.mixes = vec![Mix::Drawn { reads_percent: 99.0 }, Mix::Drawn { reads_percent: 50.0 }];
+    run(report)
+}
+
+fn run(mut report: Report) -> Report {
+    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let answer = |spec: &CellSpec| Ok(outcome(spec, if spec.lock == "a" { 2_000 } else { 1_000 }));
+    let (mut executor, mut observer) = (MockExecutor::new(answer), MockObserver::default());
+    Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
+    report
 }
 
 /// Answers with a function, and remembers what it was asked.
@@ -96,7 +138,7 @@ impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> MockExecutor<F> {
     }
 }
 
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor<CellSpec> for MockExecutor<F> {
+impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for MockExecutor<F> {
     fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
         self.asked.push(spec.clone());
         (self.answer)(spec)
@@ -112,7 +154,7 @@ pub(crate) struct MockObserver {
     pub stop_at: Option<usize>,
 }
 
-impl Observer<Mutexes> for MockObserver {
+impl Observer for MockObserver {
     fn step(&mut self, _spec: &CellSpec) {
         self.steps += 1;
     }

@@ -1,5 +1,6 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
-use super::report::{Cell, Report, State};
+use super::mix::named;
+use super::report::{Cell, Report, Side, State};
 use super::stats::Summary;
 use super::units::percent;
 use core::fmt;
@@ -146,45 +147,42 @@ pub(crate) fn during(foreign: f64, stolen: f64) -> Vec<Warning> {
     busy.into_iter().chain(stolen).collect()
 }
 
-/// What a sound cell may give reason to doubt.
-pub(crate) struct Doubtful {
-    /// Which cell it is.
-    pub name: String,
+/// What a sound cell, or a side of one, may give reason to doubt.
+struct Doubtful {
+    /// Which it is.
+    name: String,
     /// Whether a round stands apart from the others.
-    pub outlier: bool,
+    outlier: bool,
     /// How many waits its percentiles rest on, if it has any.
-    pub samples: Option<u64>,
+    samples: Option<u64>,
     /// The longest wait that was cut off.
-    pub unfinished_ns: u64,
+    unfinished_ns: u64,
 }
 
-impl Doubtful {
-    /// A cell, under this name.
-    pub(crate) fn of(name: String, cell: &Cell) -> Self {
-        Self {
-            name,
-            outlier: cell.throughput.as_ref().is_some_and(Summary::has_outlier),
-            samples: cell.latency.as_ref().map(|latency| latency.samples),
-            unfinished_ns: cell.latency.as_ref().map_or(0, |latency| latency.unfinished_ns),
-        }
-    }
-}
-
-/// Who it was, for an example.
-pub(crate) fn with_threads(cell: &Cell) -> String {
+/// A cell; and its sides, since rare writes have few waits.
+fn doubtful(cell: &Cell) -> impl Iterator<Item = Doubtful> {
     let plural = if cell.threads == 1 { "" } else { "s" };
-    format!("{} with {} thread{plural}", cell.lock, cell.threads)
+    let load = named(&cell.profile, cell.mix);
+    let name = format!("{} with {} thread{plural}, {load}", cell.lock, cell.threads);
+    let whole = Doubtful {
+        name: name.clone(),
+        outlier: cell.throughput.as_ref().is_some_and(Summary::has_outlier),
+        samples: cell.latency.as_ref().filter(|_| cell.mix.is_none()).map(|latency| latency.samples),
+        unfinished_ns: cell.latency.as_ref().map_or(0, |latency| latency.unfinished_ns),
+    };
+    let side = move |(what, side): (&str, &Side)| Doubtful {
+        name: format!("{what} of {name}"),
+        outlier: false,
+        samples: side.latency.as_ref().map(|latency| latency.samples),
+        unfinished_ns: 0,
+    };
+    core::iter::once(whole).chain(cell.sides().map(side))
 }
 
 /// Warnings about the figures themselves.
 pub(crate) fn about_cells(report: &Report) -> Vec<Warning> {
     let sound = report.cells.iter().filter(|cell| cell.state == State::Measured);
-    let name = |cell: &Cell| format!("{}, {}", with_threads(cell), cell.profile);
-    doubts(report, &sound.map(|cell| Doubtful::of(name(cell), cell)).collect::<Vec<_>>())
-}
-
-/// Warnings about the figures of these cells.
-pub(crate) fn doubts<C, U>(report: &Report<C, U>, sound: &[Doubtful]) -> Vec<Warning> {
+    let sound: Vec<Doubtful> = sound.flat_map(doubtful).collect();
     let mut warnings = Vec::new();
     let outliers: Vec<_> = sound.iter().filter(|cell| cell.outlier).collect();
     if let Some(first) = outliers.first() {
@@ -264,5 +262,15 @@ mod tests {
         for text in all.iter().flatten().map(ToString::to_string) {
             assert!(text.contains(';') && !text.contains('\n') && !text.contains("  "), "{text}");
         }
+    }
+
+    #[test]
+    fn few_waits_of_a_side_are_told() {
+        let texts: Vec<String> =
+            about_cells(&crate::bench::testing::full_rw()).iter().map(ToString::to_string).collect();
+        assert!(
+            texts.iter().any(|text| text.contains("reads of a with 1 thread, empty, 99 % reads")),
+            "{texts:?}"
+        );
     }
 }

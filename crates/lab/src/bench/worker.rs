@@ -16,7 +16,7 @@ use super::cell::{CellOutcome, CellSpec, Ending, Pass};
 use super::clock;
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
-use super::window::{Course, MEASURING, STOPPED};
+use super::window::{Course, MEASURING, STOPPED, Used};
 use super::window::{alone, drain, gained, longest_wait, new_histogram, start_thread, waits};
 use super::work::{Random, Steps};
 use core::hint::black_box;
@@ -37,9 +37,9 @@ struct Slot {
     waiting_since: AtomicU64,
 }
 
-struct Shared<C> {
-    /// The lock alone on its lines: what is measured is the hand-over of the lock, not of its neighbours.
-    lock: CachePadded<C>,
+/// What the threads of a cell share beside the lock, which lies alone on its lines: what is measured is the
+/// hand-over of the lock, not of its neighbours.
+struct Shared {
     /// Protected by the lock. Loaded and stored separately and without ordering, which costs what a plain
     /// counter costs, loses updates when exclusion fails, and is still defined behaviour then.
     counter: CachePadded<AtomicU64>,
@@ -47,26 +47,48 @@ struct Shared<C> {
     course: Course,
 }
 
-impl<C: Contender> Shared<C> {
-    /// One acquisition with the critical section of the cell; returns when it was granted, in ticks.
-    #[inline]
-    fn acquire<const TIMED: bool>(&self, steps: Steps, state: &mut u64) -> u64 {
-        self.lock.with(|| {
-            let granted = if TIMED { clock::ticks() } else { 0 };
-            let before = self.counter.load(Relaxed);
-            *state = steps.section(*state);
-            self.counter.store(before + 1, Relaxed);
-            granted
-        })
+/// One acquisition with the critical section of the cell; returns when it was granted, in ticks.
+#[inline]
+fn acquire<const TIMED: bool>(
+    lock: &impl Contender,
+    counter: &AtomicU64,
+    steps: Steps,
+    state: &mut u64,
+) -> u64 {
+    lock.with(|| {
+        let granted = if TIMED { clock::ticks() } else { 0 };
+        let before = counter.load(Relaxed);
+        *state = steps.section(*state);
+        counter.store(before + 1, Relaxed);
+        granted
+    })
+}
+
+/// What is compiled for each lock. All else is compiled once.
+trait Loops: Send + Sync {
+    /// See [`Contender::settle`].
+    fn settle(&self);
+    /// A thread of a throughput pass.
+    fn run_untimed(&self, shared: &Shared, index: usize, steps: Steps, random: Random) -> ThreadEnd;
+    /// A thread of a latency pass.
+    fn run_timed(&self, shared: &Shared, index: usize, steps: Steps, random: Random) -> ThreadEnd;
+    /// One acquisition with this section.
+    fn hold(&self, section: &mut dyn FnMut());
+    /// Acquisitions of one thread with nothing in them.
+    fn alone(&self, time: Duration) -> (u64, Used);
+}
+
+impl<C: Contender> Loops for CachePadded<C> {
+    fn settle(&self) {
+        C::settle(self);
     }
 
-    /// A thread of a throughput pass.
-    fn run_untimed(&self, index: usize, steps: Steps, mut random: Random) -> ThreadEnd {
-        let slot = &self.slots[index];
+    fn run_untimed(&self, shared: &Shared, index: usize, steps: Steps, mut random: Random) -> ThreadEnd {
+        let slot = &shared.slots[index];
         let (mut acquisitions, mut state) = (0, random.next());
-        self.course.meet();
-        while self.course.phase() != STOPPED {
-            self.acquire::<false>(steps, &mut state);
+        shared.course.meet();
+        while shared.course.phase() != STOPPED {
+            acquire::<false>(&**self, &shared.counter, steps, &mut state);
             acquisitions += 1;
             slot.acquisitions.store(acquisitions, Relaxed);
             state = steps.think(&mut random, state);
@@ -75,20 +97,19 @@ impl<C: Contender> Shared<C> {
         ThreadEnd { acquisitions, waits: None }
     }
 
-    /// A thread of a latency pass.
-    fn run_timed(&self, index: usize, steps: Steps, mut random: Random) -> ThreadEnd {
-        let slot = &self.slots[index];
+    fn run_timed(&self, shared: &Shared, index: usize, steps: Steps, mut random: Random) -> ThreadEnd {
+        let slot = &shared.slots[index];
         let (mut acquisitions, mut state) = (0, random.next());
         let mut waits = new_histogram();
-        self.course.meet();
+        shared.course.meet();
         loop {
             let asked = clock::ticks();
             slot.waiting_since.store(asked, Relaxed);
-            let granted = self.acquire::<true>(steps, &mut state);
+            let granted = acquire::<true>(&**self, &shared.counter, steps, &mut state);
             slot.waiting_since.store(0, Relaxed);
             acquisitions += 1;
             slot.acquisitions.store(acquisitions, Relaxed);
-            match self.course.phase() {
+            match shared.course.phase() {
                 // This wait was under way at the stop, where it was seen and counted; it ended in the
                 // drain, where fewer and fewer threads compete.
                 STOPPED => break,
@@ -101,6 +122,16 @@ impl<C: Contender> Shared<C> {
         ThreadEnd { acquisitions, waits: Some(waits) }
     }
 
+    fn hold(&self, section: &mut dyn FnMut()) {
+        self.with(section);
+    }
+
+    fn alone(&self, time: Duration) -> (u64, Used) {
+        alone(time, || self.with(|| black_box(())))
+    }
+}
+
+impl Shared {
     fn counts(&self) -> Vec<u64> {
         self.slots.iter().map(|slot| slot.acquisitions.load(Relaxed)).collect()
     }
@@ -117,13 +148,13 @@ const CONTENTION: Duration = Duration::from_millis(5);
 const LONG_SECTION: Duration = Duration::from_micros(50);
 
 /// Lets two threads contend for the lock, until both have gone.
-fn contend(lock: &impl Contender) {
+fn contend(lock: &dyn Loops) {
     let meeting = Barrier::new(2);
     let body = || {
         meeting.wait();
         let start = Instant::now();
         while start.elapsed() < CONTENTION {
-            lock.with(|| {
+            lock.hold(&mut || {
                 let granted = Instant::now();
                 while granted.elapsed() < LONG_SECTION {
                     core::hint::spin_loop();
@@ -140,36 +171,39 @@ fn contend(lock: &impl Contender) {
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
 pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
+    run_with(spec, Arc::new(CachePadded::new(C::new())), C::events)
+}
+
+fn run_with(spec: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
     let shared = Arc::new(Shared {
-        lock: CachePadded::new(C::new()),
         counter: CachePadded::default(),
         slots: (0..spec.threads).map(|_| CachePadded::default()).collect(),
         course: Course::new(spec.threads),
     });
-    shared.lock.settle();
+    lock.settle();
     let time = Duration::from_millis(spec.time_ms);
     if matches!(spec.pass, Pass::Uncontended | Pass::AfterContention) {
         if spec.pass == Pass::AfterContention {
-            contend(&*shared.lock);
+            contend(&*lock);
             // As the executor does for the other pass; not before, or no two threads would run at the same
             // time.
             let _ = pin_to_one_cpu();
         }
-        let (acquisitions, used) = alone(time, || shared.lock.with(|| black_box(())));
+        let (acquisitions, used) = lock.alone(time);
         return used.into(CellOutcome { acquisitions: vec![acquisitions], ..CellOutcome::nothing() });
     }
 
     let (sender, ends) = channel();
     for index in 0..spec.threads {
-        let (shared, sender) = (Arc::clone(&shared), sender.clone());
+        let (lock, shared, sender) = (Arc::clone(&lock), Arc::clone(&shared), sender.clone());
         let steps = spec.calibration.steps(&spec.profile);
         let random = Random::new(spec.seed, index as u64);
         let timed = spec.pass == Pass::Latency;
         start_thread(index, spec.threads, move || {
             let end = if timed {
-                shared.run_timed(index, steps, random)
+                lock.run_timed(&shared, index, steps, random)
             } else {
-                shared.run_untimed(index, steps, random)
+                lock.run_untimed(&shared, index, steps, random)
             };
             // The receiver is gone only when the cell has been given up.
             let _ = sender.send(end);
@@ -202,7 +236,7 @@ pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
             _ => gained(&window.first, &window.last),
         },
         waits: (spec.pass == Pass::Latency).then(|| waits(&histogram, unfinished, &spec.calibration)),
-        events: C::events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+        events: events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
         ..CellOutcome::nothing()
     })
 }
@@ -235,7 +269,7 @@ mod tests {
 
     #[test]
     fn two_threads_meet_at_a_lock_that_is_contended() {
-        let lock = Watched::new();
+        let lock = CachePadded::new(Watched::new());
         // Once, where two CPUs are free for five milliseconds.
         let met = || {
             contend(&lock);

@@ -27,6 +27,8 @@ pub(crate) struct Series<'a> {
     pub index: usize,
     /// Whether it is one of ours, drawn stronger.
     pub ours: bool,
+    /// Grey and without its name until it is pointed at or picked.
+    pub grey: bool,
     pub points: Vec<Point>,
     /// Where the lock stalled, if it did.
     pub stalled_at: Option<usize>,
@@ -124,8 +126,11 @@ impl Plot<'_> {
             escape(self.title)
         );
         self.frame(&mut svg, &axis);
-        for series in self.series {
-            self.line(&mut svg, &axis, series);
+        // What is grey lies below.
+        for grey in [true, false] {
+            for series in self.series.iter().filter(|series| series.grey == grey) {
+                self.line(&mut svg, &axis, series);
+            }
         }
         self.names(&mut svg, &axis);
         svg.push_str("</svg>");
@@ -195,7 +200,7 @@ impl Plot<'_> {
     }
 
     fn line(&self, svg: &mut String, axis: &Axis, series: &Series) {
-        let _ = write!(svg, "<g class=\"series {}\">", classes(series.index, series.ours));
+        let _ = write!(svg, "<g class=\"series {}\">", classes(series.index, series.ours, series.grey));
         let path: Vec<String> = series
             .points
             .iter()
@@ -225,6 +230,11 @@ impl Plot<'_> {
                 self.what
             );
         }
+        if let Some(last) = series.points.last().filter(|_| series.grey) {
+            let (x, y) = (WIDTH - RIGHT + 11.0, axis.y(last.value) + 4.0);
+            let name = escape(series.name);
+            let _ = write!(svg, "<text class=\"name\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
+        }
         svg.push_str("</g>");
     }
 
@@ -233,6 +243,7 @@ impl Plot<'_> {
         let mut names: Vec<(f64, &Series)> = self
             .series
             .iter()
+            .filter(|series| !series.grey)
             .filter_map(|series| Some((axis.y(series.points.last()?.value), series)))
             .collect();
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -251,7 +262,7 @@ impl Plot<'_> {
             let _ = write!(
                 svg,
                 "<g class=\"series {0}\"><line class=\"lead\" x1=\"{1:.1}\" y1=\"{2:.1}\" x2=\"{3:.1}\" y2=\"{4:.1}\"/><text class=\"name\" x=\"{5:.1}\" y=\"{6:.1}\">{7}</text></g>",
-                classes(series.index, series.ours),
+                classes(series.index, series.ours, false),
                 self.x(last.threads) + 4.0,
                 axis.y(last.value),
                 WIDTH - RIGHT + 8.0,
@@ -264,9 +275,9 @@ impl Plot<'_> {
     }
 }
 
-/// The style classes of a line: its colour and dash, and whether it is ours.
-pub(crate) fn classes(index: usize, ours: bool) -> String {
-    format!("c{index}{}", if ours { " ours" } else { "" })
+/// The style classes of a line: its colour and dash, whether it is ours, and whether it is grey.
+pub(crate) fn classes(index: usize, ours: bool, grey: bool) -> String {
+    format!("c{index}{}{}", if ours { " ours" } else { "" }, if grey { " grey" } else { "" })
 }
 
 /// The marker of a line, centred.
@@ -298,8 +309,14 @@ mod tests {
             text: format!("{value}"),
             error: Some(0.5),
         });
-        let series =
-            [Series { name: "a<b", index: 0, ours: true, points: points.collect(), stalled_at: Some(2) }];
+        let series = [Series {
+            name: "a<b",
+            index: 0,
+            ours: true,
+            grey: false,
+            points: points.collect(),
+            stalled_at: Some(2),
+        }];
         Plot {
             title: "t",
             what: "threads",

@@ -1,6 +1,6 @@
 //! Stanchion's own locks, as the catalogue has them. Variants are measured when they are named, or all
 //! together as `variants`.
-use crate::bench::contender::{Contender, Entry, Kind};
+use crate::bench::contender::{Contender, Entry, Kind, Memory};
 use lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counted, Counting, Native};
 use stanchion::{Raw, lock};
@@ -18,6 +18,7 @@ where
     const KIND: Kind = Kind::Stanchion;
     const ABOUT: &'static str = catalogue::mutex(L::NAME).about;
     const BYTES: usize = size_of::<L>();
+    const MEMORY: Memory = Memory { per_thread: catalogue::mutex(L::NAME).bytes_a_context, ..Memory::NONE };
 
     fn new() -> Self {
         Self(Mutex::new(()))
@@ -38,10 +39,10 @@ where
 macro_rules! family {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
         /// The rows, in the order of tables: the lock that users get, and the same lock, counting.
-        pub(super) const ALL: &[Entry] = &[$(Entry {
-            variant: catalogue::mutex($name).is_variant(),
-            ..Entry::counted::<Ours<lock::$alias>, Ours<lock::$alias<Counted>>>()
-        }),*];
+        pub(super) static ALL: &[Entry] = &[
+            $(Entry::counted::<Ours<lock::$alias>, Ours<lock::$alias<Counted>>>()
+                .variant(catalogue::mutex($name).is_variant())),*
+        ];
     };
 }
 

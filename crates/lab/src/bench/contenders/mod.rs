@@ -40,10 +40,15 @@ pub(crate) fn take_pthread_mutex() {
     mutex.with(|| ());
 }
 
+/// The registry of mutexes, or of reader-writer locks.
+pub(crate) fn registry(rw: bool) -> Vec<&'static Entry> {
+    if rw { super::rw::all().collect() } else { all().collect() }
+}
+
 /// The lock of that name, whatever the name sets for it.
-pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
+pub(crate) fn by_name(name: &str, rw: bool) -> Option<&'static Entry> {
     let (name, _) = stanchion_core::tuned(name);
-    all().find(|entry| entry.name == name)
+    registry(rw).into_iter().find(|entry| entry.name == name)
 }
 
 #[cfg(test)]
@@ -61,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_hidden_lock_is_found_by_name_only() {
-        assert_eq!(by_name("busted-none").map(|entry| entry.kind), Some(Kind::Hidden));
+        assert_eq!(by_name("busted-none", false).map(|entry| entry.kind), Some(Kind::Hidden));
         assert!(all().filter(|entry| entry.kind == Kind::Peer).all(|entry| entry.name != "busted-none"));
     }
 }

@@ -1,5 +1,5 @@
 //! `parking_lot::Mutex`: one byte, spins with exponential back-off, then parks in a global hash table.
-use crate::bench::contender::{Contender, Kind};
+use crate::bench::contender::{Contender, Kind, Memory};
 
 pub(crate) struct ParkingLot(::parking_lot::Mutex<()>);
 
@@ -8,6 +8,7 @@ impl Contender for ParkingLot {
     const KIND: Kind = Kind::Peer;
     const ABOUT: &'static str = "parking_lot::Mutex: one byte, backs off, parks in a global table";
     const BYTES: usize = size_of::<::parking_lot::Mutex<()>>();
+    const MEMORY: Memory = Memory { per_thread: 192, ..Memory::NONE };
 
     fn new() -> Self {
         Self(<::parking_lot::Mutex<()>>::new(()))

@@ -1,12 +1,11 @@
-//! One self-contained page: the summary, plots for each profile, every table, and where it all comes from.
+//! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
-use crate::bench::cell::Profile;
 use crate::bench::contender::Kind;
-use crate::bench::plan::NO_LOCK;
+use crate::bench::mix::{Load, named};
 use crate::bench::report::{Cell, LockInfo, Report, State};
-use crate::bench::table::{QUANTITIES, Quantity, describe, figure};
-use crate::bench::units::{round_ns, three_figures, without_zeros};
+use crate::bench::table::{Columns, QUANTITIES, Quantity, Rows, called, cost_rows, costs, describe, figure};
+use crate::bench::units::three_figures;
 use crate::export::STYLE;
 use crate::export::grid::heading;
 use crate::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
@@ -19,32 +18,63 @@ const PEERS: [&str; 10] = [
     "#1f77b4", "#2a9d4e", "#0f9aa8", "#7a8b1f", "#4c5fd5", "#8a6f4e", "#5b7f95", "#3fae8c", "#7c7c86",
     "#a0780a",
 ];
+/// More names than this at the edge of a plot are not read.
+const NAMES: usize = 8;
 /// Dashes tell lines apart where colours do not.
 const DASHES: [&str; 4] = ["none", "6 3", "2 3", "9 3 2 3"];
 
 pub(super) fn write(report: &Report) -> String {
+    let rw = !report.setting.mixes.is_empty();
+    let (command, title) = if rw {
+        ("bench rw", "Reader-writer locks on this machine")
+    } else {
+        ("bench", "Locks on this machine")
+    };
+    let grey = grey(report);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>stanchion bench, {}</title><style>{STYLE}{}</style></head><body>\n",
+         <title>stanchion {command}, {}</title><style>{STYLE}{}</style></head><body>\n",
         escape(&report.provenance.date),
         colours(&report.locks)
     );
-    head(&mut page, "Locks on this machine", report);
+    head(&mut page, title, report, &grey);
     uncontended(&mut page, report);
-    for profile in report.profiles() {
-        if report.cells.iter().any(|cell| cell.profile == profile.name) {
-            section(&mut page, report, profile);
-        }
+    for load in report.loads() {
+        section(&mut page, report, load, &grey);
     }
-    events(&mut page, report.cells.iter().map(|cell| (cell, cell.profile.clone())));
+    events(&mut page, report);
     facts(&mut page, report);
-    locks(&mut page, report, |_| String::new());
+    locks(&mut page, report);
     page.push_str("</body></html>\n");
     page
 }
 
-/// One style rule per lock.
-pub(crate) fn colours(locks: &[LockInfo]) -> String {
+/// Which locks are grey until they are picked: all but the default lock, the best peer, and those that were
+/// chosen, as far as there is room for their names.
+fn grey(report: &Report) -> Vec<bool> {
+    let score = |lock: &LockInfo| {
+        let cells =
+            report.cells.iter().filter(|cell| cell.lock == lock.name && cell.state == State::Measured);
+        cells.map(|cell| cell.rate().max(1.0).ln()).sum::<f64>()
+    };
+    let locks = || report.locks.iter().enumerate();
+    let peers = locks().filter(|(_, lock)| lock.kind == Kind::Peer);
+    let default = locks().find(|(_, lock)| lock.kind == Kind::Stanchion);
+    let best_peer = peers.max_by(|(_, a), (_, b)| score(a).total_cmp(&score(b)));
+    let first = [default, best_peer].into_iter().flatten();
+    let mut grey = vec![true; report.locks.len()];
+    let mut left = NAMES;
+    for (index, _) in first.chain(locks().filter(|(_, lock)| lock.chosen)) {
+        if grey[index] && left > 0 {
+            grey[index] = false;
+            left -= 1;
+        }
+    }
+    grey
+}
+
+/// Rules for each lock: its colour, and that it is picked.
+fn colours(locks: &[LockInfo]) -> String {
     let (mut ours, mut peers) = (0, 0);
     let mut rules = String::new();
     for (index, lock) in locks.iter().enumerate() {
@@ -55,17 +85,24 @@ pub(crate) fn colours(locks: &[LockInfo]) -> String {
             peers += 1;
             PEERS[(peers - 1) % PEERS.len()]
         };
-        let _ = write!(rules, ".c{index}{{--colour:{colour};--dash:{}}}", DASHES[index % DASHES.len()]);
+        let _ = write!(
+            rules,
+            ".c{index}{{--colour:{colour};--dash:{}}}\
+             :root:has(#pick{index}:checked) .grey.c{index}{{--line:var(--colour)}}\
+             :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}",
+            DASHES[index % DASHES.len()]
+        );
     }
     rules
 }
 
-/// Title, summary, doubts and legend.
-pub(crate) fn head<C, U>(page: &mut String, title: &str, report: &Report<C, U>) {
+/// Verdict, doubts and legend.
+fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
     let provenance = &report.provenance;
     let _ = writeln!(
         page,
-        "<h1>{title}</h1><p class=\"sub\">{} · {} of {} CPUs · {} · {} · {}{}</p>",
+        "<h1>{title}</h1><pre class=\"verdict\">{}</pre><p class=\"sub\">{} · {} of {} CPUs · {} · {} · {}{}</p>",
+        escape(&report.summary.join("\n")),
         escape(&provenance.cpu_model),
         report.setting.cpus.len(),
         provenance.cpus,
@@ -74,19 +111,21 @@ pub(crate) fn head<C, U>(page: &mut String, title: &str, report: &Report<C, U>) 
         escape(&provenance.date),
         if report.complete { "" } else { " · <b>unfinished run</b>" }
     );
-    list(page, "words", report.summary.iter().map(String::as_str));
-    let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
-    if !warnings.is_empty() {
-        page.push_str("<h3>Reasons for doubt</h3>");
-        list(page, "warnings", warnings.iter().map(String::as_str));
+    if !report.warnings.is_empty() {
+        page.push_str("<h3>Reasons for doubt</h3><ul class=\"warnings\">");
+        for warning in &report.warnings {
+            let _ = write!(page, "<li>{}</li>", escape(&warning.to_string()));
+        }
+        page.push_str("</ul>\n");
     }
     page.push_str("<ul class=\"legend\">");
-    for (index, lock) in report.locks.iter().enumerate() {
+    for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
+        let pick = if grey { format!("<input type=\"checkbox\" id=\"pick{index}\">") } else { String::new() };
         let _ = write!(
             page,
-            "<li title=\"{}\"><svg viewBox=\"0 0 34 12\"><g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</li>",
+            "<li title=\"{}\"><label>{pick}<svg viewBox=\"0 0 34 12\"><g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</label></li>",
             escape(&lock.about),
-            classes(index, lock.kind == Kind::Stanchion),
+            classes(index, lock.kind == Kind::Stanchion, grey),
             marker(index, 17.0, 6.0),
             escape(&lock.name)
         );
@@ -94,73 +133,63 @@ pub(crate) fn head<C, U>(page: &mut String, title: &str, report: &Report<C, U>) 
     page.push_str("</ul>\n");
 }
 
-fn list<'a>(page: &mut String, class: &str, items: impl Iterator<Item = &'a str>) {
-    let _ = write!(page, "<ul class=\"{class}\">");
-    for item in items {
-        let _ = write!(page, "<li>{}</li>", escape(item));
-    }
-    page.push_str("</ul>\n");
-}
-
 fn uncontended(page: &mut String, report: &Report) {
-    let Some(most) = report.uncontended.iter().map(|row| row.ns.min).reduce(f64::max) else { return };
-    page.push_str(
-        "<h2>Uncontended</h2><p class=\"sub\">acquire and release by one thread, the loop included; best of the rounds; after: \
-         the same of a lock for which two threads contended before</p>\
-         <table><tr><th>lock</th><th>ns</th><th>median</th><th>after</th><th>bytes</th><th></th></tr>",
-    );
-    for row in &report.uncontended {
-        let info = report.locks.iter().find(|lock| lock.name == row.lock);
-        let _ = write!(
-            page,
-            "<tr class=\"{}\"><td>{}</td><td>{:.2}</td><td>{:.2}</td><td>{}</td><td>{}</td><td style=\"text-align:left\"><span class=\"bar\" style=\"width:{:.0}px\"></span></td></tr>",
-            if info.is_some_and(|info| info.kind == Kind::Stanchion) { "ours" } else { "" },
-            if row.lock == NO_LOCK { "(bare loop)" } else { &row.lock },
-            row.ns.min,
-            row.ns.median,
-            row.after_ns.as_ref().map(|ns| format!("{:.2}", ns.min)).unwrap_or_default(),
-            info.map(|info| info.bytes.to_string()).unwrap_or_default(),
-            300.0 * row.ns.min / most
-        );
+    if report.uncontended.is_empty() {
+        return;
     }
-    page.push_str("</table>\n");
+    page.push_str(
+        "<h2>Uncontended</h2><p class=\"sub\">acquire and release by one thread, the loop included; median of the rounds, and \
+         ratios with 95 % intervals; after: the same of a lock for which two threads contended before</p>",
+    );
+    let headings = costs(report).into_iter().flat_map(|(_, title)| [title, "/ best peer"].map(str::to_owned));
+    let mut table = Section::begin(page, "lock", headings.chain(["bytes".to_owned()]).collect());
+    for (lock, figures) in cost_rows(report) {
+        let info = report.info(lock);
+        let bytes = info.map_or("-".to_owned(), |info| info.bytes.to_string());
+        let figures = figures.into_iter().flat_map(|(figure, ratio)| [figure, ratio]).chain([bytes]);
+        table.row(called(lock), info.map(|info| info.kind), figures);
+    }
+    table.end();
 }
 
-fn section(page: &mut String, report: &Report, profile: &Profile) {
-    let description = describe(report, profile);
-    let (name, rest) = description.split_once(": ").unwrap_or((&description, ""));
+fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
+    let (name, rows) = (load.name(), Rows::of(report, load));
     let _ = writeln!(
         page,
         "<h2>{}</h2><p class=\"sub\">{}</p><div class=\"plots\">",
-        escape(name),
-        escape(rest).replace('\n', "; ")
+        escape(&name),
+        escape(&describe(report, load.profile)).replace('\n', "; ")
     );
-    let throughput = |scale| {
-        plot(report, profile, "throughput, million acquisitions/s", scale, &QUANTITIES[0], plain_tick)
-    };
-    page.push_str(&radios(name, &throughput(Scale::Linear), &throughput(Scale::Log)));
-    for (title, quantity, tick) in [
-        ("CPU seconds per million acquisitions", &QUANTITIES[3], plain_tick as fn(f64) -> String),
-        ("acquire latency, 99.9th percentile", &QUANTITIES[1], round_ns),
-        ("worst wait, the unfinished ones counted", &QUANTITIES[2], round_ns),
-    ] {
-        let _ = write!(
-            page,
-            "<div class=\"plot\">{}</div>",
-            plot(report, profile, title, Scale::Log, quantity, tick)
-        );
+    for quantity in rows.quantities() {
+        let Some(tick) = quantity.tick else { continue };
+        let draw = |scale| plot(report, load, grey, quantity, scale, tick);
+        if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
+            page.push_str(&radios(&name, &draw(Scale::Linear), &draw(Scale::Log)));
+        } else {
+            let _ = write!(page, "<div class=\"plot\">{}</div>", draw(Scale::Log));
+        }
     }
     page.push_str("</div>\n");
-    for (index, quantity) in QUANTITIES.iter().enumerate() {
+    if let Some(line) = rows.collapsed_line() {
+        let _ = write!(page, "<p class=\"sub\">{}</p>", escape(&line));
+    }
+    for (index, quantity) in rows.quantities().enumerate() {
         let open = if index == 0 { " open" } else { "" };
         let _ = write!(page, "<details{open}><summary>{}</summary>", escape(quantity.title));
-        table(page, report, profile, quantity);
+        let columns = Columns::of(report, load);
+        let headings = columns.counts.iter().map(|&count| heading(count, columns.cpus)).collect();
+        let mut table = Section::begin(page, columns.what, headings);
+        for lock in &rows.shown {
+            let figures = columns.counts.iter().map(|&column| figure(report, load, lock, column, quantity));
+            table.row(lock, report.kind(lock), figures);
+        }
+        table.end();
         page.push_str("</details>\n");
     }
 }
 
 /// One plot in two scales, of which the reader chooses.
-pub(crate) fn radios(name: &str, linear: &str, log: &str) -> String {
+fn radios(name: &str, linear: &str, log: &str) -> String {
     let group = format!("scale-{}", escape(name));
     format!(
         "<div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
@@ -171,59 +200,42 @@ pub(crate) fn radios(name: &str, linear: &str, log: &str) -> String {
 
 fn plot(
     report: &Report,
-    profile: &Profile,
-    title: &str,
-    scale: Scale,
+    load: Load,
+    grey: &[bool],
     quantity: &Quantity,
+    scale: Scale,
     tick: fn(f64) -> String,
 ) -> String {
-    let series: Vec<Series> = report
-        .locks
-        .iter()
-        .enumerate()
-        .map(|(index, lock)| {
-            let cells = || {
-                let threads = report.setting.threads.iter();
-                threads.filter_map(|&threads| report.cell(&lock.name, &profile.name, threads))
-            };
-            let point = |cell: &Cell| {
-                let value = (quantity.value)(cell).filter(|_| cell.state == State::Measured)?;
-                Some(Point { threads: cell.threads, value, text: (quantity.show)(cell, value), error: None })
-            };
-            Series {
-                name: &lock.name,
-                index,
-                ours: lock.kind == Kind::Stanchion,
-                points: cells().filter_map(point).collect(),
-                stalled_at: cells().find(|cell| cell.state == State::Stalled).map(|cell| cell.threads),
-            }
-        })
-        .collect();
-    let cpus = report.setting.cpus.len();
-    Plot { title, what: "threads", scale, threads: &report.setting.threads, cpus, series: &series, tick }
-        .render()
-}
-
-fn table(page: &mut String, report: &Report, profile: &Profile, quantity: &Quantity) {
-    let counts = &report.setting.threads;
-    let headings = counts.iter().map(|&threads| heading(threads, report.setting.cpus.len())).collect();
-    let mut table = Section::begin(page, "threads (per CPU)", headings);
-    for lock in &report.locks {
-        let figures = counts.iter().map(|&threads| {
-            let column: Vec<&Cell> = report.sound(&profile.name, threads).collect();
-            figure(report.cell(&lock.name, &profile.name, threads), &column, quantity)
-        });
-        table.row(lock, figures);
-    }
-    table.end();
+    let series = |(index, lock): (usize, &LockInfo)| {
+        let counts = report.setting.threads.iter();
+        let cells: Vec<&Cell> = counts.filter_map(|&column| report.at(&lock.name, load, column)).collect();
+        let point = |cell: &&Cell| {
+            let value = (quantity.value)(cell).filter(|_| cell.state == State::Measured)?;
+            let text = (quantity.show)(cell, value);
+            Some(Point { threads: load.column(cell.threads), value, text, error: None })
+        };
+        let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
+        Series {
+            name: report.locks[index].name.as_str(),
+            index,
+            ours: lock.kind == Kind::Stanchion,
+            grey: grey[index],
+            points: cells.iter().filter_map(point).collect(),
+            stalled_at: stalled.map(|cell| load.column(cell.threads)),
+        }
+    };
+    let series: Vec<Series> = report.locks.iter().enumerate().map(series).collect();
+    let title = quantity.title.split(" (").next().unwrap_or(quantity.title);
+    let (threads, cpus) = (&report.setting.threads, report.setting.cpus.len());
+    Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render()
 }
 
 /// A table with a row for each lock, under construction.
-pub(crate) struct Section<'a>(&'a mut String);
+struct Section<'a>(&'a mut String);
 
 impl<'a> Section<'a> {
     /// The table's head: what is counted, and the counts.
-    pub(crate) fn begin(page: &'a mut String, what: &str, headings: Vec<String>) -> Self {
+    fn begin(page: &'a mut String, what: &str, headings: Vec<String>) -> Self {
         let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{what}</th>");
         for heading in headings {
             let _ = write!(page, "<th>{heading}</th>");
@@ -233,9 +245,9 @@ impl<'a> Section<'a> {
     }
 
     /// The row of a lock, with its figures as tables for terminals have them.
-    pub(crate) fn row(&mut self, lock: &LockInfo, figures: impl Iterator<Item = String>) {
-        let class = if lock.kind == Kind::Stanchion { "ours" } else { "" };
-        let _ = write!(self.0, "<tr class=\"{class}\"><td>{}</td>", escape(&lock.name));
+    fn row(&mut self, lock: &str, kind: Option<Kind>, figures: impl Iterator<Item = String>) {
+        let class = if kind == Some(Kind::Stanchion) { "ours" } else { "" };
+        let _ = write!(self.0, "<tr class=\"{class}\"><td>{}</td>", escape(lock));
         for figure in figures {
             let class = match figure.as_str() {
                 "BROKEN" => "broken",
@@ -249,19 +261,14 @@ impl<'a> Section<'a> {
         self.0.push_str("</tr>");
     }
 
-    pub(crate) fn end(self) {
+    fn end(self) {
         self.0.push_str("</table></div>");
     }
 }
 
-/// A number at a tick.
-pub(crate) fn plain_tick(value: f64) -> String {
-    without_zeros(&three_figures(value)).to_owned()
-}
-
-/// Lock events of these cells, each with what its threads did.
-pub(crate) fn events<'a>(page: &mut String, cells: impl Iterator<Item = (&'a Cell, String)>) {
-    let mut cells = cells.filter(|(cell, _)| !cell.events.is_empty()).peekable();
+/// Lock events of all cells.
+fn events(page: &mut String, report: &Report) {
+    let mut cells = report.cells.iter().filter(|cell| !cell.events.is_empty()).peekable();
     if cells.peek().is_none() {
         return;
     }
@@ -269,7 +276,7 @@ pub(crate) fn events<'a>(page: &mut String, cells: impl Iterator<Item = (&'a Cel
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
          <details><summary>all cells</summary><div class=\"scroll\"><table><tr><th>lock</th><th>profile</th><th>threads</th><th>events</th></tr>",
     );
-    for (cell, load) in cells {
+    for cell in cells {
         let events: Vec<String> = cell
             .events
             .iter()
@@ -279,7 +286,7 @@ pub(crate) fn events<'a>(page: &mut String, cells: impl Iterator<Item = (&'a Cel
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td style=\"text-align:left\">{}</td></tr>",
             escape(&cell.lock),
-            escape(&load),
+            escape(&named(&cell.profile, cell.mix)),
             cell.threads,
             escape(&events.join(" · "))
         );
@@ -288,7 +295,7 @@ pub(crate) fn events<'a>(page: &mut String, cells: impl Iterator<Item = (&'a Cel
 }
 
 /// Where it all comes from.
-pub(crate) fn facts<C, U>(page: &mut String, report: &Report<C, U>) {
+fn facts(page: &mut String, report: &Report) {
     let setting = &report.setting;
     let calibration = &report.calibration;
     let mut rows = report.provenance.rows();
@@ -314,11 +321,12 @@ pub(crate) fn facts<C, U>(page: &mut String, report: &Report<C, U>) {
     page.push_str("</table>\n");
 }
 
-/// The locks, with what `more` says of each, and how they were measured.
-pub(crate) fn locks<C, U>(page: &mut String, report: &Report<C, U>, more: impl Fn(&LockInfo) -> String) {
+/// The locks, and how they were measured.
+fn locks(page: &mut String, report: &Report) {
     page.push_str("<h3>The locks</h3><table class=\"facts\">");
     for lock in &report.locks {
-        let (name, about, more) = (escape(&lock.name), escape(&lock.about), escape(&more(lock)));
+        let (name, about, more) = (escape(&lock.name), escape(&lock.about), lock.memory.description());
+        let more = if more.is_empty() { more } else { format!("; {more}") };
         let _ = write!(page, "<tr><td>{name}</td><td>{about}; {} bytes{more}</td></tr>", lock.bytes);
     }
     page.push_str(
@@ -332,52 +340,54 @@ pub(crate) fn locks<C, U>(page: &mut String, report: &Report<C, U>, more: impl F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::cell::Pass;
-    use crate::bench::plan;
-    use crate::bench::testing;
+    use crate::bench::testing::{full, full_rw, lock};
 
-    fn page() -> String {
-        let mut report = testing::report(&["a", "peer"]);
-        let groups = plan::groups(&report.setting, &report.locks, testing::calibration(), false);
-        for spec in groups.iter().flat_map(|group| &group.cells).filter(|spec| spec.pass == Pass::Latency) {
-            let rounds =
-                [(Pass::Throughput, testing::outcome(spec, 10)), (Pass::Latency, testing::outcome(spec, 10))];
-            report.cells.push(Cell::of(
-                &spec.lock,
-                &spec.profile.name,
-                spec.threads,
-                State::Measured,
-                &rounds,
-            ));
-        }
+    #[test]
+    fn it_needs_nothing_from_elsewhere_and_its_tags_are_balanced() {
+        let mut report = full();
         report.summary.push("a < b & c".into());
-        write(&report)
-    }
-
-    #[test]
-    fn it_needs_nothing_from_elsewhere() {
-        let page = page();
-        for outside in ["http://", "https://", "<script", "src=", "url(", "@import", "<link"] {
-            assert!(!page.contains(outside), "{outside}");
+        for page in [write(&report), write(&full_rw())] {
+            for outside in ["http://", "https://", "<script", "src=", "url(", "@import", "<link"] {
+                assert!(!page.contains(outside), "{outside}");
+            }
+            for tag in ["svg", "g", "table", "div", "details", "ul", "li", "label", "pre", "tr", "td"] {
+                let opened =
+                    page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+                assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+            }
         }
-        assert!(page.contains("a &lt; b &amp; c"));
     }
 
     #[test]
-    fn every_profile_has_its_plots_and_tables() {
-        let page = page();
+    fn the_page_begins_with_the_verdict_and_every_section_has_its_plots_and_tables() {
+        let mut report = full();
+        report.summary.push("a < b & c".into());
+        let page = write(&report);
+        let (before, after) = page.split_once("a &lt; b &amp; c").expect("the verdict");
+        assert!(!before.contains("<table") && after.contains("Where this comes from"));
         assert_eq!(page.matches("role=\"img\"").count(), 2 * 5, "four plots, one of them in two scales");
-        assert_eq!(page.matches("<details").count(), 2 * QUANTITIES.len());
-        assert!(page.contains("Where this comes from"));
+        assert_eq!(page.matches("<details").count(), 2 * 5);
+        let page = write(&full_rw());
+        assert_eq!(page.matches("role=\"img\"").count(), 4 * 9);
+        assert!(page.contains("short, 50 % reads") && page.contains("64 B a thread"));
     }
 
     #[test]
-    fn tags_are_balanced() {
-        let page = page();
-        for tag in ["svg", "g", "table", "div", "details", "ul", "tr", "td"] {
-            let opened =
-                page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-            assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    fn what_nobody_chose_is_grey_and_can_be_picked_and_names_are_eight_at_most() {
+        let mut report = full();
+        report
+            .locks
+            .extend((0..20).map(|index| LockInfo { chosen: index > 0, ..lock(&format!("l{index}")) }));
+        let grey = grey(&report);
+        assert_eq!(grey.iter().filter(|grey| !**grey).count(), NAMES);
+        assert!(!grey[0] && !grey[1] && grey[2] && !grey[3], "{grey:?}");
+        report.locks.truncate(3);
+        for mut cell in report.cells.clone().into_iter().filter(|cell| cell.lock == "a") {
+            cell.lock = "l0".into();
+            report.cells.push(cell);
         }
+        let page = write(&report);
+        assert!(page.contains("id=\"pick2\"") && !page.contains("id=\"pick0\""));
+        assert!(page.contains("#pick2:checked") && page.contains("class=\"series c2 ours grey\""));
     }
 }

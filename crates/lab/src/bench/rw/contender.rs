@@ -1,40 +1,5 @@
-//! What the benchmark asks of a reader-writer lock, and the row by which the registry knows it.
-use super::cell::RwSpec;
-use super::worker;
-use crate::bench::contender::{Entry, Kind};
-use serde::{Deserialize, Serialize};
-
-/// What a lock needs beside itself, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Memory {
-    /// On the heap, for each lock.
-    pub heap_per_lock: usize,
-    /// For each thread that waits (or reads, where readers are counted by thread), however many locks there
-    /// are.
-    pub per_thread: usize,
-    /// For each class of locks.
-    pub per_class: usize,
-    /// For each thread and class.
-    pub per_thread_and_class: usize,
-}
-
-impl Memory {
-    /// The lock is all there is.
-    pub(crate) const NONE: Self =
-        Self { heap_per_lock: 0, per_thread: 0, per_class: 0, per_thread_and_class: 0 };
-
-    /// In words, nothing left out that is not zero.
-    pub(crate) fn description(self) -> String {
-        let parts = [
-            (self.heap_per_lock, "on the heap"),
-            (self.per_thread, "a thread"),
-            (self.per_class, "a class"),
-            (self.per_thread_and_class, "a thread and class"),
-        ];
-        let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
-        parts.map(|(bytes, of)| format!("{bytes} B {of}")).collect::<Vec<_>>().join(", ")
-    }
-}
+//! What the benchmark asks of a reader-writer lock.
+use crate::bench::contender::{Kind, Memory};
 
 /// A reader-writer lock under test.
 pub(crate) trait RwContender: Send + Sync + 'static {
@@ -65,49 +30,4 @@ pub(crate) trait RwContender: Send + Sync + 'static {
 
     /// Runs `critical` while holding the lock alone.
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R;
-}
-
-/// A lock as the registry lists it.
-pub(crate) struct Row {
-    pub entry: Entry<RwSpec>,
-    pub memory: Memory,
-}
-
-impl Row {
-    /// The row of a lock without lock events.
-    pub(crate) const fn of<C: RwContender>() -> Self {
-        let entry = Entry {
-            name: C::NAME,
-            kind: C::KIND,
-            about: C::ABOUT,
-            variant: false,
-            bytes: C::BYTES,
-            run: worker::run::<C>,
-            run_counting: None,
-        };
-        Self { entry, memory: C::MEMORY }
-    }
-
-    /// The row of a lock `C` that has a counting form `Counting`.
-    pub(crate) const fn counted<C: RwContender, Counting: RwContender>() -> Self {
-        let row = Self::of::<C>();
-        Self { entry: Entry { run_counting: Some(worker::run::<Counting>), ..row.entry }, ..row }
-    }
-
-    /// The same as one that is there to be compared with another lock of ours only.
-    pub(crate) const fn variant(self) -> Self {
-        Self { entry: Entry { variant: true, ..self.entry }, ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_said_where_there_is_any() {
-        assert_eq!(Memory::NONE.description(), "");
-        let memory = Memory { per_thread: 128, per_class: 24, ..Memory::NONE };
-        assert_eq!(memory.description(), "128 B a thread, 24 B a class");
-    }
 }

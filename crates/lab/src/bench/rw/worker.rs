@@ -5,11 +5,11 @@
 //! The lock protects two counters. A writer raises the one before its work and the other after it; a reader
 //! looks at the one before its work and at the other after it. If a writer was in meanwhile the reader saw
 //! two different numbers; if two writers were, the counters miss some of their work at the end.
-use super::cell::{RwOutcome, RwSpec};
 use super::contender::RwContender;
-use crate::bench::cell::{CellOutcome, Ending, Pass, Waits};
+use crate::bench::cell::{CellOutcome, CellSpec, Ending, Pass, Sides, Waits};
 use crate::bench::clock;
-use crate::bench::window::{Course, MEASURING, STOPPED};
+use crate::bench::mix::Mix;
+use crate::bench::window::{Course, MEASURING, STOPPED, Used};
 use crate::bench::window::{alone, drain, gained, longest_wait, new_histogram, start_thread, waits};
 use crate::bench::work::{Random, Steps};
 use core::hint::black_box;
@@ -33,9 +33,9 @@ struct Slot {
     waiting_since: [AtomicU64; 2],
 }
 
-struct Shared<C> {
-    /// The lock alone on its lines: what is measured is the hand-over of the lock, not of its neighbours.
-    lock: CachePadded<C>,
+/// What the threads of a cell share beside the lock, which lies alone on its lines: what is measured is the
+/// hand-over of the lock, not of its neighbours.
+struct Shared {
     /// Protected by the lock. Loaded and stored separately and without ordering, which costs what plain
     /// counters cost, loses updates when exclusion fails, and is still defined behaviour then.
     pair: CachePadded<[AtomicU64; 2]>,
@@ -61,42 +61,67 @@ struct ThreadEnd {
     waits: Option<[Histogram<u64>; 2]>,
 }
 
-impl<C: RwContender> Shared<C> {
-    /// One read: when it was granted, in ticks, and whether it saw a write half done.
-    #[inline]
-    fn read<const TIMED: bool>(&self, steps: Steps, state: &mut u64) -> (u64, bool) {
-        self.lock.read(|| {
-            let granted = if TIMED { clock::ticks() } else { 0 };
-            let before = self.pair[0].load(Relaxed);
-            *state = steps.section(*state);
-            (granted, self.pair[1].load(Relaxed) != before)
-        })
-    }
+/// One read: when it was granted, in ticks, and whether it saw a write half done.
+#[inline]
+fn read<const TIMED: bool>(
+    lock: &impl RwContender,
+    pair: &[AtomicU64; 2],
+    steps: Steps,
+    state: &mut u64,
+) -> (u64, bool) {
+    lock.read(|| {
+        let granted = if TIMED { clock::ticks() } else { 0 };
+        let before = pair[0].load(Relaxed);
+        *state = steps.section(*state);
+        (granted, pair[1].load(Relaxed) != before)
+    })
+}
 
-    /// One write; returns when it was granted, in ticks.
-    #[inline]
-    fn write<const TIMED: bool>(&self, steps: Steps, state: &mut u64) -> u64 {
-        self.lock.write(|| {
-            let granted = if TIMED { clock::ticks() } else { 0 };
-            self.pair[0].store(self.pair[0].load(Relaxed) + 1, Relaxed);
-            *state = steps.section(*state);
-            self.pair[1].store(self.pair[1].load(Relaxed) + 1, Relaxed);
-            granted
-        })
-    }
+/// One write; returns when it was granted, in ticks.
+#[inline]
+fn write<const TIMED: bool>(
+    lock: &impl RwContender,
+    pair: &[AtomicU64; 2],
+    steps: Steps,
+    state: &mut u64,
+) -> u64 {
+    lock.write(|| {
+        let granted = if TIMED { clock::ticks() } else { 0 };
+        pair[0].store(pair[0].load(Relaxed) + 1, Relaxed);
+        *state = steps.section(*state);
+        pair[1].store(pair[1].load(Relaxed) + 1, Relaxed);
+        granted
+    })
+}
 
+/// What is compiled for each lock. All else is compiled once.
+trait Loops: Send + Sync {
+    /// See [`RwContender::settle`].
+    fn settle(&self);
     /// A thread of a throughput pass.
-    fn run_untimed(&self, mut part: Part) -> ThreadEnd {
-        let slot = &self.slots[part.index];
+    fn run_untimed(&self, shared: &Shared, part: Part) -> ThreadEnd;
+    /// A thread of a latency pass.
+    fn run_timed(&self, shared: &Shared, part: Part) -> ThreadEnd;
+    /// Reads, or else writes, of one thread with nothing in them.
+    fn alone(&self, time: Duration, reads: bool) -> (u64, Used);
+}
+
+impl<C: RwContender> Loops for CachePadded<C> {
+    fn settle(&self) {
+        C::settle(self);
+    }
+
+    fn run_untimed(&self, shared: &Shared, mut part: Part) -> ThreadEnd {
+        let slot = &shared.slots[part.index];
         let (mut end, mut state) = (ThreadEnd::default(), part.random.next());
-        self.course.meet();
-        while self.course.phase() != STOPPED {
+        shared.course.meet();
+        while shared.course.phase() != STOPPED {
             let side = part.draw();
             if side == READ {
-                let (_, torn) = self.read::<false>(part.steps, &mut state);
+                let (_, torn) = read::<false>(&**self, &shared.pair, part.steps, &mut state);
                 end.torn += u64::from(torn);
             } else {
-                self.write::<false>(part.steps, &mut state);
+                write::<false>(&**self, &shared.pair, part.steps, &mut state);
             }
             end.acquisitions[side] += 1;
             slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
@@ -106,27 +131,26 @@ impl<C: RwContender> Shared<C> {
         end
     }
 
-    /// A thread of a latency pass.
-    fn run_timed(&self, mut part: Part) -> ThreadEnd {
-        let slot = &self.slots[part.index];
+    fn run_timed(&self, shared: &Shared, mut part: Part) -> ThreadEnd {
+        let slot = &shared.slots[part.index];
         let (mut end, mut state) = (ThreadEnd::default(), part.random.next());
         let mut waits = [new_histogram(), new_histogram()];
-        self.course.meet();
+        shared.course.meet();
         loop {
             let side = part.draw();
             let asked = clock::ticks();
             slot.waiting_since[side].store(asked, Relaxed);
             let granted = if side == READ {
-                let (granted, torn) = self.read::<true>(part.steps, &mut state);
+                let (granted, torn) = read::<true>(&**self, &shared.pair, part.steps, &mut state);
                 end.torn += u64::from(torn);
                 granted
             } else {
-                self.write::<true>(part.steps, &mut state)
+                write::<true>(&**self, &shared.pair, part.steps, &mut state)
             };
             slot.waiting_since[side].store(0, Relaxed);
             end.acquisitions[side] += 1;
             slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
-            match self.course.phase() {
+            match shared.course.phase() {
                 // This wait was under way at the stop, where it was seen and counted.
                 STOPPED => break,
                 MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
@@ -138,6 +162,16 @@ impl<C: RwContender> Shared<C> {
         ThreadEnd { waits: Some(waits), ..end }
     }
 
+    fn alone(&self, time: Duration, reads: bool) -> (u64, Used) {
+        if reads {
+            alone(time, || self.read(|| black_box(())))
+        } else {
+            alone(time, || self.write(|| black_box(())))
+        }
+    }
+}
+
+impl Shared {
     /// What each thread has done so far, by side.
     fn counts(&self) -> [Vec<u64>; 2] {
         [READ, WRITE]
@@ -147,14 +181,6 @@ impl<C: RwContender> Shared<C> {
     /// The longest wait of a side that is in progress, in ticks.
     fn longest_wait(&self, side: usize) -> u64 {
         longest_wait(self.slots.iter().map(|slot| &slot.waiting_since[side]))
-    }
-
-    fn start(shared: &Arc<Self>, spec: &RwSpec, part: Part, tell: impl FnOnce(ThreadEnd) + Send + 'static) {
-        let shared = Arc::clone(shared);
-        let timed = spec.cell.pass == Pass::Latency;
-        start_thread(part.index, spec.cell.threads, move || {
-            tell(if timed { shared.run_timed(part) } else { shared.run_untimed(part) });
-        });
     }
 }
 
@@ -185,17 +211,22 @@ impl ThreadEnd {
 
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
-pub(crate) fn run<C: RwContender>(spec: &RwSpec) -> RwOutcome {
-    let cell = &spec.cell;
+pub(crate) fn run<C: RwContender>(cell: &CellSpec) -> CellOutcome {
+    run_with(cell, Arc::new(CachePadded::new(C::new())), C::events)
+}
+
+fn run_with(cell: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
+    let mix = cell.mix.unwrap_or(Mix::WRITES);
     let shared = Arc::new(Shared {
-        lock: CachePadded::new(C::new()),
         pair: CachePadded::default(),
         slots: (0..cell.threads).map(|_| CachePadded::default()).collect(),
         course: Course::new(cell.threads),
     });
-    shared.lock.settle();
+    lock.settle();
+    let time = Duration::from_millis(cell.time_ms);
     if cell.pass == Pass::Uncontended {
-        return uncontended(&*shared.lock, spec);
+        let (count, used) = lock.alone(time, mix.sides().0);
+        return used.into(CellOutcome { acquisitions: vec![count], ..CellOutcome::nothing() });
     }
 
     let (sender, ends) = channel();
@@ -204,15 +235,19 @@ pub(crate) fn run<C: RwContender>(spec: &RwSpec) -> RwOutcome {
             index,
             steps: cell.calibration.steps(&cell.profile),
             random: Random::new(cell.seed, index as u64),
-            reads_below: spec.mix.reads_below(index, cell.threads),
+            reads_below: mix.reads_below(index, cell.threads),
         };
-        let sender = sender.clone();
-        // The receiver is gone only when the cell has been given up.
-        Shared::start(&shared, spec, part, move |end| drop(sender.send(end)));
+        let (lock, shared, sender) = (Arc::clone(&lock), Arc::clone(&shared), sender.clone());
+        let timed = cell.pass == Pass::Latency;
+        start_thread(index, cell.threads, move || {
+            let end = if timed { lock.run_timed(&shared, part) } else { lock.run_untimed(&shared, part) };
+            // The receiver is gone only when the cell has been given up.
+            let _ = sender.send(end);
+        });
     }
     drop(sender);
 
-    let window = shared.course.run(Duration::from_millis(cell.time_ms), || shared.counts());
+    let window = shared.course.run(time, || shared.counts());
     let unfinished = [READ, WRITE].map(|side| shared.longest_wait(side));
     let mut all = ThreadEnd::default();
     let finished = drain(&ends, cell.threads, cell.drain_ms, |end| all.add(end));
@@ -228,18 +263,18 @@ pub(crate) fn run<C: RwContender>(spec: &RwSpec) -> RwOutcome {
         (cell.pass == Pass::Latency)
             .then(|| waits(recorded.unwrap_or(&empty), unfinished[side], &cell.calibration))
     });
-    RwOutcome {
-        cell: window.used.into(CellOutcome {
-            ending: ending(&all, finished < cell.threads, finished, pair),
-            acquisitions: reads.iter().zip(&writes).map(|(reads, writes)| reads + writes).collect(),
-            waits: together(&side_waits),
-            events: C::events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
-            ..CellOutcome::nothing()
+    window.used.into(CellOutcome {
+        ending: ending(&all, finished < cell.threads, finished, pair),
+        acquisitions: reads.iter().zip(&writes).map(|(reads, writes)| reads + writes).collect(),
+        waits: together(&side_waits),
+        events: events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+        sides: Some(Sides {
+            writes,
+            read_waits: side_waits[READ].take(),
+            write_waits: side_waits[WRITE].take(),
         }),
-        writes,
-        read_waits: side_waits[READ].take(),
-        write_waits: side_waits[WRITE].take(),
-    }
+        ..CellOutcome::nothing()
+    })
 }
 
 /// What the threads that finished and the counters say together. What a reader saw counts even if others
@@ -266,23 +301,6 @@ fn together(sides: &[Option<Waits>; 2]) -> Option<Waits> {
         worst_ns: reads.worst_ns.max(writes.worst_ns),
         unfinished_ns: reads.unfinished_ns.max(writes.unfinished_ns),
     })
-}
-
-/// Lock and unlock of one side, and nothing else: writing if the mix has no reads.
-fn uncontended<C: RwContender>(lock: &C, spec: &RwSpec) -> RwOutcome {
-    let time = Duration::from_millis(spec.cell.time_ms);
-    let (reads, _) = spec.mix.sides();
-    let (count, used) = if reads {
-        alone(time, || lock.read(|| black_box(())))
-    } else {
-        alone(time, || lock.write(|| black_box(())))
-    };
-    RwOutcome {
-        cell: used.into(CellOutcome { acquisitions: vec![count], ..CellOutcome::nothing() }),
-        writes: vec![if reads { 0 } else { count }],
-        read_waits: None,
-        write_waits: None,
-    }
 }
 
 #[cfg(test)]

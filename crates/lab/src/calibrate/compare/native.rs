@@ -183,8 +183,8 @@ pub(super) fn check(args: &Args, locks: &str, profiles: &str) -> Result<(), Stri
         crate::bench::cpus(list)?;
     }
     crate::bench::check(&crate::bench::Args {
-        lock: locks.to_owned(),
-        peers: "none".to_owned(),
+        lock: Some(locks.to_owned()),
+        peers: Some("none".to_owned()),
         profile: vec![profiles.to_owned()],
         threads: args.threads.clone(),
         time: args.time.clone(),

@@ -75,7 +75,7 @@ fn head(page: &mut String, report: &Report) {
         let _ = write!(
             page,
             "<li><svg viewBox=\"0 0 34 12\"><g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</li>",
-            classes(index, false),
+            classes(index, false, false),
             marker(index, 17.0, 6.0),
             escape(lock)
         );
@@ -197,7 +197,7 @@ fn plot(
                 Some(Point { threads: vcpus, value, text, error })
             };
             let points = scene.vcpus.iter().filter_map(point).collect();
-            Series { name: lock, index, ours: false, points, stalled_at: None }
+            Series { name: lock, index, ours: false, grey: false, points, stalled_at: None }
         })
         .collect();
     Plot { title, what: "vCPUs", scale, threads: &scene.vcpus, cpus: scene.cpus, series: &series, tick }

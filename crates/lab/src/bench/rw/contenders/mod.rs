@@ -28,37 +28,24 @@ mod spin_crate;
 mod std_rwlock;
 mod usync;
 
-use super::cell::RwSpec;
-use super::contender::Row;
 use crate::bench::contender::Entry;
 
-static OTHERS: &[Row] = &[
-    Row::of::<std_rwlock::Std>(),
-    Row::of::<parking_lot::ParkingLot>(),
+static OTHERS: &[Entry] = &[
+    Entry::rw::<std_rwlock::Std>(),
+    Entry::rw::<parking_lot::ParkingLot>(),
     #[cfg(target_env = "gnu")]
-    Row::of::<pthread::PreferReaders>(),
+    Entry::rw::<pthread::PreferReaders>(),
     #[cfg(target_env = "gnu")]
-    Row::of::<pthread::PreferWriters>(),
-    Row::of::<sharded::Sharded>(),
-    Row::of::<spin_crate::Spin>(),
-    Row::of::<usync::Usync>(),
-    Row::of::<busted_none::BustedNone>(),
+    Entry::rw::<pthread::PreferWriters>(),
+    Entry::rw::<sharded::Sharded>(),
+    Entry::rw::<spin_crate::Spin>(),
+    Entry::rw::<usync::Usync>(),
+    Entry::rw::<busted_none::BustedNone>(),
 ];
 
-/// The registry, in the order of tables and legends: ours first, then what people use today.
-pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
+/// The registry, in the order of legends: ours first, then what people use today.
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     ours::ALL.iter().chain(OTHERS)
-}
-
-/// The registry as other benchmarks have it.
-pub(crate) fn entries() -> Vec<&'static Entry<RwSpec>> {
-    all().map(|row| &row.entry).collect()
-}
-
-/// The lock of that name, whatever the name sets for it.
-pub(crate) fn by_name(name: &str) -> Option<&'static Row> {
-    let (name, _) = stanchion_core::tuned(name);
-    all().find(|row| row.entry.name == name)
 }
 
 #[cfg(test)]
@@ -68,8 +55,8 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_described() {
-        for entry in entries() {
-            assert_eq!(all().filter(|other| other.entry.name == entry.name).count(), 1, "{}", entry.name);
+        for entry in all() {
+            assert_eq!(all().filter(|other| other.name == entry.name).count(), 1, "{}", entry.name);
             assert!(!entry.about.is_empty() && entry.about.len() <= 70, "{}", entry.name);
         }
     }
@@ -77,8 +64,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_there() {
         let of = |kind, variant| {
-            let entries =
-                entries().into_iter().filter(move |entry| entry.kind == kind && entry.variant == variant);
+            let entries = all().filter(move |entry| entry.kind == kind && entry.variant == variant);
             entries.map(|entry| entry.name).collect::<Vec<_>>()
         };
         assert_eq!(of(Kind::Stanchion, false), ["qrw", "percpu-rw", "rw-simple"]);

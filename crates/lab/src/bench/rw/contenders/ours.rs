@@ -1,7 +1,7 @@
 //! Stanchion's own reader-writer locks, as the catalogue has them, each with a form that counts lock events;
 //! and `percpu-rw-fenced`.
-use crate::bench::contender::Kind;
-use crate::bench::rw::contender::{Memory, Row, RwContender};
+use crate::bench::contender::{Entry, Kind, Memory};
+use crate::bench::rw::contender::RwContender;
 use core::marker::PhantomData;
 use lock_api::{RawRwLock, RwLock};
 use stanchion::lock;
@@ -79,12 +79,11 @@ macro_rules! rows {
         )*
 
         /// The rows, in the order of tables.
-        pub(super) static ALL: &[Row] = &[
-            $({
-                let row = Row::counted::<Ours<$alias, lock::$alias>, Ours<$alias, lock::$alias<Counted>>>();
-                if $alias::FACTS.is_variant() { row.variant() } else { row }
-            },)*
-            Row::counted::<Ours<Fenced, lock::PerCpuRwLock>, Ours<Fenced, lock::PerCpuRwLock<Counted>>>().variant(),
+        pub(super) static ALL: &[Entry] = &[
+            $(Entry::rw_counted::<Ours<$alias, lock::$alias>, Ours<$alias, lock::$alias<Counted>>>()
+                .variant($alias::FACTS.is_variant()),)*
+            Entry::rw_counted::<Ours<Fenced, lock::PerCpuRwLock>, Ours<Fenced, lock::PerCpuRwLock<Counted>>>()
+                .variant(true),
         ];
     };
 }

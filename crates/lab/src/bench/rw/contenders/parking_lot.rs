@@ -1,6 +1,6 @@
 //! `parking_lot::RwLock`: one word, waiters in a global table by address; eventually fair.
-use crate::bench::contender::Kind;
-use crate::bench::rw::contender::{Memory, RwContender};
+use crate::bench::contender::{Kind, Memory};
+use crate::bench::rw::contender::RwContender;
 
 pub(crate) struct ParkingLot(::parking_lot::RwLock<()>);
 

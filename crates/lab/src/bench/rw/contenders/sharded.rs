@@ -1,6 +1,6 @@
 //! `crossbeam_utils::sync::ShardedLock`: eight locks; a reader takes its own, a writer takes all.
-use crate::bench::contender::Kind;
-use crate::bench::rw::contender::{Memory, RwContender};
+use crate::bench::contender::{Kind, Memory};
+use crate::bench::rw::contender::RwContender;
 use crossbeam_utils::sync::ShardedLock;
 use std::sync::PoisonError;
 

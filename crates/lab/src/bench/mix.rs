@@ -1,4 +1,5 @@
 //! Who reads and who writes: shares that every thread draws from, or threads that do only one of both.
+use super::cell::Profile;
 use crate::threads;
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +13,59 @@ pub(crate) enum Mix {
     Dedicated { writers: usize },
 }
 
+/// What the threads of a section of the report do, however many they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Load<'a> {
+    pub profile: &'a Profile,
+    /// None if the locks are mutexes.
+    pub mix: Option<Mix>,
+}
+
+impl Load<'_> {
+    /// How many threads a cell has in the column of this count.
+    pub(crate) fn threads(self, column: usize) -> usize {
+        self.mix.map_or(column, |mix| mix.threads(column))
+    }
+
+    /// The column of a cell with so many threads.
+    pub(crate) fn column(self, threads: usize) -> usize {
+        self.mix.map_or(threads, |mix| mix.column(threads))
+    }
+
+    /// What the columns count.
+    pub(crate) fn counted(self) -> &'static str {
+        self.mix.map_or("threads", Mix::counted)
+    }
+
+    /// In words.
+    pub(crate) fn name(self) -> String {
+        named(&self.profile.name, self.mix)
+    }
+
+    /// So many threads do this, in words.
+    pub(crate) fn with(self, threads: usize) -> String {
+        let column = self.column(threads);
+        let counted = if column == 1 { self.counted().trim_end_matches('s') } else { self.counted() };
+        format!("{}, {column} {counted}", self.name())
+    }
+}
+
+/// A profile and a mix in words.
+pub(crate) fn named(profile: &str, mix: Option<Mix>) -> String {
+    mix.map_or_else(|| profile.to_owned(), |mix| format!("{profile}, {}", mix.name()))
+}
+
 /// More shares than this are a typing error.
 const MOST_SHARES: usize = 100;
 /// What a draw is compared with: this is certainty.
 const ALWAYS: u64 = 1 << 32;
 
 impl Mix {
+    /// Nothing but reads.
+    pub(crate) const READS: Self = Self::Drawn { reads_percent: 100.0 };
+    /// Nothing but writes.
+    pub(crate) const WRITES: Self = Self::Drawn { reads_percent: 0.0 };
+
     /// How many threads a cell has in the column of this count, which is one of threads or of readers.
     pub(crate) fn threads(self, column: usize) -> usize {
         match self {
