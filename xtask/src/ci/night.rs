@@ -26,14 +26,14 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "bench-smoke",
         shows: "the benchmark runs and writes its reports",
-        steps: &[bench_smoke!["--out", "target/bench-smoke"]],
+        steps: &[bench_smoke!["--lock", "all", "--out", "target/bench-smoke"]],
         ..LONG
     },
     Job {
         name: "bench-rw-smoke",
         shows: "the benchmark of reader-writer locks runs and writes its reports",
         steps: &[
-            bench_smoke!["rw", "--reads", "90", "--out", "target/bench-rw-smoke"],
+            bench_smoke!["rw", "--lock", "all", "--reads", "90", "--out", "target/bench-rw-smoke"],
             bench_smoke![
                 "rw",
                 "--lock",

@@ -91,6 +91,9 @@ pub(crate) struct Ratio {
     pub interval: Option<(f64, f64)>,
 }
 
+/// The end of an interval above this is as good as none.
+const MOST_TOLD: f64 = 100.0;
+
 impl Ratio {
     /// Of the rounds of one lock and of another, for each load: a round visits both soon after each other.
     /// The mean over loads is geometric. The interval is that over rounds, by Student's distribution of the
@@ -122,7 +125,12 @@ impl fmt::Display for Ratio {
         // Enough digits for what is small.
         let digits = if self.ratio < 0.1 { 3 } else { 2 };
         write!(f, "{:.digits$}", self.ratio)?;
-        self.interval.map_or(Ok(()), |(low, high)| write!(f, " ({low:.digits$}–{high:.digits$})"))
+        match self.interval {
+            // Two rounds that differ know nothing.
+            Some((low, high)) if high >= MOST_TOLD => write!(f, " ({low:.digits$}–over {MOST_TOLD})"),
+            Some((low, high)) => write!(f, " ({low:.digits$}–{high:.digits$})"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -160,7 +168,7 @@ mod tests {
         assert!((ratio.ratio - 2.0).abs() < 1e-9 && ratio.is_clear(), "{ratio:?}");
         assert_eq!(ratio.told().as_deref(), Some("2.00 (2.00–2.00)"));
         let unclear = Ratio::of(&[(&[1.0, 2.0], &[1.0, 1.0])]).expect("rounds");
-        assert!(!unclear.is_clear() && unclear.interval.is_some());
+        assert!(!unclear.is_clear() && unclear.to_string().ends_with("–over 100)"), "{unclear}");
         let single = Ratio::of(&[(&[3.0], &[1.0])]).expect("a round");
         assert!(single.told().is_none() && !single.is_clear());
         assert_eq!(Ratio::of(&[(&[1.0], &[0.0])]), None);

@@ -421,7 +421,7 @@ pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) ->
 }
 
 /// What the figures of [`COSTS`] are called in a table.
-const COST_TITLES: [&str; 4] = ["ns", "after, ns", "read, ns", "write, ns"];
+const COST_TITLES: [&str; 4] = ["ns", "after ns", "read ns", "write ns"];
 
 /// The costs that were measured, by name and title.
 pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {

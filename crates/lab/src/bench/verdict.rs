@@ -269,7 +269,7 @@ fn alone(report: &Report, lock: &LockInfo) -> Option<String> {
         };
         let beside = peers.filter_map(|peer| ratio(&peer)).take(if name == "ns" { 2 } else { 1 });
         let beside: Vec<String> = beside.collect();
-        let what = title.trim_end_matches("ns").trim_end_matches(", ");
+        let what = title.trim_end_matches("ns").trim_end();
         let what = if what.is_empty() { String::new() } else { format!("{what} ") };
         let beside = if beside.is_empty() { String::new() } else { format!(": {}", beside.join(", ")) };
         Some(format!("{what}{:.1} ns{beside}", own.median))
