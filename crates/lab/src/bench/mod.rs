@@ -13,6 +13,7 @@ pub(crate) mod clock;
 mod config;
 mod contender;
 mod contenders;
+mod costs;
 mod engine;
 mod executor;
 mod export;

@@ -1,8 +1,8 @@
 //! The result as tables for a terminal of a hundred columns: a section for each profile and mix.
 use super::cell::Profile;
 use super::contender::Kind;
+use super::costs::uncontended;
 use super::mix::Load;
-use super::plan::{COSTS, NO_LOCK};
 use super::report::{Cell, Latency, Report, Side, State};
 use super::stats::{Ratio, Summary};
 use super::units::{format_ns, round_ns, three_figures, without_zeros};
@@ -48,10 +48,12 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
     ),
     wait("latency", "acquire latency p99.9", |cell| p999(alone(cell)?)),
     wait("wait", "worst wait, the unfinished ones counted", |cell| worst(alone(cell)?)),
-    wait("latency", "read latency p99.9", |cell| p999(of(&cell.reads)?)),
-    wait("wait", "longest wait to read, the unfinished ones counted", |cell| worst(of(&cell.reads)?)),
-    wait("latency", "write latency p99.9", |cell| p999(of(&cell.writes)?)),
-    wait("wait", "longest wait to write, the unfinished ones counted", |cell| worst(of(&cell.writes)?)),
+    wait("latency", "read latency p99.9", |cell| p999(of(cell.reads.as_ref())?)),
+    wait("wait", "longest wait to read, the unfinished ones counted", |cell| worst(of(cell.reads.as_ref())?)),
+    wait("latency", "write latency p99.9", |cell| p999(of(cell.writes.as_ref())?)),
+    wait("wait", "longest wait to write, the unfinished ones counted", |cell| {
+        worst(of(cell.writes.as_ref())?)
+    }),
     Quantity {
         key: "cpu",
         title: "CPU seconds per million acquisitions",
@@ -108,8 +110,8 @@ fn alone(cell: &Cell) -> Option<&Latency> {
     cell.latency.as_ref().filter(|_| cell.mix.is_none())
 }
 
-fn of(side: &Option<Side>) -> Option<&Latency> {
-    side.as_ref()?.latency.as_ref()
+fn of(side: Option<&Side>) -> Option<&Latency> {
+    side?.latency.as_ref()
 }
 
 fn p999(waits: &Latency) -> Option<f64> {
@@ -420,168 +422,6 @@ pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) ->
     text
 }
 
-/// What the figures of [`COSTS`] are called in a table.
-const COST_TITLES: [&str; 4] = ["ns", "after ns", "read ns", "write ns"];
-
-/// The costs that were measured, by name and title.
-pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {
-    let measured = |name: &str| report.uncontended.iter().any(|row| row.costs.contains_key(name));
-    let costs = COSTS.iter().map(|(name, ..)| *name).zip(COST_TITLES);
-    costs.filter(|(name, _)| measured(name)).collect()
-}
-
-/// The rows of uncontended costs, the cheapest first and the bare loop last: the lock as it is called, and
-/// for each of [`costs`] the figure and its ratio to the best peer.
-pub(crate) fn cost_rows(report: &Report) -> Vec<(&str, Vec<(String, String)>)> {
-    let costs = costs(report);
-    let median = |lock: &str, name: &str| report.cost(lock, name).map_or(f64::INFINITY, |cost| cost.median);
-    let peers = || report.locks.iter().filter(|lock| lock.kind == Kind::Peer).map(|lock| lock.name.as_str());
-    let best = |name: &str| peers().min_by(|a, b| median(a, name).total_cmp(&median(b, name)));
-    let mut locks: Vec<&str> = report.uncontended.iter().map(|row| row.lock.as_str()).collect();
-    let rank = |lock: &str| (lock == NO_LOCK, costs.first().map_or(0.0, |(name, _)| median(lock, name)));
-    locks.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
-    let cell = |lock: &str, name: &str| {
-        let own = report.cost(lock, name);
-        let peer = best(name).and_then(|peer| report.cost(peer, name));
-        let ratio = own.zip(peer).and_then(|(own, peer)| Ratio::of(&[(&own.rounds, &peer.rounds)]));
-        let ratio = ratio.as_ref().and_then(Ratio::told);
-        let figure = own.map_or("-".to_owned(), |own| format!("{:.2}", own.median));
-        (figure, ratio.unwrap_or_else(|| "-".to_owned()))
-    };
-    let row = |lock: &&str| costs.iter().map(|(name, _)| cell(lock, name)).collect();
-    locks.iter().map(|lock| (*lock, row(lock))).collect()
-}
-
-/// A lock of the uncontended costs, as people read it.
-pub(crate) fn called(lock: &str) -> &str {
-    if lock == NO_LOCK { "(bare loop)" } else { lock }
-}
-
-fn uncontended(report: &Report) -> String {
-    if report.uncontended.is_empty() {
-        return String::new();
-    }
-    let mut table = plain_table();
-    let titles = costs(report).into_iter().flat_map(|(_, title)| [title, "/ best peer"]);
-    table.set_header(["lock"].into_iter().chain(titles).chain(["bytes"]));
-    for (lock, figures) in cost_rows(report) {
-        let info = report.info(lock);
-        let bytes = info.map_or("- ".to_owned(), |info| {
-            format!("{}{}", info.bytes, if info.memory.description().is_empty() { " " } else { "+" })
-        });
-        let figures = figures.into_iter().flat_map(|(figure, ratio)| [figure, ratio]);
-        table.add_row([called(lock).to_owned()].into_iter().chain(figures).chain([bytes]));
-    }
-    align_right(&mut table);
-    let mut text =
-        "uncontended acquire + release by one thread, loop included (median of the rounds; ratios \
-         with 95 %\nintervals); after: the same of a lock for which two threads contended before\n"
-            .to_owned();
-    let _ = writeln!(text, "{}", trimmed(&table));
-    for lock in report.locks.iter().filter(|lock| !lock.memory.description().is_empty()) {
-        let _ = writeln!(text, "+ {}: {}", lock.name, lock.memory.description());
-    }
-    text
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::mix::Mix;
-    use crate::bench::testing::{full, full_rw};
-
-    fn section<'a>(text: &'a str, name: &str) -> &'a str {
-        text.split(&format!("== {name} ==")).nth(1).expect("a section")
-    }
-
-    #[test]
-    fn the_best_is_marked_and_stands_first() {
-        let text = render(&full(), false);
-        let rows: Vec<&str> = section(&text, "short").lines().filter(|line| line.starts_with(' ')).collect();
-        assert!(rows[1].starts_with(" a ") && rows[2].starts_with(" peer "), "{rows:?}");
-        assert!(rows[1].contains("2.00 ±0%*") && rows[1].contains("8.00 ±0%*"), "{rows:?}");
-        let unbold = render(&full(), true).replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
-        assert_eq!(unbold, text, "bold changes no width");
-        assert!(!text.contains('\u{1b}') && render(&full(), true).contains("\u{1b}[1m2.00 ±0%*\u{1b}[0m"));
-    }
-
-    #[test]
-    fn rows_are_sorted_by_what_was_asked_for() {
-        let mut report = full();
-        let first = |report: &Report| Rows::of(report, report.loads()[0]).shown[0].to_owned();
-        assert_eq!(first(&report), "a");
-        for cell in report.cells.iter_mut().filter(|cell| cell.lock == "a") {
-            cell.cpu_s_per_million = Some(9.0);
-        }
-        report.setting.sort = "cpu".into();
-        assert_eq!(first(&report), "peer");
-    }
-
-    #[test]
-    fn locks_that_collapsed_are_one_line_and_have_no_row() {
-        let mut report = full();
-        report.locks.push(crate::bench::testing::lock("b"));
-        for (index, cell) in report.cells.clone().into_iter().filter(|cell| cell.lock == "a").enumerate() {
-            let slow = index == 1;
-            let mut cell = Cell { lock: "b".into(), ..cell };
-            let throughput = cell.throughput.as_mut().expect("measured");
-            throughput.median *= if slow { 0.09 } else { 1.0 };
-            report.cells.push(cell);
-        }
-        report.cells.iter_mut().find(|cell| cell.lock == "a" && cell.threads == 4).expect("a cell").state =
-            State::Stalled;
-        let text = render(&report, false);
-        let empty = section(&text, "empty");
-        assert!(
-            empty.contains(
-                "collapsed below a tenth of the best: a from 4 threads (stalled), b from 2 threads ("
-            ),
-            "{empty}"
-        );
-        let rows = |text: &str| text.lines().filter(|line| line.starts_with(" b ")).count();
-        assert_eq!(rows(empty.split("== short ==").next().expect("a section")), 0, "{empty}");
-        assert!(rows(section(&text, "short")) > 0, "another profile is another story");
-    }
-
-    #[test]
-    fn ours_are_set_in_relation_to_the_best_peer_with_an_interval() {
-        let mut report = full();
-        let text = render(&report, false);
-        let table = text.split("relative to the best peer").nth(1).expect("a table of ratios");
-        let row = table.lines().find(|line| line.starts_with(" a ")).expect("a row");
-        assert_eq!(row.matches("2.00 (2.00–2.00)").count(), 3, "{row}");
-        for throughput in report.cells.iter_mut().filter_map(|cell| cell.throughput.as_mut()) {
-            throughput.rounds.truncate(1);
-        }
-        assert!(!render(&report, false).contains("relative"), "one round has no interval");
-    }
-
-    #[test]
-    fn a_hundred_columns_are_enough_however_many_thread_counts_there_are() {
-        let mut report = full();
-        report.locks[0].name = "pv-qspin-longest".into();
-        report.setting.threads = (0..13).map(|power| 1 << power).collect();
-        let text = render(&report, false) + &render(&full_rw(), false);
-        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        assert!(longest <= 100, "{text}");
-        let line = wrapped(&"word ".repeat(60));
-        assert!(line.lines().all(|line| line.len() <= 100) && line.matches("word").count() == 60);
-    }
-
-    #[test]
-    fn sections_of_readers_and_writers_tell_of_both_sides() {
-        let mut report = full_rw();
-        let text = render(&report, false);
-        let half = section(&text, "short, 50 % reads");
-        for quantity in QUANTITIES.iter().filter(|quantity| !quantity.title.contains("acquire latency")) {
-            assert!(quantity.title.starts_with("worst") || half.contains(quantity.title), "{half}");
-        }
-        assert!(text.contains("== empty, 99 % reads ==") && text.contains("+ a: 64 B a thread"));
-        for cell in &mut report.cells {
-            cell.writes = None;
-        }
-        assert!(!render(&report, false).contains("writes, million/s"));
-        report.setting.mixes = vec![Mix::Dedicated { writers: 1 }];
-        assert!(report.loads().is_empty(), "no cell has that mix");
-    }
-}
+#[path = "table_tests.rs"]
+mod tests;

@@ -171,10 +171,10 @@ fn contend(lock: &dyn Loops) {
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
 pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
-    run_with(spec, Arc::new(CachePadded::new(C::new())), C::events)
+    run_with(spec, &(Arc::new(CachePadded::new(C::new())) as Arc<dyn Loops>), C::events)
 }
 
-fn run_with(spec: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
+fn run_with(spec: &CellSpec, lock: &Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
     let shared = Arc::new(Shared {
         counter: CachePadded::default(),
         slots: (0..spec.threads).map(|_| CachePadded::default()).collect(),
@@ -184,7 +184,7 @@ fn run_with(spec: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static
     let time = Duration::from_millis(spec.time_ms);
     if matches!(spec.pass, Pass::Uncontended | Pass::AfterContention) {
         if spec.pass == Pass::AfterContention {
-            contend(&*lock);
+            contend(&**lock);
             // As the executor does for the other pass; not before, or no two threads would run at the same
             // time.
             let _ = pin_to_one_cpu();
@@ -195,7 +195,7 @@ fn run_with(spec: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static
 
     let (sender, ends) = channel();
     for index in 0..spec.threads {
-        let (lock, shared, sender) = (Arc::clone(&lock), Arc::clone(&shared), sender.clone());
+        let (lock, shared, sender) = (Arc::clone(lock), Arc::clone(&shared), sender.clone());
         let steps = spec.calibration.steps(&spec.profile);
         let random = Random::new(spec.seed, index as u64);
         let timed = spec.pass == Pass::Latency;

@@ -79,7 +79,10 @@ const RATES: &[SideColumn] = &[
     ("min_over_max", |side| or_empty(side.fairness.map(|fairness| fairness.min_over_max))),
 ];
 
-const WAITS: &[(&str, fn(&Latency) -> u64)] = &[
+/// A figure of the waits, behind the side that has them.
+type WaitColumn = (&'static str, fn(&Latency) -> u64);
+
+const WAITS: &[WaitColumn] = &[
     ("wait_samples", |waits| waits.samples),
     ("wait_p50_ns", |waits| waits.p50_ns),
     ("wait_p99_ns", |waits| waits.p99_ns),

@@ -2,9 +2,10 @@
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
 use crate::bench::contender::Kind;
+use crate::bench::costs::{called, cost_rows, costs};
 use crate::bench::mix::{Load, named};
 use crate::bench::report::{Cell, LockInfo, Report, State};
-use crate::bench::table::{Columns, QUANTITIES, Quantity, Rows, called, cost_rows, costs, describe, figure};
+use crate::bench::table::{Columns, QUANTITIES, Quantity, Rows, describe, figure};
 use crate::bench::units::three_figures;
 use crate::export::STYLE;
 use crate::export::grid::heading;

@@ -212,10 +212,10 @@ impl ThreadEnd {
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
 pub(crate) fn run<C: RwContender>(cell: &CellSpec) -> CellOutcome {
-    run_with(cell, Arc::new(CachePadded::new(C::new())), C::events)
+    run_with(cell, &(Arc::new(CachePadded::new(C::new())) as Arc<dyn Loops>), C::events)
 }
 
-fn run_with(cell: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
+fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
     let mix = cell.mix.unwrap_or(Mix::WRITES);
     let shared = Arc::new(Shared {
         pair: CachePadded::default(),
@@ -237,7 +237,7 @@ fn run_with(cell: &CellSpec, lock: Arc<dyn Loops>, events: fn() -> Vec<(&'static
             random: Random::new(cell.seed, index as u64),
             reads_below: mix.reads_below(index, cell.threads),
         };
-        let (lock, shared, sender) = (Arc::clone(&lock), Arc::clone(&shared), sender.clone());
+        let (lock, shared, sender) = (Arc::clone(lock), Arc::clone(&shared), sender.clone());
         let timed = cell.pass == Pass::Latency;
         start_thread(index, cell.threads, move || {
             let end = if timed { lock.run_timed(&shared, part) } else { lock.run_untimed(&shared, part) };
