@@ -2,7 +2,9 @@
 //!
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
-//! is put together ([`record`], [`report`]) and written out after every group ([`export`], [`table`], [`verdict`]).
+//! is put together ([`record`], [`rounds`], [`report`]) and written out after every group ([`export`],
+//! [`table`], [`costs`], [`verdict`]).
+//!
 //! Reader-writer locks differ in their locks and in the loop of a worker ([`rw`]), and have a mix ([`mix`]).
 mod ablation;
 mod args;
@@ -25,6 +27,8 @@ mod profiles;
 mod progress;
 mod record;
 mod report;
+mod rounds;
+mod rows;
 mod run;
 mod rw;
 pub(crate) mod stats;
