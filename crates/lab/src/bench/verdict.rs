@@ -42,7 +42,12 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
             lines.extend(longest(report, best, &candidates));
             lines.extend(alone(report, best.info));
         }
-        None => lines.extend(cheapest(report).and_then(|lock| alone(report, lock))),
+        None => {
+            if !contended.is_empty() {
+                lines.push(fitted("take", vec!["not decided: no lock held under all loads".to_owned()]));
+            }
+            lines.extend(cheapest(report).and_then(|lock| alone(report, lock)));
+        }
     }
     let collapsed = collapsed(report);
     if !collapsed.is_empty() {
@@ -162,8 +167,9 @@ fn take(report: &Report, best: &Candidate, all: &[Candidate], loads: usize) -> S
     let equal: Vec<&str> =
         all[1..].iter().filter(|other| !clear(other)).map(|other| other.info.name.as_str()).collect();
     if !equal.is_empty() {
-        let told = format!("{name}, or {}: no difference beyond the noise {over}", equal.join(", or "));
-        return fitted("take", vec![told]);
+        let first = format!("no difference beyond the noise {over}: {name}");
+        let others = equal.into_iter().map(str::to_owned);
+        return fitted("take", core::iter::once(first).chain(others).collect());
     }
     if all.len() == 1 {
         return fitted("take", vec![format!("{name}: the only one that holds {over}")]);
@@ -276,9 +282,9 @@ fn alone(report: &Report, lock: &LockInfo) -> Option<String> {
         Some(format!("{what}{:.1} ns{beside}", own.median))
     };
     let costs = costs(report).into_iter().filter(|(name, _)| *name != "after_ns");
-    let items: Vec<String> = costs.filter_map(told).collect();
-    (!items.is_empty())
-        .then(|| fitted("alone", items).replacen("alone   ", &format!("alone   {} ", lock.name), 1))
+    let mut items: Vec<String> = costs.filter_map(told).collect();
+    items.first_mut()?.insert_str(0, &format!("{} ", lock.name));
+    Some(fitted("alone", items))
 }
 
 /// The lock that costs one thread the least, if nothing else was measured.

@@ -56,7 +56,7 @@ fn too_few_rounds_and_too_much_noise_decide_nothing() {
     let few = line(&report(4, 0.0), "take");
     assert!(few.contains("not decided") && few.contains("an answer needs 5 rounds"), "{few}");
     let noisy = line(&report(5, 0.9), "take");
-    assert!(noisy.contains("a, or peer: no difference beyond the noise"), "{noisy}");
+    assert!(noisy.contains("no difference beyond the noise over 4 contended loads: a, peer"), "{noisy}");
 }
 
 #[test]
@@ -96,4 +96,14 @@ fn without_contention_the_cheapest_lock_is_told_and_nothing_measured_is_no_panic
     assert!(lines[1].contains("alone   a "), "{lines:#?}");
     report.uncontended.clear();
     assert_eq!(super::lines(&report).len(), 1);
+}
+
+#[test]
+fn if_no_lock_holds_everywhere_that_is_said() {
+    let mut report = report(5, 0.0);
+    let mut cells = report.cells.iter_mut().filter(|cell| cell.threads == 2);
+    cells.next().expect("a cell").state = State::Stalled;
+    let mut cells = report.cells.iter_mut().filter(|cell| cell.threads == 4 && cell.lock == "peer");
+    cells.next().expect("a cell").state = State::Stalled;
+    assert!(line(&report, "take").contains("not decided: no lock held under all loads"));
 }
