@@ -32,22 +32,19 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     }
     let contended = contended(report);
     let candidates = candidates(report, &contended);
-    match candidates.first() {
-        Some(best) => {
-            lines.push(take(report, best, &candidates, contended.len()));
-            lines.extend(compared(best, &candidates, "ahead", "throughput", Candidate::rates));
-            lines.extend(weakest(report, best));
-            lines.extend(compared(best, &candidates, "costs", "CPU time of an acquisition", Candidate::cpu));
-            lines.push(memory_and_fairness(best, &candidates));
-            lines.extend(longest(report, best, &candidates));
-            lines.extend(alone(report, best.info));
+    if let Some(best) = candidates.first() {
+        lines.push(take(report, best, &candidates, contended.len()));
+        lines.extend(compared(best, &candidates, "ahead", "throughput", Candidate::rates));
+        lines.extend(weakest(report, best));
+        lines.extend(compared(best, &candidates, "costs", "CPU time of an acquisition", Candidate::cpu));
+        lines.push(memory_and_fairness(best, &candidates));
+        lines.extend(longest(report, best, &candidates));
+        lines.extend(alone(report, best.info));
+    } else {
+        if !contended.is_empty() {
+            lines.push(fitted("take", vec!["not decided: no lock held under all loads".to_owned()]));
         }
-        None => {
-            if !contended.is_empty() {
-                lines.push(fitted("take", vec!["not decided: no lock held under all loads".to_owned()]));
-            }
-            lines.extend(cheapest(report).and_then(|lock| alone(report, lock)));
-        }
+        lines.extend(cheapest(report).and_then(|lock| alone(report, lock)));
     }
     let collapsed = collapsed(report);
     if !collapsed.is_empty() {
