@@ -156,7 +156,7 @@ fn take(report: &Report, best: &Candidate, all: &[Candidate], loads: usize) -> S
     if report.setting.rounds < ROUNDS_ENOUGH {
         return fitted(
             "take",
-            vec![format!("not decided: {name} was ahead {over}, but an answer needs {ROUNDS_ENOUGH} rounds")],
+            vec![format!("not decided: an answer needs {ROUNDS_ENOUGH} rounds; {name} was ahead {over}")],
         );
     }
     let clear =
