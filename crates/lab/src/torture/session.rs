@@ -123,13 +123,13 @@ impl<L: Tortured> Session<L> {
         while self.threads.iter().any(Option::is_some) || self.tormentor.is_some() {
             let now = self.start.elapsed();
             self.done.cut_short |= CUT_SHORT.load(Relaxed);
+            self.say_stats(now);
             if now >= length || self.done.cut_short {
                 self.arena.switches.pause.store(false, Relaxed);
                 self.arena.switches.stop.store(true, Relaxed);
             } else {
                 self.stutter(now);
                 self.move_some(now);
-                self.say_stats(now);
             }
             self.usher();
             if self.judge(now) {
