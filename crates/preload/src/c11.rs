@@ -1,5 +1,9 @@
 //! `mtx_*` and `cnd_*`, which are the POSIX objects by other names, as in libc: plain and timed mutexes are
 //! normal ones.
+//!
+//! # Safety
+//!
+//! Functions that are exported ask of their callers what POSIX does.
 use crate::condition::{self, Until};
 use crate::mutex;
 use crate::object::{Mutex, NORMAL, RECURSIVE};
@@ -26,9 +30,6 @@ fn thrd(error: c_int) -> c_int {
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {
     if kind & !(MTX_RECURSIVE | MTX_TIMED) != 0 {

@@ -12,6 +12,10 @@
 //!
 //! The waiter of another thread is found by its distance from that thread's pointer, which `pthread_t` tells
 //! (`thread/`).
+//!
+//! # Safety
+//!
+//! Functions that are exported ask of their callers what POSIX does.
 use crate::condition::WAITER;
 use crate::libc_own::{Own, own};
 use crate::thread::Place;
@@ -52,9 +56,6 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
     // The poke first, and nothing of the thread is touched after the request: it may be gone by then. A

@@ -11,6 +11,10 @@
 //! | ours | libc's | we; the mutex is released and acquired by libc |
 //! | libc's | libc's | libc |
 //! | libc's | ours | nobody can: libc would release our mutex as its own. The wait sleeps for a millisecond and returns, which POSIX allows at any time |
+//!
+//! # Safety
+//!
+//! Functions that are exported ask of their callers what POSIX does.
 use crate::cancel::{self, Type};
 use crate::config;
 use crate::libc_own::own;
@@ -55,9 +59,6 @@ thread_local! {
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_init(
     condition: *mut pthread_cond_t,
@@ -88,9 +89,6 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition, for which nobody waits.
@@ -102,9 +100,6 @@ pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_con
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
@@ -117,9 +112,6 @@ pub(crate) unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
@@ -145,9 +137,6 @@ fn notify(condition: &Condition, most: usize) -> c_int {
     0
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn pthread_cond_wait(
     condition: *mut pthread_cond_t,
@@ -157,9 +146,6 @@ pub(crate) unsafe extern "C-unwind" fn pthread_cond_wait(
     unsafe { wait_for(condition, mutex, Until::Notified) }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: *mut pthread_cond_t,
@@ -170,9 +156,6 @@ pub(crate) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     unsafe { wait_for(condition, mutex, Until::Time(time)) }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn pthread_cond_clockwait(
     condition: *mut pthread_cond_t,

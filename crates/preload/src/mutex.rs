@@ -2,6 +2,10 @@
 //!
 //! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is
 //! `EBUSY`, a destroyed one is `EINVAL`, a timed form looks at its time only if it has to wait.
+//!
+//! # Safety
+//!
+//! Functions that are exported ask of their callers what POSIX does.
 use crate::config;
 use crate::libc_own::own;
 use crate::locks::Choice;
@@ -52,9 +56,6 @@ pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
     Some((choice, kind))
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_init(
     mutex: *mut pthread_mutex_t,
@@ -96,9 +97,6 @@ unsafe fn plain_kind(attributes: *const pthread_mutexattr_t) -> Option<c_int> {
     plain.then_some(kind)
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex, which nobody uses any more.
@@ -119,9 +117,6 @@ pub(crate) unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex.
@@ -213,9 +208,6 @@ fn again(this: &Mutex, kind: Kind) -> Option<c_int> {
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex.
@@ -255,9 +247,6 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_timedlock(
     mutex: *mut pthread_mutex_t,
@@ -272,9 +261,6 @@ pub(crate) unsafe extern "C" fn pthread_mutex_timedlock(
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_clocklock(
     mutex: *mut pthread_mutex_t,
@@ -324,9 +310,6 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: POSIX: an initialised mutex, which a normal one's caller holds.

@@ -4,6 +4,10 @@
 //! pass writers that wait. A reader that meets a writer *inside* holds nothing, and queues.
 //! `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. Who waits for a limited time
 //! waits as the others do, and leaves the queue when the time has come.
+//!
+//! # Safety
+//!
+//! Functions that are exported ask of their callers what POSIX does.
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;
@@ -67,9 +71,6 @@ fn raw(this: &RwLock) -> *mut pthread_rwlock_t {
     ptr::from_ref(this).cast_mut().cast()
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_rwlock_init(
     lock: *mut pthread_rwlock_t,
@@ -99,27 +100,6 @@ pub(crate) unsafe extern "C" fn pthread_rwlock_init(
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
-    // SAFETY: POSIX: an initialised lock, which nobody uses any more.
-    unsafe { if is_ours(RwLock::at(lock)) { 0 } else { libc_s::pthread_rwlock_destroy(lock) } }
-}
-
-/// # Safety
-///
-/// What POSIX asks of the caller.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int {
-    // SAFETY: POSIX: an initialised lock.
-    unsafe {
-        let this = RwLock::at(lock);
-        if is_ours(this) { read(this) } else { libc_s::pthread_rwlock_rdlock(lock) }
-    }
-}
-
 #[inline(always)]
 fn read(this: &RwLock) -> c_int {
     if this.is_mine() {
@@ -145,18 +125,6 @@ fn read_uncounted(this: &RwLock) -> c_int {
     if this.lock().acquire_read().is_ok() { 0 } else { EAGAIN }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
-    // SAFETY: POSIX: an initialised lock.
-    unsafe {
-        let this = RwLock::at(lock);
-        if is_ours(this) { once(this, false, try_read) } else { libc_s::pthread_rwlock_tryrdlock(lock) }
-    }
-}
-
 fn try_read(this: &RwLock) -> c_int {
     let answer = if this.prefers_readers() {
         match this.lock().try_acquire_read_again() {
@@ -176,41 +144,20 @@ fn try_read(this: &RwLock) -> c_int {
     answer
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int {
-    // SAFETY: POSIX: an initialised lock.
-    unsafe {
-        let this = RwLock::at(lock);
-        if !is_ours(this) {
-            return libc_s::pthread_rwlock_wrlock(lock);
-        }
-        if this.is_mine() {
-            return EDEADLK;
-        }
-        let (comer, came) = (rw::come(this, true, true), trace::now());
-        this.acquire_write();
-        if is_libcs(this, true) {
-            return libc_s::pthread_rwlock_wrlock(lock);
-        }
-        this.set_writer(me());
-        got_in(this, true, comer, came);
-        0
+#[inline(always)]
+fn write(this: &RwLock) -> c_int {
+    if this.is_mine() {
+        return EDEADLK;
     }
-}
-
-/// # Safety
-///
-/// What POSIX asks of the caller.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
-    // SAFETY: POSIX: an initialised lock.
-    unsafe {
-        let this = RwLock::at(lock);
-        if is_ours(this) { once(this, true, try_write) } else { libc_s::pthread_rwlock_trywrlock(lock) }
+    let (comer, came) = (rw::come(this, true, true), trace::now());
+    this.acquire_write();
+    if is_libcs(this, true) {
+        // SAFETY: an initialised lock, which is libc's now.
+        return unsafe { libc_s::pthread_rwlock_wrlock(raw(this)) };
     }
+    this.set_writer(me());
+    got_in(this, true, comer, came);
+    0
 }
 
 fn try_write(this: &RwLock) -> c_int {
@@ -347,30 +294,45 @@ timed! {
     pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock, try_write, writes true;
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
-    // SAFETY: POSIX: an initialised lock, which the caller holds; if it is not the writer, it reads.
-    unsafe {
-        let this = RwLock::at(lock);
-        if !is_ours(this) {
-            return libc_s::pthread_rwlock_unlock(lock);
-        }
-        let (at, is_writer) = (trace::now(), this.is_mine());
-        if this.is_held_by_libc() && !this.is_read_by_ours(is_writer) {
-            return libc_s::pthread_rwlock_unlock(lock);
-        }
-        if is_writer {
-            rw::leave(this, true, || {
-                this.set_writer(0);
-                this.lock().release_write();
-            });
-        } else {
-            rw::leave(this, false, || this.lock().release_read());
-        }
-        trace::left(lock.addr(), kind(is_writer), at);
-        0
+/// Who is not the writer reads.
+#[inline(always)]
+fn unlock(this: &RwLock) -> c_int {
+    let (at, is_writer) = (trace::now(), this.is_mine());
+    if this.is_held_by_libc() && !this.is_read_by_ours(is_writer) {
+        // SAFETY: an initialised lock, which libc holds.
+        return unsafe { libc_s::pthread_rwlock_unlock(raw(this)) };
     }
+    if is_writer {
+        rw::leave(this, true, || {
+            this.set_writer(0);
+            this.lock().release_write();
+        });
+    } else {
+        rw::leave(this, false, || this.lock().release_read());
+    }
+    trace::left(ptr::from_ref(this).addr(), kind(is_writer), at);
+    0
+}
+
+/// The forms without a time.
+macro_rules! forms {
+    ($($name:ident = $ours:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name(lock: *mut pthread_rwlock_t) -> c_int {
+            // SAFETY: POSIX: an initialised lock, which who unlocks it holds, and who destroys it alone uses.
+            unsafe {
+                let this = RwLock::at(lock);
+                if is_ours(this) { ($ours)(this) } else { libc_s::$name(lock) }
+            }
+        }
+    )*};
+}
+
+forms! {
+    pthread_rwlock_destroy = |_| 0;
+    pthread_rwlock_rdlock = read;
+    pthread_rwlock_tryrdlock = |this| once(this, false, try_read);
+    pthread_rwlock_wrlock = write;
+    pthread_rwlock_trywrlock = |this| once(this, true, try_write);
+    pthread_rwlock_unlock = unlock;
 }

@@ -11,6 +11,10 @@
 //! | 0 | free |
 //! | 1 | held |
 //! | 2 | held, and somebody sleeps, or is about to |
+//!
+//! # Safety
+//!
+//! Functions that are exported ask of their callers what POSIX does.
 use crate::config;
 use crate::libc_own::own;
 use crate::locks::World;
@@ -60,9 +64,6 @@ fn is_ours(word: u32) -> bool {
     word & (0xff << 24) == OURS
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, shared: c_int) -> c_int {
     // SAFETY: POSIX: the object may be written.
@@ -79,9 +80,6 @@ unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, shared: c_int) -> c_int 
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_destroy(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock, which nobody uses any more.
@@ -91,9 +89,6 @@ unsafe extern "C" fn pthread_spin_destroy(lock: *mut Spin) -> c_int {
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_lock(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -130,9 +125,6 @@ fn wait(word: &AtomicU32) {
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_trylock(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock.
@@ -146,9 +138,6 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut Spin) -> c_int {
     }
 }
 
-/// # Safety
-///
-/// What POSIX asks of the caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_unlock(lock: *mut Spin) -> c_int {
     // SAFETY: POSIX: an initialised lock, which the caller holds.

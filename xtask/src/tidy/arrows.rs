@@ -6,6 +6,7 @@ const RULE: &str = "arrows-one-way";
 const CORE: &str = "stanchion-core";
 const FAMILY: &str = "stanchion-family";
 const SUITE: &str = "stanchion-suite";
+const WIRE: &str = "stanchion-wire";
 
 /// Each crate with the crates of ours it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -19,8 +20,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion-model", &[CORE, FAMILY, SUITE]),
     ("stanchion-guest", &[CORE, FAMILY, SUITE, "stanchion"]),
     ("stanchion-capi", &[CORE, FAMILY, "stanchion"]),
-    ("stanchion-preload", &[CORE, FAMILY, "stanchion"]),
-    ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim"]),
+    (WIRE, &[]),
+    ("stanchion-preload", &[CORE, FAMILY, "stanchion", WIRE]),
+    ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", WIRE]),
     // Pages and programs take their lists of locks from the catalogue.
     ("xtask", &[CORE, FAMILY]),
 ];

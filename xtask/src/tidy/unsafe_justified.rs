@@ -77,7 +77,9 @@ impl Declarations<'_> {
     }
 
     fn function(&mut self, signature: &syn::Signature, attributes: &[Attribute]) {
-        if matches!(signature.safety, Safety::Unsafe(_)) {
+        // Functions that a module exports may have their contract in its head, once.
+        let by_head = signature.abi.is_some() && self.source.file.attrs.iter().any(documents_safety);
+        if matches!(signature.safety, Safety::Unsafe(_)) && !by_head {
             self.declared("fn", &signature.ident, attributes);
         }
     }
@@ -209,5 +211,7 @@ mod tests {
         let clean = "/// Unlocks.\n///\n/// # Safety\n///\n/// Held.\nunsafe fn unlock() {}\n\
                      // SAFETY: it excludes as the trait asks\nunsafe impl Raw for A { unsafe fn unlock() {} }";
         assert_eq!(found(clean), Vec::<String>::new());
+        let exported = "//! # Safety\n//!\n//! As C asks.\nunsafe extern \"C\" fn a() {}\nunsafe fn b() {}";
+        assert_eq!(found(exported).len(), 1);
     }
 }

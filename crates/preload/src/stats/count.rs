@@ -4,13 +4,13 @@
 //! did not get ahead of them. Timed are: contended ones, the first 256 at each lock and one in eight from
 //! there on; and one hold in 64, at irregular distances. An acquisition that found the lock free and nobody
 //! waiting, but was overtaken and did not sleep, counts as uncontended.
-use super::layout::{Times, bucket};
 use super::records::Found;
 use crate::locks::{Meets, World};
 use crate::thread::id;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use stanchion::native::watch::Seen;
 use stanchion_core::Machine;
+use stanchion_wire::stats::{Times, bucket};
 
 /// As many waits are timed without exception.
 const ALL_WAITS: u64 = 256;
@@ -65,16 +65,14 @@ fn add_if_any(counter: &AtomicU64, by: u32, alone: bool) {
     }
 }
 
-impl Times {
-    fn add(&self, nanos: u64, alone: bool) {
-        add(&self.number, 1, alone);
-        add(&self.sum, nanos, alone);
-        // ord: F36 alone: a statistic orders nothing
-        self.most.fetch_max(nanos, Ordering::Relaxed);
-        let cell: &AtomicU32 = &self.buckets[bucket(nanos)];
-        // ord: F37 alone: a statistic orders nothing
-        cell.fetch_add(1, Ordering::Relaxed);
-    }
+fn add_time(times: &Times, nanos: u64, alone: bool) {
+    add(&times.number, 1, alone);
+    add(&times.sum, nanos, alone);
+    // ord: F36 alone: a statistic orders nothing
+    times.most.fetch_max(nanos, Ordering::Relaxed);
+    let cell: &AtomicU32 = &times.buckets[bucket(nanos)];
+    // ord: F37 alone: a statistic orders nothing
+    cell.fetch_add(1, Ordering::Relaxed);
 }
 
 impl Found {
@@ -98,7 +96,7 @@ impl Found {
         let before = add(&record.acquisitions, u64::from(more) + 1, alone) + u64::from(more);
         if arrival.waited(seen) {
             if let Arrival::Busy { since: Some(since), .. } = arrival {
-                record.waits.add(now().saturating_sub(since), alone);
+                add_time(&record.waits, now().saturating_sub(since), alone);
             }
             add(&record.contended, 1, alone);
         }
@@ -132,7 +130,7 @@ impl Found {
     /// The hold of who excludes all others is over, and was timed.
     #[cold]
     pub(super) fn held_since(self, since: u64, excludes: bool) {
-        self.record.holds.add(now().saturating_sub(since), excludes && self.is_own);
+        add_time(&self.record.holds, now().saturating_sub(since), excludes && self.is_own);
     }
 
     /// A release that kicked somebody is over.

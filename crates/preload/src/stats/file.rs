@@ -1,8 +1,8 @@
 //! Making and mapping the file of `stats`.
-use super::layout::{File, MAGIC, MODULES, PROCESSES, RECORDS, Record, VERSION};
 use crate::descriptor::Descriptor;
 use core::ptr;
 use core::sync::atomic::Ordering;
+use stanchion_wire::stats::{File, MAGIC, MODULES, PROCESSES, RECORDS, Record, VERSION};
 
 /// Maps the file at `path`, and makes it if it is empty or not there.
 pub(super) fn map(path: &[u8]) -> Result<&'static File, &'static str> {

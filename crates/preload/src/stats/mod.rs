@@ -2,7 +2,7 @@
 //! counts in memory that nobody reads, to see what counting costs.
 //!
 //! The file outlives the program, however it ends, and can be read while it runs: there is no exit handler,
-//! no signal handler, no thread. Nothing is allocated (W1). `layout.rs` says what is in it, `records.rs`
+//! no signal handler, no thread. Nothing is allocated (W1). `stanchion-wire` says what is in it, `records.rs`
 //! which lock counts where, `count.rs` what is counted and when the clock is read, `tally.rs` and `rw.rs`
 //! what the operations do, `whence.rs` how a place in the program is noted, `file.rs` how the file comes to
 //! be.
@@ -15,7 +15,6 @@
 //! on. Everywhere else it costs one load and a branch.
 mod count;
 pub(crate) mod file;
-mod layout;
 mod records;
 pub(crate) mod rw;
 mod tally;
@@ -25,9 +24,9 @@ use crate::object::RwLock;
 use crate::thread::Place;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
-use layout::File;
-pub(crate) use layout::Left;
 use stanchion::native::watch::{self, Seen};
+use stanchion_wire::stats::File;
+pub(crate) use stanchion_wire::stats::Left;
 pub(crate) use tally::{Attempt, acquire, arrive, destroyed, gave_up, release, try_acquire};
 pub(crate) use whence::stack;
 

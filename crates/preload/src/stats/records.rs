@@ -6,11 +6,11 @@
 //! noticed: a copied object has another address, one inherited by the child of a `fork` another process.
 //! Where there is no room, or while the calling thread is in here already, the first record takes what there
 //! is, together with all others.
-use super::layout::{File, PROCESSES, RECORDS, Record};
 use super::{file_if_on, turn_off, whence};
 use crate::descriptor::Descriptor;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use stanchion_wire::stats::{File, PROCESSES, RECORDS, Record};
 
 /// Records looked at for one.
 const PROBES: usize = 64;

@@ -3,10 +3,10 @@
 //! Pieces are read from `/proc/self/maps` when an address is in none that is known. Asking the dynamic loader
 //! would take its lock, which a thread may hold that waits for ours. A piece that was unmapped (`dlclose`) is
 //! still taken for what it was.
-use super::layout::{FRAMES, File, Module};
 use crate::maps::{self, Piece};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
+use stanchion_wire::stats::{FRAMES, File, Module};
 
 /// Return addresses, the innermost first, without ours.
 #[derive(Default)]

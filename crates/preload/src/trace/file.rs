@@ -1,10 +1,10 @@
 //! Making and mapping the file of `record`.
-use super::layout::{Header, MAGIC, PAGE, PAGES, VERSION};
 use super::ticks;
 use crate::descriptor::Descriptor;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering;
+use stanchion_wire::trace::{Header, MAGIC, PAGE, PAGES, VERSION};
 
 /// `MADV_POPULATE_WRITE`: gives the pages room on the disk, and fails where touching them would end the
 /// program.

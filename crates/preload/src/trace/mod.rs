@@ -3,15 +3,14 @@
 //! held.
 //!
 //! The file outlives the program, however it ends; nothing is allocated, and there is no exit handler (W1).
-//! `layout.rs` says what is in it, `file.rs` how it comes to be, `ticks.rs` what time it is, `thread.rs` what
-//! a thread writes.
+//! `stanchion-wire` says what is in it, `file.rs` how it comes to be, `ticks.rs` what time it is, `thread.rs`
+//! what a thread writes.
 //!
 //! Where no room is left an event is dropped, and counted. So is one whose lock the releasing thread did not
 //! take, or took before it forked, and one of a signal handler that came while the thread was writing. Every
 //! release is an event or counted as dropped. Spin locks are not recorded, nor are tries that fail and
 //! recursive acquisitions that only count up.
 mod file;
-mod layout;
 mod thread;
 mod ticks;
 
@@ -20,7 +19,7 @@ use crate::object::Mutex;
 use crate::stats::{self, Attempt};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
-use layout::Header;
+use stanchion_wire::trace::Header;
 
 pub(crate) const MUTEX: u64 = 1;
 pub(crate) const READ: u64 = 2;

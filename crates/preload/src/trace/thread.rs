@@ -2,12 +2,12 @@
 //!
 //! All of it is in the thread's own chunk, so that thread-local storage is one pointer, without a destructor.
 use super::file::populate;
-use super::layout::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
 use super::{IS_LAZY, PROCESS, header, now};
 use crate::thread::Place;
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::Ordering;
+use stanchion_wire::trace::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
 
 thread_local! {
     static CHUNK: Cell<*mut Chunk> = const { Cell::new(ptr::null_mut()) };

@@ -1,7 +1,5 @@
-//! Events as the library writes them (`crates/preload/src/trace/layout.rs` says how).
-
-/// Slots of which an event can name one.
-const SLOTS: usize = 32;
+//! Events as the library writes them ([`stanchion_wire::trace`] says how).
+use stanchion_wire::trace::SLOTS;
 
 /// What a lock was taken as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

@@ -1,23 +1,22 @@
-//! The file that the library writes, read when the program has ended. `crates/preload/src/trace/layout.rs` is
-//! the other side of this table.
+//! The file that the library writes, read when the program has ended.
 use super::codec::{self, Event};
+use core::mem::offset_of;
+use stanchion_wire::Bytes;
+use stanchion_wire::trace::{self, CHUNK_MAGIC, MAGIC, VERSION};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-pub(crate) const PAGE: u64 = 4096;
-const MAGIC: &[u8; 8] = b"STANCREC";
-const VERSION: u32 = 1;
-const CHUNK_MAGIC: &[u8; 4] = b"CHNK";
+pub(crate) const PAGE: u64 = trace::PAGE as u64;
 /// Bytes of a chunk before its events.
-const HEAD: usize = 704;
-const MOST_PAGES: u64 = 16;
+const HEAD: usize = size_of::<trace::Chunk>();
+const MOST_PAGES: u64 = trace::MOST_PAGES as u64;
 
 /// The first page of a file of so many, before the library has seen it.
 pub(crate) fn first_page(pages: u64) -> [u8; 24] {
     let mut bytes = [0; 24];
-    bytes[..8].copy_from_slice(MAGIC);
-    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    bytes[16..].copy_from_slice(&pages.to_le_bytes());
+    bytes[..8].copy_from_slice(&MAGIC.to_le_bytes());
+    bytes[offset_of!(trace::Header, version)..][..4].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[offset_of!(trace::Header, pages)..][..8].copy_from_slice(&pages.to_le_bytes());
     bytes
 }
 
@@ -37,21 +36,24 @@ pub(crate) struct Header {
 impl Header {
     /// None if no program has loaded the library.
     pub(crate) fn read(file: &File) -> Result<Option<Self>, String> {
-        let mut bytes = [0; 72];
+        use trace::Header as H;
+        let mut bytes = [0; size_of::<H>()];
         file.read_exact_at(&mut bytes, 0).map_err(|error| error.to_string())?;
-        let pages = u64_at(&bytes, 16);
+        let bytes = Bytes(&bytes);
+        let pages = bytes.u64(offset_of!(H, pages));
         let length = file.metadata().map_err(|error| error.to_string())?.len();
-        if &bytes[..8] != MAGIC || u32_at(&bytes, 8) != VERSION || Some(length) != pages.checked_mul(PAGE) {
+        let is = (bytes.u64(offset_of!(H, magic)), bytes.u32(offset_of!(H, version)));
+        if is != (MAGIC, VERSION) || Some(length) != pages.checked_mul(PAGE) {
             return Err("is not what the library writes".to_owned());
         }
-        let clock = u32_at(&bytes, 12);
+        let clock = bytes.u32(offset_of!(H, clock));
         Ok((clock != 0).then(|| Self {
             is_nanos: clock == 2,
             pages,
-            taken: u64_at(&bytes, 24),
-            dropped: u64_at(&bytes, 32),
-            ticks: u64_at(&bytes, 48),
-            nanos: u64_at(&bytes, 56),
+            taken: bytes.u64(offset_of!(H, taken)),
+            dropped: bytes.u64(offset_of!(H, dropped)),
+            ticks: bytes.u64(offset_of!(H, ticks)),
+            nanos: bytes.u64(offset_of!(H, nanos)),
         }))
     }
 
@@ -87,6 +89,7 @@ pub(crate) fn chunks(
     header: &Header,
     mut each: impl FnMut(Chunk) -> Result<(), String>,
 ) -> Result<u64, String> {
+    use trace::Chunk as C;
     let end = header.taken.saturating_add(1).min(header.pages);
     let (mut page, mut damaged) = (1, 0);
     let mut bytes = vec![0; (PAGE * MOST_PAGES) as usize];
@@ -94,26 +97,28 @@ pub(crate) fn chunks(
         let read =
             |bytes: &mut [u8]| file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string());
         read(&mut bytes[..HEAD])?;
-        if &bytes[..4] != CHUNK_MAGIC {
+        let head = Bytes(&bytes);
+        if head.u32(offset_of!(C, magic)) != CHUNK_MAGIC {
             // Taken by a thread that did not come to write.
             page += 1;
             continue;
         }
-        let pages = u64::from(u32_at(&bytes, 4));
-        let used = u32_at(&bytes, 32) as usize;
+        let (pages, filled) = (u64::from(head.u32(offset_of!(C, pages))), head.u64(offset_of!(C, filled)));
+        let used = filled as u32 as usize;
         if pages == 0 || pages > MOST_PAGES || pages > end - page || used > (pages * PAGE) as usize - HEAD {
             (page, damaged) = (page + 1, damaged + 1);
             continue;
         }
         read(&mut bytes[..HEAD + used])?;
         page += pages;
+        let head = Bytes(&bytes);
         let chunk = Chunk {
-            process: u32_at(&bytes, 8),
-            pid: u32_at(&bytes, 12),
-            thread: u64_at(&bytes, 16),
-            base: u64_at(&bytes, 24),
-            dropped: u64_at(&bytes, 40),
-            number: u32_at(&bytes, 36),
+            process: head.u32(offset_of!(C, process)),
+            pid: head.u32(offset_of!(C, pid)),
+            thread: head.u64(offset_of!(C, thread)),
+            base: head.u64(offset_of!(C, base)),
+            dropped: head.u64(offset_of!(C, dropped)),
+            number: (filled >> 32) as u32,
             events: bytes[HEAD..HEAD + used].to_vec(),
         };
         if chunk.decode(|_| {}).is_some() {
@@ -123,12 +128,4 @@ pub(crate) fn chunks(
         }
     }
     Ok(damaged)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes[at..at + 4].iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }

@@ -1,19 +1,16 @@
-//! Reading what the library counted. The layout is in `crates/preload/src/stats/layout.rs`; a file of another
-//! version is refused, and nothing in a file is trusted: it was written by a program that may do anything.
+//! Reading what the library counted. A file of another version is refused, and nothing in a file is trusted:
+//! it was written by a program that may do anything.
+use core::mem::offset_of;
 use serde::Serialize;
+use stanchion_wire::Bytes;
+use stanchion_wire::stats::{
+    self, BUCKETS, FRAMES, File, Header, MAGIC, MODULES, PATH, PROCESSES, RECORDS, VERSION, lower,
+};
 
-const MAGIC: &[u8; 8] = b"STANCSTA";
-const VERSION: u32 = 1;
-const PROCESSES: usize = 64;
-const MODULES: usize = 1024;
-const RECORDS: usize = 8192;
-const RECORD: usize = 1216;
-const MODULE: usize = 320;
-const FRAMES: usize = 5;
-const BUCKETS: usize = 128;
-const AT_MODULES: usize = 8192;
-const AT_RECORDS: usize = AT_MODULES + MODULES * MODULE;
-const LENGTH: usize = AT_RECORDS + RECORDS * RECORD;
+const RECORD: usize = size_of::<stats::Record>();
+const MODULE: usize = size_of::<stats::Module>();
+const AT_MODULES: usize = offset_of!(File, modules);
+const AT_RECORDS: usize = offset_of!(File, records);
 
 /// Why an object was left to libc, in the order of the counters.
 pub(crate) const LEFT: [&str; 6] = [
@@ -91,101 +88,95 @@ pub(crate) struct Snapshot {
     pub left: [u64; LEFT.len()],
 }
 
-/// Little-endian numbers at fixed places of bytes that are long enough.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn u32(&self, at: usize) -> u32 {
-        self.0[at..at + 4].iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+fn times(bytes: &Bytes, at: usize) -> Times {
+    use stats::Times as T;
+    Times {
+        number: bytes.u64(at + offset_of!(T, number)),
+        sum: bytes.u64(at + offset_of!(T, sum)),
+        most: bytes.u64(at + offset_of!(T, most)),
+        buckets: (0..BUCKETS).map(|bucket| bytes.u32(at + offset_of!(T, buckets) + 4 * bucket)).collect(),
     }
+}
 
-    fn u64(&self, at: usize) -> u64 {
-        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
-    }
+fn lock(bytes: &Bytes, at: usize, processes: usize) -> Option<Lock> {
+    use stats::Record as R;
+    let word = bytes.u32(at + offset_of!(R, kind));
+    let kind = match word & 0xffff {
+        1 => Kind::Mutex,
+        2 => Kind::Read,
+        3 => Kind::Write,
+        _ => return None,
+    };
+    let process = bytes.u32(at + offset_of!(R, process)) as usize;
+    let depth = ((word >> 16) as usize).min(FRAMES);
+    Some(Lock {
+        process: process.checked_sub(1).filter(|process| *process < processes)?,
+        address: bytes.u64(at + offset_of!(R, address)),
+        kind,
+        frames: (0..depth).map(|frame| bytes.u64(at + offset_of!(R, frames) + 8 * frame)).collect(),
+        lives: bytes.u32(at + offset_of!(R, lives)).into(),
+        acquisitions: bytes.u64(at + offset_of!(R, acquisitions)),
+        contended: bytes.u64(at + offset_of!(R, contended)),
+        failed: bytes.u64(at + offset_of!(R, failed)),
+        steals: bytes.u64(at + offset_of!(R, steals)),
+        parks: bytes.u64(at + offset_of!(R, parks)),
+        kicks: bytes.u64(at + offset_of!(R, kicks)),
+        waits: times(bytes, at + offset_of!(R, waits)),
+        holds: times(bytes, at + offset_of!(R, holds)),
+    })
+}
 
-    /// A text of which one less than `length` bytes were written, in a field of `room`.
-    fn text(&self, at: usize, length: u32, room: usize) -> &'a [u8] {
-        &self.0[at..at + (length as usize).saturating_sub(1).min(room)]
-    }
+fn process(bytes: &Bytes, at: usize) -> Process {
+    use stats::Process as P;
+    let length = bytes.u32(at + offset_of!(P, length));
+    let name = bytes.text(at + offset_of!(P, name), length, size_of::<P>() - offset_of!(P, name));
+    Process { pid: bytes.u32(at + offset_of!(P, pid)), name: String::from_utf8_lossy(name).into_owned() }
+}
 
-    fn times(&self, at: usize) -> Times {
-        Times {
-            number: self.u64(at),
-            sum: self.u64(at + 8),
-            most: self.u64(at + 16),
-            buckets: (0..BUCKETS).map(|number| self.u32(at + 24 + 4 * number)).collect(),
-        }
-    }
-
-    fn lock(&self, at: usize, processes: usize) -> Option<Lock> {
-        let kind = match self.u32(at + 12) & 0xffff {
-            1 => Kind::Mutex,
-            2 => Kind::Read,
-            3 => Kind::Write,
-            _ => return None,
-        };
-        let depth = ((self.u32(at + 12) >> 16) as usize).min(FRAMES);
-        Some(Lock {
-            process: (self.u32(at + 8) as usize).checked_sub(1).filter(|process| *process < processes)?,
-            address: self.u64(at),
-            kind,
-            frames: (0..depth).map(|frame| self.u64(at + 16 + 8 * frame)).collect(),
-            lives: self.u32(at + 56).into(),
-            acquisitions: self.u64(at + 64),
-            contended: self.u64(at + 72),
-            failed: self.u64(at + 96),
-            steals: self.u64(at + 104),
-            parks: self.u64(at + 112),
-            kicks: self.u64(at + 120),
-            waits: self.times(at + 128),
-            holds: self.times(at + 128 + 24 + 4 * BUCKETS),
-        })
-    }
+fn module(bytes: &Bytes, at: usize) -> Option<Module> {
+    use stats::Module as M;
+    let length = bytes.u32(at + offset_of!(M, length));
+    Some(Module {
+        process: (bytes.u32(at + offset_of!(M, process)) as usize).checked_sub(1).filter(|_| length != 0)?,
+        start: bytes.u64(at + offset_of!(M, start)),
+        end: bytes.u64(at + offset_of!(M, end)),
+        offset: bytes.u64(at + offset_of!(M, offset)),
+        path: bytes.text(at + offset_of!(M, path), length, PATH).to_vec(),
+    })
 }
 
 impl Snapshot {
     /// From the bytes of the file; the error says what is wrong with them.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() != LENGTH || !bytes.starts_with(MAGIC) {
+        if bytes.len() != size_of::<File>() || !bytes.starts_with(&MAGIC.to_le_bytes()) {
             return Err("is not what the library of this version writes".to_owned());
         }
-        let bytes = Bytes(bytes);
-        let expected = [VERSION, RECORD as u32, RECORDS as u32, PROCESSES as u32, MODULES as u32];
-        if (0..5).any(|field| bytes.u32(8 + 4 * field) != expected[field]) {
-            let version = bytes.u32(8);
+        let bytes = &Bytes(bytes);
+        let version = bytes.u32(offset_of!(Header, version));
+        let expected = [
+            (offset_of!(Header, version), VERSION),
+            (offset_of!(Header, record_size), RECORD as u32),
+            (offset_of!(Header, records), RECORDS as u32),
+            (offset_of!(Header, processes), PROCESSES as u32),
+            (offset_of!(Header, modules), MODULES as u32),
+        ];
+        if expected.iter().any(|&(at, value)| bytes.u32(at) != value) {
             return Err(format!("is of version {version}; command and library must be of one version"));
         }
-        let used = bytes.u32(28);
+        let used = bytes.u32(offset_of!(Header, processes_used));
         let processes: Vec<Process> = (0..PROCESSES.min(used as usize))
-            .map(|number| 4096 + 64 * number)
-            .map(|at| Process {
-                pid: bytes.u32(at),
-                name: String::from_utf8_lossy(bytes.text(at + 8, bytes.u32(at + 4), 56)).into_owned(),
-            })
+            .map(|number| process(bytes, offset_of!(File, processes) + size_of::<stats::Process>() * number))
             .collect();
-        let modules = (0..MODULES)
-            .map(|number| AT_MODULES + MODULE * number)
-            .filter(|&at| bytes.u32(at + 4) != 0)
-            .filter_map(|at| {
-                Some(Module {
-                    process: (bytes.u32(at) as usize).checked_sub(1)?,
-                    start: bytes.u64(at + 8),
-                    end: bytes.u64(at + 16),
-                    offset: bytes.u64(at + 24),
-                    path: bytes.text(at + 32, bytes.u32(at + 4), MODULE - 32).to_vec(),
-                })
-            })
-            .collect();
-        let locks = (1..RECORDS).filter_map(|number| {
-            bytes.lock(AT_RECORDS + RECORD * number, processes.len()).filter(Lock::was_used)
-        });
+        let modules = (0..MODULES).filter_map(|number| module(bytes, AT_MODULES + MODULE * number));
+        let locks =
+            (1..RECORDS).filter_map(|number| lock(bytes, AT_RECORDS + RECORD * number, processes.len()));
         Ok(Self {
-            locks: locks.collect(),
+            locks: locks.filter(Lock::was_used).collect(),
+            modules: modules.collect(),
             processes_left_out: used.saturating_sub(PROCESSES as u32),
+            others: bytes.u64(AT_RECORDS + offset_of!(stats::Record, acquisitions)),
+            left: core::array::from_fn(|why| bytes.u64(offset_of!(Header, left) + 8 * why)),
             processes,
-            modules,
-            others: bytes.u64(AT_RECORDS + 64),
-            left: core::array::from_fn(|why| bytes.u64(40 + 8 * why)),
         })
     }
 }
@@ -215,7 +206,7 @@ impl Times {
         for (number, &count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
             let next = below + f64::from(count);
             if next >= wanted {
-                let (from, to) = (lower(number), lower(number + 1));
+                let (from, to) = (lower(number) as f64, lower(number + 1) as f64);
                 return Some(
                     (from + (to - from) * (wanted - below) / f64::from(count)).min(self.most as f64),
                 );
@@ -224,15 +215,6 @@ impl Times {
         }
         None
     }
-}
-
-/// The least time of a bucket: four for each power of two from 16 up, and those below by quarters.
-fn lower(bucket: usize) -> f64 {
-    if bucket < 4 {
-        return bucket as f64 * 4.0;
-    }
-    let power = bucket / 4 + 3;
-    (power as f64).exp2() * (1.0 + (bucket % 4) as f64 / 4.0)
 }
 
 #[cfg(test)]

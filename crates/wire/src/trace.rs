@@ -1,5 +1,5 @@
-//! What the file of `record` looks like while programs write it. `stanchion run` has the same table on its
-//! side (`run/record/raw.rs`), and makes a file of its own from it.
+//! What the file of `record` looks like while programs write it. `stanchion run` makes a file of its own
+//! from it.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -15,82 +15,82 @@
 //! numbers are in groups of seven bits, the lowest first. A chunk starts with empty slots.
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"STANCREC");
-pub(super) const VERSION: u32 = 1;
-pub(super) const PAGE: usize = 4096;
+pub const MAGIC: u64 = u64::from_le_bytes(*b"STANCREC");
+pub const VERSION: u32 = 1;
+pub const PAGE: usize = 4096;
 /// The file's length unless whoever made it has set another: 256 MiB.
-pub(super) const PAGES: u64 = 1 << 16;
-pub(super) const CHUNK_MAGIC: u32 = u32::from_le_bytes(*b"CHNK");
+pub const PAGES: u64 = 1 << 16;
+pub const CHUNK_MAGIC: u32 = u32::from_le_bytes(*b"CHNK");
 /// A thread's first chunk has one page, and each further one twice as many up to this: threads may be many
 /// and do little.
-pub(super) const MOST_PAGES: u32 = 16;
+pub const MOST_PAGES: u32 = 16;
 /// Locks that a thread may hold; of more, the one taken first is forgotten.
-pub(super) const DEPTH: usize = 16;
+pub const DEPTH: usize = 16;
 /// Locks that an event can name by a number.
-pub(super) const SLOTS: usize = 32;
+pub const SLOTS: usize = 32;
 /// The longest event: a byte, and four numbers of up to ten.
-pub(super) const LONGEST: usize = 41;
+pub const LONGEST: usize = 41;
 
 /// The lock's address and kind.
-pub(super) fn key(address: usize, kind: u64) -> u64 {
+pub fn key(address: usize, kind: u64) -> u64 {
     (address as u64) << 2 | kind
 }
 
-pub(super) fn slot(key: u64) -> usize {
+pub fn slot(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize
 }
 
 #[repr(C)]
-pub(super) struct Header {
-    pub(super) magic: AtomicU64,
-    pub(super) version: AtomicU32,
+pub struct Header {
+    pub magic: AtomicU64,
+    pub version: AtomicU32,
     /// 1: time stamps are the processor's ticks; 2: nanoseconds. Whoever comes first chooses.
-    pub(super) clock: AtomicU32,
+    pub clock: AtomicU32,
     /// Of the whole file.
-    pub(super) pages: AtomicU64,
+    pub pages: AtomicU64,
     /// Pages that were asked for, behind the first; may be more than there are.
-    pub(super) taken: AtomicU64,
+    pub taken: AtomicU64,
     /// Releases without an event, by threads that have no chunk.
-    pub(super) dropped: AtomicU64,
+    pub dropped: AtomicU64,
     /// Numbers given to processes.
-    pub(super) processes: AtomicU32,
-    pub(super) _rest: AtomicU32,
+    pub processes: AtomicU32,
+    _rest: AtomicU32,
     /// Both clocks at one moment.
-    pub(super) ticks: AtomicU64,
-    pub(super) nanos: AtomicU64,
+    pub ticks: AtomicU64,
+    pub nanos: AtomicU64,
 }
 
 /// A lock that a thread holds.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Held {
-    pub(super) key: u64,
-    pub(super) came: u64,
-    pub(super) got: u64,
+pub struct Held {
+    pub key: u64,
+    pub came: u64,
+    pub got: u64,
 }
 
 /// Written by one thread; read by others when that has ended, except for `filled`.
 #[repr(C)]
-pub(super) struct Chunk {
-    pub(super) magic: AtomicU32,
-    pub(super) pages: u32,
-    pub(super) process: u32,
-    pub(super) pid: u32,
-    pub(super) thread: u64,
+pub struct Chunk {
+    pub magic: AtomicU32,
+    pub pages: u32,
+    pub process: u32,
+    pub pid: u32,
+    pub thread: u64,
     /// The time from which the first event counts.
-    pub(super) base: u64,
+    pub base: u64,
     /// Bytes of events, and in the upper half their number.
-    pub(super) filled: AtomicU64,
+    pub filled: AtomicU64,
     /// Releases without an event.
-    pub(super) dropped: u64,
+    pub dropped: u64,
     /// From here on, what only the thread itself reads: when it last released something,
-    pub(super) last: u64,
+    pub last: u64,
     /// how many locks it holds, and whether it is in the middle of a change (a signal handler finds that
     /// out).
-    pub(super) depth: u32,
-    pub(super) is_inside: u32,
-    pub(super) held: [Held; DEPTH],
-    pub(super) slots: [u64; SLOTS],
+    pub depth: u32,
+    pub is_inside: u32,
+    pub held: [Held; DEPTH],
+    pub slots: [u64; SLOTS],
 }
 
 const _: () = assert!(size_of::<Header>() <= PAGE);
