@@ -248,8 +248,8 @@ where
     };
 }
 
-/// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have
-/// As many nodes as there are levels of nesting at most; `None` on a deeper level, or without a number.
+/// Leases one of the first `levels` nodes of the calling context, in a world whose contexts have a node for
+/// each level of nesting. `None` on a deeper level, or without a number.
 pub fn lease_own<'a, P: Machine + 'a>(
     levels: usize,
     node: impl Fn(NodeId) -> &'a WaitNode<P>,
