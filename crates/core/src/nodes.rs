@@ -54,7 +54,8 @@ pub enum State {
 pub struct Tag(u32);
 
 impl Tag {
-    const STATE_BITS: u32 = 3;
+    /// How many of its bits are the state; the others are the generation.
+    pub const STATE_BITS: u32 = 3;
 
     /// The same node in another state of its life.
     #[inline(always)]
@@ -218,10 +219,37 @@ impl<P: Machine> WaitNode<P> {
         Tag(self.tag.peek()).state()
     }
 
-    /// The raw numbers of its neighbours in the queue, older and newer, for reports.
-    pub fn neighbours(&self) -> (u16, u16) {
-        (self.older.peek(), self.newer.peek())
+    /// What stands in the node, for reports.
+    pub fn report(&self) -> Report {
+        Report {
+            lock: self.lock.peek(),
+            older: NodeId::new(self.older.peek()),
+            newer: NodeId::new(self.newer.peek()),
+            oldest: NodeId::new(self.oldest.peek()),
+            priority: self.priority.peek(),
+            since: self.since.peek(),
+            due: self.due.peek(),
+        }
     }
+}
+
+/// What stands in a node beside its state. Others may change it between two fields.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// The address of the lock.
+    pub lock: usize,
+    /// The node that queued before.
+    pub older: Option<NodeId>,
+    /// The node that queued after, once an owner has linked it.
+    pub newer: Option<NodeId>,
+    /// The oldest of the queue, in the newest one that is linked.
+    pub oldest: Option<NodeId>,
+    /// How urgent the waiter is.
+    pub priority: u8,
+    /// When it queued, in microseconds modulo 2^32.
+    pub since: u32,
+    /// When its turn comes, in microseconds modulo 2^32.
+    pub due: u32,
 }
 
 impl<P: Machine> WaitNode<P>

@@ -4,6 +4,7 @@ use crate::raw::Raw;
 use core::fmt::Write as _;
 use stanchion_core::RawLock;
 use stanchion_core::nodes::State;
+use stanchion_core::numbers::NodeId;
 
 /// Describes `lock` as `(tail,pending,locked)`, followed by every queue node and every wait's node in use in
 /// the process. The fields are read one by one while others go on, so they may not fit together.
@@ -13,7 +14,8 @@ pub fn describe<C: Counting, L: RawLock<Platform = Native<C>>>(lock: &Raw<L>) ->
     let mut text = format!("{} ({tail},{},{})", L::NAME, word.pending, word.locked);
     native::describe_nodes::<C>(&mut text);
     for (id, wait) in native::nodes::all().filter(|(_, wait)| wait.state() != State::Free) {
-        let (older, newer) = wait.neighbours();
+        let report = wait.report();
+        let [older, newer] = [report.older, report.newer].map(|node| node.map_or(0, NodeId::raw));
         let _ = write!(text, "\n  wait {}: {:?}, older {older}, newer {newer}", id.raw(), wait.state());
     }
     text

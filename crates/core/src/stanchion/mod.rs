@@ -264,8 +264,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         self.flags.load(Relaxed)
     }
 
-    /// Changes the flags.
-    fn change_flags(&self, change: impl Fn(u8) -> u8) {
+    /// Changes the flags. What they were.
+    fn change_flags(&self, change: impl Fn(u8) -> u8) -> u8 {
         let mut before = self.flags();
         loop {
             let after = change(before);
@@ -273,10 +273,11 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             // barrier
             // ord: ST5 pairs ST6: who set a flag that we clear has said why in its node
             match self.flags.compare_exchange(before, after, AcqRel, Relaxed) {
-                Ok(_) => return TRANSITIONS.check(Field::Pending, || before & MARKS, after & MARKS),
+                Ok(_) => break TRANSITIONS.check(Field::Pending, || before & MARKS, after & MARKS),
                 Err(now) => before = now,
             }
         }
+        before
     }
 
     /// Whether this lock's waiters spin for good.

@@ -10,7 +10,7 @@
 //! lock is not preempted while it does.
 use super::StanchionLock;
 use super::queue::{Ends, Queue};
-use super::word::{HELD, URGENT, WAKE};
+use super::word::{HELD, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
 use crate::machine::{Atomic, micros};
@@ -24,11 +24,15 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// woken, once the lock is released.
     pub(super) fn rouse_heir(&self, domain: &P::Domain) -> Option<NodeId> {
         debug_assert_ne!(self.count.peek() & HELD, 0, "only owners rouse (I4)");
-        self.change_flags(|flags| flags & !WAKE); // before looking, I4
+        let flags = self.change_flags(|flags| flags & !(WAKE | URGENT)); // before looking, I4
         let queue = Queue::of(self, domain);
         loop {
             let ends = queue.link()?;
-            let chosen = self.choose(&queue, ends);
+            let urgent = if flags & (URGENT | SPINS) == URGENT { most_urgent(&queue, ends) } else { None };
+            if urgent.is_some() {
+                self.change_flags(|flags| flags | URGENT); // there may be more of them
+            }
+            let chosen = urgent.unwrap_or_else(|| self.choose(&queue, ends));
             let tag = queue.node(chosen).tag();
             match tag.state() {
                 State::Waiting if rouse(&queue, chosen) => {
@@ -44,19 +48,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Rule 5: the most urgent waiter if there are urgent ones, else one nearby, else the oldest. In order,
-    /// the nearby ones wait their turn.
+    /// Rule 5 among waiters that are not urgent: one nearby, else the oldest. In order, the nearby ones wait
+    /// their turn.
     fn choose(&self, queue: &Queue<'_, P>, ends: Ends) -> NodeId {
-        if self.spins_only() {
-            return ends.oldest;
-        }
-        if self.flags() & URGENT != 0 {
-            if let Some(urgent) = most_urgent(queue, ends) {
-                return urgent;
-            }
-            self.change_flags(|flags| flags & !URGENT);
-        }
-        if IN_ORDER {
+        if self.is_in_order() {
             return ends.oldest;
         }
         let others_wait = queue.node(ends.oldest).tag().state() == State::Waiting;

@@ -184,10 +184,15 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
 
     /// If we are urgent: the next release is to look for whom it rouses, though there is an heir.
     fn announce(&self) {
-        // ord: SW8 alone: our own word
-        if self.node.priority.load(Relaxed) > 0 {
+        if self.urgent() != 0 {
             self.lock.change_flags(|flags| flags | WAKE | URGENT);
         }
+    }
+
+    /// The flag that says that we are urgent, if we are.
+    fn urgent(&self) -> u8 {
+        // ord: SW8 alone: our own word
+        if self.node.priority.load(Relaxed) > 0 { URGENT } else { 0 }
     }
 
     /// Waits until we own the lock, or the deadline has passed. Whether we own it.
@@ -347,7 +352,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !self.node.change(down.with(State::Roused), down.state()) {
             return Became::Heir; // it is ours (I6)
         }
-        self.lock.change_flags(|flags| flags | WAKE);
+        self.lock.change_flags(|flags| flags | WAKE | self.urgent());
         if !P::heavy_barrier() {
             // The next release may miss the flag: competes on, unless somebody has taken that from us
             // meanwhile.

@@ -75,7 +75,7 @@ impl Machine for Stepped {
     }
 
     fn sleep(node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
-        with(|engine| engine.domain.sleeps_with(node, engine.current));
+        with(|engine| engine.sleeps_with(node));
         engine::halt_while(until.map(|&until| step_of(until)), || {
             cell.load(stanchion_core::order::Relaxed) == value
         });
@@ -122,7 +122,7 @@ impl Machine for Stepped {
     }
 
     fn now() -> u64 {
-        with(|engine| engine.domain.machine().clock + engine.steps * STEP_NANOS)
+        with(|engine| engine.now())
     }
 
     fn relax(_nanos: u32) {

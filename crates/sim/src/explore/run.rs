@@ -108,7 +108,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan, mode: Mode<'_>) -> Seen {
         arena.add(half, plan.machine().ticket);
     }
     let domain = Rc::new(SteppedDomain::new(plan.machine()));
-    let watch = Watch::new(subject, base, locks, plan);
+    let watch = Watch::new(subject, base, locks, plan, &domain);
     let handler = {
         let program = Rc::clone(&program);
         Rc::new(move |level: u8| program.handler(level)) as Rc<dyn Fn(u8)>

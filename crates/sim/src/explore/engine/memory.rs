@@ -7,7 +7,7 @@ use super::super::plan::Coin;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
 use super::{Engine, Status, Update};
-use stanchion_core::nodes::State;
+use stanchion_core::nodes::{State, Tag};
 use stanchion_core::{CpuId, Domain, NodeId};
 
 /// The heavy barrier fails once in so many times.
@@ -32,7 +32,8 @@ impl Engine {
     fn commit(&mut self, ctx: Ctx, what: What, cell: &dyn Plain, value: u64) {
         let (address, before) = (address_of(cell), cell.get());
         self.check_existence(ctx, address, false);
-        let node = self.domain.node_at(address).map(|node| (node, self.domain.wait_node(node).state()));
+        let state = |node| self.domain.wait_node(node).state();
+        let node = self.domain.node_at(address).map(|node| (node, state(node)));
         cell.set(value);
         if before != value {
             for poller in 0..CONTEXTS {
@@ -41,12 +42,13 @@ impl Engine {
                 }
             }
         }
-        if let Some((node, before)) = node {
-            self.node_changed(ctx, node, before);
+        if let Some((node, state)) = node {
+            self.node_changed(ctx, node, state, (before, value));
         }
+        let now = self.now();
         let numbers = &self.numbers;
         let owner = |cpu: CpuId| numbers.owner(cpu);
-        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address, value, owner));
+        let seen = self.watch.as_mut().map_or(Ok(()), |watch| watch.wrote(ctx, address, value, now, owner));
         if self.trace.is_some() {
             self.note(ctx, what, address, before, value);
         }
@@ -59,10 +61,25 @@ impl Engine {
 
     /// The state of the node of a wait was `before`, and `ctx` has changed it: as [`stanchion_core::nodes`]
     /// says, and nobody but its waiter while it waits.
-    fn node_changed(&mut self, ctx: Ctx, node: NodeId, before: State) {
+    fn node_changed(&mut self, ctx: Ctx, node: NodeId, before: State, tags: (u64, u64)) {
         use State::{Abandoned, Free, Granted, Leased, Roused, Waiting};
         let after = self.domain.wait_node(node).state();
         let waiter = self.domain.waiter_with(node).filter(|_| before != Free).unwrap_or(ctx);
+        let generation = |tag: u64| tag >> Tag::STATE_BITS;
+        if (generation(tags.0) == generation(tags.1)) == ((before, after) == (Free, Leased)) {
+            let what =
+                format!("c{ctx} made a node {after:?} that was {before:?}, of the wrong generation (N1)");
+            self.fail(Kind::Transition, what);
+        }
+        let now = self.now();
+        if let Some(watch) = &mut self.watch {
+            let own = if before == Abandoned { watch.comes_back(ctx) } else { waiter == ctx };
+            let seen =
+                watch.queues.as_mut().map(|queues| queues.changed(ctx, node, (before, after), own, now));
+            if let Some(Err(failure)) = seen {
+                self.fail(failure.kind, failure.what);
+            }
+        }
         match (before, after) {
             (Free, Leased) => self.domain.waits_with(node, ctx),
             (Leased, Waiting | Roused | Free) | (Abandoned, Leased) => {}
@@ -87,8 +104,10 @@ impl Engine {
             // Awake: the one that gave up may have been the heir.
             (Abandoned, Roused) => {
                 self.domain.waits_with(node, ctx);
-                if let Some(watch) = &mut self.watch {
-                    watch.takes_over(ctx);
+                let of = self.domain.wait_node(node).report().lock;
+                let is_own = self.watch.as_mut().is_none_or(|watch| watch.takes_over(ctx, of));
+                if !is_own {
+                    self.fail(Kind::Transition, format!("c{ctx} took over a node of another lock"));
                 }
             }
             _ if before == after => {}

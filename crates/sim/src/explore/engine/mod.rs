@@ -27,13 +27,14 @@ use super::failure::{Failure, Kind};
 use super::fault::Fault;
 use super::machine::Machine;
 use super::plan::{Coin, Plan};
+use super::platform::STEP_NANOS;
 use super::script::{Item, push};
 use super::trace::{Line, What};
 use super::watch::Watch;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
 use numbers::Numbers;
-use stanchion_core::{Event, Tunable};
+use stanchion_core::{Event, NodeId, Tunable};
 use std::rc::Rc;
 
 /// Where a context stands.
@@ -248,6 +249,21 @@ impl Engine {
         let times = &mut self.coins[self.current];
         *times += 1;
         self.plan.coin(coin, self.current, *times, below)
+    }
+
+    /// What the clock says, in nanoseconds.
+    #[inline]
+    pub(super) fn now(&self) -> u64 {
+        self.domain.machine().clock + self.steps * STEP_NANOS
+    }
+
+    /// The current context is about to sleep with `node`.
+    pub(super) fn sleeps_with(&mut self, node: NodeId) {
+        self.domain.sleeps_with(node, self.current);
+        let now = self.now();
+        if let Some(queues) = self.watch.as_mut().and_then(|watch| watch.queues.as_mut()) {
+            queues.sleeps(node, now);
+        }
     }
 
     /// How urgent the current context is, each time that it asks.

@@ -7,25 +7,28 @@
 mod guard;
 mod lifetime;
 mod locks;
+mod queues;
+mod sections;
 mod waits;
 
-use super::chooser::{Set, bit};
-use super::failure::{Failure, Kind};
+use super::chooser::Set;
+use super::domain::SteppedDomain;
+use super::failure::Failure;
 use super::fault::Fault;
 use super::plan::Plan;
+use super::policies::tuned;
 use super::sharing::{How, Passed, Sharing};
 use super::subjects::{Explored, Subject};
 use super::{CONTEXTS, Ctx, LOCK_BYTES};
 use guard::{Guard, no_row};
 use lifetime::Lifetime;
 pub(super) use locks::Locks;
+use queues::{Queues, Rules};
 use stanchion_core::CpuId;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_family::catalogue::{Asks, Overtaking, SecondByte, Tail};
 use stanchion_family::tail::NodeCode;
-
-/// A waiter that must not wait behind others is overtaken so often at most.
-const WITH_PRIORITY: u32 = 1;
+use std::rc::Rc;
 
 /// Everything that is known of the locks of one run.
 pub(super) struct Watch {
@@ -59,11 +62,19 @@ pub(super) struct Watch {
     pub(super) lifetime: Lifetime,
     /// How often the first lock was free and then was not, or the other way round.
     pub(super) changes: u64,
+    /// The queues of mutual exclusion locks whose waits lease nodes.
+    pub(super) queues: Option<Queues>,
 }
 
 impl Watch {
     /// Watches `locks`, the first of which stands at `base`, in a run of `plan`.
-    pub(super) fn new(subject: &Subject, base: usize, locks: Locks, plan: &Plan) -> Self {
+    pub(super) fn new(
+        subject: &Subject,
+        base: usize,
+        locks: Locks,
+        plan: &Plan,
+        domain: &Rc<SteppedDomain>,
+    ) -> Self {
         let overtaking = subject.overtaking;
         // A handler may read the first of reader-writer locks at any time.
         let is_counted = matches!(locks, Locks::Mutexes(_)) || !plan.faults.has(Fault::Interrupts);
@@ -83,6 +94,16 @@ impl Watch {
         let does_not_tell = subject.stated.tail == Tail::Waits && plan.faults.has(Fault::NoNumber);
         let readers_pass = subject.asks() == Some(Asks::MarkForReaders);
         let sharing = Sharing::new(most, counts_all, seen).letting_readers_pass(readers_pass);
+        let has_queues = subject.stated.tail == Tail::Waits && matches!(locks, Locks::Mutexes(_));
+        let queues = has_queues.then(|| {
+            let in_order = !matches!(overtaking, Overtaking::Unbounded(_));
+            Queues::new(
+                domain,
+                base,
+                locks.len(),
+                Rules::new(in_order, |which| tuned(which, subject.tunings())),
+            )
+        });
         let guard = |lock| Guard::new(locks.word(lock), locks.line(lock), sharing.clone());
         Self {
             base,
@@ -117,6 +138,7 @@ impl Watch {
             acquisitions: 0,
             lifetime: Lifetime::new(plan, subject.stated.after_release, is_counted),
             changes: 0,
+            queues,
         }
     }
 
@@ -214,17 +236,24 @@ impl Watch {
         me: Ctx,
         address: usize,
         value: u64,
+        now: u64,
         owner: impl Fn(CpuId) -> Option<Ctx>,
     ) -> Result<(), Failure> {
         let Some((lock, offset)) = self.lock_at(address) else { return Ok(()) };
         if let Some(asks) = self.asks {
             self.look_shared(lock, me, asks, offset, value)
         } else {
-            self.look(lock, me, owner)
+            self.look(lock, me, now, owner)
         }
     }
 
-    fn look(&mut self, lock: usize, me: Ctx, owner: impl Fn(CpuId) -> Option<Ctx>) -> Result<(), Failure> {
+    fn look(
+        &mut self,
+        lock: usize,
+        me: Ctx,
+        now: u64,
+        owner: impl Fn(CpuId) -> Option<Ctx>,
+    ) -> Result<(), Failure> {
         let guard = &mut self.guards[lock];
         if guard.leaving && guard.holder == Some(me) && self.tail != Tail::Waits {
             guard.holder = None;
@@ -248,6 +277,10 @@ impl Watch {
             let is_taken = self.tail == Tail::Nodes && after.tail == NodeCode::NONE;
             guard.tail_moved(me, number.and_then(owner), after, is_taken);
         }
+        if let Some(queues) = &mut self.queues {
+            queues.word_changed(lock, me, (before, after), now)?;
+        }
+        let guard = &mut self.guards[lock];
         if after.pending != before.pending {
             guard.second_byte_changed(self.second_byte, me, before.pending, after.pending);
         }
@@ -300,78 +333,6 @@ impl Watch {
         Ok(())
     }
 
-    fn acquired(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
-        let guard = &mut self.guards[lock];
-        (guard.holder, guard.leaving) = (Some(me), false);
-        self.acquisitions += 1;
-        let position = guard.queue.iter().position(|&queued| queued == me);
-        let level = level_of(lock);
-        let nodeless = self.nodeless[me] & 1 << level != 0;
-        self.nodeless[me] &= !(1 << level);
-        // Tries, and those that take the default lock for a moment to rouse somebody, pass its waiters.
-        let is_free = self.tail == Tail::Waits && self.free & bit(me) != 0;
-        guard.came_by_itself = !nodeless && !is_free && position.is_none();
-        guard.may_pass = nodeless || is_free;
-        if self.tail == Tail::Waits {
-            return Ok(()); // what it passes is counted when it enters
-        }
-        self.passes(lock, me)?;
-        self.guards[lock].heeds(me, u32::MAX)
-    }
-
-    /// `me` has acquired a lock: ahead of those that queued before it did.
-    fn passes(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
-        let guard = &mut self.guards[lock];
-        let position = guard.queue.iter().position(|&queued| queued == me);
-        let ahead_of = if guard.may_pass { 0 } else { position.unwrap_or(guard.queue.len()) };
-        for at in 0..ahead_of {
-            let waiter = guard.queue[at];
-            if guard.gone & bit(waiter) != 0 {
-                continue;
-            }
-            let times = &mut guard.overtaken[waiter][me];
-            *times += 1;
-            self.worst = self.worst.max(*times);
-            let most = if self.priority == Some(waiter) { WITH_PRIORITY } else { u32::MAX };
-            if self.bound.is_some_and(|bound| *times > bound.min(most)) {
-                let what = format!("c{me} overtook c{waiter}, which had queued before it, {times} times");
-                return Err(Failure { kind: Kind::Overtaken, what });
-            }
-        }
-        if let Some(position) = position {
-            guard.queue.remove(position);
-        }
-        Ok(())
-    }
-
-    /// `me` tries or releases from now on, or does so no more. Whether it did before.
-    pub(super) fn is_free(&mut self, me: Ctx, free: bool) -> bool {
-        let before = self.free & bit(me) != 0;
-        self.free = if free { self.free | bit(me) } else { self.free & !bit(me) };
-        before
-    }
-
-    /// `me` enters its section.
-    pub(super) fn enter(&mut self, lock: usize, me: Ctx) -> Result<(), Failure> {
-        if let Some(other) = self.guards[lock].inside {
-            let what = format!("c{me} entered while c{other} was inside");
-            return Err(Failure { kind: Kind::Exclusion, what });
-        }
-        self.guards[lock].inside = Some(me);
-        if self.guards[lock].holder != Some(me) {
-            self.acquired(lock, me)?;
-        }
-        if self.tail == Tail::Waits {
-            self.passes(lock, me)?;
-        }
-        match self.second_byte {
-            SecondByte::AsksNewcomers { looks, .. } if self.guards[lock].came_by_itself => {
-                self.guards[lock].heeds(me, looks)
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Everybody is done: a lock that does not look like it.
     pub(super) fn leftover(&self) -> Option<String> {
         self.guards.iter().enumerate().find_map(|(index, guard)| {
@@ -386,11 +347,6 @@ impl Watch {
                 [Some(lock), line].into_iter().flatten().find(|seen| !seen.1)?;
             Some(format!("nobody uses lock {index}, and its {of}word is ({tail},{pending},{locked})"))
         })
-    }
-
-    /// `me` leaves its section and is about to release.
-    pub(super) fn leave(&mut self, lock: usize) {
-        (self.guards[lock].inside, self.guards[lock].leaving) = (None, true);
     }
 }
 

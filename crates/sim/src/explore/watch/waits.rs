@@ -37,14 +37,16 @@ impl Watch {
     }
 
     /// `me` waits in the place of somebody that has given up: behind whoever queues, for the lock that it
-    /// came for last.
-    pub(in super::super) fn takes_over(&mut self, me: Ctx) {
-        if let Some(guard) = self.came_for(me) {
-            guard.gone &= !bit(me);
-            if !guard.queue.contains(&me) {
-                guard.queues(me);
-            }
+    /// came for last. Whether the node was left at that lock, which stands at `address`.
+    pub(in super::super) fn takes_over(&mut self, me: Ctx, address: usize) -> bool {
+        let of = self.lock_at(address).map(|(lock, _)| lock);
+        let Some(lock) = self.came_for(me) else { return true };
+        let guard = &mut self.guards[lock];
+        guard.gone &= !bit(me);
+        if !guard.queue.contains(&me) {
+            guard.queues(me);
         }
+        of == Some(lock)
     }
 
     /// `me` is about to give up one of its limited waits: what it has written may show in a handler only.
@@ -54,9 +56,14 @@ impl Watch {
         }
     }
 
-    /// The lock that `me` waits for with a limit.
-    fn came_for(&mut self, me: Ctx) -> Option<&mut Guard> {
-        self.guards.iter_mut().rev().find(|guard| guard.limited & bit(me) != 0)
+    /// Whether `me` has given up, and may come back to the place that it left.
+    pub(in super::super) fn comes_back(&self, me: Ctx) -> bool {
+        self.came_for(me).is_some_and(|lock| self.guards[lock].gone & bit(me) != 0)
+    }
+
+    /// The lock that `me` waits for with a limit, the last one if there are several.
+    fn came_for(&self, me: Ctx) -> Option<usize> {
+        self.guards.iter().rposition(|guard| guard.limited & bit(me) != 0)
     }
 
     /// `me` acquires, tries or releases from now on, or does so no more.
