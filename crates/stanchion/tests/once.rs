@@ -25,7 +25,7 @@ fn is_refused(f: impl FnOnce()) -> bool {
 
 #[test]
 fn it_runs_once_and_all_see_what_it_did() {
-    let (once, runs, mut data) = (Once::new(), AtomicUsize::new(0), [0; 64]);
+    let (once, runs, mut data) = (Once::new(), AtomicUsize::new(0), [0_usize; 64]);
     let written = (&raw mut data).expose_provenance();
     thread::scope(|scope| {
         for _ in 0..8 {
