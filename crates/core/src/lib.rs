@@ -31,7 +31,7 @@ pub use platform::{Domain, Platform};
 pub use private::Private;
 pub use readers::{ReaderCell, ReaderClass};
 pub use rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
-pub use tunables::{BadSetting, Tunable, tuned};
+pub use tunables::Tunable;
 
 // locks: modules of the product
 pub mod percpu_rw;

@@ -34,6 +34,7 @@ pub mod qspin;
 pub mod reciprocating;
 pub mod rw_simple;
 pub mod ticket;
+pub mod tuned;
 pub mod twa;
 pub mod unfair_q;
 pub mod xen_pv;

@@ -2,7 +2,8 @@
 use crate::export::grid::WIDTH;
 use crate::names::nearest;
 use core::fmt::Write;
-use stanchion_core::{BadSetting, Tunable};
+use stanchion_core::Tunable;
+use stanchion_family::tuned::{BadSetting, is_of};
 
 /// A lock with what is set for it.
 type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
@@ -10,7 +11,7 @@ type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
 /// Lock and settings, as a name says them; the error is one line. Whether there is such a lock is for the
 /// caller to say, and first.
 pub(crate) fn read(name: &str) -> Result<Tuned<'_>, String> {
-    let (lock, settings) = stanchion_core::tuned(name);
+    let (lock, settings) = stanchion_family::tuned::tuned(name);
     let settings = settings.collect::<Result<_, _>>().map_err(|bad| message(lock, bad))?;
     Ok((lock, settings))
 }
@@ -38,7 +39,7 @@ pub(crate) fn wrap(text: &mut String, begin: String, words: &str) {
 }
 
 fn message(lock: &str, bad: BadSetting) -> String {
-    let own = || Tunable::ALL.iter().filter(|tunable| tunable.is_of(lock)).map(|tunable| tunable.name());
+    let own = || Tunable::ALL.iter().filter(|&&tunable| is_of(tunable, lock)).map(|tunable| tunable.name());
     match bad {
         BadSetting::Unknown(_) | BadSetting::NotOf(_) if own().next().is_none() => {
             format!("lock '{lock}' has no tunables")

@@ -2,9 +2,10 @@
 use crate::arena::{Arena, LINE_BYTES, Placed};
 use crate::rw_locks::{self, Classes, RwKind};
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{Machine as _, RawLock, Tunable, tuned};
+use stanchion_core::{Machine as _, RawLock, Tunable};
 use stanchion_family::FamilyPlatform;
 use stanchion_family::catalogue;
+use stanchion_family::tuned::tuned;
 use std::rc::Rc;
 
 /// A lock of any kind, standing in the memory of a simulated machine.

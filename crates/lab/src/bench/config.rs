@@ -268,7 +268,7 @@ fn names(flag: &str, list: &str, kind: Kind, may: &[&'static Entry]) -> Result<V
         may.iter().filter(of_kind).map(|&entry| Chosen { entry, name: entry.name.to_owned(), named: false })
     };
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let base = stanchion_core::tuned(word).0;
+        let base = stanchion_family::tuned::tuned(word).0;
         match (word, may.iter().copied().find(|entry| entry.name == base)) {
             ("all", _) => chosen.extend(all(false)),
             ("variants", _) => chosen.extend(all(true)),

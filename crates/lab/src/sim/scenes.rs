@@ -227,7 +227,7 @@ pub(super) fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<&'static str>, S
             _ if names_locks(word) => locks.push(word.to_owned().leak()),
             _ => {
                 let known = [stanchion_sim::lock_names(), stanchion_sim::rw_lock_names()].concat();
-                let base = |name| stanchion_core::tuned(name).0;
+                let base = |name| stanchion_family::tuned::tuned(name).0;
                 let Some(wrong) = word.split('+').map(base).find(|name| !known.contains(name)) else {
                     let bad = word.split('+').find_map(|name| tuned::read(name).err()).unwrap_or_default();
                     return Err(format!("--lock: {bad} (--list shows all)"));

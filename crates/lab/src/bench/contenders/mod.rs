@@ -47,7 +47,7 @@ pub(crate) fn registry(rw: bool) -> Vec<&'static Entry> {
 
 /// The lock of that name, whatever the name sets for it.
 pub(crate) fn by_name(name: &str, rw: bool) -> Option<&'static Entry> {
-    let (name, _) = stanchion_core::tuned(name);
+    let (name, _) = stanchion_family::tuned::tuned(name);
     registry(rw).into_iter().find(|entry| entry.name == name)
 }
 
