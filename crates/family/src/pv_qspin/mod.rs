@@ -101,7 +101,7 @@
 //! look at the lock (V10) against store the lock, look at the mark (V4, inside
 //! [`store_then_load`](stanchion_core::Machine::store_then_load)), which also shows the place behind the mark
 //! to a release that the head has not seen. For a holder that follows the queue from the mark it is V9
-//! against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V12, V39 and
+//! against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V39 and
 //! V40; the place that an owner took for a sleeping head: V17 against V14.
 mod kick_ahead;
 mod lookup;
@@ -121,6 +121,7 @@ use crate::platform::FamilyPlatform;
 use crate::tail::NodeCode;
 use core::marker::PhantomData;
 use lookup::{At, ConstInLock, InLock};
+use policy::Limits;
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};
@@ -216,7 +217,7 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// Whether a newcomer may take the lock ahead of the queue.
     #[inline(always)]
     fn may_steal_now(&self) -> bool {
-        W::STEALS && !self.is_barging_forbidden()
+        Limits::<P, W>::STEALS && !self.is_barging_forbidden()
     }
 
     /// Where the sleeping head of this lock is looked for.

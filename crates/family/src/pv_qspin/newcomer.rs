@@ -18,7 +18,7 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
     /// While a queue exists, stealing is the common way, and ends here.
     #[inline(never)]
     pub(super) fn acquire_contended(&self) {
-        if W::STEALS && self.acquire_as_newcomer() {
+        if Limits::<P, W>::STEALS && self.acquire_as_newcomer() {
             P::count_if(Event::PvLockStealing, || self.has_queue());
         } else {
             self.acquire_slow();

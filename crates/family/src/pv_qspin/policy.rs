@@ -29,8 +29,6 @@ pub trait WaitPolicy: Halt + Send + Sync + 'static {
     const NAME: &'static str;
     /// How often a newcomer tries for the lock, ahead of a queue too, before it queues; 0: nobody steals.
     const NEWCOMER_POLLS: u32 = 0;
-    /// Whether a newcomer may take a free lock ahead of a queue.
-    const STEALS: bool = Self::NEWCOMER_POLLS > 0;
     /// How often a waiter polls, behind another one and as head, before it halts.
     const POLLS: u32 = SPIN_THRESHOLD;
     /// When a queued waiter stops polling ahead of its time.
@@ -140,7 +138,9 @@ policies! {
 pub(super) struct Limits<P, W>(PhantomData<(P, W)>);
 
 impl<P: FamilyPlatform, W: WaitPolicy> Limits<P, W> {
-    pub(super) const NEWCOMER_POLLS: u32 = if P::EXPLORES && W::STEALS { 2 } else { W::NEWCOMER_POLLS };
+    /// Whether a newcomer may take a free lock ahead of a queue.
+    pub(super) const STEALS: bool = W::NEWCOMER_POLLS > 0;
+    pub(super) const NEWCOMER_POLLS: u32 = if P::EXPLORES && Self::STEALS { 2 } else { W::NEWCOMER_POLLS };
     pub(super) const POLLS: u32 = if P::EXPLORES { 2 } else { W::POLLS };
     pub(super) const WAIT_EARLY: WaitEarly = match W::WAIT_EARLY {
         WaitEarly::Sampled(_) if P::EXPLORES => WaitEarly::Sampled(1),

@@ -95,8 +95,8 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
             }
             P::count(Event::PvWaitNode);
             W::halt_while::<P, _, _>(&self.node.state, HALTED);
-            // ord: V12 pairs V16: on failure the owner that made us head is done with the queue
-            match self.node.state.compare_exchange(HALTED, WAIT, Relaxed, Acquire) {
+            // ord: V12 alone: only an owner takes this mark away, and its word, which V14 awaits, orders that
+            match self.node.state.compare_exchange(HALTED, WAIT, Relaxed, Relaxed) {
                 Ok(_) => P::count(Event::PvSpuriousWakeup),
                 // Kicked ahead of our turn: a whole polling time again, or the kick was in vain.
                 // ord: V52 alone: only an owner changes a roused waiter's state, to HEAD, and V14 orders that
@@ -181,7 +181,7 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
         self.mark(OPEN);
         // ord: V33 alone: a hint for the waiter behind (V32): we are awake
         self.node.place().store(AWAKE, Relaxed);
-        if W::STEALS {
+        if Limits::<P, W>::STEALS {
             if self.lock.claim() {
                 return true;
             }
@@ -277,7 +277,7 @@ impl<'a, P: FamilyPlatform, W: WaitPolicy> Waiter<'a, P, W> {
         let next = self.node.next.wait_briefly::<P>(Acquire, |next| next != NodeCode::NONE);
         let next = NodeCode::from_raw(next).expect("a link names a node");
         let node = self.domain.node(next);
-        // ord: V16 pairs V8, V12, V39, V40: our last mark comes before what the new head does (I2)
+        // ord: V16 pairs V8, V39, V40: our last mark comes before what the new head does (I2)
         match node.state.swap(HEAD, Release) {
             HALTED => self.mark_sleeping_head(next, node),
             // It may not know yet, but its kick is on the way.
