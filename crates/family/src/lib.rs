@@ -17,6 +17,7 @@ pub mod platform;
 pub mod qrw_spin;
 mod slow_path;
 pub mod tail;
+pub mod tuned;
 
 pub use platform::{FamilyDomain, FamilyPlatform};
 pub use stanchion_core;
@@ -34,7 +35,6 @@ pub mod qspin;
 pub mod reciprocating;
 pub mod rw_simple;
 pub mod ticket;
-pub mod tuned;
 pub mod twa;
 pub mod unfair_q;
 pub mod xen_pv;
