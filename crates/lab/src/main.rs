@@ -15,7 +15,6 @@ mod reproduce;
 mod run;
 mod seed;
 mod sim;
-mod threads;
 mod torture;
 mod tuned;
 mod units;

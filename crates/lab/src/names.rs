@@ -1,16 +1,10 @@
-//! Unknown names are answered with the nearest valid ones, and names of locks are offered to completions.
+//! Names of locks are offered to completions.
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 use std::ffi::OsStr;
 
-/// The up to three of `valid` that are nearest to `given`, nearest first.
-pub(crate) fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut ranked: Vec<(usize, &str)> =
-        valid.into_iter().map(|name| (strsim::damerau_levenshtein(given, name), name)).collect();
-    ranked.sort_unstable();
-    ranked.into_iter().take(3).map(|(_, name)| name).collect()
-}
+pub(crate) use stanchion_cells::names::nearest;
 
 /// Takes any text for a name, or a list of names, of locks, and offers those of the catalogue to completions.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@ const CORE: &str = "stanchion-core";
 const FAMILY: &str = "stanchion-family";
 const SUITE: &str = "stanchion-suite";
 const WIRE: &str = "stanchion-wire";
+const CELLS: &str = "stanchion-cells";
 
 /// Each crate with the crates of ours it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -22,7 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion-capi", &[CORE, FAMILY, "stanchion"]),
     (WIRE, &[]),
     ("stanchion-preload", &[CORE, FAMILY, "stanchion", WIRE]),
-    ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", WIRE]),
+    (CELLS, &[CORE, FAMILY, "stanchion-sim"]),
+    ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", CELLS, WIRE]),
     // Pages and programs take their lists of locks from the catalogue.
     ("xtask", &[CORE, FAMILY]),
 ];

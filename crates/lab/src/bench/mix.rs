@@ -1,7 +1,7 @@
 //! Who reads and who writes: shares that every thread draws from, or threads that do only one of both.
 use super::cell::Profile;
-use crate::threads;
 use serde::{Deserialize, Serialize};
+use stanchion_cells::threads;
 
 /// Who reads and who writes in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -42,11 +42,12 @@ mod window;
 mod work;
 mod worker;
 
-use crate::{threads, units};
+use crate::units;
 pub(crate) use ablation::run as ablate;
 pub(crate) use args::Args;
 pub(crate) use config::cpus;
 pub(crate) use machine::{available_cpus, other_runnable};
+use stanchion_cells::threads;
 use std::process::ExitCode;
 
 /// `stanchion bench`, and what else can be benchmarked.

@@ -1,9 +1,10 @@
 //! Every cell as JSON and as CSV.
 use super::args::ReproduceArgs;
-use super::cells::{Cell, Cells, exists};
-use super::tables::Table;
 use crate::provenance::Provenance;
 use serde::Serialize;
+use stanchion_cells::columns::{Column, Published, Value, of_published};
+use stanchion_cells::published::cells::Cells;
+use stanchion_cells::published::tables::Table;
 use std::path::{Path, PathBuf};
 
 /// The version of the files' format.
@@ -15,31 +16,13 @@ pub(crate) struct Exports {
     csv: Vec<PathBuf>,
 }
 
-/// A cell as programs read it.
-#[derive(Serialize)]
-struct Record<'a> {
-    table: &'a str,
-    lock: &'a str,
-    row: &'a str,
-    unit: &'a str,
-    lower_is_better: bool,
-    baseline: bool,
-    published: Option<f64>,
-    simulated: Option<f64>,
-    relative_error: Option<f64>,
-    relative_spread: Option<f64>,
-    /// `compared`, `predicted`, `failed`, `not run` or `no such lock yet`.
-    state: &'static str,
-    failure: Option<&'a str>,
-}
-
 /// A whole result.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct Whole {
     schema: u32,
     provenance: Provenance,
     seeds: u64,
-    cells: Vec<Record<'a>>,
+    cells: Vec<serde_json::Map<String, serde_json::Value>>,
 }
 
 impl Exports {
@@ -69,16 +52,24 @@ impl Exports {
     /// Writes the files.
     pub(crate) fn write(&self, tables: &[Table], cells: &Cells, seeds: u64) -> Result<(), String> {
         let failed = |path: &Path, error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
-        let records = || cells.all.iter().map(|cell| record(tables, cell)).collect::<Vec<_>>();
+        let (columns, rows) = (of_published(), || cells.all.iter().map(|cell| Published { tables, cell }));
         for path in &self.json {
-            let whole = Whole { schema: SCHEMA, provenance: Provenance::collect(1), seeds, cells: records() };
+            let whole = Whole {
+                schema: SCHEMA,
+                provenance: Provenance::collect(1),
+                seeds,
+                cells: rows().map(|row| json(&columns, &row)).collect(),
+            };
             let text = serde_json::to_string_pretty(&whole).map_err(|error| failed(path, &error))?;
             std::fs::write(path, text + "\n").map_err(|error| failed(path, &error))?;
         }
         for path in &self.csv {
             let mut writer = csv::Writer::from_path(path).map_err(|error| failed(path, &error))?;
-            for record in records() {
-                writer.serialize(record).map_err(|error| failed(path, &error))?;
+            let head = columns.iter().map(|column| column.name.clone()).collect();
+            let rows =
+                rows().map(|row| columns.iter().map(|column| (column.value)(&row).to_string()).collect());
+            for record in core::iter::once::<Vec<String>>(head).chain(rows) {
+                writer.write_record(record).map_err(|error| failed(path, &error))?;
             }
             writer.flush().map_err(|error| failed(path, &error))?;
         }
@@ -86,36 +77,25 @@ impl Exports {
     }
 }
 
-fn record<'a>(tables: &'a [Table], cell: &'a Cell) -> Record<'a> {
-    let table = &tables[cell.table];
-    let lock = &table.locks[cell.lock];
-    let state = match (cell.failure.is_some(), cell.simulated.is_some(), cell.published.is_some()) {
-        (true, ..) => "failed",
-        (_, true, true) => "compared",
-        (_, true, false) => "predicted",
-        (_, false, _) if exists(lock) => "not run",
-        (_, false, _) => "no such lock yet",
+/// A row as an object.
+fn json<'a>(
+    columns: &[Column<Published<'a>>],
+    row: &Published<'a>,
+) -> serde_json::Map<String, serde_json::Value> {
+    let value = |column: &Column<Published<'a>>| match (column.value)(row) {
+        Value::Text(text) => text.into(),
+        Value::Whole(number) => number.into(),
+        Value::Real(number) => number.into(),
+        Value::Truth(truth) => truth.into(),
+        Value::Nothing => serde_json::Value::Null,
     };
-    Record {
-        table: &table.name,
-        lock,
-        row: &table.rows[cell.row].label,
-        unit: &table.unit,
-        lower_is_better: table.lower_is_better,
-        baseline: *lock == table.baseline,
-        published: cell.published,
-        simulated: cell.simulated.map(|(mean, _)| mean),
-        relative_error: cell.error(),
-        relative_spread: cell.simulated.map(|(_, spread)| spread),
-        state,
-        failure: cell.failure.as_deref(),
-    }
+    columns.iter().map(|column| (column.name.clone(), value(column))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tables::all;
     use super::*;
+    use stanchion_cells::published::tables::all;
 
     #[test]
     fn files_hold_every_cell_and_are_not_replaced_unasked() {

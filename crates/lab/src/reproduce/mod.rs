@@ -5,25 +5,21 @@
 //! ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A fit ([`fit`]) sees the baseline's
 //! column and nothing else.
 mod args;
-mod cells;
 mod export;
 mod fit;
 mod report;
-mod simulate;
 mod summary;
-mod tables;
 
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
 use crate::interrupt;
-use crate::names::nearest;
 use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
-use cells::Cells;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use stanchion_cells::published::cells::Cells;
+use stanchion_cells::published::{simulate, tables};
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use tables::Table;
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
@@ -31,7 +27,7 @@ pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed
 
 /// Runs published tables.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
-    let prepared = chosen(&args.table).and_then(|tables| {
+    let prepared = tables::chosen(&args.table).and_then(|tables| {
         let cells = Cells::choose(&tables, &args.cell)?;
         let exports = export::Exports::open(args)?;
         Ok((tables, cells, exports))
@@ -71,18 +67,6 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
         eprintln!("stanchion: interrupted; the cells that were finished are above");
     }
     code
-}
-
-/// The tables with these names; all, without any.
-fn chosen(names: &[String]) -> Result<Vec<Table>, String> {
-    let all = tables::all()?;
-    for name in names {
-        if !all.iter().any(|table| table.name == *name) {
-            let near = nearest(name, all.iter().map(|table| table.name.as_str())).join(", ");
-            return Err(format!("no published table '{name}': nearest are {near}"));
-        }
-    }
-    Ok(all.into_iter().filter(|table| names.is_empty() || names.contains(&table.name)).collect())
 }
 
 fn refuse(message: &str) -> ExitCode {

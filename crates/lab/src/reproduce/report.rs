@@ -1,7 +1,7 @@
 //! The tables on the terminal: published, simulated and error, cell by cell.
-use super::cells::{Cell, Cells, exists};
-use super::tables::Table;
 use core::fmt::Write;
+use stanchion_cells::published::cells::{Cell, Cells, exists};
+use stanchion_cells::published::tables::Table;
 
 /// The tables there are.
 pub(crate) fn list(tables: &[Table]) -> String {
@@ -99,8 +99,8 @@ pub(crate) fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tables::all;
     use super::*;
+    use stanchion_cells::published::tables::all;
 
     fn chosen(name: &str) -> (Vec<Table>, Cells) {
         let tables: Vec<Table> =

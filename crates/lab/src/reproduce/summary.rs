@@ -1,9 +1,9 @@
 //! What the tables say together: how near the baselines are, whether the right lock wins, how large collapses
 //! are.
-use super::cells::Cells;
 use super::report::number;
-use super::tables::Table;
 use core::fmt::Write;
+use stanchion_cells::published::cells::Cells;
+use stanchion_cells::published::tables::Table;
 
 /// Published results nearer to each other than this are a tie.
 const TIE: f64 = 0.03;
@@ -22,7 +22,10 @@ pub(crate) fn median_and_worst(errors: &[f64]) -> Option<(f64, f64)> {
 fn errors(index: usize, table: &Table, cells: &Cells, of_baseline: bool) -> Vec<f64> {
     let of_table = cells.all.iter().filter(|cell| cell.table == index);
     let wanted = of_table.filter(|cell| (table.locks[cell.lock] == table.baseline) == of_baseline);
-    wanted.filter_map(super::cells::Cell::error).filter(|error| error.is_finite()).collect()
+    wanted
+        .filter_map(stanchion_cells::published::cells::Cell::error)
+        .filter(|error| error.is_finite())
+        .collect()
 }
 
 /// How many pairs of locks are in the published order, of how many that were published and simulated in the
@@ -105,8 +108,8 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tables::all;
     use super::*;
+    use stanchion_cells::published::tables::all;
 
     #[test]
     fn medians_and_worst_ignore_signs() {

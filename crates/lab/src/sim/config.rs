@@ -1,9 +1,9 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
-use super::report::Setting;
-use super::scenes::{self, Scene};
 use crate::units::parse_time;
 use core::fmt::Write;
+use stanchion_cells::cell::Setting;
+use stanchion_cells::scenes::{self, Scene};
 use stanchion_core::Tunable;
 use stanchion_sim::{MS, NS, Time, machine, workload};
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ const LONGEST_TRACE: Time = 500 * MS;
 /// A run, resolved.
 pub(super) struct Config {
     pub scenes: Vec<Scene>,
-    pub locks: Vec<&'static str>,
+    pub locks: Vec<String>,
     pub setting: Setting,
     pub jobs: usize,
     pub watch: Option<Watch>,
@@ -58,8 +58,10 @@ impl Config {
             vcpus: args.vcpus.as_deref(),
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
-        })?;
-        let locks = scenes::locks(&args.lock, &scenes)?;
+            files: &[],
+        })
+        .map_err(of_flag)?;
+        let locks = scenes::locks(&args.lock, &scenes).map_err(of_flag)?;
         for scene in &scenes {
             scenes::probe(scene, &locks)?;
         }
@@ -75,7 +77,7 @@ impl Config {
             free_to_write(watch, args.force)?;
         }
         let setting = Setting {
-            locks: locks.iter().map(|lock| (*lock).to_owned()).collect(),
+            locks: locks.clone(),
             seeds: (seed..seed + repeat).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
@@ -84,6 +86,11 @@ impl Config {
         };
         Ok(Self { scenes, locks, setting, jobs, watch })
     }
+}
+
+/// What is wrong with an argument, which here is a flag.
+fn of_flag(error: String) -> String {
+    format!("--{error}")
 }
 
 /// The part of the run to record, counted from the end of the warm-up.
@@ -210,7 +217,7 @@ mod tests {
     fn the_default_is_every_lock_on_a_small_machine_with_five_seeds() {
         let config = resolve(|_| ()).expect("valid");
         let (all, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
-        assert!(config.locks.iter().chain(&variants).all(|name| all.contains(name)));
+        assert!(config.locks.iter().all(|name| all.contains(&name.as_str())));
         assert_eq!(config.locks.len() + variants.len(), all.len());
         assert_eq!(config.scenes.len(), 1);
         assert_eq!(config.scenes[0].counts, [1, 2, 4, 8]);
@@ -233,7 +240,13 @@ mod tests {
     fn workloads_with_readers_are_for_reader_writer_locks() {
         let config = resolve(|args| args.workload = Some("grant-table".into())).expect("valid");
         let (all, variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
-        assert!(config.locks.iter().all(|name| all.contains(name) && !variants.contains(name)));
+        assert!(
+            config
+                .locks
+                .iter()
+                .map(String::as_str)
+                .all(|name| all.contains(&name) && !variants.contains(&name))
+        );
         assert!(config.locks.len() >= 3);
         let config = resolve(|args| {
             args.workload = Some("grant-table".into());

@@ -1,19 +1,16 @@
 //! `stanchion sim`: the same locks on machines that one does not own.
 //!
-//! Arguments ([`args`]) are resolved ([`config`], [`scenes`]) into cells, each a lock on a machine with a
-//! workload and so many vCPUs. A pool of threads ([`pool`]) runs every cell once a seed; what comes back is
-//! put together ([`report`], [`stats`]) and written out whenever a cell is finished ([`export`], [`table`]).
+//! Arguments ([`args`]) are resolved ([`config`]) into cells, each a lock on a machine with a
+//! workload and so many vCPUs. A pool of threads ([`stanchion_cells::pool`]) runs every cell once a seed; what comes back is
+//! put together ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]).
 //! One run alone can be looked at instead: [`trace`], [`timeline`].
 mod args;
 mod config;
 mod export;
-mod pool;
 mod progress;
 mod report;
 mod run;
 mod samples;
-mod scenes;
-mod stats;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -22,7 +19,7 @@ mod trace;
 
 pub(crate) use args::Args;
 pub(crate) use run::{run, run_showing};
-pub(crate) use stats::Estimate;
+pub(crate) use stanchion_cells::stats::Estimate;
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \

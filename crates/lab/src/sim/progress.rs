@@ -1,9 +1,9 @@
 //! Progress on standard error: a bar with the time left on a terminal, else one line for each scene and
 //! count.
-use super::pool::Task;
-use super::report::Cell;
 use crate::units::spoken;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use stanchion_cells::cell::Cell;
+use stanchion_cells::pool::Task;
 use std::io::IsTerminal;
 use std::time::Instant;
 

@@ -2,9 +2,8 @@
 use super::args::Args;
 use super::config::{self, Config};
 use super::export::{Exports, FORMATS};
-use super::pool::{self, Observer, Task};
 use super::progress::Progress;
-use super::report::{Cell, Effort, Report, SCHEMA, SceneInfo};
+use super::report::{Effort, Report, SCHEMA};
 use super::{samples, table, timeline, trace};
 use crate::ablate::Sample;
 use crate::export::Wanted;
@@ -13,6 +12,8 @@ use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use crate::provenance::Provenance;
 use crate::units::round_ns;
 use core::fmt::Write as _;
+use stanchion_cells::cell::{Cell, SceneInfo};
+use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Outcome;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -59,7 +60,7 @@ fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Rep
     let mut tasks = Vec::new();
     for (scene, info) in config.scenes.iter().zip(&infos) {
         for &vcpus in &scene.counts {
-            tasks.extend(config.locks.iter().map(|&lock| Task { scene, info, lock, vcpus }));
+            tasks.extend(config.locks.iter().map(|lock| Task { scene, info, lock, vcpus }));
         }
     }
     let setting = &config.setting;
@@ -93,7 +94,7 @@ fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Rep
         }
         Ok(outcome)
     };
-    pool::run_all(&tasks, &setting.seeds, config.jobs, &one, &mut driver);
+    pool::run_all(&tasks, &setting.seeds, config.jobs, &one, &interrupt::requested, &mut driver);
     driver.progress.finish();
     let complete = driver.report.cells.len() == tasks.len();
     driver.close(complete);
@@ -176,7 +177,7 @@ impl Driver {
         };
         let scene = &config.scenes[0];
         let caption = timeline::Caption {
-            lock: config.locks[0],
+            lock: &config.locks[0],
             machine: &scene.machine.name,
             workload: &scene.workload.name,
             cpus: scene.machine.topology.cpu_count(),

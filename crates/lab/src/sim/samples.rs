@@ -1,7 +1,8 @@
 //! Simulated cells as the ablation compares them.
-use super::report::{Cell, Report, SceneInfo, State};
+use super::report::Report;
 use super::table::SPENT;
 use crate::ablate::Sample;
+use stanchion_cells::cell::{Cell, SceneInfo, State};
 
 /// All cells of a report.
 pub(super) fn of(report: &Report) -> Vec<Sample> {

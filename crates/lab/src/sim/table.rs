@@ -1,9 +1,10 @@
 //! The result as tables for a terminal of a hundred columns.
-use super::report::{Cell, Figures, Report, SceneInfo, State};
-use super::stats::Estimate;
+use super::report::Report;
 use crate::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
 use crate::units::{format_ns, round_ns, three_figures};
 use core::fmt::Write;
+use stanchion_cells::cell::{Cell, Figures, SceneInfo, State, Waits};
+use stanchion_cells::stats::Estimate;
 use stanchion_sim::Cause;
 
 /// One quantity of a cell, as a column or a table.
@@ -84,7 +85,7 @@ fn short_percent(share: f64) -> String {
     }
 }
 
-fn waits(figures: &Figures, value: fn(&super::report::Waits) -> u64) -> String {
+fn waits(figures: &Figures, value: fn(&Waits) -> u64) -> String {
     if figures.latency.samples == 0 { "-".to_owned() } else { format_ns(value(&figures.latency) as f64) }
 }
 

@@ -1,64 +1,11 @@
-//! Outcomes and reports made by hand, for the tests of statistics, tables and files.
-use super::report::{Cell, Effort, Report, SCHEMA, SceneInfo, Setting};
-use super::scenes::{self, Scene, Typed};
+//! Reports made by hand, for the tests of tables and files.
+use super::report::{Effort, Report, SCHEMA};
 use super::timeline::Caption;
 use crate::provenance::Provenance;
-use hdrhistogram::Histogram;
-use stanchion_core::Event;
-use stanchion_sim::{Cause, Handovers, MS, Outcome, Recording, Spec};
-
-pub(super) fn scene() -> SceneInfo {
-    SceneInfo {
-        machine: "two".into(),
-        machine_about: "two CPUs & <nothing> else".into(),
-        cpus: 2,
-        sockets: 1,
-        workload: "medium".into(),
-        workload_about: "a loop".into(),
-        unit: "ops/us".into(),
-        lower_is_better: false,
-        vcpus: vec![1, 2, 4],
-    }
-}
-
-/// Millions a second.
-pub(super) fn score(outcome: &Outcome) -> f64 {
-    outcome.ops_per_second() / 1e6
-}
-
-/// A scene that the simulator itself knows.
-pub(super) fn real_scene() -> Scene {
-    let typed =
-        Typed { machines: "small-vm", workloads: "medium", vcpus: Some("2"), overcommit: None, sets: &[] };
-    scenes::resolve(&typed).expect("shipped").remove(0)
-}
-
-/// A millisecond of two vCPUs that did `ops` together, half of their time spinning, with one wait.
-pub(super) fn outcome(ops: u64, wait_ns: u64) -> Outcome {
-    let mut waits = Histogram::new_with_bounds(1, 100_000_000_000, 2).expect("valid bounds");
-    waits.record(wait_ns).expect("within the bounds");
-    let mut causes = [0; Cause::ALL.len()];
-    causes[Cause::Computing as usize] = MS / 2;
-    causes[Cause::Spinning as usize] = MS / 2;
-    let mut lock_events = vec![0; Event::ALL.len()];
-    lock_events[Event::LockPending as usize] = ops;
-    Outcome {
-        time: MS,
-        cut_short: false,
-        ops: vec![ops / 2, ops - ops / 2],
-        acquisitions: vec![ops / 2, ops - ops / 2],
-        causes: vec![causes; 2],
-        waits,
-        handovers: Handovers { same: ops, local: 3 * ops, remote: 0 },
-        kicks: ops / 10,
-        halts: ops / 20,
-        lock_events,
-        cpu_busy: vec![MS; 2],
-        hash: ops,
-        effort: stanchion_sim::Effort { memory_events: 10 * ops, events: 5 * ops, switches: ops },
-        recording: None,
-    }
-}
+use stanchion_cells::cell::{Cell, SceneInfo, Setting};
+use stanchion_cells::scenes::{self, Typed};
+pub(super) use stanchion_cells::testing::{outcome, scene, score};
+use stanchion_sim::{MS, Recording, Spec};
 
 /// Six milliseconds of a real run on two CPUs, with slices so short that vCPUs take turns in it.
 pub(super) fn recording(lock: &'static str, vcpus: usize) -> (Recording, Caption<'static>) {
@@ -69,8 +16,14 @@ pub(super) fn recording(lock: &'static str, vcpus: usize) -> (Recording, Caption
         "workload.think=4us",
     ];
     let sets = sets.map(str::to_owned);
-    let typed =
-        Typed { machines: "small-vm", workloads: "medium", vcpus: Some("2"), overcommit: None, sets: &sets };
+    let typed = Typed {
+        machines: "small-vm",
+        workloads: "medium",
+        vcpus: Some("2"),
+        overcommit: None,
+        sets: &sets,
+        files: &[],
+    };
     let scene = scenes::resolve(&typed).expect("valid").remove(0);
     let spec = Spec {
         machine: &scene.machine,

@@ -28,7 +28,7 @@ pub(crate) fn scaled(text: &str, scale: Time) -> Option<Time> {
 }
 
 /// A time with its unit, as `2.5us`.
-pub(crate) fn time(text: &str) -> Option<Time> {
+pub fn time(text: &str) -> Option<Time> {
     let (unit, scale) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
     scaled(text[..text.len() - unit.len()].trim_end(), *scale)
 }

@@ -9,7 +9,8 @@ mod document;
 mod error;
 mod value;
 
-pub(crate) use decimal::{nanoseconds, scaled, time, time_text};
+pub use decimal::time;
+pub(crate) use decimal::{nanoseconds, scaled, time_text};
 pub(crate) use document::Document;
 pub use error::FileError;
 pub(crate) use error::{clip, nearest};
@@ -26,15 +27,21 @@ pub(crate) fn named<'a>(
     library: &'a [(&'a str, &'a str)],
     name_or_path: &str,
 ) -> Result<(Cow<'a, str>, String), String> {
-    let is_toml = Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
-    if is_toml || name_or_path.contains('/') {
-        return Ok((read_file(name_or_path)?.into(), name_or_path.to_owned()));
+    if let Some(text) = text_of(name_or_path)? {
+        return Ok((text.into(), name_or_path.to_owned()));
     }
     let Some((name, text)) = library.iter().find(|(name, _)| *name == name_or_path) else {
         let near = nearest(name_or_path, library.iter().map(|(name, _)| *name)).join(", ");
         return Err(format!("no {kind} \"{}\"; nearest: {near}; or the path of a file", clip(name_or_path)));
     };
     Ok(((*text).into(), format!("{directory}/{name}.toml")))
+}
+
+/// The text of the file of a machine or of a workload that a user names by its path; none, if it is the name of
+/// a shipped one.
+pub fn text_of(name_or_path: &str) -> Result<Option<String>, String> {
+    let is_toml = Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
+    if is_toml || name_or_path.contains('/') { read_file(name_or_path).map(Some) } else { Ok(None) }
 }
 
 /// No data file is longer; what is longer is something else.

@@ -10,11 +10,12 @@ mod written;
 use super::args::FitArgs;
 use super::report::number;
 use super::summary::median_and_worst;
-use super::{chosen, progress, refuse};
+use super::{progress, refuse};
 use crate::interrupt;
 use crate::output::{FAILED, INTERRUPTED, print};
 use core::fmt::Write;
 use problem::Problem;
+use stanchion_cells::published::tables::chosen;
 use std::process::ExitCode;
 
 /// The bars that a fitted baseline column has to pass: median and worst relative error.

@@ -1,10 +1,10 @@
 //! What is fitted to what: the baseline's columns of one or more tables of a machine, and the parameters that
 //! may move.
 use super::super::args::FitArgs;
-use super::super::cells::exists;
-use super::super::simulate::{self, Job, Miss};
-use super::super::tables::Table;
 use crate::names::nearest;
+use stanchion_cells::published::cells::exists;
+use stanchion_cells::published::simulate::{self, Job, Miss};
+use stanchion_cells::published::tables::Table;
 use stanchion_sim::machine::file::{self as machine_file, Evidence, MachineFile};
 use stanchion_sim::machine::{self, Machine};
 use stanchion_sim::workload::{self, Workload, WorkloadFile};
@@ -81,7 +81,8 @@ impl Part {
             ));
         }
         let column = table.column(lock).ok_or("the baseline is a column")?;
-        let published = |row: &super::super::tables::Row| row.published[column].filter(|_| row.fits);
+        let published =
+            |row: &stanchion_cells::published::tables::Row| row.published[column].filter(|_| row.fits);
         let rows: Vec<Row> = table
             .rows
             .iter()
@@ -259,9 +260,9 @@ impl Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tables::all;
     use super::*;
     use clap::Parser;
+    use stanchion_cells::published::tables::all;
 
     #[derive(Parser)]
     struct Line {

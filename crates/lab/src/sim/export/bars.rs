@@ -1,10 +1,10 @@
 //! One picture of where time goes: a bar for each lock, cut into causes.
 use crate::export::svg::escape;
-use crate::sim::report::Figures;
 use crate::sim::table::SPENT;
 use crate::sim::timeline::COLOURS;
 use crate::units::percent;
 use core::fmt::Write;
+use stanchion_cells::cell::Figures;
 
 const WIDTH: f64 = 600.0;
 const LEFT: f64 = 170.0;

@@ -1,39 +1,7 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
-use crate::sim::report::{Cell, Figures, Report, State};
+use crate::sim::report::Report;
 use core::fmt::Write;
-use stanchion_sim::Cause;
-
-/// Columns that every cell has, whether it has figures or not.
-const HEAD: [&str; 9] =
-    ["machine", "cpus", "workload", "unit", "lock", "vcpus", "vcpus_per_cpu", "state", "message"];
-/// Columns of figures before those of causes.
-const FIGURES: [&str; 25] = [
-    "score",
-    "score_ci95",
-    "units_per_s",
-    "units_per_s_ci95",
-    "units_per_s_min",
-    "units_per_s_max",
-    "seeds",
-    "speed_up",
-    "speed_up_ci95",
-    "min_over_max",
-    "acquisitions",
-    "wait_mean_ns",
-    "wait_p50_ns",
-    "wait_p90_ns",
-    "wait_p99_ns",
-    "wait_p999_ns",
-    "wait_max_ns",
-    "handover_same",
-    "handover_local",
-    "handover_remote",
-    "kicks_per_acquisition",
-    "halts_per_acquisition",
-    "memory_events",
-    "events",
-    "hashes",
-];
+use stanchion_cells::columns::{CellRow, of_cells};
 
 pub(super) fn write(report: &Report) -> String {
     let setting = &report.setting;
@@ -50,8 +18,13 @@ pub(super) fn write(report: &Report) -> String {
         setting.sets.join(" ").replace(['\n', '\r'], " ")
     );
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let rows = core::iter::once(columns()).chain(report.cells.iter().map(|cell| row(report, cell)));
-    for row in rows {
+    let columns = of_cells();
+    let head = columns.iter().map(|column| column.name.clone()).collect();
+    let rows = report.cells.iter().map(|cell| {
+        let row = CellRow { scene: report.scenes.iter().find(|scene| cell.is_of(scene)), cell };
+        columns.iter().map(|column| (column.value)(&row).to_string()).collect()
+    });
+    for row in core::iter::once::<Vec<String>>(head).chain(rows) {
         writer.write_record(row).expect("every row has the same columns and memory does not fail");
     }
     let table = writer.into_inner().expect("memory does not fail");
@@ -59,80 +32,11 @@ pub(super) fn write(report: &Report) -> String {
     text
 }
 
-fn columns() -> Vec<String> {
-    let fixed = HEAD.iter().chain(&FIGURES).map(|name| (*name).to_owned());
-    fixed.chain(Cause::ALL.into_iter().map(|cause| format!("time_{}", cause.name()))).collect()
-}
-
-fn row(report: &Report, cell: &Cell) -> Vec<String> {
-    let scene = report.scenes.iter().find(|scene| cell.is_of(scene));
-    let (state, message) = match &cell.state {
-        State::Measured => ("measured", String::new()),
-        State::Cut { runs } => ("cut", format!("{runs} runs cut short")),
-        State::Broken { seed, message } => ("broken", format!("seed {seed}: {message}")),
-        State::Failed { seed, message } => ("failed", format!("seed {seed}: {message}")),
-    };
-    let mut row = vec![
-        cell.machine.clone(),
-        or_empty(scene.map(|scene| scene.cpus)),
-        cell.workload.clone(),
-        or_empty(scene.map(|scene| &scene.unit)),
-        cell.lock.clone(),
-        cell.vcpus.to_string(),
-        cell.overcommit.to_string(),
-        state.to_owned(),
-        message,
-    ];
-    match &cell.figures {
-        Some(figures) => row.extend(of_figures(figures)),
-        None => row.resize(HEAD.len() + FIGURES.len() + Cause::ALL.len(), String::new()),
-    }
-    row
-}
-
-fn of_figures(figures: &Figures) -> Vec<String> {
-    let (rate, waits, ways) = (&figures.throughput, &figures.latency, &figures.handovers);
-    let events = figures.events.iter().map(|event| format!("{}={}", event.name, event.value));
-    let score = figures.score.as_ref();
-    let mut row = vec![
-        or_empty(score.map(|score| score.mean)),
-        or_empty(score.and_then(|score| score.ci95)),
-        rate.mean.to_string(),
-        or_empty(rate.ci95),
-        rate.min.to_string(),
-        rate.max.to_string(),
-        rate.values.len().to_string(),
-        or_empty(figures.speed_up.map(|ratio| ratio.ratio)),
-        or_empty(figures.speed_up.and_then(|ratio| ratio.ci95)),
-        figures.fairness.mean.to_string(),
-        figures.acquisitions.to_string(),
-        waits.mean_ns.to_string(),
-        waits.p50_ns.to_string(),
-        waits.p90_ns.to_string(),
-        waits.p99_ns.to_string(),
-        waits.p999_ns.to_string(),
-        waits.max_ns.to_string(),
-        ways.same.to_string(),
-        ways.local.to_string(),
-        ways.remote.to_string(),
-        figures.kicks.to_string(),
-        figures.halts.to_string(),
-        figures.memory_events.to_string(),
-        events.collect::<Vec<_>>().join(" "),
-        figures.hashes.join(" "),
-    ];
-    row.extend(figures.causes.iter().map(|cause| cause.value.to_string()));
-    row
-}
-
-fn or_empty(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sim::testing;
+    use stanchion_cells::cell::State;
 
     #[test]
     fn comments_first_then_one_row_per_cell_with_every_column() {
@@ -145,10 +49,10 @@ mod tests {
             assert!(text.contains(part), "{part}");
         }
         let mut reader = ::csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
-        assert_eq!(reader.headers().expect("headers").len(), columns().len());
+        assert_eq!(reader.headers().expect("headers").len(), of_cells().len());
         let rows: Vec<_> = reader.records().collect::<Result<_, _>>().expect("rows of equal length");
         assert_eq!(rows.len(), 4);
-        let column = |name: &str| columns().iter().position(|column| column == name).expect("a column");
+        let column = |name: &str| of_cells().iter().position(|column| column.name == name).expect("a column");
         assert_eq!(&rows[2][column("speed_up")], "2");
         assert_eq!(&rows[2][column("time_spinning")], "0.5");
         assert_eq!(&rows[3][column("state")], "broken");

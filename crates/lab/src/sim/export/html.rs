@@ -5,11 +5,12 @@ use super::bars;
 use crate::export::STYLE;
 use crate::export::grid::heading;
 use crate::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
-use crate::sim::report::{Cell, Figures, Report, SceneInfo, State};
+use crate::sim::report::Report;
 use crate::sim::table::{QUANTITIES, SPENT, result, shown, simulated, title};
 use crate::sim::timeline::COLOURS;
 use crate::units::{format_ns, percent, round_ns, three_figures, without_zeros};
 use core::fmt::Write;
+use stanchion_cells::cell::{Cell, Figures, SceneInfo, State};
 use stanchion_sim::Cause;
 
 /// One colour for each lock, in the order typed; they start over after the last.

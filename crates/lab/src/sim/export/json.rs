@@ -10,8 +10,9 @@ pub(super) fn write(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::report::{SCHEMA, State};
+    use crate::sim::report::SCHEMA;
     use crate::sim::testing;
+    use stanchion_cells::cell::State;
 
     #[test]
     fn it_parses_back_to_the_same_report() {

@@ -20,18 +20,22 @@ fn student(freedom: usize) -> f64 {
 
 /// One quantity over the seeds of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Estimate {
+pub struct Estimate {
+    /// The mean.
     pub mean: f64,
     /// Half the width of the 95 % confidence interval; unknown if there is one seed.
     pub ci95: Option<f64>,
+    /// The least.
     pub min: f64,
+    /// The most.
     pub max: f64,
     /// By seed.
     pub values: Vec<f64>,
 }
 
 impl Estimate {
-    pub(crate) fn of(values: Vec<f64>) -> Self {
+    /// Of these values, one for each seed.
+    pub fn of(values: Vec<f64>) -> Self {
         let count = values.len();
         let mean = if count == 0 { 0.0 } else { values.iter().sum::<f64>() / count as f64 };
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -47,14 +51,15 @@ impl Estimate {
     }
 
     /// The interval relative to the mean.
-    pub(crate) fn relative(&self) -> Option<f64> {
+    pub fn relative(&self) -> Option<f64> {
         self.ci95.filter(|_| self.mean > 0.0).map(|ci| ci / self.mean)
     }
 }
 
 /// A quotient of two independent means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ratio {
+pub struct Ratio {
+    /// The quotient.
     pub ratio: f64,
     /// Half the width of its 95 % interval, to first order in those of the two means.
     pub ci95: Option<f64>,
@@ -62,7 +67,7 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// `above` over `below`; none if there is nothing below.
-    pub(crate) fn of(above: &Estimate, below: &Estimate) -> Option<Self> {
+    pub fn of(above: &Estimate, below: &Estimate) -> Option<Self> {
         if below.mean <= 0.0 {
             return None;
         }

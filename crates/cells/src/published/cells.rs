@@ -5,11 +5,14 @@ use crate::names::nearest;
 use std::sync::Arc;
 
 /// A cell.
-pub(crate) struct Cell {
+pub struct Cell {
     /// Number of the table among those that are shown, of its row and of its lock's column.
     pub table: usize,
+    /// The row.
     pub row: usize,
+    /// The column.
     pub lock: usize,
+    /// What was published, in the unit of the table.
     pub published: Option<f64>,
     /// Mean and relative standard deviation over the seeds, in the unit of the table.
     pub simulated: Option<(f64, f64)>,
@@ -19,14 +22,15 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// How far the simulation is off: 0.1 is ten per cent too much.
-    pub(crate) fn error(&self) -> Option<f64> {
+    pub fn error(&self) -> Option<f64> {
         let (simulated, _) = self.simulated?;
         Some(simulated / self.published? - 1.0)
     }
 }
 
 /// The cells of a run.
-pub(crate) struct Cells {
+pub struct Cells {
+    /// In the order of the tables.
     pub all: Vec<Cell>,
     /// Which cell each job belongs to.
     of_job: Vec<usize>,
@@ -34,7 +38,7 @@ pub(crate) struct Cells {
 }
 
 /// Whether the simulator has a lock of this name, or several with a `+` between them.
-pub(crate) fn exists(lock: &str) -> bool {
+pub fn exists(lock: &str) -> bool {
     stanchion_sim::names_locks(lock)
 }
 
@@ -46,7 +50,7 @@ fn admits(filter: &str, lock: &str, row: &str) -> bool {
 
 impl Cells {
     /// The cells that the filters let through; all, without any. A filter that fits none is refused.
-    pub(crate) fn choose(tables: &[Table], filters: &[String]) -> Result<Self, String> {
+    pub fn choose(tables: &[Table], filters: &[String]) -> Result<Self, String> {
         let mut all = Vec::new();
         for (table_index, table) in tables.iter().enumerate() {
             for (row_index, row) in table.rows.iter().enumerate() {
@@ -86,7 +90,7 @@ impl Cells {
 
     /// The runs that they need: one for each seed, for the locks that exist. The virtual time is divided by
     /// `shorter`.
-    pub(crate) fn jobs(&mut self, tables: &[Table], seeds: u64, shorter: u64) -> Vec<Job> {
+    pub fn jobs(&mut self, tables: &[Table], seeds: u64, shorter: u64) -> Vec<Job> {
         let mut jobs = Vec::new();
         self.of_job.clear();
         for (index, cell) in self.all.iter().enumerate() {
@@ -111,7 +115,7 @@ impl Cells {
     }
 
     /// Puts results into their cells. A cell of which a run was stopped has none.
-    pub(crate) fn take(&mut self, results: &[Result<f64, Miss>]) {
+    pub fn take(&mut self, results: &[Result<f64, Miss>]) {
         for index in 0..self.all.len() {
             let own = || {
                 self.of_job.iter().zip(results).filter(|(cell, _)| **cell == index).map(|(_, result)| result)
@@ -131,18 +135,19 @@ impl Cells {
         }
     }
 
-    pub(crate) fn any_failed(&self) -> bool {
+    /// Whether a run of any cell failed.
+    pub fn any_failed(&self) -> bool {
         self.all.iter().any(|cell| cell.failure.is_some())
     }
 
     /// The cell of a lock in a row of a table, if it is among them.
-    pub(crate) fn find(&self, table: usize, row: usize, lock: usize) -> Option<&Cell> {
+    pub fn find(&self, table: usize, row: usize, lock: usize) -> Option<&Cell> {
         self.all.iter().find(|cell| (cell.table, cell.row, cell.lock) == (table, row, lock))
     }
 }
 
 /// The mean, and the standard deviation in relation to it.
-pub(crate) fn mean_and_spread(values: &[f64]) -> (f64, f64) {
+pub fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;

@@ -1,7 +1,7 @@
 //! Thread counts: numbers, ranges, and multiples of the CPUs.
 
 /// More threads than this is a typing error.
-pub(crate) const MOST: usize = 4096;
+pub const MOST: usize = 4096;
 
 /// What an overcommit curve is made of: half the CPUs, then one to sixteen times.
 const DEFAULT_MULTIPLES: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
@@ -9,14 +9,14 @@ const DEFAULT_MULTIPLES: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
 const QUICK_MULTIPLES: [f64; 3] = [1.0, 2.0, 16.0];
 
 /// One thread, and the multiples of the CPUs that show who collapses.
-pub(crate) fn default_counts(cpus: usize, quick: bool) -> Vec<usize> {
+pub fn default_counts(cpus: usize, quick: bool) -> Vec<usize> {
     let multiples: &[f64] = if quick { &QUICK_MULTIPLES } else { &DEFAULT_MULTIPLES };
     let counts = multiples.iter().map(|multiple| times(*multiple, cpus)).chain([1]);
     sorted(counts.filter(|&count| count <= MOST).collect())
 }
 
 /// Counts such as `1,2,4-8,16-64:16,2x,0.5x`, ascending and each once.
-pub(crate) fn parse(list: &str, cpus: usize) -> Result<Vec<usize>, String> {
+pub fn parse(list: &str, cpus: usize) -> Result<Vec<usize>, String> {
     let mut counts = Vec::new();
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let (range, step) = word.split_once(':').map_or((word, "1"), |(range, step)| (range, step));

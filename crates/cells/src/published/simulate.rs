@@ -7,11 +7,16 @@ use std::sync::{Arc, Mutex};
 
 /// One run.
 #[derive(Clone)]
-pub(crate) struct Job {
+pub struct Job {
+    /// On which machine.
     pub machine: Arc<Machine>,
+    /// Doing what.
     pub workload: Arc<Workload>,
+    /// With which lock.
     pub lock: String,
+    /// How many vCPUs.
     pub contexts: usize,
+    /// Decides what is left to chance.
     pub seed: u64,
     /// Virtual time to measure.
     pub milliseconds: u64,
@@ -19,7 +24,7 @@ pub(crate) struct Job {
 
 /// Why a run has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Miss {
+pub enum Miss {
     /// The user ended it.
     Stopped,
     /// It cannot be run, or the lock is broken; what was said.
@@ -55,7 +60,7 @@ fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
 /// on any of the threads.
 ///
 /// Results do not depend on the threads: each run is decided by its job alone.
-pub(crate) fn all(
+pub fn all(
     jobs: &[Job],
     stop: &(dyn Fn() -> bool + Sync),
     done: &(dyn Fn(usize, &Result<f64, Miss>) + Sync),

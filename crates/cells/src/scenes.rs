@@ -11,21 +11,31 @@ use std::sync::Arc;
 
 /// A machine, a workload and the counts that are simulated there.
 #[derive(Clone)]
-pub(super) struct Scene {
+pub struct Scene {
+    /// The machine.
     pub machine: Arc<Machine>,
+    /// The workload.
     pub workload: Arc<Workload>,
+    /// Counts of vCPUs, ascending.
     pub counts: Vec<usize>,
     /// What is set differently for all locks.
     pub tunings: Vec<(Tunable, u32)>,
 }
 
 /// What was typed about scenes.
-pub(super) struct Typed<'a> {
+pub struct Typed<'a> {
+    /// Machines, by name or path, separated by commas.
     pub machines: &'a str,
+    /// Workloads, likewise.
     pub workloads: &'a str,
+    /// Counts of vCPUs.
     pub vcpus: Option<&'a str>,
+    /// More of them, as multiples of the CPUs.
     pub overcommit: Option<&'a str>,
+    /// Fields replaced, each `KEY=VALUE`.
     pub sets: &'a [String],
+    /// Texts of files by their paths, which then are not read: they may be on another computer.
+    pub files: &'a [(String, String)],
 }
 
 /// Fields of workloads are told from those of machines by this.
@@ -38,30 +48,33 @@ const HYPERVISOR: &str = "hypervisor.";
 const MOST_BY_DEFAULT: usize = 64;
 
 /// All scenes, machine by machine.
-pub(super) fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
+pub fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
     let begins = |set: &String, with: &str| set.trim_start().starts_with(with);
     let (of_locks, of_scenes): (Vec<&String>, Vec<&String>) =
         typed.sets.iter().partition(|set| begins(set, TUNABLE));
     let (of_workload, of_machine): (Vec<&String>, Vec<&String>) =
         of_scenes.into_iter().partition(|set| begins(set, WORKLOAD));
     if let Some(set) = typed.sets.iter().find(|set| !set.contains('=')) {
-        return Err(format!("--set: '{set}' is no KEY=VALUE: write for example host.fair-share.slice=3ms"));
+        return Err(format!("set: '{set}' is no KEY=VALUE: write for example host.fair-share.slice=3ms"));
     }
     let tunings = of_locks.into_iter().map(|set| tuning(set)).collect::<Result<Vec<_>, _>>()?;
     let mut all_workloads: Vec<Arc<Workload>> = Vec::new();
-    for name in words("--workload", typed.workloads)? {
-        let file = workload::load_with(name, &of_workload);
-        let workload = file.map_err(|error| format!("--workload {name}: {error}"))?.workload;
+    for name in words("workload", typed.workloads)? {
+        let file = match text_in(typed.files, name) {
+            Some(text) => workload::read_with(text, name, &of_workload).map_err(|error| error.to_string()),
+            None => workload::load_with(name, &of_workload),
+        };
+        let workload = file.map_err(|error| format!("workload {name}: {error}"))?.workload;
         if all_workloads.iter().any(|other| other.name == workload.name) {
-            return Err(format!("--workload: two of them are called {}", workload.name));
+            return Err(format!("workload: two of them are called {}", workload.name));
         }
         all_workloads.push(Arc::new(workload));
     }
     let mut scenes: Vec<Scene> = Vec::new();
-    for name in words("--machine", typed.machines)? {
-        let machine = Arc::new(load_machine(name, &of_machine)?);
+    for name in words("machine", typed.machines)? {
+        let machine = Arc::new(load_machine(name, &of_machine, typed.files)?);
         if scenes.iter().any(|scene| scene.machine.name == machine.name) {
-            return Err(format!("--machine: two of them are called {}", machine.name));
+            return Err(format!("machine: two of them are called {}", machine.name));
         }
         let counts = counts(typed, &machine)?;
         for workload in &all_workloads {
@@ -83,44 +96,48 @@ fn tuning(set: &str) -> Result<(Tunable, u32), String> {
     let (name, value) = (name.trim(), value.trim());
     let Some(&tunable) = Tunable::ALL.iter().find(|tunable| tunable.name() == name) else {
         let near = nearest(name, Tunable::ALL.iter().map(|tunable| tunable.name())).join(", ");
-        return Err(format!("--set: there is no tunable '{name}': nearest are {near} (--list shows all)"));
+        return Err(format!("set: there is no tunable '{name}': nearest are {near}"));
     };
     let value = value
         .parse()
-        .map_err(|_| format!("--set: tunable.{name}: '{value}' is no number from 0 to {}", u32::MAX))?;
+        .map_err(|_| format!("set: tunable.{name}: '{value}' is no number from 0 to {}", u32::MAX))?;
     Ok((tunable, value))
 }
 
 /// The words of a list, each once.
-pub(super) fn words<'a>(flag: &str, list: &'a str) -> Result<Vec<&'a str>, String> {
+pub fn words<'a>(flag: &str, list: &'a str) -> Result<Vec<&'a str>, String> {
     let mut words = Vec::new();
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         if !words.contains(&word) {
             words.push(word);
         }
     }
-    if words.is_empty() {
-        Err(format!("{flag}: '{list}' names nothing (--list shows all)"))
-    } else {
-        Ok(words)
-    }
+    if words.is_empty() { Err(format!("{flag}: '{list}' names nothing")) } else { Ok(words) }
 }
 
-fn load_machine(name: &str, sets: &[&String]) -> Result<Machine, String> {
+fn load_machine(name: &str, sets: &[&String], files: &[(String, String)]) -> Result<Machine, String> {
     let (aliased, plain): (Vec<&String>, Vec<&String>) =
         sets.iter().copied().partition(|set| set.trim_start().starts_with(HYPERVISOR));
     let mut sets: Vec<String> = plain.into_iter().cloned().collect();
     if !aliased.is_empty() {
         // Which scheduler it is may itself have been set.
-        let scheduler = &load_with(name, &sets)?.host.scheduler;
+        let scheduler = &load_with(name, &sets, files)?.host.scheduler;
         sets.extend(aliased.iter().map(|set| unaliased(set.trim_start(), scheduler)));
     }
-    load_with(name, &sets)
+    load_with(name, &sets, files)
 }
 
-fn load_with(name: &str, sets: &[String]) -> Result<Machine, String> {
-    let file = machine::load_with(name, sets).map_err(|error| format!("--machine {name}: {error}"))?;
-    Ok(file.machine)
+fn load_with(name: &str, sets: &[String], files: &[(String, String)]) -> Result<Machine, String> {
+    let file = match text_in(files, name) {
+        Some(text) => machine::file::read_with(text, name, sets).map_err(|error| error.to_string()),
+        None => machine::load_with(name, sets),
+    };
+    Ok(file.map_err(|error| format!("machine {name}: {error}"))?.machine)
+}
+
+/// The text of the file that has this path, if it is among those that are known.
+fn text_in<'a>(files: &'a [(String, String)], path: &str) -> Option<&'a str> {
+    files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
 }
 
 /// `hypervisor.slice` is `host.slice` if there is such a field, else that of the machine's scheduler.
@@ -142,13 +159,13 @@ fn counts(typed: &Typed, machine: &Machine) -> Result<Vec<usize>, String> {
     let cpus = machine.topology.cpu_count();
     let mut counts = Vec::new();
     if let Some(list) = typed.vcpus {
-        counts.extend(threads::parse(list, cpus).map_err(|error| format!("--vcpus: {}", of_vcpus(&error)))?);
+        counts.extend(threads::parse(list, cpus).map_err(|error| format!("vcpus: {}", of_vcpus(&error)))?);
     }
     if let Some(list) = typed.overcommit {
-        for word in words("--overcommit", list)? {
+        for word in words("overcommit", list)? {
             let word = word.trim_end_matches('x');
             let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
-                format!("--overcommit: '{word}' is no multiple of the {cpus} CPUs that can be run: write for example 1,1.5,2")
+                format!("overcommit: '{word}' is no multiple of the {cpus} CPUs that can be run: write for example 1,1.5,2")
             })?;
             counts.extend(multiple);
         }
@@ -180,7 +197,7 @@ fn default_counts(machine: &Machine) -> Vec<usize> {
 }
 
 /// Asks the simulator itself whether it would run each lock with each count, without running it.
-pub(super) fn probe(scene: &Scene, locks: &[&str]) -> Result<(), String> {
+pub fn probe(scene: &Scene, locks: &[String]) -> Result<(), String> {
     for lock in locks {
         for &contexts in &scene.counts {
             let spec = Spec {
@@ -205,7 +222,7 @@ pub(super) fn probe(scene: &Scene, locks: &[&str]) -> Result<(), String> {
 
 /// The locks of a list, in the order typed: the first is what others are compared with. `all` and `variants`
 /// are those that `scenes` take: reader-writer locks where somebody only reads, mutexes elsewhere.
-pub(super) fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<&'static str>, String> {
+pub fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<String>, String> {
     let mutexes = scenes.iter().all(|scene| scene.workload.takes() == Takes::Mutexes);
     let rw_locks = scenes.iter().all(|scene| scene.workload.takes() != Takes::Mutexes);
     let (all, variants) = if mutexes {
@@ -213,31 +230,31 @@ pub(super) fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<&'static str>, S
     } else {
         (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names())
     };
-    let mut locks: Vec<&'static str> = Vec::new();
-    for word in words("--lock", list)? {
+    let owned = |name: &&str| (*name).to_owned();
+    let mut locks: Vec<String> = Vec::new();
+    for word in words("lock", list)? {
         if matches!(word, "all" | "variants") && !mutexes && !rw_locks {
             return Err(format!(
-                "--lock: '{word}' of workloads with readers are other locks than of those without; simulate them one by one"
+                "lock: '{word}' of workloads with readers are other locks than of those without; simulate them one by one"
             ));
         }
         match word {
-            "all" => locks.extend(all.iter().filter(|name| !variants.contains(name))),
-            "variants" => locks.extend(&variants),
-            // Lives as long as the command, like the names of single locks.
-            _ if names_locks(word) => locks.push(word.to_owned().leak()),
+            "all" => locks.extend(all.iter().filter(|name| !variants.contains(name)).map(owned)),
+            "variants" => locks.extend(variants.iter().map(owned)),
+            _ if names_locks(word) => locks.push(word.to_owned()),
             _ => {
                 let known = [stanchion_sim::lock_names(), stanchion_sim::rw_lock_names()].concat();
                 let base = |name| stanchion_family::tuned::tuned(name).0;
                 let Some(wrong) = word.split('+').map(base).find(|name| !known.contains(name)) else {
                     let bad = word.split('+').find_map(|name| tuned::read(name).err()).unwrap_or_default();
-                    return Err(format!("--lock: {bad} (--list shows all)"));
+                    return Err(format!("lock: {bad}"));
                 };
                 let near = nearest(wrong, known).join(", ");
-                return Err(format!("--lock: unknown lock '{wrong}': nearest are {near} (--list shows all)"));
+                return Err(format!("lock: unknown lock '{wrong}': nearest are {near}"));
             }
         }
     }
-    let mut once: Vec<&'static str> = Vec::new();
+    let mut once: Vec<String> = Vec::new();
     for lock in locks {
         if !once.contains(&lock) {
             once.push(lock);

@@ -1,4 +1,5 @@
 //! The published tables, as data: which cells there are, and how each is simulated.
+use crate::names::nearest;
 use serde::Deserialize;
 use stanchion_sim::machine::{self, Machine};
 use stanchion_sim::workload::{self, Workload};
@@ -73,34 +74,50 @@ struct SingleRow {
 }
 
 /// A published table.
-pub(crate) struct Table {
+pub struct Table {
+    /// The name on command lines.
     pub name: String,
+    /// What it is.
     pub title: String,
+    /// What there is to know of it.
     pub note: String,
+    /// Where it was published.
     pub source: String,
+    /// What its numbers are counted in.
     pub unit: String,
+    /// A simulated result is divided by this.
     pub scale: f64,
     /// Whether its results are times.
     pub lower_is_better: bool,
+    /// Its columns.
     pub locks: Vec<String>,
     /// The lock whose column a fit may see.
     pub baseline: String,
     /// The file names of its machine and of its workloads, with what is replaced in the machine.
     pub machine_name: String,
+    /// Fields replaced in the machine.
     pub machine_sets: Vec<String>,
     /// Whether its baseline is what the machine is fitted to; other tables take the machine as it is.
     pub fits_machine: bool,
+    /// Its rows.
     pub rows: Vec<Row>,
+    /// Virtual time to measure.
     pub milliseconds: u64,
 }
 
 /// A row: one setting, a cell for each lock.
-pub(crate) struct Row {
+pub struct Row {
+    /// What stands at its head.
     pub label: String,
+    /// How many vCPUs.
     pub contexts: usize,
+    /// The workload, by name.
     pub workload_name: String,
+    /// Fields replaced in the workload.
     pub workload_sets: Vec<String>,
+    /// The machine.
     pub machine: Arc<Machine>,
+    /// The workload.
     pub workload: Arc<Workload>,
     /// What was published, for each lock.
     pub published: Vec<Option<f64>>,
@@ -110,13 +127,13 @@ pub(crate) struct Row {
 
 impl Table {
     /// The number of a lock's column.
-    pub(crate) fn column(&self, lock: &str) -> Option<usize> {
+    pub fn column(&self, lock: &str) -> Option<usize> {
         self.locks.iter().position(|known| known == lock)
     }
 }
 
 /// All published tables.
-pub(crate) fn all() -> Result<Vec<Table>, String> {
+pub fn all() -> Result<Vec<Table>, String> {
     let mut tables = Vec::new();
     for (name, text) in FILES {
         let refused = |error: &dyn core::fmt::Display| format!("published/{name}.toml: {error}");
@@ -129,6 +146,18 @@ pub(crate) fn all() -> Result<Vec<Table>, String> {
         }
     }
     Ok(tables)
+}
+
+/// The tables with these names; all, without any.
+pub fn chosen(names: &[String]) -> Result<Vec<Table>, String> {
+    let all = all()?;
+    for name in names {
+        if !all.iter().any(|table| table.name == *name) {
+            let near = nearest(name, all.iter().map(|table| table.name.as_str())).join(", ");
+            return Err(format!("no published table '{name}': nearest are {near}"));
+        }
+    }
+    Ok(all.into_iter().filter(|table| names.is_empty() || names.contains(&table.name)).collect())
 }
 
 /// The value at a dotted path; numbers in it are places in lists.

@@ -1,8 +1,7 @@
 //! Runs cells on all CPUs of the host: every seed of every cell is a job of its own, and a simulation is one
 //! thread's work.
-use super::report::{Cell, SceneInfo};
-use super::scenes::Scene;
-use crate::interrupt;
+use crate::cell::{Cell, SceneInfo, Setting};
+use crate::scenes::Scene;
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
@@ -18,10 +17,14 @@ const STACK_BYTES: usize = 8 << 20;
 const GLANCE: core::time::Duration = core::time::Duration::from_millis(200);
 
 /// A lock in a scene with so many vCPUs.
-pub(super) struct Task<'a> {
+pub struct Task<'a> {
+    /// Where.
     pub scene: &'a Scene,
+    /// The same for reports.
     pub info: &'a SceneInfo,
-    pub lock: &'static str,
+    /// The lock.
+    pub lock: &'a str,
+    /// How many vCPUs.
     pub vcpus: usize,
 }
 
@@ -29,7 +32,7 @@ pub(super) struct Task<'a> {
 type Answer = Option<Result<Outcome, Failure>>;
 
 /// Who is told how far things are.
-pub(super) trait Observer {
+pub trait Observer {
     /// A run is over, of so many vCPUs.
     fn run_done(&mut self, task: &Task);
     /// A cell is over. `index` is its place among the tasks.
@@ -39,12 +42,13 @@ pub(super) trait Observer {
 }
 
 /// Runs every task once a seed with `simulate`, on `jobs` threads. Cells are reported in the order in which
-/// they end.
-pub(super) fn run_all(
+/// they end. `stop` is asked before each run whether there is any need for it.
+pub fn run_all(
     tasks: &[Task],
     seeds: &[u64],
     jobs: usize,
     simulate: &(dyn Fn(&Task, u64) -> Result<Outcome, Failure> + Sync),
+    stop: &(dyn Fn() -> bool + Sync),
     observer: &mut dyn Observer,
 ) {
     let next = AtomicUsize::new(0);
@@ -53,7 +57,7 @@ pub(super) fn run_all(
         let (sender, answers) = channel();
         for _ in 0..jobs.min(total) {
             let (sender, next) = (sender.clone(), &next);
-            let body = move || work(tasks, seeds, next, simulate, &sender);
+            let body = move || work(tasks, seeds, next, simulate, stop, &sender);
             let builder = std::thread::Builder::new().name(NAME.to_owned()).stack_size(STACK_BYTES);
             // With fewer threads it only takes longer; without any the channel closes and nothing is
             // reported.
@@ -86,9 +90,10 @@ fn work(
     seeds: &[u64],
     next: &AtomicUsize,
     simulate: &(dyn Fn(&Task, u64) -> Result<Outcome, Failure> + Sync),
+    stop: &(dyn Fn() -> bool + Sync),
     answers: &Sender<(usize, usize, Answer)>,
 ) {
-    while !interrupt::requested() {
+    while !stop() {
         let index = next.fetch_add(1, Relaxed);
         let (task, seed) = (index / seeds.len().max(1), index % seeds.len().max(1));
         let Some(of) = tasks.get(task) else { break };
@@ -96,7 +101,7 @@ fn work(
             Err(Failure::Refused(format!("the simulator gave up: {}", words(panic.as_ref()))))
         });
         // A run that the user cut short is no result.
-        let stopped = matches!(&result, Ok(outcome) if outcome.cut_short) && interrupt::requested();
+        let stopped = matches!(&result, Ok(outcome) if outcome.cut_short) && stop();
         let answer = (!stopped).then_some(result);
         if answers.send((task, seed, answer)).is_err() {
             break;
@@ -110,7 +115,7 @@ fn words(panic: &(dyn core::any::Any + Send)) -> &str {
 }
 
 /// What a task's run is for the simulator.
-pub(super) fn spec<'a>(task: &Task<'a>, setting: &super::report::Setting, seed: u64) -> Spec<'a> {
+pub fn spec<'a>(task: &Task<'a>, setting: &Setting, seed: u64) -> Spec<'a> {
     Spec {
         machine: &task.scene.machine,
         workload: &task.scene.workload,
@@ -127,7 +132,7 @@ pub(super) fn spec<'a>(task: &Task<'a>, setting: &super::report::Setting, seed: 
 
 /// A broken lock panics within the simulation, which is caught there and told in the cell: nothing for
 /// standard error.
-pub(super) fn keep_panics_to_cells() {
+pub fn keep_panics_to_cells() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if std::thread::current().name() != Some(NAME) {
@@ -139,8 +144,8 @@ pub(super) fn keep_panics_to_cells() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::report::State;
-    use crate::sim::testing;
+    use crate::cell::State;
+    use crate::testing;
 
     #[derive(Default)]
     struct Seen {
@@ -163,7 +168,7 @@ mod tests {
         let locks = ["byte", "ticket", "qspin"];
         let tasks = locks.map(|lock| Task { scene: &scene, info: &info, lock, vcpus: 2 });
         let mut seen = Seen::default();
-        run_all(&tasks, &[5, 6], 3, simulate, &mut seen);
+        run_all(&tasks, &[5, 6], 3, simulate, &|| false, &mut seen);
         seen.cells.sort_by_key(|(index, _)| *index);
         seen
     }
