@@ -60,8 +60,8 @@ impl Config {
             sets: &args.set,
             files: &[],
         })
-        .map_err(of_flag)?;
-        let locks = scenes::locks(&args.lock, &scenes).map_err(of_flag)?;
+        .map_err(|error| format!("--{error}"))?;
+        let locks = scenes::locks(&args.lock, &scenes).map_err(|error| format!("--{error}"))?;
         for scene in &scenes {
             scenes::probe(scene, &locks)?;
         }
@@ -86,11 +86,6 @@ impl Config {
         };
         Ok(Self { scenes, locks, setting, jobs, watch })
     }
-}
-
-/// What is wrong with an argument, which here is a flag.
-fn of_flag(error: String) -> String {
-    format!("--{error}")
 }
 
 /// The part of the run to record, counted from the end of the warm-up.
