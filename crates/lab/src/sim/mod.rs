@@ -1,8 +1,8 @@
 //! `stanchion sim`: the same locks on machines that one does not own.
 //!
-//! Arguments ([`args`]) are resolved ([`config`]) into cells, each a lock on a machine with a
-//! workload and so many vCPUs. A pool of threads ([`stanchion_cells::pool`]) runs every cell once a seed; what comes back is
-//! put together ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]).
+//! Arguments ([`args`]) are resolved ([`config`]) into cells, each a lock on a machine with a workload and
+//! so many vCPUs. A pool of threads ([`stanchion_cells::pool`]) runs every cell once a seed; what comes
+//! back is put together ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]).
 //! One run alone can be looked at instead: [`trace`], [`timeline`].
 mod args;
 mod config;

@@ -37,8 +37,8 @@ pub(crate) fn named<'a>(
     Ok(((*text).into(), format!("{directory}/{name}.toml")))
 }
 
-/// The text of the file of a machine or of a workload that a user names by its path; none, if it is the name of
-/// a shipped one.
+/// The text of the file of a machine or of a workload that a user names by its path; none, if it is the name
+/// of a shipped one.
 pub fn text_of(name_or_path: &str) -> Result<Option<String>, String> {
     let is_toml = Path::new(name_or_path).extension().is_some_and(|ending| ending == "toml");
     if is_toml || name_or_path.contains('/') { read_file(name_or_path).map(Some) } else { Ok(None) }
