@@ -3,7 +3,7 @@ use crate::built;
 use crate::capi::{self, Places, must_succeed};
 use core::fmt::Write as _;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -25,6 +25,9 @@ struct Package {
     #[serde(default)]
     recommends: Vec<String>,
     files: Vec<String>,
+    /// What lintian says of it, and why that is as it should be.
+    #[serde(default)]
+    overrides: BTreeMap<String, String>,
     summary: String,
     description: String,
 }
@@ -65,7 +68,7 @@ pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
             patterns.iter().any(|pattern| matches(pattern, &file))
         });
         left = others;
-        let made = make(&work, &staged, package, &common, &ours)?;
+        let made = make(&work, &staged, package, &common, &libdir, &ours)?;
         println!("deb: {} {} KiB", made.display(), fs::metadata(&made)?.len() / 1024);
     }
     if let Some(file) = left.first() {
@@ -163,6 +166,7 @@ fn make(
     staged: &Path,
     package: &Package,
     common: &Common,
+    libdir: &str,
     ours: &BTreeSet<PathBuf>,
 ) -> io::Result<PathBuf> {
     let tree = work.join("tree").join(&package.name);
@@ -183,6 +187,14 @@ fn make(
     );
     fs::write(doc.join("changelog"), changes)?;
     must_succeed(Command::new("gzip").arg("-9n").arg(doc.join("changelog")))?;
+
+    if !package.overrides.is_empty() {
+        let place = tree.join("usr/share/lintian/overrides");
+        fs::create_dir_all(&place)?;
+        let line = |(says, why): (&String, &String)| format!("# {why}\n{}: {says}\n", package.name);
+        let lines: String = package.overrides.iter().map(line).collect();
+        fs::write(place.join(&package.name), lines.replace("@LIB@", libdir))?;
+    }
 
     let debian = tree.join("DEBIAN");
     fs::create_dir_all(&debian)?;

@@ -82,6 +82,14 @@ pub trait RawRwLock: Send + Sync + 'static {
         Self::Platform::try_until(until, || self.try_acquire_write())
     }
 
+    /// [`RawRwLock::acquire_read_again`] until the deadline, as [`RawRwLock::acquire_read_until`].
+    fn acquire_read_again_until(
+        &self,
+        until: &<Self::Platform as Machine>::Deadline,
+    ) -> Result<bool, TooManyReaders> {
+        Ok(Self::Platform::try_until(until, || self.try_read_again()))
+    }
+
     /// Gives a read lock up, in any order with those of other locks. The calling context must have acquired
     /// it.
     fn release_read(&self);
@@ -127,6 +135,11 @@ pub trait Upgradable: Downgrade {
     /// The same if that needs no waiting; whether it did.
     #[must_use]
     fn try_acquire_upgradable(&self) -> bool;
+
+    /// Waits until the calling context holds the lock upgradably, or the deadline has passed; whether it
+    /// holds it.
+    #[must_use]
+    fn acquire_upgradable_until(&self, until: &<Self::Platform as Machine>::Deadline) -> bool;
 
     /// Gives it up.
     fn release_upgradable(&self);

@@ -2,7 +2,7 @@
 use crate::GuardMarker;
 use core::time::Duration;
 use stanchion::ExcludesWriters;
-use stanchion::deadline::{Deadline, acquire_until};
+use stanchion::deadline::Deadline;
 use stanchion::lock::QueuedRwLock;
 use stanchion::lock_api::{
     RawRwLock as Inner, RawRwLockDowngrade as _, RawRwLockFair as _, RawRwLockTimed as _,
@@ -132,12 +132,10 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     }
 }
 
-// SAFETY: as for the trait above: it is tried until it is counted.
+// SAFETY: as for the trait above.
 unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
     fn try_lock_shared_recursive_for(&self, timeout: Duration) -> bool {
-        acquire_until(&Deadline::after(timeout), || {
-            lock_api::RawRwLockRecursive::try_lock_shared_recursive(self)
-        })
+        self.0.inner().acquire_read_again_until(&Deadline::after(timeout)) == Ok(true)
     }
 
     fn try_lock_shared_recursive_until(&self, timeout: Instant) -> bool {

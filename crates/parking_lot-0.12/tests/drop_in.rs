@@ -2,7 +2,7 @@
 //! timed forms, reading again.
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
-use parking_lot::lock_api::RawRwLock as _;
+use parking_lot::lock_api::{self, RawRwLock as _};
 use parking_lot::{
     Condvar, FairMutex, FairMutexGuard, MappedFairMutexGuard, Mutex, MutexGuard, Once, OnceState,
     ReentrantMutex, ReentrantMutexGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard,
@@ -10,6 +10,34 @@ use parking_lot::{
 };
 use std::thread;
 use std::time::Instant;
+
+/// Compile if the raw locks have all traits that parking_lot 0.12 implements for its own.
+const fn mutex<T>()
+where
+    T: lock_api::RawMutex
+        + lock_api::RawMutexFair
+        + lock_api::RawMutexTimed<Duration = Duration, Instant = Instant>,
+{
+}
+
+const fn rwlock<T>()
+where
+    T: lock_api::RawRwLockFair
+        + lock_api::RawRwLockDowngrade
+        + lock_api::RawRwLockTimed<Duration = Duration, Instant = Instant>
+        + lock_api::RawRwLockRecursive
+        + lock_api::RawRwLockRecursiveTimed
+        + lock_api::RawRwLockUpgradeFair
+        + lock_api::RawRwLockUpgradeDowngrade
+        + lock_api::RawRwLockUpgradeTimed,
+{
+}
+
+const _: () = {
+    mutex::<parking_lot::RawMutex>();
+    mutex::<parking_lot::RawFairMutex>();
+    rwlock::<parking_lot::RawRwLock>();
+};
 
 static MUTEX: Mutex<u32> = const_mutex(1);
 static FAIR: FairMutex<u32> = const_fair_mutex(2);

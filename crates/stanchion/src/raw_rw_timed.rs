@@ -1,21 +1,11 @@
-//! Reader-writer locks for a limited time. Upgradable and recursive forms try again now and then.
+//! Reader-writer locks for a limited time. An upgrade tries again now and then; in `qrw` all else queues.
 use crate::deadline::{Deadline, acquire_until};
 use crate::native::{Counting, Native};
 use crate::raw_rw::{ExcludesWriters, RawRw};
 use core::time::Duration;
-use lock_api::{RawRwLock, RawRwLockTimed, RawRwLockUpgrade, RawRwLockUpgradeTimed};
+use lock_api::{RawRwLockTimed, RawRwLockUpgradeTimed};
 use stanchion_core::Upgradable;
 use std::time::Instant;
-
-/// The result of the first `attempt` that has one, for `timeout` at the longest.
-fn within<G>(timeout: Duration, mut attempt: impl FnMut() -> Option<G>) -> Option<G> {
-    let mut found = None;
-    acquire_until(&Deadline::after(timeout), || {
-        found = attempt();
-        found.is_some()
-    });
-    found
-}
 
 fn until(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
@@ -31,10 +21,9 @@ where
     type Instant = Instant;
 
     fn try_lock_shared_for(&self, timeout: Duration) -> Option<L::Guard> {
-        if RECURSIVE {
-            return within(timeout, || self.try_lock_shared());
-        }
-        let acquired = self.inner().acquire_read_until(&Deadline::after(timeout));
+        let (lock, until) = (self.inner(), Deadline::after(timeout));
+        let acquired =
+            if RECURSIVE { lock.acquire_read_again_until(&until) } else { lock.acquire_read_until(&until) };
         (acquired == Ok(true)).then(L::Guard::default)
     }
 
@@ -59,7 +48,7 @@ where
     L: ExcludesWriters + Upgradable + stanchion_core::RawRwLock<Platform = Native<C>>,
 {
     fn try_lock_upgradable_for(&self, timeout: Duration) -> Option<L::Guard> {
-        within(timeout, || self.try_lock_upgradable())
+        self.inner().acquire_upgradable_until(&Deadline::after(timeout)).then(L::Guard::default)
     }
 
     fn try_lock_upgradable_until(&self, timeout: Instant) -> Option<L::Guard> {

@@ -59,9 +59,9 @@ pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionL
 ///   threads until it has looked after half a millisecond, or has found readers in; see
 ///   [`stanchion_core::qrw`].
 /// - Progress: waiters sleep. Needs the holders to run.
-/// - Timed: `try_read_for`, `try_write_for` and the like queue and sleep like `read` and `write`, and give up
-///   on time; also if there are too many readers. An upgradable acquisition and an upgrade try now and then,
-///   and sleep between the tries.
+/// - Timed: `try_read_for`, `try_write_for`, `try_upgradable_read_for` and the like queue and sleep like
+///   `read` and `write`, and give up on time; also if there are too many readers. `try_upgrade_for` tries now
+///   and then, sleeps between the tries, and keeps no new readers out.
 /// - Errors: reading panics if 16 384 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
 /// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.

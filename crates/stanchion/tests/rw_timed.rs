@@ -3,7 +3,7 @@
 #![cfg(feature = "std")]
 
 use core::time::Duration;
-use stanchion::RwLock;
+use stanchion::{RecursiveRwLock, RwLock};
 use std::thread;
 
 /// More than any test takes.
@@ -54,4 +54,27 @@ fn whose_time_suffices_gets_in_behind_those_that_give_up() {
         }
     });
     assert_eq!(*lock.read(), 2);
+}
+
+#[test]
+fn upgradable_and_recursive_waits_give_up_and_get_in_behind_others() {
+    let lock = RwLock::new(());
+    let holder = lock.upgradable_read();
+    thread::scope(|scope| {
+        let hasty = scope.spawn(|| lock.try_upgradable_read_for(SHORT).is_some());
+        let patient = scope.spawn(|| lock.try_upgradable_read_for(LONG).is_some());
+        assert!(!hasty.join().expect("no panic"), "somebody holds it upgradably all the time");
+        drop(holder);
+        assert!(patient.join().expect("no panic"));
+    });
+    let lock = RecursiveRwLock::new(());
+    let writer = lock.write();
+    thread::scope(|scope| {
+        let hasty = scope.spawn(|| lock.try_read_for(SHORT).is_some());
+        let patient = scope.spawn(|| lock.try_read_for(LONG).is_some());
+        assert!(!hasty.join().expect("no panic"), "somebody writes all the time");
+        drop(writer);
+        assert!(patient.join().expect("no panic"));
+    });
+    assert!(lock.try_write().is_some(), "nobody has it");
 }

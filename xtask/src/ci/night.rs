@@ -98,13 +98,14 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "aarch64",
         shows: "all that is shipped builds for aarch64 Linux, and passes its tests and the POSIX tests in an emulator",
+        needs: Some(&["cargo", "xtask", "aarch64", "--missing"]),
         steps: &[Run(&["cargo", "xtask", "aarch64"])],
         ..LONG
     },
     Job {
         name: "deb",
-        shows: "Debian packages install on a fresh root, serve pkg-config, CMake and programs as they are, and go without a trace",
-        needs: Some(&["mmdebstrap", "--version"]),
+        shows: "lintian finds nothing in the Debian packages, they install on a bare root, serve programs as they are, pkg-config and CMake, and go without a trace",
+        needs: Some(&["sh", "-c", "mmdebstrap --version && lintian --version"]),
         steps: &[Run(&["cargo", "xtask", "deb", "--check"])],
         ..LONG
     },
@@ -112,6 +113,13 @@ pub(super) const JOBS: &[Job] = &[
         name: "release",
         shows: "the crates of the registry can be packed and built",
         steps: &[Run(&["cargo", "xtask", "release", "--dry-run"])],
+        ..LONG
+    },
+    Job {
+        name: "public-api",
+        shows: "what the crates of users offer is what docs/api lists, so that no change of it goes unseen",
+        needs: Some(&["cargo", "public-api", "--version"]),
+        steps: &[Run(&["docs/api/list", "--check"])],
         ..LONG
     },
     Job {

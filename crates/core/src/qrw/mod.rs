@@ -168,6 +168,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> RawRwLock for QueuedRwL
         self.wait_to_read_again(None).map(drop)
     }
 
+    fn acquire_read_again_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
+        self.wait_to_read_again(Some(until))
+    }
+
     fn acquire_read_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
         match self.come_to_read() {
             Ok(()) => Ok(true),

@@ -120,6 +120,10 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
         self.lock.acquire_read_beside_readers_until(until)
     }
 
+    fn acquire_read_again_until(&self, until: &P::Deadline) -> Result<bool, TooManyReaders> {
+        self.lock.acquire_read_again_until(until)
+    }
+
     fn acquire_write_until(&self, until: &P::Deadline) -> bool {
         self.lock.acquire_write_letting_readers_in_until(&self.writers, until)
     }

@@ -10,11 +10,12 @@ use crate::rw::{RawRwLock, TooManyReaders, Upgradable};
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRwLock<P, L, W> {
     fn acquire_upgradable(&self) {
-        if !self.try_acquire_upgradable() {
-            P::count(Event::RwWriteSlow);
-            let acquired = self.acquire_in_queue(Want::Upgradable, None);
-            debug_assert_eq!(acquired, Ok(true), "only readers are counted, and nobody gives up");
-        }
+        let acquired = self.wait_to_hold_upgradably(None);
+        debug_assert!(acquired, "without a deadline nobody gives up");
+    }
+
+    fn acquire_upgradable_until(&self, until: &P::Deadline) -> bool {
+        self.wait_to_hold_upgradably(Some(until))
     }
 
     fn try_acquire_upgradable(&self) -> bool {
@@ -66,6 +67,17 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
 }
 
 impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+    /// Waits until it holds the lock upgradably, or the deadline has passed. Whether it does.
+    fn wait_to_hold_upgradably(&self, until: Option<&P::Deadline>) -> bool {
+        if self.try_acquire_upgradable() {
+            return true;
+        }
+        P::count(Event::RwWriteSlow);
+        let acquired = self.acquire_in_queue(Want::Upgradable, until);
+        debug_assert!(acquired.is_ok(), "only readers are counted");
+        acquired == Ok(true)
+    }
+
     /// `0,u**,w -> 0,-**,1`, if there are no readers. `writer` is the flag if it is set already.
     fn finish_upgrade(&self, writer: u32) -> bool {
         // ord: J26 alone: a guess, the compare-exchange decides

@@ -1,4 +1,6 @@
 //! What contexts and handlers do with reader-writer locks.
+mod upgrades;
+
 use super::engine::{arrive, await_reader, has_read, with};
 use super::failure::Failure;
 use super::fault::Fault;
@@ -215,59 +217,6 @@ impl RwProgram {
             lock.release_write();
             released(index);
             self.alone_no_more(index, me);
-        }
-    }
-
-    /// Holds a lock upgradably, and becomes its writer now and then.
-    fn upgrades(&self, index: usize, dice: u64) {
-        let Some(lock) = self.locks[index].upgradable() else { return };
-        let me = self.alone_from_now(index);
-        say(What::Acquire, index);
-        let tried = self.tries() && lock.try_acquire_upgradable();
-        if !tried {
-            watch(index, |sharing| sharing.begins(me, Wants::Upgradable));
-            lock.acquire_upgradable();
-        }
-        say(What::Enter, index);
-        let how = if tried { How::Tried } else { How::Waited };
-        went_in(checked(watch(index, |sharing| sharing.may_upgrade(me, how))));
-        linger(index);
-        if dice & 1 == 0 {
-            self.upgrade(index, lock, dice);
-        } else if dice & 2 == 0 || !downgrade_upgradable(index, lock) {
-            watch(index, Sharing::may_not_upgrade);
-            watch(index, |sharing| sharing.stops_reading(me));
-            say(What::Release, index);
-            lock.release_upgradable();
-        } else {
-            linger(index);
-            self.release_read(index);
-        }
-        self.alone_no_more(index, me);
-    }
-
-    fn upgrade(&self, index: usize, lock: &dyn Upgrades, dice: u64) {
-        let me = me();
-        if !(self.tries() && lock.try_upgrade()) {
-            watch(index, |sharing| sharing.begins_upgrade(me));
-            lock.upgrade();
-        }
-        watch(index, Sharing::may_not_upgrade);
-        watch(index, |sharing| sharing.stops_reading(me));
-        in_as_writer(index, How::Free);
-        linger(index);
-        if dice & 2 == 0 {
-            out_as_writer(index);
-            self.locks[index].release_write();
-        } else {
-            watch(index, |sharing| sharing.turns_to_reading(me));
-            checked(watch(index, |sharing| sharing.is_upgradable(me)));
-            lock.downgrade_to_upgradable();
-            linger(index);
-            watch(index, Sharing::may_not_upgrade);
-            watch(index, |sharing| sharing.stops_reading(me));
-            say(What::Release, index);
-            lock.release_upgradable();
         }
     }
 

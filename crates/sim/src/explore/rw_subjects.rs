@@ -36,6 +36,7 @@ pub(super) trait SteppedRw {
 pub(super) trait Upgrades {
     fn acquire_upgradable(&self);
     fn try_acquire_upgradable(&self) -> bool;
+    fn acquire_upgradable_until(&self, until: u64) -> bool;
     fn release_upgradable(&self);
     fn upgrade(&self);
     fn try_upgrade(&self) -> bool;
@@ -100,12 +101,15 @@ impl<L: Upgradable<Platform = Stepped>> SteppedRw for Upgrading<L> {
     }
 }
 
-impl<L: Upgradable> Upgrades for Upgrading<L> {
+impl<L: Upgradable<Platform = Stepped>> Upgrades for Upgrading<L> {
     fn acquire_upgradable(&self) {
         self.0.acquire_upgradable();
     }
     fn try_acquire_upgradable(&self) -> bool {
         self.0.try_acquire_upgradable()
+    }
+    fn acquire_upgradable_until(&self, until: u64) -> bool {
+        self.0.acquire_upgradable_until(&until)
     }
     fn release_upgradable(&self) {
         self.0.release_upgradable();
