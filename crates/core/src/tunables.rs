@@ -39,8 +39,8 @@ tunables! {
     BackoffNanos = "backoff_ns": 3_200, "stanchion: to what pauses grow at a lock that changes hands, in nanoseconds";
     Overtakings = "overtakings": 8, "stanchion: a newcomer that was overtaken so often queues; a lock that is acquired so often between two looks is hot";
     TurnMicros = "turn_us": 200, "stanchion: for how long a waiter that was roused may be overtaken, in microseconds";
-    LookAhead = "look_ahead": 16, "stanchion: among how many of the first waiters one nearby is looked for";
-    NearMicros = "near_us": 1_000, "stanchion: by how much a waiter nearby may have come later than the first, in microseconds; 0: the first is roused";
+    LookAhead = "look_ahead": 128, "stanchion: among how many of the first waiters one nearby is looked for";
+    NearMicros = "near_us": 5_000, "stanchion: by how much a waiter on the NUMA node of whoever rouses may have come later than the first, in microseconds; 0: the first is roused, wherever it is";
     Adapt = "adapt": 1, "stanchion: 1 makes spins shorter where they are in vain";
     Turns = "turns": 1, "stanchion: 1 makes the waiters of a hot lock sleep for a turn";
     HandOver = "hand_over": 1, "stanchion: 1 makes a context give its CPU to a waiter whose turn has come";

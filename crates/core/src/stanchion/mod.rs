@@ -20,7 +20,7 @@
 //!    context gives away its slice, half a turn later.
 //! 5. **Near and urgent first** (`turn.rs`). The heir is the most urgent waiter if there are such of
 //!    real-time priority, else one at home on the releaser's CPU or NUMA node, unless it came much later than
-//!    the first.
+//!    the first: `near_us` for the node, at most a turn for the CPU.
 //!
 //! Each rule can be switched off by a tunable, and `stanchion ablate` measures what it is worth; how is told
 //! in `docs/default-lock.md`.
@@ -34,19 +34,21 @@
 //!
 //! # Properties
 //!
-//! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for nearer ones that came up
-//!   to `near_us` (1 ms) after it. An heir is overtaken without bound for a turn (`turn_us`, 0.2 ms; half as
-//!   long each time that it has gone back to sleep without the lock, so two turns in all); then, while it
-//!   runs, by those only who were past their look at the lock; while it has no CPU, by running contexts, of
-//!   which the one on its CPU gives way within 16 acquisitions of the lock. Where sections are longer than
-//!   `spin_ns`, an heir whose turn has come may find the lock held and sleep again; each release rouses it,
-//!   and there is no bound but chance. `try_acquire` may always overtake.
+//! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for those at home on the
+//!   releaser's CPU that came up to a turn after it, and on several NUMA nodes for those of the releaser's
+//!   node that came up to `near_us` (5 ms) after it. An heir is overtaken without bound for a turn
+//!   (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so two turns
+//!   in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU,
+//!   by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock. Where
+//!   sections are longer than `spin_ns`, an heir whose turn has come may find the lock held and sleep again;
+//!   each release rouses it, and there is no bound but chance. `try_acquire` may always overtake.
 //! - A fair release ([`release_fair`](RawLock::release_fair)) hands the lock to the first waiter in line that
 //!   has not given up, whatever its priority and asleep or not. Nobody barges, and the lock stands still
 //!   until that one has its CPU.
 //! - Bound: with *n* waiters, whose holders run and whose sections are short, the longest wait is about *n*
-//!   times one and a half turns, and `near_us`: a due heir gets its CPU after half a turn more at the latest.
-//!   32 waiters: 10.6 ms.
+//!   times two and a half turns, and a turn: the turns of an heir are two at most all together, a due heir
+//!   gets its CPU after half a turn more, and those at home may pass for a turn. 32 waiters: 16.2 ms. On
+//!   several NUMA nodes `near_us` stands in place of the last turn: 21 ms.
 //! - Progress: needs the holder to run. A release that rouses ends once the lock can be given back before the
 //!   heir has set *wake* again: the spin of an heir is longer than that. No wait for another context's few
 //!   instructions: not for links, not for an heir that is preempted. Newcomers leave a free lock to an heir

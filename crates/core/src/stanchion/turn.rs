@@ -155,20 +155,27 @@ fn is_at_home<P: Platform>(here: u32) -> impl Fn(&WaitNode<P>) -> bool {
     move |node| node.home.load(Relaxed) == here
 }
 
-/// The first waiter at home on this CPU, else on this NUMA node, unless the oldest has waited for much
-/// longer.
+/// The first waiter at home on this CPU, if it came less than a turn after the oldest; else the first on this
+/// NUMA node, if it came less than `near_us` after it.
 fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     // ord: SU5 alone: published by SQ1
     let since = |id| queue.node(id).since.load(Relaxed);
-    let later = P::tunable(Tunable::NearMicros).cast_signed();
-    let came_in_time = |&id: &NodeId| since(id).wrapping_sub(since(ends.oldest)).cast_signed() < later;
-    let at_home = first(queue, ends, State::Waiting, is_at_home(P::home())).filter(came_in_time);
-    if at_home.is_some() || !P::is_numa() {
+    let later = |id| since(id).wrapping_sub(since(ends.oldest)).cast_signed();
+    let near = P::tunable(Tunable::NearMicros).cast_signed();
+    let turn = P::tunable(Tunable::TurnMicros).cast_signed();
+    let at_home = first(queue, ends, State::Waiting, is_at_home(P::home()));
+    if let Some(id) = at_home
+        && later(id) < turn.min(near)
+    {
         return at_home;
+    }
+    if !P::is_numa() {
+        return None;
     }
     let numa = P::numa_node();
     // ord: SU6 alone: a hint, published by SQ1
-    first(queue, ends, State::Waiting, |node| node.numa.load(Relaxed) == numa).filter(came_in_time)
+    let on_node = first(queue, ends, State::Waiting, |node| node.numa.load(Relaxed) == numa);
+    on_node.filter(|&id| later(id) < near)
 }
 
 /// The first among the most urgent waiters of real-time priority.
