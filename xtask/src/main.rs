@@ -26,6 +26,7 @@ mod source;
 mod statements;
 mod tidy;
 mod tokens;
+mod wheel;
 mod witness;
 mod workspace;
 
@@ -160,6 +161,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Build the wheel for Python, in target/python/wheels
+    Wheel(wheel::Request),
     /// Check that the crates of the registry can be published, in order
     Release {
         /// Publish nothing, which is all that this command does
@@ -233,6 +236,7 @@ fn main() -> ExitCode {
         Task::Capi => capi::check(&root),
         Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules),
         Task::Deb { check } => deb::run(&root, check),
+        Task::Wheel(request) => wheel::run(&root, &request),
         Task::Release { .. } => release::run(&root),
         Task::Aarch64 { missing: true } => aarch64::missing(),
         Task::Aarch64 { .. } => aarch64::run(&root),

@@ -15,6 +15,7 @@ mod reproduce;
 mod run;
 mod seed;
 mod sim;
+mod sweep;
 mod torture;
 mod tuned;
 mod units;
@@ -42,6 +43,8 @@ enum Command {
     Ablate(Box<ablate::Args>),
     /// Simulate locks on machines that you do not own: sockets, hypervisors, overcommit
     Sim(Box<sim::Args>),
+    /// Simulate a grid of thousands of cells, here or on a cluster, by the package for Python
+    Sweep(sweep::Args),
     /// Run published tables in the simulator and tell, cell by cell, how far it is off
     Reproduce(Box<reproduce::ReproduceArgs>),
     /// Fit a machine or a workload to the baseline column of a published table
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Ablate(args) => ablate::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Fit(args) => reproduce::fit(&args),
         Command::Torture(args) => torture::run(args),

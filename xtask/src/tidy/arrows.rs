@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (WIRE, &[]),
     ("stanchion-preload", &[CORE, FAMILY, "stanchion", WIRE]),
     (CELLS, &[CORE, FAMILY, "stanchion-sim"]),
+    ("stanchion-python", &[FAMILY, "stanchion-sim", CELLS]),
     ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", CELLS, WIRE]),
     // Pages and programs take their lists of locks from the catalogue.
     ("xtask", &[CORE, FAMILY]),

@@ -1,0 +1,107 @@
+//! `stanchion sweep`: a grid of simulated cells, on this computer or on a cluster, by the package for Python.
+//!
+//! The package has the whole of it, and this command starts it in its own place: `python3 -m stanchion sweep`.
+use crate::output::REFUSED;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+/// The contract of the exit codes, as `--help` tells it.
+const EXIT_CODES: &str = "Exit codes: 0 every cell has its result; 1 some cells killed their workers each time; \
+2 bad input, or the Python package is missing; 130 interrupted: the same command goes on.";
+
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
+pub(crate) struct Args {
+    /// A TOML file with the axes of the grid: machine, workload, lock, vcpus, seeds, set
+    grid: PathBuf,
+
+    /// Where results go, as Parquet files; a sweep of the same grid goes on there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// Worker processes [default: the CPUs this process may use]
+    #[arg(long, value_name = "N", conflicts_with_all = ["dask", "ray"])]
+    workers: Option<u32>,
+
+    /// Send the cells to the Dask cluster of this scheduler, such as tcp://host:8786
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "ray")]
+    dask: Option<String>,
+
+    /// Send the cells to this Ray cluster; 'auto' finds one
+    #[arg(long, value_name = "ADDRESS")]
+    ray: Option<String>,
+
+    /// The Python that has the package
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Becomes the package's command.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let python = args.python.display();
+    let mut probe = Command::new(&args.python);
+    probe.args(["-c", "import stanchion._native, pyarrow"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let message = match probe.status() {
+        Ok(status) if status.success() => {
+            let error = command(args).exec();
+            format!("{python} can not be started: {error}")
+        }
+        Ok(_) => format!("{python} has no package for sweeps: pip install 'stanchion[sweep]'"),
+        Err(error) => format!("{python} can not be started: {error}"),
+    };
+    eprintln!("stanchion: {message}");
+    ExitCode::from(REFUSED)
+}
+
+fn command(args: &Args) -> Command {
+    let mut command = Command::new(&args.python);
+    command.args(["-m", "stanchion", "sweep", "--out"]).arg(&args.out);
+    if let Some(workers) = args.workers {
+        command.args(["--workers", &workers.to_string()]);
+    }
+    for (flag, address) in [("--dask", &args.dask), ("--ray", &args.ray)] {
+        if let Some(address) = address {
+            command.args([flag, address]);
+        }
+    }
+    if args.quiet {
+        command.arg("--quiet");
+    }
+    command.arg("--").arg(&args.grid);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn what_is_typed_is_what_the_package_gets() {
+        let words = ["x", "-g.toml", "--out", "results", "--workers", "3", "--quiet"];
+        assert!(Cli::try_parse_from(words).is_err(), "a file that looks like a flag");
+        let words = ["x", "--out", "results", "--dask", "tcp://a:1", "--quiet", "--", "-g.toml"];
+        let args = Cli::try_parse_from(words).expect("valid").args;
+        let command = command(&args);
+        let given: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        assert_eq!(given.join(" "), "-m stanchion sweep --out results --dask tcp://a:1 --quiet -- -g.toml");
+    }
+
+    #[test]
+    fn a_python_that_is_none_is_refused() {
+        let words = ["x", "grid.toml", "--out", "results", "--python", "/no/such/python"];
+        let args = Cli::try_parse_from(words).expect("valid").args;
+        assert_eq!(format!("{:?}", run(&args)), format!("{:?}", ExitCode::from(REFUSED)));
+    }
+}

@@ -1,0 +1,1 @@
+"""Sweeps: many cells, on as many computers as there are."""

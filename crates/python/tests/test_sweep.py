@@ -1,0 +1,187 @@
+"""Sweeps: the same results whatever happens to workers, each cell once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stanchion
+from stanchion._sweep.grid import Grid
+from stanchion._sweep.progress import line
+from stanchion._sweep.store import Store
+
+GRID: dict[str, Any] = {
+    "machine": "small-vm",
+    "workload": ["short", "medium"],
+    "lock": ["stanchion", "ticket"],
+    "vcpus": [2, 4],
+    "seeds": 5,
+    "time": "1ms",
+    "warm_up": "100us",
+    "set": {"workload.critical": ["60ns", "90ns"]},
+}
+CELLS = 2 * 2 * 2 * 5 * 2
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The results by threads of this process, one cell after the other."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    with ThreadPoolExecutor(1) as executor:
+        table = stanchion.load_results(stanchion.sweep(GRID, executor, out=out, progress=False))
+    assert table.column("cell").to_pylist() == list(range(CELLS))
+    assert set(table.column("state").to_pylist()) == {"measured"}
+    assert len(set(table.column("hashes").to_pylist())) > CELLS // 2, "results in other places would be noticed"
+    return table
+
+
+def test_processes_give_the_same_results(tmp_path: Path, undisturbed: Any) -> None:
+    out = stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
+    assert stanchion.load_results(out).equals(undisturbed)
+
+
+def test_cells_are_what_simulate_says(undisturbed: Any) -> None:
+    cell = undisturbed.to_pylist()[7]
+    names = ("machine", "workload", "lock", "vcpus")
+    set_ = dict([cell["set"].split("=")])
+    alone = stanchion.simulate(
+        *(cell[name] for name in names), set=set_, seeds=[cell["seed"]], time="1ms", warm_up="100us"
+    ).to_dict()
+    assert alone == {name: [cell[name]] for name in alone}
+
+
+class Stopping:
+    """An executor whose user loses patience after some batches."""
+
+    def __init__(self, batches: int) -> None:
+        self.left = batches
+
+    def submit(self, fn: Any, /, *args: Any) -> Future[Any]:
+        if self.left == 0:
+            raise KeyboardInterrupt
+        self.left -= 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args))
+        return future
+
+
+def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path, undisturbed: Any) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        stanchion.sweep(GRID, Stopping(9), out=out, workers=1, progress=False)
+    before = len(stanchion.load_results(out))
+    assert 0 < before < CELLS
+    told: list[int] = []
+    stanchion.sweep(GRID, Stopping(-1), out=out, workers=1, progress=lambda done, _: told.append(done))
+    assert told[0] > before and told[-1] == CELLS
+    assert stanchion.load_results(out).equals(undisturbed)
+    stanchion.sweep(GRID, Stopping(0), out=out, workers=1)  # nothing is left to be run
+
+
+def die(fn: Any, flag: str, *args: Any) -> Any:
+    """Runs a batch, but the first process to come by kills itself."""
+    try:
+        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return fn(*args)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_dies_costs_no_cell(
+    tmp_path: Path, undisturbed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stanchion._sweep.pools import Processes
+
+    submit, flag = Processes.submit, str(tmp_path / "flag")
+    monkeypatch.setattr(Processes, "submit", lambda self, fn, *args: submit(self, die, fn, flag, *args))
+    out = stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
+    assert Path(flag).exists()
+    assert stanchion.load_results(out).equals(undisturbed)
+
+
+def die_of(number: int, fn: Any, batch: Any) -> Any:
+    """Runs a batch, but one cell always kills its process."""
+    if any(cell[0] == number for cell in batch.cells):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return fn(batch)
+
+
+def test_a_cell_that_kills_its_workers_is_left_out_and_told(
+    tmp_path: Path, undisturbed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stanchion._sweep.pools import Processes
+
+    submit = Processes.submit
+    monkeypatch.setattr(Processes, "submit", lambda self, fn, *args: submit(self, die_of, 17, fn, *args))
+    with pytest.raises(stanchion.Unfinished, match="1 cells killed their workers, the first of them .17, "):
+        stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
+    rest = [number for number in range(CELLS) if number != 17]
+    assert stanchion.load_results(tmp_path / "out").equals(undisturbed.take(rest).combine_chunks())
+
+
+def test_results_that_come_twice_count_once(tmp_path: Path, undisturbed: Any) -> None:
+    store = Store(tmp_path / "out", Grid.of(GRID))
+    store.add(undisturbed.slice(3, 10))
+    store.flush()
+    store.add(undisturbed)
+    assert store.count == CELLS
+    store.close()
+    assert stanchion.load_results(tmp_path / "out").equals(undisturbed)
+
+
+def test_a_directory_has_one_grid_and_one_writer(tmp_path: Path) -> None:
+    store = Store(tmp_path, Grid.of(GRID))
+    with pytest.raises(ValueError, match="another sweep writes there"):
+        Store(tmp_path, Grid.of(GRID))
+    store.close()
+    with pytest.raises(ValueError, match="field 'cells': the results there are of another grid"):
+        Store(tmp_path, Grid.of({**GRID, "seeds": 6}))
+
+
+def test_cells_are_found_by_their_numbers() -> None:
+    grid = Grid.of({**GRID, "seeds": 1_000_000})
+    assert len(grid) == 16_000_000
+    assert grid.cell(15_999_999)[-1] == 1_000_000
+    cells = [Grid.of(GRID).cell(number) for number in range(CELLS)]
+    assert len({(*cell[1:5], *cell[5], cell[6]) for cell in cells}) == CELLS
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ('machine = "small-vm"\nlocks = "byte"\n', "grid.toml:2: locks: no such axis; nearest: lock"),
+        ('lock = "byte"\nvcpus = [2, 0]\n', "grid.toml:2: vcpus: '0' vCPUs cannot be run"),
+        ('lock = "byte"\n[set]\n"host.slise" = ["1ms"]\n', "grid.toml"),
+        ("lock = [\n", "grid.toml: "),
+    ],
+)
+def test_a_wrong_grid_is_refused_before_anything_runs(tmp_path: Path, text: str, wrong: str) -> None:
+    path = tmp_path / "grid.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError) as error:
+        stanchion.sweep(path, Stopping(0), out=tmp_path / "out")
+    assert wrong in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_machine_of_ones_own_goes_with_its_text(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "machines/small-vm.toml").read_text()
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    grid = Grid.of({"machine": str(path), "lock": "byte", "vcpus": 2, "time": "1ms"})
+    path.unlink()
+    out = tmp_path / "out"
+    store = Store(out, grid)
+    store.close()
+    from stanchion._sweep.batch import Batch, run_batch
+
+    assert run_batch(Batch.of(grid, [0]))[1].column("machine").to_pylist() == ["small-vm"]
+
+
+def test_progress_says_what_is_left() -> None:
+    assert line(250, 1000, 50, 10.0) == "250 of 1000 cells, 25 %, 5.0 a second, about 2 min left"
+    assert line(1000, 1000, 50, 10.0) == "1000 of 1000 cells, 100 %, 5.0 a second"
