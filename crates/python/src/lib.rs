@@ -4,6 +4,7 @@
 //! figures into tables ([`table`]). The Python files beside it have what needs no Rust. They are what users
 //! import.
 #![forbid(unsafe_code)]
+#![expect(clippy::needless_pass_by_value, reason = "what Python hands over is a value of its own")]
 
 mod lists;
 mod published;

@@ -31,7 +31,7 @@ pub(crate) fn until_interrupted<T: Send>(
             match answer {
                 Ok(answer) => return Ok(answer),
                 Err(RecvTimeoutError::Timeout) => {
-                    py.check_signals().inspect_err(|_| stop.store(true, Relaxed))?
+                    py.check_signals().inspect_err(|_| stop.store(true, Relaxed))?;
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(refused("the simulator gave up".to_owned()));

@@ -56,23 +56,28 @@ impl Table {
 
 /// Values of one kind as Arrow has them.
 fn array(kind: Kind, values: Vec<Value>) -> ArrayRef {
+    let values = values.into_iter();
     match kind {
-        Kind::Text => Arc::new(StringArray::from_iter(values.into_iter().map(|value| match value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }))),
-        Kind::Whole => Arc::new(UInt64Array::from_iter(values.into_iter().map(|value| match value {
-            Value::Whole(number) => Some(number),
-            _ => None,
-        }))),
-        Kind::Real => Arc::new(Float64Array::from_iter(values.into_iter().map(|value| match value {
-            Value::Real(number) => Some(number),
-            _ => None,
-        }))),
-        Kind::Truth => Arc::new(BooleanArray::from_iter(values.into_iter().map(|value| match value {
-            Value::Truth(truth) => Some(truth),
-            _ => None,
-        }))),
+        Kind::Text => Arc::new(
+            values
+                .map(|value| if let Value::Text(text) = value { Some(text) } else { None })
+                .collect::<StringArray>(),
+        ),
+        Kind::Whole => Arc::new(
+            values
+                .map(|value| if let Value::Whole(number) = value { Some(number) } else { None })
+                .collect::<UInt64Array>(),
+        ),
+        Kind::Real => Arc::new(
+            values
+                .map(|value| if let Value::Real(number) = value { Some(number) } else { None })
+                .collect::<Float64Array>(),
+        ),
+        Kind::Truth => Arc::new(
+            values
+                .map(|value| if let Value::Truth(truth) = value { Some(truth) } else { None })
+                .collect::<BooleanArray>(),
+        ),
     }
 }
 

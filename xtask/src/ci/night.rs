@@ -123,6 +123,13 @@ pub(super) const JOBS: &[Job] = &[
         ..LONG
     },
     Job {
+        name: "python-ray",
+        shows: "the tests of the wheel pass, and sweeps lose no cell to a worker of Ray that is killed",
+        needs: Some(&["python3", "-c", "import ensurepip, venv"]),
+        steps: &[Run(&["cargo", "xtask", "wheel", "--check", "--ray"])],
+        ..LONG
+    },
+    Job {
         name: "dependents",
         shows: "the tests of all published crates on the list, tokio among them, pass with the drop-ins as they do without",
         steps: &[Run(&["cargo", "xtask", "dependents", "--night"])],
