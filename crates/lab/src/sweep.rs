@@ -1,6 +1,7 @@
 //! `stanchion sweep`: a grid of simulated cells, on this computer or on a cluster, by the package for Python.
 //!
-//! The package has the whole of it, and this command starts it in its own place: `python3 -m stanchion sweep`.
+//! The package has the whole of it, and this command starts it in its own place: `python3 -m stanchion
+//! sweep`.
 use crate::output::REFUSED;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
