@@ -95,7 +95,7 @@ fn rules_and_constants_are_simulated_the_same_each_time() {
         "--constants",
     ]);
     assert!(
-        text.contains("spin_ns = 5000") && text.contains("near_us = 2000") && !text.contains("without"),
+        text.contains("spin_ns = 5000") && text.contains("near_us = 10000") && !text.contains("without"),
         "{text}"
     );
 }
