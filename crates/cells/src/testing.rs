@@ -61,6 +61,7 @@ pub fn outcome(ops: u64, wait_ns: u64) -> Outcome {
         cpu_busy: vec![MS; 2],
         hash: ops,
         effort: stanchion_sim::Effort { memory_events: 10 * ops, events: 5 * ops, switches: ops },
+        tallies: Vec::new(),
         recording: None,
     }
 }

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod ablate;
+mod advise;
 mod bench;
 mod calibrate;
 mod explore;
@@ -57,6 +58,8 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     /// Run a program with its pthread locks replaced, or compare it under several locks
     Run(Box<run::Args>),
+    /// Predict how a recorded program runs on another machine, and with which lock
+    Advise(Box<advise::Args>),
     /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
     Guest(Box<guest::Args>),
     /// Print shell completions
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Explore(args) => explore::run(*args),
         Command::Run(args) => run::run(&args),
+        Command::Advise(args) => advise::run(&args),
         Command::Guest(args) => guest::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

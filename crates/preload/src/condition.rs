@@ -22,11 +22,12 @@ use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
 use crate::stats::{self, Left};
 use crate::time;
+use crate::trace;
 use crate::uses::{lock_after_wait, unlock_to_wait};
 use crate::whose::{claim, is_libcs};
 use core::cell::Cell;
 use core::ffi::c_int;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 use core::time::Duration;
 use libc::{
     EBUSY, EPERM, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec,
@@ -133,6 +134,7 @@ fn notify(condition: &Condition, most: usize) -> c_int {
             mutex::ours(mutex).is_some() && mutex.relay(waiter)
         }
     };
+    trace::notifies(ptr::from_ref(condition).addr(), most > 1);
     condition.queue.notify(most, relay);
     0
 }
@@ -287,7 +289,9 @@ unsafe fn wait_in_line(
             }
             return Err(released);
         }
+        let since = trace::now();
         let ending = queue.sleep(waiter, deadline, leaves);
+        trace::waited_for(ptr::from_ref(condition).addr(), since, ending == Ending::Notified);
         if ending == Ending::Interrupted {
             cancel::let_come(waiter);
         }

@@ -143,6 +143,11 @@ impl Here {
         self.contexts
     }
 
+    /// Whether what happens now counts.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.now() >= self.warm_up
+    }
+
     /// Virtual time.
     pub(crate) fn now(&self) -> Time {
         engine::with(|engine, _| engine.now()).unwrap_or(0)

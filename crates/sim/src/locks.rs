@@ -1,5 +1,6 @@
 //! The locks that can be simulated and explored, by name: one list for both worlds.
 use crate::arena::{Arena, LINE_BYTES, Placed};
+use crate::libcs;
 use crate::rw_locks::{self, Classes, RwKind};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Machine as _, RawLock, Tunable};
@@ -141,8 +142,12 @@ pub(crate) fn by_names<P: Classes>(names: &str) -> Result<Named, &str> {
     let mut named = Named { kinds: Vec::new(), tunings: Vec::new() };
     for full in names.split('+') {
         let (name, settings) = tuned(full);
-        let rw = || rw_locks::all::<P>().into_iter().find(|kind| kind.name == name).map(AnyKind::Rw);
-        named.kinds.push(by_name::<P>(name).map(AnyKind::Mutex).or_else(rw).ok_or(full)?);
+        let rw = || {
+            let known = rw_locks::all::<P>().into_iter().chain([libcs::RWLOCK]);
+            known.into_iter().find(|kind| kind.name == name).map(AnyKind::Rw)
+        };
+        let mutex = by_name::<P>(name).or_else(|| (name == libcs::MUTEX.name).then_some(libcs::MUTEX));
+        named.kinds.push(mutex.map(AnyKind::Mutex).or_else(rw).ok_or(full)?);
         for setting in settings {
             named.tunings.push(setting.map_err(|_| full)?);
         }

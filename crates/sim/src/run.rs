@@ -7,6 +7,7 @@ use crate::locks::{self, AnyKind, Named};
 use crate::machine::{Machine, SchedulerKind, Topology};
 use crate::platform::{Sim, furnish};
 use crate::random::Random;
+use crate::replay::Tally;
 use crate::rw_locks;
 use crate::time::{MS, Time};
 use crate::workload::{Placement, Takes, Workload};
@@ -69,6 +70,8 @@ pub struct Outcome {
     pub hash: u64,
     /// How much was simulated.
     pub effort: Effort,
+    /// What happened at each lock, from the first one on; of recorded programs only.
+    pub tallies: Vec<Tally>,
     /// What happened, if that was asked for.
     pub recording: Option<Recording>,
 }
@@ -259,6 +262,7 @@ fn run_kinds(named: &Named, spec: &Spec, stop: &dyn Fn() -> bool) -> Result<Outc
         cpu_busy: finished.cpu_busy,
         hash: finished.hash,
         effort: finished.effort,
+        tallies: lives.tallies(),
         recording: finished.recording,
     })
 }

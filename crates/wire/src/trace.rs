@@ -13,10 +13,13 @@
 //! the lock (`key`) if it is new, then as ticks: from the thread's last release to the arrival, which is
 //! negative for who came to an outer lock before that (zigzag), the wait unless there was none, the hold. All
 //! numbers are in groups of seven bits, the lowest first. A chunk starts with empty slots.
+//!
+//! A *mark* is a byte with bit 7 set (bits 0–2: what happened, as in [`mark`]), the ticks from the thread's last
+//! release to when it was over (zigzag), and the numbers that are named there.
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"STANCREC");
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 pub const PAGE: usize = 4096;
 /// The file's length unless whoever made it has set another: 256 MiB.
 pub const PAGES: u64 = 1 << 16;
@@ -28,8 +31,28 @@ pub const MOST_PAGES: u32 = 16;
 pub const DEPTH: usize = 16;
 /// Locks that an event can name by a number.
 pub const SLOTS: usize = 32;
-/// The longest event: a byte, and four numbers of up to ten.
+/// The longest mark: a byte, and four numbers of up to ten. An event is no longer.
 pub const LONGEST: usize = 41;
+
+/// What marks say of the time between events, and the numbers that follow.
+pub mod mark {
+    /// The bit of a mark's first byte.
+    pub const BIT: u8 = 0x80;
+    /// Much time has passed since the thread last took or released something, and it gave its CPU up meanwhile:
+    /// ticks since the system was last asked, how many of them it waited for locks, and for how many
+    /// nanoseconds it ran.
+    pub const SLEPT: u8 = 0;
+    /// The same, if it did not give its CPU up.
+    pub const PREEMPTED: u8 = 1;
+    /// It waited for a condition and was notified: for how long, and the condition's address.
+    pub const WAITED: u8 = 2;
+    /// Its time was over before: for how long, and the condition's address.
+    pub const TIMED_OUT: u8 = 3;
+    /// It notified one waiter: 0, and the condition's address.
+    pub const NOTIFIED: u8 = 4;
+    /// It notified all: 0, and the condition's address.
+    pub const NOTIFIED_ALL: u8 = 5;
+}
 
 /// The lock's address and kind.
 pub fn key(address: usize, kind: u64) -> u64 {
@@ -91,7 +114,15 @@ pub struct Chunk {
     pub is_inside: u32,
     pub held: [Held; DEPTH],
     pub slots: [u64; SLOTS],
+    /// When it last took or released something,
+    pub last_step: u64,
+    /// how long it waited since it was last asked for the time that it has run,
+    pub waited: u64,
+    /// and what the answer was: when, nanoseconds of running, how often it gave the CPU up.
+    pub asked: u64,
+    pub ran: u64,
+    pub gave_up: u64,
 }
 
 const _: () = assert!(size_of::<Header>() <= PAGE);
-const _: () = assert!(core::mem::offset_of!(Chunk, filled) == 32 && size_of::<Chunk>() == 704);
+const _: () = assert!(core::mem::offset_of!(Chunk, filled) == 32 && size_of::<Chunk>() == 744);

@@ -18,7 +18,7 @@ mod threads;
 mod turns;
 
 pub(crate) use args::Args;
-pub(crate) use run::run;
+pub(crate) use run::{run, this_machine};
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 nothing came of it; \

@@ -103,6 +103,16 @@ fn calibrated(args: &Args, places: &Places) -> Result<(MachineFile, Measured, Ve
     Ok((file, measured, warnings))
 }
 
+/// This machine under a name, in few rounds.
+pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, String> {
+    let args = Args { name: Some(name.to_owned()), quick: true, quiet, ..Args::default() };
+    let (file, _, warnings) = calibrated(&args, &places(&args)?)?;
+    for warning in warnings.iter().filter(|_| !quiet) {
+        eprintln!("warning: {warning}");
+    }
+    Ok(file)
+}
+
 /// The machine for a comparison: the one that was named, or this one as it is now.
 pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String> {
     if let Some(name) = &args.machine {

@@ -15,6 +15,11 @@ fn taken() -> impl Iterator<Item = &'static Facts> {
     MUTEXES.iter().filter(|facts| facts.holder.is_some())
 }
 
+/// Their names.
+pub(crate) fn taken_names() -> Vec<&'static str> {
+    taken().map(|facts| facts.name).collect()
+}
+
 /// Names with what they are, in the order of the list.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let libc = [

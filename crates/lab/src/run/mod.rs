@@ -16,18 +16,20 @@ mod locks;
 mod probe;
 mod program;
 mod reap;
-mod record;
+pub(crate) mod record;
 mod signals;
 mod single;
-mod stats;
+pub(crate) mod stats;
 #[cfg(test)]
 mod testing;
 
 use crate::output::{REFUSED, print};
 pub(crate) use args::Args;
 use args::Request;
+pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 pub(crate) use probe::work;
 use program::Program;
+use stats::Places;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -40,6 +42,17 @@ pub(crate) struct Target {
     pub program: Program,
     /// As typed: its name, and its arguments.
     pub words: Vec<OsString>,
+}
+
+/// Runs a program once and records it, as the command does that; also where its locks were first taken. The
+/// error is the one line to print.
+pub(crate) fn record(args: &Args) -> Result<(ExitCode, Places), String> {
+    let Request::Single(mut single) = args.resolve()? else {
+        return Err("only one run can be recorded".to_owned());
+    };
+    let stats = single.stats.take();
+    let code = single::run(&single);
+    Ok((code, stats.map(|stats| stats.places()).unwrap_or_default()))
 }
 
 /// Runs the command.

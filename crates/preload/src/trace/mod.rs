@@ -1,6 +1,7 @@
 //! `record=PATH`: a trace of the locks. At each release the thread writes an event into pages of a shared
 //! mapping that are its own: how long after its last release it came, which lock, how long it waited and
-//! held.
+//! held. Marks between events say what else counts: notifications, waits for conditions, and time off the CPU
+//! (`off_cpu.rs`).
 //!
 //! The file outlives the program, however it ends; nothing is allocated, and there is no exit handler (W1).
 //! `stanchion-wire` says what is in it, `file.rs` how it comes to be, `ticks.rs` what time it is, `thread.rs`
@@ -11,6 +12,7 @@
 //! release is an event or counted as dropped. Spin locks are not recorded, nor are tries that fail and
 //! recursive acquisitions that only count up.
 mod file;
+mod off_cpu;
 mod thread;
 mod ticks;
 
@@ -19,7 +21,7 @@ use crate::object::Mutex;
 use crate::stats::{self, Attempt};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
-use stanchion_wire::trace::Header;
+use stanchion_wire::trace::{Header, mark};
 
 pub(crate) const MUTEX: u64 = 1;
 pub(crate) const READ: u64 = 2;
@@ -147,5 +149,22 @@ pub(crate) fn waited_since(came: u64) {
 pub(crate) fn left(address: usize, kind: u64, at: u64) {
     if at != 0 {
         thread::left(address, kind, at);
+    }
+}
+
+/// A wait for the condition at `address` is over that began at `since`, which is 0 if nothing is recorded.
+pub(crate) fn waited_for(address: usize, since: u64, was_notified: bool) {
+    if since != 0 {
+        let at = now();
+        let what = if was_notified { mark::WAITED } else { mark::TIMED_OUT };
+        thread::at_condition(what, address, at.saturating_sub(since), at);
+    }
+}
+
+/// One waiter for the condition at `address` is notified, or all.
+pub(crate) fn notifies(address: usize, all: bool) {
+    match now() {
+        0 => {}
+        at => thread::at_condition(if all { mark::NOTIFIED_ALL } else { mark::NOTIFIED }, address, 0, at),
     }
 }

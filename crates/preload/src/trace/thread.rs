@@ -2,12 +2,13 @@
 //!
 //! All of it is in the thread's own chunk, so that thread-local storage is one pointer, without a destructor.
 use super::file::populate;
+use super::off_cpu::{self, LONG};
 use super::{IS_LAZY, PROCESS, header, now};
 use crate::thread::Place;
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::Ordering;
-use stanchion_wire::trace::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, slot};
+use stanchion_wire::trace::{CHUNK_MAGIC, Chunk, DEPTH, Held, LONGEST, MOST_PAGES, PAGE, key, mark, slot};
 
 thread_local! {
     static CHUNK: Cell<*mut Chunk> = const { Cell::new(ptr::null_mut()) };
@@ -58,7 +59,13 @@ fn with(change: impl FnOnce(&mut Chunk)) -> bool {
 pub(super) fn enter(address: usize, kind: u64, came: u64, got: u64) {
     let key = key(address, kind);
     with(|chunk| {
-        let held = Held { key, came, got: got.max(came) };
+        let got = got.max(came);
+        if came.saturating_sub(chunk.last_step) > LONG {
+            off_cpu::look(chunk, came);
+        }
+        off_cpu::waited(chunk, came, got);
+        chunk.last_step = got;
+        let held = Held { key, came, got };
         let mut depth = chunk.depth as usize % (DEPTH + 1);
         // What another thread released for us is no longer held; readers may hold one lock several times.
         if depth != 0 && kind != super::READ {
@@ -95,7 +102,12 @@ pub(super) fn waited_since(came: u64) {
 pub(super) fn left(address: usize, kind: u64, at: u64) {
     let key = key(address, kind);
     let is_counted = with(|chunk| {
-        if !forget_key(chunk, key).is_some_and(|held| write(chunk, &held, at)) {
+        if at.saturating_sub(chunk.last_step) > LONG {
+            off_cpu::look(chunk, at);
+        }
+        chunk.last_step = at;
+        if !forget_key(chunk, key).is_some_and(|held| with_room(chunk, |chunk| write_here(chunk, &held, at)))
+        {
             chunk.dropped += 1;
         }
     });
@@ -105,21 +117,71 @@ pub(super) fn left(address: usize, kind: u64, at: u64) {
     }
 }
 
-/// Writes an event, into another chunk if this one is full. False if there is no room.
+/// Something happened at the condition at `address` that took `span` and was over at `at`.
+pub(super) fn at_condition(what: u8, address: usize, span: u64, at: u64) {
+    with(|chunk| {
+        if span == 0 && at.saturating_sub(chunk.last_step) > LONG {
+            off_cpu::look(chunk, at);
+        } else if span > LONG {
+            off_cpu::ask(chunk, at); // what it did not run then is not looked for
+        }
+        chunk.last_step = at;
+        with_room(chunk, |chunk| write_mark(chunk, what, at, &[span, address as u64]));
+    });
+}
+
+/// Writes a mark, if there is room for it.
+pub(super) fn write_mark(chunk: &mut Chunk, what: u8, at: u64, numbers: &[u64]) {
+    if room(chunk) < LONGEST {
+        return;
+    }
+    let start = end_of(chunk);
+    let since = at.wrapping_sub(chunk.last).cast_signed();
+    // SAFETY: a byte and three numbers at most are no longer than the longest event, for which there is room.
+    let end = unsafe {
+        start.write(mark::BIT | what);
+        let mut end = number(start.add(1), (since << 1 ^ since >> 63).cast_unsigned());
+        for &value in numbers {
+            end = number(end, value);
+        }
+        end
+    };
+    // ord: AA17 alone: the thread's own
+    let filled = chunk.filled.load(Ordering::Relaxed);
+    // ord: AA18 alone: as AA22; marks are not counted
+    chunk.filled.store(filled + (end.addr() - start.addr()) as u64, Ordering::Release);
+}
+
+/// Bytes that the chunk still has.
 #[inline(always)]
-fn write(chunk: &mut Chunk, held: &Held, at: u64) -> bool {
+fn room(chunk: &Chunk) -> usize {
     // ord: AA20 alone: the thread's own
     let used = chunk.filled.load(Ordering::Relaxed) as u32 as usize;
-    let room = (chunk.pages as usize * PAGE).saturating_sub(size_of::<Chunk>() + used);
-    if room >= LONGEST {
-        write_here(chunk, held, at);
+    (chunk.pages as usize * PAGE).saturating_sub(size_of::<Chunk>() + used)
+}
+
+/// Where the next event goes.
+#[inline(always)]
+fn end_of(chunk: &mut Chunk) -> *mut u8 {
+    // ord: AA21 alone: the thread's own
+    let used = chunk.filled.load(Ordering::Relaxed) as u32 as usize;
+    // SAFETY: the events follow the chunk's first part, in its own pages.
+    unsafe { ptr::from_mut(chunk).add(1).cast::<u8>().add(used) }
+}
+
+/// Calls `write` with a chunk that has room for an event: this one, or another one if it is full. False if
+/// there is none.
+#[inline(always)]
+fn with_room(chunk: &mut Chunk, write: impl FnOnce(&mut Chunk)) -> bool {
+    if room(chunk) >= LONGEST {
+        write(chunk);
         return true;
     }
     let next = take(Some(chunk));
     // SAFETY: null, or the thread's new chunk, which nobody else has.
     match unsafe { next.as_mut() } {
         Some(next) => {
-            write_here(next, held, at);
+            write(next);
             // Set by `take`, so that no handler had it.
             next.is_inside = 0;
             true
@@ -130,18 +192,14 @@ fn write(chunk: &mut Chunk, held: &Held, at: u64) -> bool {
 
 #[inline(always)]
 fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
-    // ord: AA21 alone: the thread's own
-    let filled = chunk.filled.load(Ordering::Relaxed);
-    // SAFETY: the events follow the chunk's first part, in its own pages; the caller has seen that the
-    // longest event has room.
-    let start = unsafe { ptr::from_mut(chunk).add(1).cast::<u8>().add(filled as u32 as usize) };
+    let start = end_of(chunk);
     let slot = slot(held.key);
     let is_new = chunk.slots[slot] != held.key;
     let (got, left) = (held.got, at.max(held.got));
     let wait = got.saturating_sub(held.came);
     let think = held.came.wrapping_sub(chunk.last).cast_signed();
     let first = u8::from(is_new) | (slot as u8) << 1 | u8::from(wait == 0) << 6;
-    // SAFETY: as above; there are at most `LONGEST` bytes.
+    // SAFETY: the caller has seen that there is room for the longest event.
     let end = unsafe {
         start.write(first);
         let mut at = start.add(1);
@@ -157,6 +215,8 @@ fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
     };
     chunk.last = left;
     let bytes = (end.addr() - start.addr()) as u64;
+    // ord: AA30 alone: the thread's own
+    let filled = chunk.filled.load(Ordering::Relaxed);
     // ord: AA22 alone: read by another process, usually when this one has ended; one that reads earlier finds
     // the events that are counted
     chunk.filled.store(filled + bytes + (1 << 32), Ordering::Release);
@@ -222,6 +282,11 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
         new.thread = before.thread;
         new.last = before.last;
         (new.depth, new.held, new.is_inside) = (before.depth, before.held, 1);
+        (new.last_step, new.waited) = (before.last_step, before.waited);
+        (new.asked, new.ran, new.gave_up) = (before.asked, before.ran, before.gave_up);
+    } else {
+        new.last_step = new.last;
+        off_cpu::ask(new, new.last);
     }
     new.base = new.last;
     // Last, because from here on it is one for whoever reads the file.

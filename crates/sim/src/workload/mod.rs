@@ -25,6 +25,7 @@ mod will_it_scale;
 mod tests;
 
 use crate::here::Here;
+use crate::replay::{Replay, Tally};
 use crate::time::Time;
 use parameters::Parameter;
 
@@ -85,6 +86,8 @@ pub enum Behaviour {
     Aim7(Aim7),
     /// Traffic between guests through tables behind read locks.
     TableIo(TableIo),
+    /// A recorded program; not in files.
+    Replay(Replay),
 }
 
 /// Name, blank form and parameters of each behaviour, in the order of the documentation.
@@ -157,6 +160,10 @@ pub(crate) trait Lives {
     }
     /// The life of one context. It may go on for ever: the run ends it.
     fn live(&self, here: &Here);
+    /// What happened at each lock, from the first one on, if that is kept.
+    fn tallies(&self) -> Vec<Tally> {
+        Vec::new()
+    }
     /// Units of work in a second, with what was left out of the simulation.
     fn corrected(&self, per_second: f64, _contexts: usize) -> f64 {
         per_second
@@ -184,6 +191,7 @@ impl Behaviour {
             Self::Fsmark(fsmark) => Box::new(fsmark.clone()),
             Self::Aim7(aim7) => Box::new(aim7::Running::new(aim7.clone())),
             Self::TableIo(table) => Box::new(table_io::Running::new(table.clone())),
+            Self::Replay(replay) => replay.prepare(),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Events as the library writes them ([`stanchion_wire::trace`] says how).
-use stanchion_wire::trace::SLOTS;
+use stanchion_wire::trace::{SLOTS, mark};
 
 /// What a lock was taken as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -48,6 +48,26 @@ pub(crate) struct Event {
     pub hold: u64,
 }
 
+/// What happened between two events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Of the `asked` ticks up to the mark the thread waited for locks for `waited`, and ran for `ran`
+    /// nanoseconds. It gave its CPU up by its own wish, or did not.
+    Off { asked: u64, waited: u64, ran: u64, slept: bool },
+    /// It waited for the condition at an address for so many ticks.
+    Waited { condition: u64, span: u64, was_notified: bool },
+    /// It notified one who waited for it, or all.
+    Notified { condition: u64, all: bool },
+}
+
+/// One thing that a chunk says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    Event(Event),
+    /// When, and what.
+    Mark(u64, What),
+}
+
 /// Bytes from which numbers are taken.
 pub(crate) struct Bytes<'a>(pub &'a [u8]);
 
@@ -74,6 +94,12 @@ impl Bytes<'_> {
         }
         None
     }
+
+    /// Zigzag: 0, -1, 1, -2, ...
+    fn signed(&mut self) -> Option<i64> {
+        let number = self.number()?;
+        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    }
 }
 
 pub(crate) fn write_number(to: &mut Vec<u8>, mut value: u64) {
@@ -87,28 +113,59 @@ pub(crate) fn write_number(to: &mut Vec<u8>, mut value: u64) {
 /// Calls `each` with the events of a chunk, whose first one counts from `base`. None if they are no events;
 /// some were given out then.
 pub(crate) fn decode(bytes: &[u8], base: u64, mut each: impl FnMut(&Event)) -> Option<u32> {
+    items(bytes, base, |item| {
+        if let Item::Event(event) = item {
+            each(&event);
+        }
+    })
+}
+
+/// The same with marks; only events count.
+pub(crate) fn items(bytes: &[u8], base: u64, mut each: impl FnMut(Item)) -> Option<u32> {
     let mut slots = [None; SLOTS];
     let mut bytes = Bytes(bytes);
     let (mut last, mut number) = (base, 0_u32);
     while let Some(first) = bytes.byte() {
-        if first & 0x80 != 0 {
-            return None;
+        if first & mark::BIT != 0 {
+            let at = last.checked_add_signed(bytes.signed()?)?;
+            each(Item::Mark(at, what(first & !mark::BIT, &mut bytes)?));
+            continue;
         }
         let slot = &mut slots[usize::from(first >> 1) % SLOTS];
         if first & 1 != 0 {
             *slot = Some(Key::new(bytes.number()?)?);
         }
         let key = (*slot)?;
-        let think = bytes.number()?;
-        let think = (think >> 1).cast_signed() ^ -(think & 1).cast_signed();
+        let think = bytes.signed()?;
         let wait = if first & 0x40 == 0 { bytes.number()? } else { 0 };
         let hold = bytes.number()?;
         let came = last.checked_add_signed(think)?;
         last = came.checked_add(wait)?.checked_add(hold)?;
         number = number.checked_add(1)?;
-        each(&Event { key, came, think, wait, hold });
+        each(Item::Event(Event { key, came, think, wait, hold }));
     }
     Some(number)
+}
+
+fn what(code: u8, bytes: &mut Bytes) -> Option<What> {
+    Some(match code {
+        mark::SLEPT | mark::PREEMPTED => What::Off {
+            asked: bytes.number()?,
+            waited: bytes.number()?,
+            ran: bytes.number()?,
+            slept: code == mark::SLEPT,
+        },
+        mark::WAITED | mark::TIMED_OUT => What::Waited {
+            span: bytes.number()?,
+            condition: bytes.number()?,
+            was_notified: code == mark::WAITED,
+        },
+        mark::NOTIFIED | mark::NOTIFIED_ALL => {
+            bytes.number()?;
+            What::Notified { condition: bytes.number()?, all: code == mark::NOTIFIED_ALL }
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -168,6 +225,28 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn marks_stand_between_events_and_do_not_count() {
+        let bytes = [
+            0x80, 20, 100, 3, 50, 0x85, 22, 0, 9, 0x41, 5, 2, 4, 0x82, 0, 7, 9, 0x83, 2, 7, 9, 0x84, 3, 0, 9,
+        ];
+        let mut found = Vec::new();
+        assert_eq!(items(&bytes, 1000, |item| found.push(item)), Some(1));
+        let waited = |was_notified| What::Waited { condition: 9, span: 7, was_notified };
+        let event = Event { key: key(1, 1), came: 1001, think: 1, wait: 0, hold: 4 };
+        assert_eq!(
+            found,
+            [
+                Item::Mark(1010, What::Off { asked: 100, waited: 3, ran: 50, slept: true }),
+                Item::Mark(1011, What::Notified { condition: 9, all: true }),
+                Item::Event(event),
+                Item::Mark(1005, waited(true)),
+                Item::Mark(1006, waited(false)),
+                Item::Mark(1003, What::Notified { condition: 9, all: false }),
+            ]
+        );
+    }
+
+    #[test]
     fn numbers_are_whole_or_none() {
         for value in [0, 1, 127, 128, 1 << 35, u64::MAX] {
             let mut bytes = Vec::new();
@@ -188,7 +267,8 @@ pub(crate) mod tests {
     fn what_is_no_event_is_refused() {
         let nothing = |_: &Event| {};
         assert_eq!(decode(&[0], 0, nothing), None, "a slot in which nothing is");
-        assert_eq!(decode(&[0x80], 0, nothing), None, "a bit that means nothing");
+        assert_eq!(decode(&[0x80], 0, nothing), None, "a mark that is cut short");
+        assert_eq!(decode(&[0x86, 0, 0, 0], 0, nothing), None, "a mark that means nothing");
         assert_eq!(decode(&[0x41, 5, 1, 0], 0, nothing), None, "before the beginning of time");
         assert_eq!(decode(&[0x41, 4, 0, 0], 0, nothing), None, "a lock of no kind");
         let whole = encode(&some_events());

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 const MAGIC: &[u8; 8] = b"STANCTRC";
-const VERSION: u32 = 1;
+/// The first version had no marks, and is read, too.
+const VERSION: u32 = 2;
 /// Bytes of a chunk before its events.
 const HEAD: usize = 36;
 
@@ -122,7 +123,7 @@ pub(crate) fn read(
         return Err("is no trace of `stanchion run --record`".to_owned());
     }
     let version = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Err(format!(
             "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
         ));

@@ -3,9 +3,9 @@
 //! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know
 //! ([`codec`]). When the program has ended, in whatever way, that is made into the file that was asked for
 //! ([`file`]), with checksums. [`summary`] is what there is to say of it.
-mod codec;
-mod file;
-mod raw;
+pub(crate) mod codec;
+pub(crate) mod file;
+pub(crate) mod raw;
 mod summary;
 
 use crate::bench::clock;
@@ -124,7 +124,7 @@ impl Record {
 }
 
 /// What is not in a trace, if anything.
-fn missing(totals: &Totals) -> Option<String> {
+pub(crate) fn missing(totals: &Totals) -> Option<String> {
     let full = if totals.is_full != 0 { "; the room was full, --record-limit gives more" } else { "" };
     let damaged = if totals.damaged != 0 {
         format!("; the program destroyed {} pieces of what was recorded", totals.damaged)

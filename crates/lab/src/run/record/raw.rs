@@ -1,5 +1,5 @@
 //! The file that the library writes, read when the program has ended.
-use super::codec::{self, Event};
+use super::codec::{self, Event, Item};
 use core::mem::offset_of;
 use stanchion_wire::Bytes;
 use stanchion_wire::trace::{self, CHUNK_MAGIC, MAGIC, VERSION};
@@ -79,6 +79,11 @@ pub(crate) struct Chunk {
 impl Chunk {
     pub(crate) fn decode(&self, each: impl FnMut(&Event)) -> Option<()> {
         (codec::decode(&self.events, self.base, each)? == self.number).then_some(())
+    }
+
+    /// The same with marks.
+    pub(crate) fn items(&self, each: impl FnMut(Item)) -> Option<()> {
+        (codec::items(&self.events, self.base, each)? == self.number).then_some(())
     }
 }
 

@@ -17,7 +17,7 @@ fn write_chunk(record: &Record, at_page: u64, pages: u32, events: &[u8], number:
     put(&1000_u64.to_le_bytes(), start + 24);
     put(&(events.len() as u32).to_le_bytes(), start + 32);
     put(&number.to_le_bytes(), start + 36);
-    put(events, start + 704);
+    put(events, start + size_of::<stanchion_wire::trace::Chunk>() as u64);
 }
 
 #[test]

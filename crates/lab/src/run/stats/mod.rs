@@ -9,10 +9,14 @@ mod table;
 
 use crate::output::create_json;
 use file::Snapshot;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use table::Report;
+
+/// Functions of the first use of locks, the innermost first, by process and address.
+pub(crate) type Places = BTreeMap<(u32, u64), Vec<String>>;
 
 /// Rows of the table unless told otherwise.
 pub(crate) const TOP: usize = 10;
@@ -51,6 +55,19 @@ impl Stats {
         }
         let snapshot = Snapshot::read(&bytes).map_err(|why| format!("--stats: the file {why}"))?;
         Ok(Report::of(&snapshot))
+    }
+
+    /// Where each lock was first taken, by process and address.
+    pub(crate) fn places(&self) -> Places {
+        let Some(snapshot) = fs::read(&self.file).ok().and_then(|bytes| Snapshot::read(&bytes).ok()) else {
+            return Places::default();
+        };
+        let mut symbols = symbols::Symbols::default();
+        let place = |lock: &file::Lock| {
+            let pid = snapshot.processes.get(lock.process)?.pid;
+            Some(((pid, lock.address), symbols.functions(&snapshot, lock.process, &lock.frames)))
+        };
+        snapshot.locks.iter().filter_map(place).collect()
     }
 
     /// Tells on standard error how things stand.

@@ -1,0 +1,106 @@
+//! What may be typed after `stanchion advise`.
+use crate::names::LockNames;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Predict with which lock a program runs best on another machine, and whether it matters
+#[derive(clap::Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
+#[command(
+    override_usage = "stanchion advise [OPTIONS] TRACE\n       stanchion advise [OPTIONS] -- PROGRAM [ARGS]...",
+    after_help = super::EXIT_CODES
+)]
+pub(crate) struct Args {
+    /// A recording of `stanchion run --record`
+    #[arg(value_name = "TRACE", conflicts_with = "program", required_unless_present = "program")]
+    pub trace: Option<PathBuf>,
+
+    /// Record this program first
+    #[arg(value_name = "PROGRAM", last = true)]
+    pub program: Vec<OsString>,
+
+    /// Machines to run on, by name or as files, separated by commas (`stanchion sim --list`) [default: this one]
+    #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
+    pub machine: Option<String>,
+
+    /// A machine in a file, such as `stanchion calibrate` writes; may be given several times
+    #[arg(long, value_name = "FILE", help_heading = "Where it will run")]
+    pub machine_file: Vec<PathBuf>,
+
+    /// This machine: measured on first use, and kept in the user's cache
+    #[arg(long, help_heading = "Where it will run")]
+    pub here: bool,
+
+    /// So many CPUs on each machine, not those that it has
+    #[arg(long, value_name = "N", help_heading = "Where it will run")]
+    pub cpus: Option<usize>,
+
+    /// A container's limit: CPU time of so many CPUs, in periods of 100 ms
+    #[arg(long, value_name = "CPUS", help_heading = "Where it will run")]
+    pub cpu_limit: Option<f64>,
+
+    /// Replace a field of the machine, such as host.fair-share.slice=3ms; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Where it will run")]
+    pub set: Vec<String>,
+
+    /// Threads that work: numbers, ranges, multiples of the CPUs [default: as recorded, and --overcommit]
+    #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
+    pub threads: Option<String>,
+
+    /// Threads for each CPU, such as 1,1.5,2 [default: 1, or nothing if there are --threads]
+    #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
+    pub overcommit: Option<String>,
+
+    /// Locks to compare with libc's: names, or `all` that can replace a program's [default: stanchion]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
+    pub lock: Vec<String>,
+
+    /// Runs of each case, each with a seed and a part of the recording of its own [default: 5]
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u64>,
+
+    /// The first seed [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Throughput that was measured at three loads or more, as THREADS=NUMBER,…: what the universal
+    /// scalability law makes of them is shown beside
+    #[arg(long, value_name = "LIST")]
+    pub measured: Option<String>,
+
+    /// Keep the recording here
+    #[arg(long, value_name = "FILE", requires = "program", help_heading = "Recording")]
+    pub keep: Option<PathBuf>,
+
+    /// The most that the program may write of it, in MiB [default: 256]
+    #[arg(long, value_name = "MIB", requires = "program", help_heading = "Recording")]
+    pub record_limit: Option<u64>,
+
+    /// End the program after so many seconds, and go on with what was recorded
+    #[arg(long, value_name = "SECONDS", requires = "program", help_heading = "Recording")]
+    pub timeout: Option<f64>,
+
+    /// The interposer, as for `stanchion run`
+    #[arg(long, value_name = "PATH", requires = "program", help_heading = "Recording")]
+    pub library: Option<PathBuf>,
+
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub json: Option<PathBuf>,
+
+    /// Write a row for each machine, number of threads and lock as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub csv: Option<PathBuf>,
+
+    /// Write a page with plots
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub html: Option<PathBuf>,
+
+    /// Replace existing files
+    #[arg(long, help_heading = "Files")]
+    pub force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}

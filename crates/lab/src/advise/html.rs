@@ -1,0 +1,88 @@
+//! The page: the answer, a plot for each machine, the locks that decide.
+use super::answer;
+use super::predict::Cell;
+use super::report::Report;
+use crate::export::STYLE;
+use crate::export::svg::{Plot, Point, Scale, Series, escape};
+use core::fmt::Write;
+
+/// All of it, in one file that needs no other.
+pub(super) fn page(report: &Report) -> String {
+    let program = escape(&report.recording.program.join(" "));
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>Advice for {program}</title>\
+         <style>{STYLE}</style></head>\n<body>\n<h1>Which lock for <code>{program}</code></h1>\n<pre>{}</pre>\n",
+        escape(&answer::text(report))
+    );
+    page.push_str("<h2>Throughput</h2>\n<div class=\"plots\">\n");
+    let mut machines: Vec<&str> = Vec::new();
+    for cell in &report.cells {
+        if !machines.contains(&cell.machine.as_str()) {
+            machines.push(&cell.machine);
+        }
+    }
+    for machine in machines {
+        let cells: Vec<&Cell> =
+            report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none()).collect();
+        let _ = writeln!(page, "<div class=\"plot\">{}</div>", plot(machine, &cells));
+    }
+    page.push_str("</div>\n<h2>Locks of the program</h2>\n<table><tr><th>lock</th><th>threads</th><th>acquisitions</th><th>waited</th><th>held</th></tr>\n");
+    for lock in report.recording.locks.iter().take(20) {
+        let times = [lock.waited_ns, lock.held_ns].map(crate::units::format_ns);
+        let _ = writeln!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&lock.name()),
+            lock.threads,
+            lock.acquisitions,
+            times[0],
+            times[1]
+        );
+    }
+    page.push_str("</table>\n</body></html>\n");
+    page
+}
+
+fn plot(machine: &str, cells: &[&Cell]) -> String {
+    let mut threads: Vec<usize> = cells.iter().map(|cell| cell.workers).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut locks: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !locks.contains(&cell.lock.as_str()) {
+            locks.push(&cell.lock);
+        }
+    }
+    let series: Vec<Series> = locks
+        .iter()
+        .enumerate()
+        .map(|(index, &name)| Series {
+            name,
+            index,
+            ours: name == crate::run::DEFAULT,
+            grey: false,
+            points: cells
+                .iter()
+                .filter(|cell| cell.lock == name)
+                .map(|cell| Point {
+                    threads: cell.workers,
+                    value: cell.rate.mean,
+                    text: answer::rate(cell.rate.mean),
+                    error: cell.rate.ci95,
+                })
+                .collect(),
+            stalled_at: None,
+        })
+        .collect();
+    let plot = Plot {
+        title: machine,
+        what: "threads",
+        scale: Scale::Linear,
+        threads: &threads,
+        cpus: cells.first().map_or(1, |cell| cell.cpus),
+        series: &series,
+        tick: answer::rate,
+    };
+    plot.render()
+}

@@ -1,0 +1,99 @@
+//! Recordings made by hand, and what is replayed of them.
+use super::*;
+use crate::advise::predict::{self, Case};
+use crate::provenance::Provenance;
+use crate::run::record::codec::Key;
+use crate::run::record::codec::tests::encode;
+use crate::run::record::file;
+use stanchion_sim::machine;
+use std::sync::Arc;
+
+const MUTEX: u64 = 1;
+
+fn event(address: u64, came: u64, last: u64, wait: u64, hold: u64) -> Event {
+    let key = Key::new(address << 2 | MUTEX).expect("a lock");
+    Event { key, came, think: came.cast_signed() - last.cast_signed(), wait, hold }
+}
+
+fn chunk(thread: u64, events: &[Event]) -> Chunk {
+    let slots: Vec<(usize, Event)> =
+        events.iter().map(|event| (event.key.address() as usize % 32, *event)).collect();
+    let bytes = encode(&slots);
+    Chunk { process: 0, pid: 7, thread, base: 0, dropped: 0, number: events.len() as u32, events: bytes }
+}
+
+fn written(chunks: &[Chunk], totals: Totals) -> tempfile::NamedTempFile {
+    let meta = Meta {
+        ticks_per_ns: 1.0,
+        limit: 1,
+        program: vec!["/bin/test".into()],
+        provenance: Provenance::collect(0),
+    };
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let mut writer = file::Writer::begin(file.reopen().expect("open"), &meta).expect("written");
+    for chunk in chunks {
+        writer.chunk(chunk).expect("written");
+    }
+    let events = chunks.iter().map(|chunk| u64::from(chunk.number)).sum();
+    writer.end(&[], &Totals { chunks: chunks.len() as u64, events, ..totals }).expect("written");
+    file
+}
+
+/// So many rounds: outside for 900 ns, lock 5 for 400 ns, and for the last half of that lock 6, too.
+fn nested(thread: u64, rounds: u64) -> Chunk {
+    let mut events = Vec::new();
+    let mut last = 0;
+    for _ in 0..rounds {
+        let came = last + 900;
+        events.push(event(6, came + 200, last, 0, 200));
+        events.push(event(5, came, came + 400, 0, 400));
+        last = came + 400;
+    }
+    chunk(thread, &events)
+}
+
+#[test]
+fn nested_locks_are_taken_in_their_order_and_each_once() {
+    let file =
+        written(&[nested(1, 500), nested(2, 500), chunk(3, &[event(9, 100, 0, 0, 10)])], Totals::default());
+    let (recorded, facts) = load(file.path()).expect("a recording");
+    assert_eq!((facts.threads, facts.workers, facts.at_once, facts.private), (3, 2, 2, 1));
+    assert_eq!(facts.acquisitions, 2001);
+    assert_eq!(facts.locks.iter().map(|lock| lock.acquisitions).collect::<Vec<_>>(), [1000, 1000]);
+    let acquired: Vec<u64> =
+        recorded.workers.iter().chain(&recorded.others).map(Script::acquisitions).collect();
+    assert_eq!(acquired, [1000, 1000, 1]);
+    // In any other order they would meet in a deadlock, or a lock would be released that is not held.
+    let workload = Recorded { once: true, ..recorded }.workload("test");
+    let machine = machine::load("small-vm").expect("shipped").machine;
+    let case = Case {
+        machine: Arc::new(machine),
+        workload: Arc::new(workload),
+        lock: "stanchion".into(),
+        workers: 4,
+    };
+    let cells = predict::all(&facts, 1, &[case], &[1, 2], true);
+    let cell = cells[0].as_ref().expect("simulated");
+    assert_eq!(cell.failed, None);
+    assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
+}
+
+#[test]
+fn what_is_missing_is_known() {
+    let totals = Totals { dropped: 12, is_full: 1, ..Totals::default() };
+    let file = written(&[nested(1, 5)], totals);
+    let (_, facts) = load(file.path()).expect("a recording");
+    assert_eq!((facts.totals.dropped, facts.at_once), (12, 1));
+    let recording = crate::advise::report::Recording::of(&facts);
+    for part in ["12 events were dropped", "one thread at a time", "is short"] {
+        assert!(recording.limits.iter().any(|limit| limit.contains(part)), "{part}: {:?}", recording.limits);
+    }
+}
+
+#[test]
+fn files_that_are_no_recordings_are_refused() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    assert!(load(file.path()).expect_err("empty").contains("cut short"));
+    let none = written(&[], Totals::default());
+    assert!(load(none.path()).expect_err("no events").contains("has no events"));
+}

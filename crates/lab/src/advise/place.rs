@@ -1,0 +1,197 @@
+//! The machines that were asked for, and how many workers run on each.
+use super::args::Args;
+use crate::provenance::Provenance;
+use stanchion_cells::threads;
+use stanchion_sim::machine::{self, Machine, SchedulerKind, file};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A machine, and how many workers are tried there.
+pub(super) struct Place {
+    pub machine: Arc<Machine>,
+    pub workers: Vec<usize>,
+}
+
+/// All that were asked for; this machine if none was.
+pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<Place>, String> {
+    let mut names: Vec<(String, &str)> = Vec::new();
+    for name in args.machine.iter().flat_map(|list| list.split(',')).map(str::trim) {
+        names.push((name.to_owned(), "--machine"));
+    }
+    for path in &args.machine_file {
+        let path = std::path::absolute(path).map_err(|error| format!("--machine-file: {error}"))?;
+        names.push((path.to_string_lossy().into_owned(), "--machine-file"));
+    }
+    if args.here || names.is_empty() {
+        let path = here(args)?;
+        names.push((path.to_string_lossy().into_owned(), "--here"));
+    }
+    let mut places: Vec<Place> = Vec::new();
+    for (name, flag) in names {
+        let machine = load(args, &name).map_err(|error| format!("{flag} {name}: {error}"))?;
+        if places.iter().any(|place| place.machine.name == machine.name) {
+            return Err(format!("{flag}: two machines are called {}", machine.name));
+        }
+        let workers = workers(args, &machine, recorded)?;
+        places.push(Place { machine: Arc::new(machine), workers });
+    }
+    Ok(places)
+}
+
+fn load(args: &Args, name: &str) -> Result<Machine, String> {
+    let mut sets: Vec<String> = args.set.clone();
+    let plain = machine::load_with(name, &sets)?.machine;
+    if let Some(cpus) = args.cpus {
+        sets.extend(of_cpus(&plain, cpus)?);
+    }
+    if let Some(limit) = args.cpu_limit {
+        if !(0.01..=1024.0).contains(&limit) {
+            return Err(format!("--cpu-limit {limit}: must be from 0.01 to 1024 CPUs"));
+        }
+        if !matches!(plain.host.scheduler, SchedulerKind::FairShare(_)) {
+            return Err("--cpu-limit needs a machine with the fair-share scheduler".to_owned());
+        }
+        sets.push("host.fair-share.quota.period=100ms".to_owned());
+        sets.push(format!("host.fair-share.quota.budget={}us", (limit * 1e5).round()));
+    }
+    Ok(machine::load_with(name, &sets)?.machine)
+}
+
+/// What makes a machine one of so many CPUs: as many sockets as it has, with other numbers of cores; or one.
+fn of_cpus(machine: &Machine, cpus: usize) -> Result<Vec<String>, String> {
+    if cpus == 0 || cpus > threads::MOST {
+        return Err(format!("--cpus {cpus}: must be from 1 to {}", threads::MOST));
+    }
+    let topology = &machine.topology;
+    let units = topology.cpu_count() / usize::from(topology.cores).max(1);
+    let set = |field: &str, value: usize| format!("topology.{field}={value}");
+    if cpus.is_multiple_of(units) {
+        return Ok(vec![set("cores", cpus / units)]);
+    }
+    if cpus > usize::from(topology.cores) {
+        return Err(format!("--cpus {cpus}: no multiple of the {units} groups that {} has", machine.name));
+    }
+    Ok(vec![set("sockets", 1), set("groups", 1), set("threads", 1), set("cores", cpus)])
+}
+
+fn workers(args: &Args, machine: &Machine, recorded: usize) -> Result<Vec<usize>, String> {
+    let cpus = machine.topology.cpu_count();
+    let mut counts = Vec::new();
+    if let Some(list) = &args.threads {
+        counts.extend(threads::parse(list, cpus).map_err(|error| format!("--threads: {error}"))?);
+    }
+    let overcommit = args.overcommit.as_deref().or((args.threads.is_none()).then_some("1"));
+    for word in overcommit.into_iter().flat_map(|list| list.split(',')) {
+        let word = word.trim().trim_end_matches('x');
+        let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
+            format!("--overcommit: '{word}' is no multiple of the CPUs: write for example 1,1.5,2")
+        })?;
+        counts.extend(multiple);
+    }
+    if args.threads.is_none() && args.overcommit.is_none() {
+        counts.push(recorded);
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    if machine.host.scheduler == SchedulerKind::Pinned
+        && let Some(count) = counts.iter().find(|&&count| count > cpus)
+    {
+        return Err(format!(
+            "{count} threads do not fit on the {cpus} CPUs of {}, whose scheduler pins each (--set host.scheduler=…)",
+            machine.name
+        ));
+    }
+    Ok(counts)
+}
+
+/// The file of this machine in the user's cache, measured if it is not there.
+fn here(args: &Args) -> Result<PathBuf, String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    let dir = cache
+        .ok_or("--here: neither HOME nor XDG_CACHE_HOME says where to keep the machine")?
+        .join("stanchion");
+    let whence = Provenance::collect(0);
+    let cpus = crate::bench::available_cpus().len();
+    let kind: String = format!("{}-{cpus}", whence.cpu_model)
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let path = dir.join(format!("here-{kind}.toml"));
+    if path.is_file() {
+        return Ok(path);
+    }
+    if !args.quiet {
+        eprintln!(
+            "stanchion: this machine is measured once, which takes some seconds, and kept in {}",
+            path.display()
+        );
+    }
+    let text = file::write(&crate::calibrate::this_machine("here", args.quiet)?);
+    let write = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&dir)?;
+        let mut new = tempfile::NamedTempFile::new_in(&dir)?;
+        std::io::Write::write_all(&mut new, text.as_bytes())?;
+        new.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(|error| format!("--here: {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(change: impl FnOnce(&mut Args)) -> Result<Vec<(usize, Vec<usize>)>, String> {
+        let mut args = Args { machine: Some("haswell-ex-4x8".into()), ..Args::default() };
+        change(&mut args);
+        let places = resolve(&args, 2)?;
+        Ok(places.iter().map(|place| (place.machine.topology.cpu_count(), place.workers.clone())).collect())
+    }
+
+    #[test]
+    fn workers_follow_the_cpus_and_what_was_recorded() {
+        assert_eq!(places(|_| ()), Ok(vec![(32, vec![2, 32])]));
+        assert_eq!(places(|args| args.cpus = Some(8)), Ok(vec![(8, vec![2, 8])]));
+        assert_eq!(places(|args| args.cpus = Some(5)), Ok(vec![(5, vec![2, 5])]), "on one socket");
+        let both = places(|args| {
+            args.overcommit = Some("1,1.5,2x".into());
+            args.machine = Some("haswell-ex-4x8, small-vm".into());
+        });
+        assert_eq!(both.map(|places| (places[0].1.clone(), places.len())), Ok((vec![32, 48, 64], 2)));
+        assert_eq!(places(|args| args.threads = Some("3,2x".into())), Ok(vec![(32, vec![3, 64])]));
+    }
+
+    #[test]
+    fn a_limit_is_a_quota() {
+        let args = Args { machine: Some("small-vm".into()), cpu_limit: Some(0.5), ..Args::default() };
+        let places = resolve(&args, 2).expect("valid");
+        let SchedulerKind::FairShare(fair) = &places[0].machine.host.scheduler else { panic!("fair") };
+        assert_eq!(fair.quota.as_ref().map(|quota| quota.budget), Some(50 * stanchion_sim::MS));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_in_one_line() {
+        type Mistake = fn(&mut Args);
+        let mistakes: [(Mistake, &str); 7] = [
+            (|args| args.machine = Some("haswell".into()), "--machine haswell: no machine"),
+            (|args| args.machine = Some("small-vm,small-vm".into()), "two machines are called small-vm"),
+            (|args| args.cpus = Some(0), "--cpus 0"),
+            (|args| args.cpus = Some(33), "no multiple of the 4 groups"),
+            (|args| args.cpu_limit = Some(0.0), "--cpu-limit 0"),
+            (|args| args.overcommit = Some("much".into()), "--overcommit: 'much'"),
+            (
+                |args| {
+                    args.machine = Some("power9-16x12x8".into());
+                    args.overcommit = Some("2".into());
+                },
+                "3072 threads do not fit on the 1536 CPUs",
+            ),
+        ];
+        for (mistake, text) in mistakes {
+            let error = places(mistake).expect_err(text);
+            assert!(error.contains(text) && !error.contains('\n'), "{error}");
+        }
+    }
+}

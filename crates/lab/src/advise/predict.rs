@@ -1,0 +1,167 @@
+//! Runs the recorded program in the simulator: every machine, number of workers, lock and seed.
+use super::load::Facts;
+use crate::interrupt;
+use stanchion_cells::stats::Estimate;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use stanchion_sim::machine::Machine;
+use stanchion_sim::replay::Tally;
+use stanchion_sim::workload::Workload;
+use stanchion_sim::{Failure, MS, NS, Outcome, Spec, Time, run};
+use std::sync::{Arc, Mutex};
+
+/// The lock that programs have today.
+pub(super) const TODAY: &str = "libc";
+/// How many acquisitions a run is to see.
+const ENOUGH: f64 = 200_000.0;
+/// The longest run, and the shortest for each thread of a CPU: some turns of each.
+const LONGEST: f64 = 1000.0;
+const SHORTEST: f64 = 20.0;
+/// A run that does much more than expected ends early. Its rate counts all the same.
+const MOST_EVENTS: u64 = 20_000_000;
+
+/// What is simulated.
+#[derive(Clone)]
+pub(super) struct Case {
+    pub machine: Arc<Machine>,
+    pub workload: Arc<Workload>,
+    pub lock: String,
+    pub workers: usize,
+}
+
+/// What came out, over all seeds.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Cell {
+    pub machine: String,
+    pub cpus: usize,
+    pub workers: usize,
+    pub lock: String,
+    /// Acquisitions of the workers in a second.
+    pub rate: Estimate,
+    /// Waits for shared locks that 99 % and 99.9 % of all do not exceed, in nanoseconds.
+    pub p99_ns: u64,
+    pub p999_ns: u64,
+    /// Share of the threads' time that they wait for locks.
+    pub waiting: f64,
+    /// The locks that are waited for most, by their numbers, each with its share of all waits.
+    pub hot: Vec<(usize, f64)>,
+    /// Why there is nothing above.
+    pub failed: Option<String>,
+}
+
+/// A run, if the user waited for it.
+type Run = Option<Result<Outcome, Failure>>;
+
+/// The simulator's name of a lock that stands in a program: its mutex, and the reader-writer lock that comes
+/// with it.
+fn simulated(lock: &str) -> String {
+    if lock == TODAY { "libc-mutex+libc-rwlock".to_owned() } else { format!("{lock}+qrw") }
+}
+
+/// How long a run is, for a program that acquires so often in a second with one thread.
+fn length(facts: &Facts, case: &Case) -> Time {
+    let cpus = case.machine.topology.cpu_count();
+    let each = facts.acquisitions as f64 / facts.span_ns.max(1.0) * 1e6 / facts.at_once.max(1) as f64;
+    let turns = case.workers.div_ceil(cpus) as f64;
+    let wanted = ENOUGH / (each * case.workers.min(cpus) as f64).max(1e-6);
+    (wanted.clamp((SHORTEST * turns).min(LONGEST), LONGEST) * MS as f64) as Time
+}
+
+/// Simulates all cases, each with `others` threads besides its workers. None for cases that the user did not wait for.
+pub(super) fn all(
+    facts: &Facts,
+    others: usize,
+    cases: &[Case],
+    seeds: &[u64],
+    quiet: bool,
+) -> Vec<Option<Cell>> {
+    let results: Mutex<Vec<Vec<Run>>> = Mutex::new(cases.iter().map(|_| vec![None; seeds.len()]).collect());
+    let bar =
+        if quiet { ProgressBar::hidden() } else { ProgressBar::new((cases.len() * seeds.len()) as u64) };
+    let style = ProgressStyle::with_template("simulating {wide_bar} {pos}/{len}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while !interrupt::requested() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(case), seed) = (cases.get(index / seeds.len()), index % seeds.len()) else { return };
+            let time = length(facts, case);
+            let spec = Spec {
+                machine: &case.machine,
+                workload: &case.workload,
+                lock: &simulated(&case.lock),
+                tunings: &[],
+                contexts: others + case.workers,
+                seed: seeds[seed],
+                time,
+                warm_up: time / 10,
+                record: None,
+                most_events: MOST_EVENTS,
+            };
+            let outcome = run(&spec, &interrupt::requested);
+            if let Ok(mut results) = results.lock() {
+                results[index / seeds.len()][seed] = Some(outcome);
+            }
+            bar.inc(1);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, core::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    bar.finish_and_clear();
+    let results = results.into_inner().unwrap_or_default();
+    cases.iter().zip(results).map(|(case, runs)| cell(case, others, runs)).collect()
+}
+
+fn cell(case: &Case, others: usize, runs: Vec<Run>) -> Option<Cell> {
+    let runs: Vec<Result<Outcome, Failure>> = runs.into_iter().collect::<Option<_>>()?;
+    let mut cell = Cell {
+        machine: case.machine.name.clone(),
+        cpus: case.machine.topology.cpu_count(),
+        workers: case.workers,
+        lock: case.lock.clone(),
+        rate: Estimate::default(),
+        p99_ns: 0,
+        p999_ns: 0,
+        waiting: 0.0,
+        hot: Vec::new(),
+        failed: None,
+    };
+    let mut outcomes = Vec::new();
+    for run in runs {
+        match run {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(Failure::Refused(why) | Failure::Broken(why)) => cell.failed = Some(why),
+        }
+    }
+    if cell.failed.is_some() {
+        return Some(cell);
+    }
+    let rate = |outcome: &Outcome| {
+        let done: u64 = outcome.ops[others..].iter().sum();
+        done as f64 * 1e12 / outcome.time.max(1) as f64
+    };
+    cell.rate = Estimate::of(outcomes.iter().map(rate).collect());
+    let mut locks: Vec<Tally> = Vec::new();
+    let (mut all, mut time) = (Tally::default(), 0.0);
+    for outcome in &outcomes {
+        time += (outcome.time / NS) as f64 * outcome.ops.len() as f64;
+        locks.resize_with(locks.len().max(outcome.tallies.len()), Tally::default);
+        for (lock, tally) in locks.iter_mut().zip(&outcome.tallies) {
+            lock.add(tally);
+            all.add(tally);
+        }
+    }
+    (cell.p99_ns, cell.p999_ns) = (all.quantile(0.99), all.quantile(0.999));
+    cell.waiting = all.waited as f64 / time.max(1.0);
+    let mut order: Vec<usize> = (0..locks.len()).filter(|&lock| locks[lock].waited > 0).collect();
+    order.sort_by_key(|&lock| core::cmp::Reverse(locks[lock].waited));
+    cell.hot =
+        order.into_iter().take(3).map(|lock| (lock, locks[lock].waited as f64 / all.waited as f64)).collect();
+    Some(cell)
+}

@@ -1,0 +1,225 @@
+//! What is known in the end, and what is advised.
+use super::load::{Facts, Lock};
+use super::predict::{Cell, TODAY};
+use super::usl::Law;
+use crate::provenance::Provenance;
+use crate::run::record::missing;
+use stanchion_cells::stats::Ratio;
+use serde::Serialize;
+
+/// Raised when something in the JSON means something else.
+const SCHEMA: u32 = 1;
+/// A gain below this is none: the simulator is no better than that.
+const WORTH: f64 = 0.03;
+/// Who waits for less of the time than this has nothing to gain from locks.
+const IDLE: f64 = 0.005;
+/// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
+const SHORT_NS: f64 = 60.0;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    schema: u32,
+    pub complete: bool,
+    provenance: Provenance,
+    pub recording: Recording,
+    pub cells: Vec<Cell>,
+    pub what_if: Vec<WhatIf>,
+    pub law: Option<Law>,
+    pub advice: Option<Advice>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Recording {
+    pub program: Vec<String>,
+    pub threads: usize,
+    pub workers: usize,
+    pub at_once: usize,
+    pub acquisitions: u64,
+    pub span_ns: f64,
+    /// Acquisitions in a second.
+    pub rate: f64,
+    pub waiting: f64,
+    pub locks: Vec<Shared>,
+    pub private_locks: usize,
+    /// What is missing or doubtful.
+    pub limits: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Shared {
+    pub address: String,
+    pub kind: &'static str,
+    pub threads: usize,
+    pub acquisitions: u64,
+    pub waited_ns: f64,
+    pub held_ns: f64,
+    pub places: Vec<String>,
+}
+
+/// What would happen if something were different.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct WhatIf {
+    pub what: &'static str,
+    pub today: Cell,
+    pub advised: Cell,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Advice {
+    pub lock: String,
+    pub helps: bool,
+    /// The case in which it gains most: its place among the cells, and today's.
+    pub at: usize,
+    pub today: usize,
+    pub gain: Option<Ratio>,
+}
+
+impl Shared {
+    fn of(lock: &Lock) -> Self {
+        Self {
+            address: format!("{:#x}", lock.address),
+            kind: match lock.class {
+                stanchion_sim::replay::Class::Mutex => "mutex",
+                stanchion_sim::replay::Class::Rw => "reader-writer lock",
+            },
+            threads: lock.threads,
+            acquisitions: lock.acquisitions,
+            waited_ns: lock.waited_ns,
+            held_ns: lock.held_ns,
+            places: lock.places.clone(),
+        }
+    }
+
+    /// The function that people know it by.
+    pub(crate) fn name(&self) -> String {
+        match self.places.first() {
+            Some(place) => format!("the {} of {place}", self.kind),
+            None => format!("the {} at {}", self.kind, self.address),
+        }
+    }
+}
+
+impl Recording {
+    pub(super) fn of(facts: &Facts) -> Self {
+        Self {
+            program: facts.meta.program.clone(),
+            threads: facts.threads,
+            workers: facts.workers,
+            at_once: facts.at_once,
+            acquisitions: facts.acquisitions,
+            span_ns: facts.span_ns,
+            rate: facts.acquisitions as f64 * 1e9 / facts.span_ns.max(1.0),
+            waiting: facts.waiting,
+            locks: facts.locks.iter().take(100).map(Shared::of).collect(),
+            private_locks: facts.private,
+            limits: limits(facts),
+        }
+    }
+}
+
+fn limits(facts: &Facts) -> Vec<String> {
+    let mut limits = Vec::new();
+    if let Some(line) = missing(&facts.totals) {
+        limits.push(format!("the recording is not whole: {line}"));
+    }
+    if facts.at_once < 2 {
+        limits.push(
+            "one thread at a time was recorded: which locks others would share is not known".to_owned(),
+        );
+    }
+    if facts.other_processes > 0 {
+        limits.push(format!("{} further processes are left out", facts.other_processes));
+    }
+    if facts.waits > 0 && facts.unexplained * 10 > facts.waits {
+        limits.push(format!(
+            "{} of {} waits for conditions have no notification in the recording, and last as long as there",
+            facts.unexplained, facts.waits
+        ));
+    }
+    if facts.acquisitions < 1000 || facts.span_ns < 1e8 {
+        limits.push("the recording is short: record a second at least".to_owned());
+    }
+    let (held, taken) = facts
+        .locks
+        .iter()
+        .fold((0.0, 0), |(held, taken), lock| (held + lock.held_ns, taken + lock.acquisitions));
+    if taken > 0 && held / (taken as f64) < SHORT_NS {
+        limits.push("sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned());
+    }
+    limits
+}
+
+impl Report {
+    pub(super) fn new(facts: &Facts, law: Option<Law>, seed: u64) -> Self {
+        Self {
+            schema: SCHEMA,
+            complete: false,
+            provenance: Provenance::collect(seed),
+            recording: Recording::of(facts),
+            cells: Vec::new(),
+            what_if: Vec::new(),
+            law,
+            advice: None,
+        }
+    }
+
+    /// Today's cell beside another one.
+    pub(crate) fn today(&self, cell: &Cell) -> Option<usize> {
+        let same = |other: &Cell| {
+            other.lock == TODAY && (&other.machine, other.workers) == (&cell.machine, cell.workers)
+        };
+        self.cells.iter().position(|other| same(other) && other.failed.is_none())
+    }
+
+    /// Throughput of a cell over today's.
+    pub(crate) fn gain(&self, cell: &Cell) -> Option<Ratio> {
+        Ratio::of(&cell.rate, &self.cells[self.today(cell)?].rate)
+    }
+
+    /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
+    pub(super) fn decide(&mut self) {
+        let mut best: Option<(f64, &str)> = None;
+        let mut locks: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            if cell.lock != TODAY && !locks.contains(&cell.lock.as_str()) {
+                locks.push(&cell.lock);
+            }
+        }
+        for lock in locks {
+            let of = || self.cells.iter().filter(|cell| cell.lock == lock);
+            if of().any(|cell| cell.failed.is_some()) {
+                continue;
+            }
+            let gains: Vec<f64> =
+                of().filter_map(|cell| self.gain(cell)).map(|gain| gain.ratio.ln()).collect();
+            let mean = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
+            if !gains.is_empty() && best.is_none_or(|(most, _)| mean > most) {
+                best = Some((mean, lock));
+            }
+        }
+        let Some((_, lock)) = best else { return };
+        let lock = lock.to_owned();
+        let of_lock = self.cells.iter().enumerate().filter(|(_, cell)| cell.lock == lock);
+        let gains = of_lock.filter_map(|(at, cell)| Some((at, self.today(cell)?, self.gain(cell)?)));
+        let most = gains.max_by(|a, b| sure(&a.2).total_cmp(&sure(&b.2)));
+        self.advice = most.map(|(at, today, gain)| {
+            let waits = self.cells.iter().any(|cell| cell.lock == TODAY && cell.waiting >= IDLE);
+            Advice { helps: waits && sure(&gain) > WORTH, lock, at, today, gain: Some(gain) }
+        });
+    }
+
+    /// The locks that decide: those that are waited for most today, where the advice gains most.
+    pub(crate) fn deciding(&self) -> Vec<(&Shared, f64)> {
+        let Some(advice) = &self.advice else { return Vec::new() };
+        let hot = self.cells[advice.today].hot.iter().take(2);
+        hot.filter(|(_, share)| *share > 0.1)
+            .filter_map(|&(lock, share)| Some((self.recording.locks.get(lock)?, share)))
+            .collect()
+    }
+}
+
+/// The gain that is sure: the lower end of its interval.
+fn sure(gain: &Ratio) -> f64 {
+    gain.ratio - gain.ci95.unwrap_or(0.0) - 1.0
+}

@@ -1,0 +1,97 @@
+//! The universal scalability law (Gunther): throughput at *n* threads is λn / (1 + σ(n − 1) + κn(n − 1)),
+//! with σ for what is serial and κ for what everybody has to agree on. Fitted to measured loads, it is what a
+//! prediction has to beat. It knows neither locks nor machines.
+use serde::Serialize;
+
+/// A fitted law.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Law {
+    /// Throughput of one thread.
+    pub lambda: f64,
+    pub sigma: f64,
+    pub kappa: f64,
+}
+
+impl Law {
+    /// The law through measured points (threads, throughput), of which there must be three; more are fitted by
+    /// least squares. Coefficients below 0 mean nothing, and are left out.
+    pub(super) fn fit(points: &[(f64, f64)]) -> Option<Self> {
+        let sound = |&(n, x): &(f64, f64)| n >= 1.0 && x > 0.0 && x.is_finite();
+        if points.len() < 3 || !points.iter().all(sound) {
+            return None;
+        }
+        // n / X = a + b (n − 1) + c n (n − 1): linear in its coefficients.
+        let terms = |n: f64| [1.0, n - 1.0, n * (n - 1.0)];
+        for kept in [&[0_usize, 1, 2][..], &[0, 1], &[0, 2], &[0]] {
+            let size = kept.len();
+            let mut rows = vec![vec![0.0; size + 1]; size];
+            for &(n, x) in points {
+                let all = terms(n);
+                for (row, &i) in rows.iter_mut().zip(kept) {
+                    for (cell, &j) in row.iter_mut().zip(kept) {
+                        *cell += all[i] * all[j] / (n / x).powi(2);
+                    }
+                    row[size] += all[i] / (n / x);
+                }
+            }
+            let Some(solution) = solve(rows) else { continue };
+            if solution.iter().all(|&value| value >= 0.0) && solution[0] > 0.0 {
+                let of = |term: usize| kept.iter().position(|&k| k == term).map_or(0.0, |at| solution[at]);
+                return Some(Self { lambda: 1.0 / of(0), sigma: of(1) / of(0), kappa: of(2) / of(0) });
+            }
+        }
+        None
+    }
+
+    /// Its throughput at `n` threads.
+    pub(super) fn at(&self, n: f64) -> f64 {
+        self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
+    }
+}
+
+/// Gauss's elimination, with the right-hand side in the last column.
+fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let size = rows.len();
+    for column in 0..size {
+        let best = (column..size).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
+        rows.swap(column, best);
+        let pivot = rows[column].clone();
+        if pivot[column].abs() < 1e-12 {
+            return None;
+        }
+        for (index, row) in rows.iter_mut().enumerate() {
+            if index != column {
+                let factor = row[column] / pivot[column];
+                row.iter_mut().zip(&pivot).for_each(|(cell, above)| *cell -= factor * above);
+            }
+        }
+    }
+    Some(rows.iter().enumerate().map(|(index, row)| row[size] / row[index]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_is_found_again_from_its_own_points() {
+        let law = Law { lambda: 1000.0, sigma: 0.05, kappa: 0.001 };
+        let points = [1.0, 2.0, 4.0].map(|n| (n, law.at(n)));
+        let found = Law::fit(&points).expect("three points");
+        for n in [1.0, 8.0, 32.0] {
+            assert!((found.at(n) / law.at(n) - 1.0).abs() < 1e-6, "{n}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_scales_better_than_linearly_is_called_linear() {
+        let found = Law::fit(&[(1.0, 10.0), (2.0, 21.0), (4.0, 44.0)]).expect("three points");
+        assert!(found.sigma.abs() + found.kappa.abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn fewer_points_or_none_that_were_measured_are_no_law() {
+        assert_eq!(Law::fit(&[(1.0, 10.0), (2.0, 20.0)]), None);
+        assert_eq!(Law::fit(&[(1.0, 10.0), (2.0, 0.0), (4.0, 1.0)]), None);
+    }
+}

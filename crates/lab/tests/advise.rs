@@ -1,0 +1,36 @@
+//! `stanchion advise` as it is called.
+use std::process::{Command, Output};
+
+fn advise(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
+    command.arg("advise").args(words).output().expect("run")
+}
+
+#[test]
+fn mistakes_are_refused_in_one_line() {
+    let place = ["--machine", "small-vm"];
+    for (words, text) in [
+        (&[][..], "required"),
+        (&["no-such-file", "--machine", "small-vm"], "no-such-file: "),
+        (&["trace", "--machine", "small-wm"], "--machine small-wm: no machine"),
+        (&["trace", "--lock", "tiket"], "--lock: unknown lock 'tiket'"),
+        (&["trace", "--seeds", "0"], "--seeds 0: must be from 1"),
+        (&["trace", "--measured", "1=5,2=9"], "--measured: '1=5,2=9' is not three loads"),
+        (&["trace", "--keep", "file"], "PROGRAM"),
+        (&["--machine", "small-vm", "--", "/no/such/program"], "/no/such/program: there is no such program"),
+    ] {
+        let output = advise(words);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.contains(text) && told.lines().count() == 1, "{words:?}: {told}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let (no_trace, json) = (dir.path().join("no-trace"), dir.path().join("advice.json"));
+    std::fs::write(&no_trace, "nothing of ours").expect("written");
+    let json = json.to_string_lossy().into_owned();
+    let output = advise(&[&no_trace.to_string_lossy(), place[0], place[1], "--json", &json]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("is no trace of"), "{told}");
+    assert!(!std::path::Path::new(&json).exists(), "a refusal leaves no file behind");
+}

@@ -1,0 +1,47 @@
+//! How long a thread was off its CPU between two steps, and whether by its own wish.
+//!
+//! The system is asked only where it matters: when much time has passed between two steps, and when a thread
+//! has waited for locks so long that the next answer could not be told from that.
+use super::thread::write_mark;
+use core::mem::MaybeUninit;
+use stanchion_wire::trace::{Chunk, mark};
+
+/// Ticks that are long enough for a thread to have left its CPU: 10 to 50 microseconds.
+pub(super) const LONG: u64 = 50_000;
+
+/// What the thread has run for in nanoseconds, and how often it gave its CPU up.
+fn answer() -> (u64, u64) {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the call writes the whole structure, and cannot fail with these arguments.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let nanos = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    (nanos(usage.ru_utime) + nanos(usage.ru_stime), usage.ru_nvcsw as u64)
+}
+
+/// Begins anew at `at`.
+pub(super) fn ask(chunk: &mut Chunk, at: u64) {
+    (chunk.ran, chunk.gave_up) = answer();
+    (chunk.asked, chunk.waited) = (at, 0);
+}
+
+/// The thread waited for a lock.
+#[inline(always)]
+pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
+    chunk.waited = chunk.waited.saturating_add(got - came);
+    if chunk.waited > LONG {
+        ask(chunk, got);
+    }
+}
+
+/// Much time has passed since the last step, up to `at`: a mark says what the thread did.
+#[cold]
+#[inline(never)]
+pub(super) fn look(chunk: &mut Chunk, at: u64) {
+    let (asked, ran, gave_up, waited) = (chunk.asked, chunk.ran, chunk.gave_up, chunk.waited);
+    ask(chunk, at);
+    let what = if chunk.gave_up == gave_up { mark::PREEMPTED } else { mark::SLEPT };
+    write_mark(chunk, what, at, &[at.saturating_sub(asked), waited, chunk.ran.saturating_sub(ran)]);
+}

@@ -1,0 +1,244 @@
+//! The life of a context: it reads its thread's script and does what stands there.
+use super::script::Mark;
+use super::{Recorded, Script, Step, Tally, time};
+use crate::here::Here;
+use crate::time::{MS, NS, Time, percent};
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What instructions of a lock cost that is in this core's cache, and that nobody else wants.
+const UNCONTENDED: Time = 8 * NS;
+/// Who holds a lock waits no longer than this for a condition: in the recording the notification came before
+/// it was taken, here it may need that lock.
+const PATIENCE: Time = MS;
+/// Locks of which waits are kept, from the first.
+const KEPT: usize = 1024;
+
+/// What contexts of a run share.
+pub(super) struct Running {
+    recorded: Arc<Recorded>,
+    /// How long work under locks takes, in per cent of what was recorded.
+    holds_percent: u32,
+    /// How often each context has notified.
+    notices: RefCell<Vec<u64>>,
+    /// Who sleeps until context *n* has notified so often.
+    asleep: RefCell<Vec<Vec<(usize, u64)>>>,
+    /// Who of other copies sleeps until it notifies once more; each time one of them goes on.
+    strangers: RefCell<Vec<VecDeque<usize>>>,
+    /// Where each copy begins, in nanoseconds of the recording.
+    begins: RefCell<Vec<Option<u64>>>,
+    tallies: RefCell<Vec<Tally>>,
+}
+
+/// Who a context is.
+struct Role<'r> {
+    script: &'r Script,
+    copy: usize,
+}
+
+impl Running {
+    pub(super) fn new(recorded: Arc<Recorded>, holds_percent: u32) -> Self {
+        let kept = recorded.locks.len().min(KEPT);
+        Self {
+            tallies: RefCell::new(vec![Tally::default(); kept]),
+            recorded,
+            holds_percent,
+            notices: RefCell::default(),
+            asleep: RefCell::default(),
+            strangers: RefCell::default(),
+            begins: RefCell::default(),
+        }
+    }
+
+    pub(super) fn recorded(&self) -> &Recorded {
+        &self.recorded
+    }
+
+    pub(super) fn take_tallies(&self) -> Vec<Tally> {
+        self.tallies.take()
+    }
+
+    /// Other threads come first, then worker after worker, copy after copy.
+    fn role(&self, context: usize) -> Role<'_> {
+        let (workers, others) = (self.recorded.workers.len(), self.recorded.others.len());
+        let (thread, copy) = match context.checked_sub(others) {
+            None => (workers + context, 0),
+            Some(worker) => (worker % workers.max(1), worker / workers.max(1)),
+        };
+        Role { script: self.recorded.script(thread), copy }
+    }
+
+    /// The context that is thread `thread` in copy `copy`; the only one, or the first, if that copy has none.
+    fn context_of(&self, thread: usize, copy: usize, contexts: usize) -> Option<usize> {
+        let (workers, others) = (self.recorded.workers.len(), self.recorded.others.len());
+        match thread.checked_sub(workers) {
+            Some(other) => (other < others).then_some(other),
+            None => [copy, 0]
+                .map(|copy| others + copy * workers + thread)
+                .into_iter()
+                .find(|&context| context < contexts),
+        }
+    }
+
+    /// Where copy `copy` begins: drawn by whoever of it comes first.
+    fn begins(&self, here: &Here, copy: usize) -> u64 {
+        if self.recorded.once {
+            return self.recorded.first();
+        }
+        let (from, to) = self.recorded.common();
+        let mut begins = self.begins.borrow_mut();
+        if begins.len() <= copy {
+            begins.resize(copy + 1, None);
+        }
+        *begins[copy].get_or_insert_with(|| from + here.random(to - from))
+    }
+
+    /// Where a thread goes on that has come to its end.
+    fn again(&self, script: &Script) -> Mark {
+        if self.recorded.once { script.first() } else { script.mark(self.recorded.common().0) }
+    }
+
+    pub(super) fn play(&self, here: &Here) {
+        let role = self.role(here.index());
+        let begins = self.begins(here, role.copy);
+        let again = self.again(role.script);
+        let first = if self.recorded.once { again } else { role.script.mark(begins) };
+        self.notices.borrow_mut().resize(here.contexts(), 0);
+        self.asleep.borrow_mut().resize(here.contexts(), Vec::new());
+        self.strangers.borrow_mut().resize(here.contexts(), VecDeque::new());
+        self.notices.borrow_mut()[here.index()] += first.notices;
+        if let Some(late) = first.at.checked_sub(begins).filter(|&late| late > 0) {
+            here.sleep(time(late));
+        }
+        let player = Player { running: self, here, role, held: Cell::new(0), rounds: Cell::new(0) };
+        let mut byte = first.byte;
+        loop {
+            let began = here.now();
+            while let Some((computes, step)) = player.role.script.step(&mut byte) {
+                player.computes(time(computes));
+                player.perform(step);
+            }
+            if self.recorded.once {
+                return;
+            }
+            byte = again.byte;
+            player.rounds.set(player.rounds.get() + 1);
+            if here.now() == began {
+                here.compute(NS); // a script without anything in it, round after round
+            }
+        }
+    }
+}
+
+/// A context at work.
+struct Player<'r> {
+    running: &'r Running,
+    here: &'r Here,
+    role: Role<'r>,
+    held: Cell<u32>,
+    /// How often the script was begun again.
+    rounds: Cell<u64>,
+}
+
+impl Player<'_> {
+    #[inline]
+    fn computes(&self, span: Time) {
+        let holds = self.held.get() > 0;
+        let span = if holds { percent(span, self.running.holds_percent) } else { span };
+        if span > 0 {
+            self.here.compute(span);
+        }
+    }
+
+    #[inline]
+    fn perform(&self, step: Step) {
+        let here = self.here;
+        match step {
+            Step::Acquire(lock) => self.acquires(lock, || {
+                here.acquire(lock as usize);
+                // The data's miss overlaps with the work inside.
+                here.fetch(lock as usize..lock as usize + 1);
+            }),
+            Step::AcquireRead(lock) => self.acquires(lock, || here.acquire_read(lock as usize)),
+            Step::Release(lock) => {
+                here.touch(lock as usize..lock as usize + 1, true);
+                here.release(lock as usize);
+                self.held.set(self.held.get() - 1);
+            }
+            Step::ReleaseRead(lock) => {
+                here.touch(lock as usize..lock as usize + 1, false);
+                here.release_read(lock as usize);
+                self.held.set(self.held.get() - 1);
+            }
+            Step::Private => {
+                here.compute(UNCONTENDED);
+                here.op();
+            }
+            Step::Sleep(nanos) => here.sleep(time(nanos.max(1))),
+            Step::Wait { thread, notices } => self.waits(thread as usize, notices),
+            Step::Notify => self.notifies(),
+        }
+    }
+
+    fn acquires(&self, lock: u32, acquire: impl FnOnce()) {
+        let began = self.here.now();
+        acquire();
+        self.held.set(self.held.get() + 1);
+        self.here.op();
+        if self.here.is_measured()
+            && let Some(tally) = self.running.tallies.borrow_mut().get_mut(lock as usize)
+        {
+            tally.waits((self.here.now() - began) / NS);
+        }
+    }
+
+    /// Goes on when `thread` has notified as often as it had when the recorded wait ended.
+    fn waits(&self, thread: usize, notices: u64) {
+        let running = self.running;
+        let Some(whom) = running.context_of(thread, self.role.copy, self.here.contexts()) else { return };
+        let (there, me) = (running.role(whom), self.here.index());
+        if there.copy != self.role.copy {
+            // Elsewhere in the recording: its next one will do.
+            running.strangers.borrow_mut()[whom].push_back(me);
+            while running.strangers.borrow()[whom].contains(&me) {
+                if self.held.get() == 0 {
+                    self.here.sleep_until_woken();
+                } else {
+                    self.here.sleep(PATIENCE);
+                    running.strangers.borrow_mut()[whom].retain(|&who| who != me);
+                }
+            }
+            return;
+        }
+        let round = there.script.notices() - running.again(there.script).notices;
+        let wanted = notices + self.rounds.get() * round;
+        while running.notices.borrow()[whom] < wanted {
+            running.asleep.borrow_mut()[whom].push((me, wanted));
+            if self.held.get() == 0 {
+                self.here.sleep_until_woken();
+            } else {
+                self.here.sleep(PATIENCE);
+                running.asleep.borrow_mut()[whom].retain(|&(who, _)| who != me);
+                return;
+            }
+        }
+    }
+
+    fn notifies(&self) {
+        let me = self.here.index();
+        self.running.notices.borrow_mut()[me] += 1;
+        let count = self.running.notices.borrow()[me];
+        let ready = |asleep: &mut Vec<(usize, u64)>| {
+            let found = asleep.iter().position(|&(_, wanted)| wanted <= count);
+            found.map(|at| asleep.remove(at).0)
+        };
+        while let Some(who) = { ready(&mut self.running.asleep.borrow_mut()[me]) } {
+            self.here.wake(who);
+        }
+        let stranger = self.running.strangers.borrow_mut()[me].pop_front();
+        if let Some(who) = stranger {
+            self.here.wake(who);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Whole replays: everything is done once, in its order, and repeats.
+use super::*;
+use crate::run::{Outcome, Spec, run};
+use crate::testing::shared;
+use crate::{Cause, US};
+
+/// A thread that takes lock 0 `times` times, holds it for 500 ns and works 700 ns.
+fn loop_of(times: u64) -> Script {
+    let mut writer = Writer::new(0);
+    for round in 0..times {
+        let at = (round * 1200) as f64;
+        writer.compute(700.0);
+        writer.step(at + 700.0, Step::Acquire(0));
+        writer.compute(500.0);
+        writer.step(at + 1200.0, Step::Release(0));
+    }
+    writer.finish()
+}
+
+fn play(recorded: Recorded, lock: &str, workers: usize, seed: u64, time: Time) -> Outcome {
+    let contexts = recorded.contexts(workers);
+    let (machine, workload) = (shared(2), recorded.workload("test"));
+    let spec = Spec {
+        machine: &machine,
+        workload: &workload,
+        lock,
+        tunings: &[],
+        contexts,
+        seed,
+        time,
+        warm_up: 0,
+        record: None,
+        most_events: u64::MAX,
+    };
+    run(&spec, &|| false).unwrap_or_else(|failure| panic!("{lock}: {failure:?}"))
+}
+
+fn of(workers: Vec<Script>, once: bool) -> Recorded {
+    Recorded { workers, others: Vec::new(), locks: vec![Class::Mutex, Class::Rw], once }
+}
+
+const LOCKS: [&str; 4] = ["libc-mutex+libc-rwlock", "stanchion+qrw", "pv-qspin+qrw", "unfair-q+percpu-rw"];
+
+#[test]
+fn each_recorded_acquisition_is_performed_once_and_holds_as_long() {
+    for lock in LOCKS {
+        let outcome = play(of(vec![loop_of(1000), loop_of(500)], true), lock, 2, 1, 1000 * MS);
+        assert_eq!(outcome.acquisitions, [1000, 500], "{lock}");
+        assert_eq!(outcome.tallies[0].acquisitions, 1500, "{lock}");
+        let held = outcome.spent_on(Cause::Holding);
+        assert!(held >= 1500 * 500 * NS, "{lock}: {held}");
+        let computed = outcome.spent_on(Cause::Computing);
+        assert!(computed >= 1500 * 700 * NS, "{lock}: {computed}");
+    }
+}
+
+#[test]
+fn alone_a_thread_takes_little_more_time_than_recorded() {
+    for lock in LOCKS {
+        let outcome = play(of(vec![loop_of(2000)], true), lock, 1, 1, 1000 * MS);
+        let recorded = 2000 * 1200 * NS;
+        assert!((recorded..recorded * 11 / 10).contains(&outcome.time), "{lock}: {}", outcome.time);
+    }
+}
+
+#[test]
+fn a_seed_repeats_a_replay_and_another_one_begins_elsewhere() {
+    for lock in LOCKS {
+        let hash = |seed| play(of(vec![loop_of(3000), loop_of(3000)], false), lock, 5, seed, 3 * MS).hash;
+        assert_eq!(hash(7), hash(7), "{lock}");
+        assert_ne!(hash(7), hash(8), "{lock}");
+    }
+}
+
+#[test]
+fn copies_share_what_was_shared_and_nobody_waits_for_a_lock_of_ones_own() {
+    let private = || {
+        let mut writer = Writer::new(0);
+        for round in 0..100 {
+            writer.compute(1000.0);
+            writer.step(f64::from(round) * 1000.0, Step::Private);
+        }
+        writer.finish()
+    };
+    let outcome = play(of(vec![private()], true), LOCKS[0], 6, 1, 1000 * MS);
+    assert_eq!(outcome.ops, [100; 6]);
+    assert_eq!(outcome.tallies[0].acquisitions, 0);
+    let outcome = play(of(vec![loop_of(100)], true), LOCKS[0], 6, 1, 1000 * MS);
+    assert_eq!(outcome.acquisitions, [100; 6]);
+    assert!(outcome.tallies[0].waited > 0, "six of them meet");
+}
+
+/// One thread notifies after 50 µs of work, every time; the other one waits for each notification, which came
+/// at once in the recording.
+fn pair(work: f64) -> Vec<Script> {
+    let (mut notifies, mut waits) = (Writer::new(0), Writer::new(0));
+    for round in 1..=20_u64 {
+        notifies.compute(work);
+        notifies.step(round as f64, Step::Notify);
+        waits.step(round as f64, Step::Wait { thread: 0, notices: round });
+        waits.step(round as f64, Step::Acquire(0));
+        waits.step(round as f64, Step::Release(0));
+    }
+    vec![notifies.finish(), waits.finish()]
+}
+
+#[test]
+fn a_waiter_goes_on_after_the_notification_that_woke_it() {
+    let outcome = play(of(pair(50_000.0), true), LOCKS[1], 2, 1, 1000 * MS);
+    assert_eq!(outcome.acquisitions, [0, 20], "none is lost");
+    assert!(outcome.time >= 20 * 50 * US, "not before the last one: {}", outcome.time);
+    // Also round after round, and with copies whose partner is not there.
+    let outcome = play(of(pair(50_000.0), false), LOCKS[1], 5, 1, 20 * MS);
+    let most = outcome.time / (50 * US) + 1;
+    for waiter in [1, 3] {
+        let waited = outcome.acquisitions[waiter];
+        assert!((most / 10..=most).contains(&waited), "{:?} of {most}", outcome.acquisitions);
+    }
+}
+
+#[test]
+fn readers_are_inside_together() {
+    let mut writer = Writer::new(0);
+    for round in 0..100 {
+        writer.step(f64::from(round) * 1e4, Step::AcquireRead(1));
+        writer.compute(10_000.0);
+        writer.step(f64::from(round) * 1e4, Step::ReleaseRead(1));
+    }
+    let script = writer.finish();
+    for lock in LOCKS {
+        let mut other = Writer::new(0);
+        other.step(0.0, Step::Acquire(1));
+        other.compute(100_000.0);
+        other.step(0.0, Step::Release(1));
+        let copy = {
+            let mut byte = 0;
+            let mut copy = Writer::new(0);
+            while let Some((computes, step)) = script.step(&mut byte) {
+                copy.compute(computes as f64);
+                copy.step(0.0, step);
+            }
+            copy.finish()
+        };
+        let outcome = play(of(vec![copy, other.finish()], true), lock, 3, 1, 1000 * MS);
+        assert_eq!(outcome.acquisitions, [100, 1, 100], "{lock}");
+        assert!(
+            outcome.time < 2 * 1000 * US,
+            "{lock}: one after another they would take 2 ms: {}",
+            outcome.time
+        );
+    }
+}
+
+#[test]
+fn waits_are_summed_up_to_an_eighth() {
+    let mut tally = Tally::default();
+    for nanos in [0, 1, 7, 8, 100, 1_000_000, 123_456_789_000] {
+        let step = step_of(nanos);
+        assert!(longest_of(step) >= nanos && longest_of(step) <= nanos + nanos / 8, "{nanos}");
+        assert!(step == 0 || longest_of(step - 1) < nanos, "{nanos}");
+        tally.waits(nanos);
+    }
+    assert_eq!((tally.quantile(0.5), tally.quantile(0.0)), (8, 0));
+    assert!(tally.quantile(1.0) >= 123_456_789_000);
+}
