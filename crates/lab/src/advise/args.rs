@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 /// Predict with which lock a program runs best on another machine, and whether it matters
 #[derive(clap::Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(
     override_usage = "stanchion advise [OPTIONS] TRACE\n       stanchion advise [OPTIONS] -- PROGRAM [ARGS]...",
     after_help = super::EXIT_CODES

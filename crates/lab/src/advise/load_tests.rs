@@ -63,8 +63,8 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
     let acquired: Vec<u64> =
         recorded.workers.iter().chain(&recorded.others).map(Script::acquisitions).collect();
     assert_eq!(acquired, [1000, 1000, 1]);
-    // In any other order they would meet in a deadlock, or a lock would be released that is not held.
-    let workload = Recorded { once: true, ..recorded }.workload("test");
+    // In another order they would meet in a deadlock, or a lock would be released that is not held.
+    let workload = recorded.workload("test");
     let machine = machine::load("small-vm").expect("shipped").machine;
     let case = Case {
         machine: Arc::new(machine),

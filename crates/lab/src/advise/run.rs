@@ -155,6 +155,9 @@ fn cases(places: &[Place], locks: &[String], workload: &Arc<Workload>) -> Vec<Ca
     cases
 }
 
+/// What is different, and how a case becomes so.
+type Change = (&'static str, fn(&mut Case));
+
 /// The case that decided, with one thing different.
 fn what_if(
     report: &Report,
@@ -166,7 +169,7 @@ fn what_if(
 ) -> Vec<WhatIf> {
     let Some(advice) = &report.advice else { return Vec::new() };
     let base = [&cases[advice.today], &cases[advice.at]];
-    let changes: [(&'static str, fn(&mut Case)); 3] = [
+    let changes: [Change; 3] = [
         ("twice the threads", |case| case.workers *= 2),
         ("holds twice as long", |case| case.workload = Arc::new(case.workload.holding(200))),
         ("twice the CPUs", |case| Arc::make_mut(&mut case.machine).topology.cores *= 2),

@@ -9,7 +9,8 @@ use stanchion_wire::trace::{Chunk, mark};
 /// Ticks that are long enough for a thread to have left its CPU: 10 to 50 microseconds.
 pub(super) const LONG: u64 = 50_000;
 
-/// What the thread has run for in nanoseconds, and how often it gave its CPU up.
+/// What the thread has run for in nanoseconds, and how often its CPU was taken from it. How often it gave the
+/// CPU up would not do: waiting for a lock counts as that, too.
 fn answer() -> (u64, u64) {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the call writes the whole structure, and cannot fail with these arguments.
@@ -18,12 +19,12 @@ fn answer() -> (u64, u64) {
         usage.assume_init()
     };
     let nanos = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    (nanos(usage.ru_utime) + nanos(usage.ru_stime), usage.ru_nvcsw as u64)
+    (nanos(usage.ru_utime) + nanos(usage.ru_stime), usage.ru_nivcsw as u64)
 }
 
 /// Begins anew at `at`.
 pub(super) fn ask(chunk: &mut Chunk, at: u64) {
-    (chunk.ran, chunk.gave_up) = answer();
+    (chunk.ran, chunk.put_aside) = answer();
     (chunk.asked, chunk.waited) = (at, 0);
 }
 
@@ -40,8 +41,8 @@ pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
 #[cold]
 #[inline(never)]
 pub(super) fn look(chunk: &mut Chunk, at: u64) {
-    let (asked, ran, gave_up, waited) = (chunk.asked, chunk.ran, chunk.gave_up, chunk.waited);
+    let (asked, ran, put_aside, waited) = (chunk.asked, chunk.ran, chunk.put_aside, chunk.waited);
     ask(chunk, at);
-    let what = if chunk.gave_up == gave_up { mark::PREEMPTED } else { mark::SLEPT };
+    let what = if chunk.put_aside == put_aside { mark::SLEPT } else { mark::PREEMPTED };
     write_mark(chunk, what, at, &[at.saturating_sub(asked), waited, chunk.ran.saturating_sub(ran)]);
 }

@@ -283,7 +283,7 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
         new.last = before.last;
         (new.depth, new.held, new.is_inside) = (before.depth, before.held, 1);
         (new.last_step, new.waited) = (before.last_step, before.waited);
-        (new.asked, new.ran, new.gave_up) = (before.asked, before.ran, before.gave_up);
+        (new.asked, new.ran, new.put_aside) = (before.asked, before.ran, before.put_aside);
     } else {
         new.last_step = new.last;
         off_cpu::ask(new, new.last);

@@ -52,7 +52,7 @@ pub(crate) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Of the `asked` ticks up to the mark the thread waited for locks for `waited`, and ran for `ran`
-    /// nanoseconds. It gave its CPU up by its own wish, or did not.
+    /// nanoseconds. If nobody took its CPU, it slept by its own wish.
     Off { asked: u64, waited: u64, ran: u64, slept: bool },
     /// It waited for the condition at an address for so many ticks.
     Waited { condition: u64, span: u64, was_notified: bool },
