@@ -14,8 +14,8 @@
 //! negative for who came to an outer lock before that (zigzag), the wait unless there was none, the hold. All
 //! numbers are in groups of seven bits, the lowest first. A chunk starts with empty slots.
 //!
-//! A *mark* is a byte with bit 7 set (bits 0–2: what happened, as in [`mark`]), the ticks from the thread's last
-//! release to when it was over (zigzag), and the numbers that are named there.
+//! A *mark* is a byte with bit 7 set (bits 0–2: what happened, as in [`mark`]), the ticks from the thread's
+//! last release to when it was over (zigzag), and the numbers that are named there.
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"STANCREC");
@@ -38,9 +38,9 @@ pub const LONGEST: usize = 41;
 pub mod mark {
     /// The bit of a mark's first byte.
     pub const BIT: u8 = 0x80;
-    /// Much time has passed since the thread last took or released something, and nobody took its CPU meanwhile:
-    /// ticks since the system was last asked, how many of them it waited for locks, and for how many
-    /// nanoseconds it ran.
+    /// Much time has passed since the thread last took or released something, and nobody took its CPU
+    /// meanwhile: ticks since the system was last asked, how many of them it waited for locks, and for how
+    /// many nanoseconds it ran.
     pub const SLEPT: u8 = 0;
     /// The same, if its CPU was taken from it.
     pub const PREEMPTED: u8 = 1;

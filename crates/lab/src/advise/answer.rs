@@ -2,9 +2,9 @@
 use super::predict::{Cell, TODAY};
 use super::report::Report;
 use crate::export::grid::{align_right, plain_table, trimmed};
-use stanchion_cells::stats::Ratio;
 use crate::units::{format_ns, percent, three_figures};
 use core::fmt::Write;
+use stanchion_cells::stats::Ratio;
 
 /// A rate, as people read it.
 pub(super) fn rate(value: f64) -> String {

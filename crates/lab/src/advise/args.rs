@@ -18,7 +18,8 @@ pub(crate) struct Args {
     #[arg(value_name = "PROGRAM", last = true)]
     pub program: Vec<OsString>,
 
-    /// Machines to run on, by name or as files, separated by commas (`stanchion sim --list`) [default: this one]
+    /// Machines to run on, by name or as files, separated by commas (`stanchion sim --list`) [default: this
+    /// one]
     #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
     pub machine: Option<String>,
 

@@ -1,10 +1,10 @@
 //! Runs the recorded program in the simulator: every machine, number of workers, lock and seed.
 use super::load::Facts;
 use crate::interrupt;
-use stanchion_cells::stats::Estimate;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use stanchion_cells::stats::Estimate;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Tally;
 use stanchion_sim::workload::Workload;
@@ -68,7 +68,8 @@ fn length(facts: &Facts, case: &Case) -> Time {
     (wanted.clamp((SHORTEST * turns).min(LONGEST), LONGEST) * MS as f64) as Time
 }
 
-/// Simulates all cases, each with `others` threads besides its workers. None for cases that the user did not wait for.
+/// Simulates all cases, each with `others` threads besides its workers. None for cases that the user did not
+/// wait for.
 pub(super) fn all(
     facts: &Facts,
     others: usize,

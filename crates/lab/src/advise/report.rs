@@ -4,8 +4,8 @@ use super::predict::{Cell, TODAY};
 use super::usl::Law;
 use crate::provenance::Provenance;
 use crate::run::record::missing;
-use stanchion_cells::stats::Ratio;
 use serde::Serialize;
+use stanchion_cells::stats::Ratio;
 
 /// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;

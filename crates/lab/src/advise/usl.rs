@@ -13,8 +13,8 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// The law through measured points (threads, throughput), of which there must be three; more are fitted by
-    /// least squares. Coefficients below 0 mean nothing, and are left out.
+    /// The law through measured points (threads, throughput), of which there must be three; more are fitted
+    /// by least squares. Coefficients below 0 mean nothing, and are left out.
     pub(super) fn fit(points: &[(f64, f64)]) -> Option<Self> {
         let sound = |&(n, x): &(f64, f64)| n >= 1.0 && x > 0.0 && x.is_finite();
         if points.len() < 3 || !points.iter().all(sound) {
