@@ -6,6 +6,9 @@ use crate::units::{format_ns, percent, three_figures};
 use core::fmt::Write;
 use stanchion_cells::stats::Ratio;
 
+/// A gain whose interval is wider than this to each side says nothing.
+const OPEN: f64 = 0.1;
+
 /// A rate, as people read it.
 pub(super) fn rate(value: f64) -> String {
     let (value, unit) = match value {
@@ -63,9 +66,12 @@ fn headline(report: &Report, text: &mut String) {
     let most =
         report.cells.iter().filter(|cell| cell.lock == TODAY).map(|cell| cell.waiting).fold(0.0, f64::max);
     if !advice.helps {
+        let is_open = advice.gain.as_ref().and_then(|gain| gain.ci95).is_some_and(|half| half > OPEN);
+        let why = if most < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
         let _ = writeln!(
             text,
-            "No lock will help: threads wait for locks {} of their time at most, and {} changes throughput to {} of today's.",
+            "{}: threads {why} ({} of their time at most), and {} changes throughput to {} of today's.",
+            if is_open { "It is open whether a lock helps" } else { "No lock will help" },
             percent(most),
             advice.lock,
             advice.gain.as_ref().map(times).unwrap_or_default(),
