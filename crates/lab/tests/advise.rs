@@ -10,13 +10,12 @@ fn advise(words: &[&str]) -> Output {
 fn mistakes_are_refused_in_one_line() {
     let place = ["--machine", "small-vm"];
     for (words, text) in [
-        (&[][..], "required"),
+        (&[][..], "<TRACE> is missing"),
         (&["no-such-file", "--machine", "small-vm"], "no-such-file: "),
         (&["trace", "--machine", "small-wm"], "--machine small-wm: no machine"),
         (&["trace", "--lock", "tiket"], "--lock: unknown lock 'tiket'"),
         (&["trace", "--seeds", "0"], "--seeds 0: must be from 1"),
         (&["trace", "--measured", "1=5,2=9"], "--measured: '1=5,2=9' is not three loads"),
-        (&["trace", "--keep", "file"], "PROGRAM"),
         (&["--machine", "small-vm", "--", "/no/such/program"], "/no/such/program: there is no such program"),
     ] {
         let output = advise(words);

@@ -69,19 +69,19 @@ pub(crate) struct Args {
     pub measured: Option<String>,
 
     /// Keep the recording here
-    #[arg(long, value_name = "FILE", requires = "program", help_heading = "Recording")]
+    #[arg(long, value_name = "FILE", conflicts_with = "trace", help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
     /// The most that the program may write of it, in MiB [default: 256]
-    #[arg(long, value_name = "MIB", requires = "program", help_heading = "Recording")]
+    #[arg(long, value_name = "MIB", conflicts_with = "trace", help_heading = "Recording")]
     pub record_limit: Option<u64>,
 
     /// End the program after so many seconds, and go on with what was recorded
-    #[arg(long, value_name = "SECONDS", requires = "program", help_heading = "Recording")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "trace", help_heading = "Recording")]
     pub timeout: Option<f64>,
 
     /// The interposer, as for `stanchion run`
-    #[arg(long, value_name = "PATH", requires = "program", help_heading = "Recording")]
+    #[arg(long, value_name = "PATH", conflicts_with = "trace", help_heading = "Recording")]
     pub library: Option<PathBuf>,
 
     /// Write the whole result as JSON
