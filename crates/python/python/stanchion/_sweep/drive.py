@@ -16,6 +16,8 @@ from stanchion._sweep.store import Store
 
 SECONDS = 0.5
 """A batch is to take about so long: a scheduler has few of them to place, and little is lost with one."""
+PLACED = 100
+"""Batches that a scheduler places in a second without trouble. With more workers, batches take longer."""
 MOST = 10_000
 """Cells in a batch."""
 TRIES = 2
@@ -77,7 +79,8 @@ class Drive:
         if self._seconds is not None:
             left = len(self._grid) - self._store.count
             fair = left // (4 * self._pool.workers) + 1
-            size = max(1, min(int(SECONDS / max(self._seconds, 1e-6)), fair, MOST))
+            seconds = max(SECONDS, self._pool.workers / PLACED)
+            size = max(1, min(int(seconds / max(self._seconds, 1e-6)), fair, MOST))
         return list(islice(self._new, size))
 
     def _start(self, numbers: list[int]) -> None:
