@@ -22,6 +22,7 @@ pub mod replay;
 mod run;
 mod rw_locks;
 mod sched;
+mod test_and_set;
 #[cfg(test)]
 mod testing;
 mod time;

@@ -2,6 +2,7 @@
 use crate::arena::{Arena, LINE_BYTES, Placed};
 use crate::libcs;
 use crate::rw_locks::{self, Classes, RwKind};
+use crate::test_and_set::TestAndSet;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Machine as _, RawLock, Tunable};
 use stanchion_family::FamilyPlatform;
@@ -97,9 +98,10 @@ pub(crate) fn all<P: FamilyPlatform>() -> Vec<LockKind> {
     all
 }
 
-/// The lock called `name`.
+/// The lock called `name`: of the catalogue, or one that stands in published tables only.
 pub(crate) fn by_name<P: FamilyPlatform>(name: &str) -> Option<LockKind> {
-    all::<P>().into_iter().find(|kind| kind.name == name)
+    let of_tables = || LockKind { variant: true, ..kind::<TestAndSet<P>>() };
+    all::<P>().into_iter().chain([of_tables()]).find(|kind| kind.name == name)
 }
 
 /// A lock of either list.

@@ -1,5 +1,5 @@
 //! A machine for tests: costs that are easy to tell apart, nothing left to chance but the seed.
-use crate::machine::{FairShare, Host, Machine, Memory, Protocol, SchedulerKind, Speed, Topology};
+use crate::machine::{Fair, FairShare, Host, Machine, Memory, Protocol, SchedulerKind, Speed, Topology};
 use crate::time::{MS, NS, US};
 use crate::workload::{self, Workload};
 
@@ -30,9 +30,12 @@ pub(crate) fn machine(sockets: u16, groups: u16, cores: u16) -> Machine {
             upgrade_per_socket: 10 * NS,
             upgrade_per_core: NS,
             group_occupancy: 6 * NS,
+            outside_percent: 300,
             occupancy_percent: 80,
             snoop_percent: 50,
             overlap_percent: 50,
+            burst: 2 * NS,
+            store_buffer: 32,
             jitter_percent: 10,
         },
         speed: Speed { sibling_computes_percent: 150, sibling_spins_percent: 130, turbo: Vec::new() },
@@ -49,6 +52,7 @@ pub(crate) fn machine(sockets: u16, groups: u16, cores: u16) -> Machine {
             heavy_barrier: None,
             preempted_hint: false,
             pause_loop: None,
+            start_spread: 20 * US,
             tick_period: 4 * MS,
             tick_cost: 3 * US,
         },
@@ -59,11 +63,14 @@ pub(crate) fn machine(sockets: u16, groups: u16, cores: u16) -> Machine {
 pub(crate) fn shared(cpus: u16) -> Machine {
     let mut machine = machine(1, 1, cpus);
     machine.host.scheduler = SchedulerKind::FairShare(FairShare {
+        kind: Fair::Eevdf,
         slice: 3 * MS,
         granularity: 4 * MS,
         wake_preemption: None,
+        turn_noise: 20 * US,
         balance: 4 * MS,
         idle_pull: true,
+        pull_cost: 0,
         wake_to_idle: true,
         quota: None,
     });

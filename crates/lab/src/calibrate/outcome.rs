@@ -201,7 +201,7 @@ impl Builder<'_> {
             fair.slice = slice((turn.median * 1e3) as Time, tick);
         }
         if let Some(preempts) = &preempts {
-            fair.wake_preemption = (preempts.median >= 0.5).then_some(fair.slice / 2);
+            fair.wake_preemption = (preempts.median >= 0.5).then_some(0);
         }
         if let Some(pull) = &pull {
             fair.idle_pull = pull.median < 1e6;
@@ -237,6 +237,7 @@ impl Builder<'_> {
             }
         }
         for path in [
+            "memory.store-buffer",
             "host.heavy-barrier",
             "host.tick-period",
             "host.fair-share.granularity",

@@ -19,10 +19,6 @@ use crate::time::{Time, percent};
 use line::{Line, NOBODY, any_bit};
 use protocol::Rules;
 
-/// Serving a clean line to another socket occupies the line this many times as long as serving it to a core
-/// of the group.
-const OUTSIDE: Time = 3;
-
 /// When a core has what it asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Served {
@@ -181,7 +177,8 @@ impl Directory {
         } else {
             // Memory (or the forwarder) serves one socket after the other, but is not held up by the way
             // there.
-            let occupancy = if nearest.is_some() { OUTSIDE * self.memory.group_occupancy } else { 0 };
+            let occupancy =
+                nearest.map_or(0, |_| percent(self.memory.group_occupancy, self.memory.outside_percent));
             let entry = &mut self.lines[line];
             let start = now.max(entry.busy);
             entry.busy = start + occupancy;

@@ -23,6 +23,8 @@ struct Entry {
 #[derive(Clone, Debug)]
 enum Origin {
     Line(usize),
+    /// From another file.
+    Inherited(String),
     /// From `--set`, with what was given there.
     Set(String),
 }
@@ -79,6 +81,27 @@ impl Document {
         Ok(())
     }
 
+    /// Every field and table of `other` that this document does not have, as from there.
+    pub(crate) fn inherit(&mut self, other: Self) {
+        for (path, entry) in other.entries {
+            let origin = match entry.origin {
+                Origin::Line(_) => Origin::Inherited(other.file.clone()),
+                kept => kept,
+            };
+            self.entries.entry(path).or_insert(Entry { value: entry.value, origin });
+        }
+    }
+
+    /// Takes a field away.
+    pub(crate) fn remove(&mut self, path: &str) {
+        self.entries.remove(path);
+    }
+
+    /// Gives a field the value that it is to be inherited with.
+    pub(crate) fn put(&mut self, path: &str, value: Value) {
+        self.entries.insert(path.to_owned(), Entry { value, origin: Origin::Inherited(self.file.clone()) });
+    }
+
     /// The value of a field.
     pub(crate) fn get(&self, path: &str) -> Option<&Value> {
         self.entries.get(path).map(|entry| &entry.value)
@@ -120,6 +143,9 @@ impl Document {
                 line = Some(*at);
                 format!("{} = {}: {why}", clip(path), clip(&value.to_string()))
             }
+            Some(Entry { value, origin: Origin::Inherited(from) }) => {
+                format!("{} = {} of {}: {why}", clip(path), clip(&value.to_string()), clip(from))
+            }
             None => {
                 let table = path.rsplit_once('.').map_or("", |(table, _)| table);
                 line = self.tables.get(path).or_else(|| self.tables.get(table)).copied().or(line);
@@ -136,7 +162,7 @@ impl Document {
             .values()
             .filter_map(|entry| match &entry.origin {
                 Origin::Set(given) => Some(format!("--set {}", clip(given))),
-                Origin::Line(_) => None,
+                Origin::Line(_) | Origin::Inherited(_) => None,
             })
             .collect();
         if sets.is_empty() { String::new() } else { format!(" (with {})", sets.join(" ")) }

@@ -14,11 +14,6 @@ enum Started {
     Waits,
 }
 
-/// The youngest stores of a context that may be on their way before the next has to wait.
-const STORE_BUFFER: usize = 32;
-/// An ownership request that follows a missed load within this time was issued together with it.
-const SAME_BURST: Time = 2_000;
-
 impl Engine {
     /// The running context waits for memory until `at`. `false`: it must suspend.
     #[inline]
@@ -65,7 +60,7 @@ impl Engine {
     /// How much of an ownership request's latency a load just before it has hidden.
     fn hidden(&self, line: usize) -> Time {
         let (missed, at, latency) = self.contexts[self.current].missed;
-        if missed as usize == line && self.now <= at + SAME_BURST {
+        if missed as usize == line && self.now <= at + self.machine.memory.burst {
             percent(latency, self.machine.memory.overlap_percent)
         } else {
             0
@@ -95,7 +90,7 @@ impl Engine {
         let hidden = self.hidden(line);
         let cost = self.machine.memory.store;
         let context = &self.contexts[self.current];
-        if context.stores.len() >= STORE_BUFFER {
+        if context.stores.len() >= usize::from(self.machine.memory.store_buffer) {
             return Err(context.stored_until + 1);
         }
         let served = self.directory.own(line, context.core, now, hidden);

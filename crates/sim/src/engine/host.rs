@@ -5,7 +5,7 @@ use super::{Cause, Engine};
 use crate::machine::{Machine, SchedulerKind};
 use crate::random::Random;
 use crate::sched::{self, Expiry, Leave, Scheduler};
-use crate::time::{NS, Time, US};
+use crate::time::{NS, Time};
 
 /// A physical CPU.
 #[derive(Clone, Default)]
@@ -93,10 +93,6 @@ impl Host {
     }
 }
 
-/// Contexts start within this span of each other, in seeded order: a FIFO lock keeps the order of its first
-/// queue for ever.
-const START_SPREAD: Time = 20 * US;
-
 impl Engine {
     /// Starts every context somewhere in the first microseconds, in random order.
     pub(super) fn power_on(&mut self, seed: u64) {
@@ -106,7 +102,7 @@ impl Engine {
             self.host.scheduler.wake(who, None, 0);
         }
         for cpu in 0..self.host.cpus.len() {
-            let delay = self.host.random.below(START_SPREAD);
+            let delay = self.host.random.below(self.machine.host.start_spread.max(1));
             self.choose(cpu, delay);
             if self.machine.host.tick_period > 0 {
                 let phase = self.host.random.below(self.machine.host.tick_period);

@@ -22,7 +22,8 @@ impl Engine {
         let Some(rules) = self.machine.host.pause_loop.clone() else { return };
         let context = &mut self.contexts[who];
         context.not_before = self.now + rules.exit;
-        context.window = (context.window.max(rules.window) * 2).min(rules.window * MOST_WINDOWS);
+        let grown = context.window.max(rules.window).saturating_mul(2);
+        context.window = rules.largest.map_or(grown, |largest| grown.min(largest));
         let again = self.now + rules.exit + context.window;
         if !self.directed_yield(who, rules.guard) {
             self.queue.push(again, Kind::PauseLoop, who as u32, generation, 0);
@@ -73,9 +74,6 @@ impl Engine {
         true
     }
 }
-
-/// The window of pause-loop exits grows up to this many times its first length.
-const MOST_WINDOWS: Time = 16;
 
 /// A running context offers its CPU to a runnable one that has none.
 pub(super) fn yield_directed() {

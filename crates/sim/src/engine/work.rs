@@ -66,7 +66,7 @@ impl Engine {
             return None;
         }
         let context = &mut self.contexts[who];
-        if self.now > context.paused_until + PAUSE_GAP || context.dispatched > context.pausing_since {
+        if self.now > context.paused_until + rules.gap || context.dispatched > context.pausing_since {
             context.pausing_since = self.now;
         }
         context.paused_until = at;
@@ -77,9 +77,6 @@ impl Engine {
         Some(rules.exit)
     }
 }
-
-/// Pauses that are nearer to each other belong to the same loop.
-const PAUSE_GAP: Time = 500_000;
 
 /// Lets `span` pass. With everybody else waiting, that is moving the clock.
 fn spend(span: Time, cause: Cause, presence: Presence) {

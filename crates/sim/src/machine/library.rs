@@ -1,28 +1,7 @@
 //! The machines that come with the simulator.
 use super::file::{self, MachineFile};
+use super::shipped::LIBRARY;
 use crate::datafile;
-
-/// Includes a shipped file under its name.
-macro_rules! shipped {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../machines/", $name, ".toml")))),*]
-    };
-}
-
-const LIBRARY: &[(&str, &str)] = shipped! {
-    "epyc-2s"
-    "graviton-like"
-    "haswell-ep-2x10x2"
-    "haswell-ex-4x8"
-    "power9-16x12x8"
-    "qemu-tcg"
-    "small-vm"
-    "westmere-ex-8x4"
-    "xen-2cpu"
-    "xeon-e7-8895v3-4x18x2"
-    "xeon-e7-8895v3-8x18x2"
-    "zen5-vm"
-};
 
 /// Name and text of each shipped machine, by name.
 pub fn library() -> &'static [(&'static str, &'static str)] {

@@ -4,6 +4,7 @@
 //! written. All times are integer picoseconds, so that a simulation is the same on every host.
 pub mod file;
 mod library;
+mod shipped;
 mod topology;
 
 use crate::time::Time;
@@ -85,6 +86,9 @@ pub struct Memory {
     /// How long a group's shared cache is occupied by serving one reader of a line (a read storm drains at
     /// this rate).
     pub group_occupancy: Time,
+    /// Serving a clean line to another group or socket occupies it for this much of `group_occupancy`, in per
+    /// cent.
+    pub outside_percent: u32,
     /// For how much of a dirty transfer nobody else can be served from the line, in per cent of its latency.
     pub occupancy_percent: u32,
     /// For how much of a dirty transfer the old owner still reads and writes the line, in per cent of its
@@ -93,6 +97,10 @@ pub struct Memory {
     /// How much of the latency of a load that missed is hidden from an ownership request for the same line
     /// that follows at once (an out-of-order core issues both early), in per cent.
     pub overlap_percent: u32,
+    /// An ownership request that follows a missed load within this time was issued together with it.
+    pub burst: Time,
+    /// The youngest stores of a core that may be on their way before the next has to wait.
+    pub store_buffer: u16,
     /// Each transfer is longer or shorter by up to this, in per cent.
     pub jitter_percent: u32,
 }
@@ -137,6 +145,9 @@ pub struct Host {
     pub preempted_hint: bool,
     /// Pause-loop exits, if the hypervisor has them.
     pub pause_loop: Option<PauseLoop>,
+    /// Contexts start within this span of each other, in seeded order: a FIFO lock keeps the order of its
+    /// first queue for ever.
+    pub start_spread: Time,
     /// The CPU's regular interrupt: period and cost. Period 0: none.
     pub tick_period: Time,
     /// What a tick costs whoever runs.
@@ -148,6 +159,11 @@ pub struct Host {
 pub struct PauseLoop {
     /// Spinning for this long without a pause leaves the guest.
     pub window: Time,
+    /// What the window grows to, doubling with each exit until the vCPU is dispatched anew; `None`: without
+    /// end.
+    pub largest: Option<Time>,
+    /// Pauses that are nearer to each other than this belong to one loop.
+    pub gap: Time,
     /// What one exit costs.
     pub exit: Time,
     /// A vCPU that was dispatched less than this ago is not put aside by a directed yield.
@@ -159,25 +175,40 @@ pub struct PauseLoop {
 pub enum SchedulerKind {
     /// Context *n* has CPU *n* for itself; there are no more contexts than CPUs.
     Pinned,
-    /// Equal shares by virtual run time (CFS, EEVDF).
+    /// Equal shares by virtual run time.
     FairShare(FairShare),
     /// One queue a CPU in turns (Xen's credit scheduler, simple hypervisors).
     RoundRobin(RoundRobin),
 }
 
+/// Which of Linux's fair schedulers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fair {
+    /// Up to Linux 6.5: who slept has credit, who yields is passed over once.
+    Cfs,
+    /// Since Linux 6.6: who slept has what it was owed, who yields forfeits its turn.
+    Eevdf,
+}
+
 /// Parameters of the fair-share scheduler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairShare {
+    /// Which one it is.
+    pub kind: Fair,
     /// How long a context runs before another of the same CPU gets its turn.
     pub slice: Time,
     /// Preemption happens at multiples of this (the scheduler's tick); 0: at any moment.
     pub granularity: Time,
     /// A woken context preempts the running one if it is behind by more than this; `None`: never.
     pub wake_preemption: Option<Time>,
+    /// By how much the account of a turn may be off: interrupts and softirqs make turns unequal.
+    pub turn_noise: Time,
     /// How often queues are balanced; 0: never.
     pub balance: Time,
     /// Whether a CPU that runs out of work pulls from another queue at once.
     pub idle_pull: bool,
+    /// What such a pull is thought to cost: a CPU whose idle periods are shorter on the average does without.
+    pub pull_cost: Time,
     /// Whether a wake-up looks for an idle CPU (else the sleeper goes to where it ran last).
     pub wake_to_idle: bool,
     /// A CPU limit for all contexts together (a cgroup's quota).

@@ -82,7 +82,13 @@ fn a_hypervisor_that_notices_spinning_shortens_a_collapse() {
     let workload = loop_of(2_000, 2_000);
     let run = |machine: &Machine| outcome(&Spec { time: 400 * MS, ..spec(machine, &workload, "ticket", 4) });
     let without = run(&machine);
-    machine.host.pause_loop = Some(PauseLoop { window: 20 * US, exit: 2 * US, guard: 20 * US });
+    machine.host.pause_loop = Some(PauseLoop {
+        window: 20 * US,
+        largest: Some(320 * US),
+        gap: US / 2,
+        exit: 2 * US,
+        guard: 20 * US,
+    });
     let with = run(&machine);
     assert!(with.ops_per_second() > 2.0 * without.ops_per_second(), "directed yields find who is next");
     assert!(with.spent_on(Cause::Overhead) > without.spent_on(Cause::Overhead), "and cost");
@@ -103,7 +109,8 @@ fn directed_yields_leave_the_holder_alone_once_it_has_a_cpu() {
     // Spinners that were chosen for a directed yield kept taking CPUs from others that were just being
     // switched to, and some seeds did nothing at all: with fewer spinners off their CPUs than CPUs, the
     // holder never ran.
-    let noticing = ["host.pause-loop.window=2us", "host.pause-loop.exit=3us", "host.pause-loop.guard=20us"];
+    let noticing = ["window=2us", "largest=32us", "gap=500ns", "exit=3us", "guard=20us"];
+    let noticing = noticing.map(|set| format!("host.pause-loop.{set}"));
     let machine = crate::machine::load_with("haswell-ex-4x8", &noticing).expect("a shipped machine").machine;
     let workload = crate::workload::load("build-haswell-ex").expect("a shipped workload").workload;
     let run = |contexts, seed| {

@@ -2,10 +2,10 @@
 //! is free though somebody that runs wants it.
 use crate::contexts::run_contexts_tuned;
 use crate::engine;
-use crate::machine::{FairShare, Machine, SchedulerKind};
+use crate::machine::{Fair, FairShare, Machine, SchedulerKind};
 use crate::platform::Sim;
 use crate::testing::shared;
-use crate::time::MS;
+use crate::time::{MS, US};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use stanchion_core::{Machine as _, RawLock, StanchionLock, Tunable};
 use stanchion_family::PvQSpinLock;
@@ -27,11 +27,14 @@ const THINKS: u32 = 500;
 fn machine() -> Machine {
     let mut machine = shared(2);
     machine.host.scheduler = SchedulerKind::FairShare(FairShare {
+        kind: Fair::Eevdf,
         slice: 3 * MS,
         granularity: 0,
         wake_preemption: Some(0),
+        turn_noise: 20 * US,
         balance: 0,
         idle_pull: false,
+        pull_cost: 0,
         wake_to_idle: false,
         quota: None,
     });

@@ -160,6 +160,13 @@ impl Occupancy {
         thread.map(|thread| self.cpus[thread])
     }
 
+    /// `pcpu` or another CPU of its core group, the nearest one, if one has no context.
+    pub(super) fn idle_in_group(&self, pcpu: Pcpu) -> Option<Pcpu> {
+        let group = |pcpu: Pcpu| self.topology.group_of(self.topology.core_of(self.threads[pcpu]));
+        // The search goes from near to far, so what is out of the group means that nobody in it idles.
+        self.idle_near(pcpu).filter(|&found| group(found) == group(pcpu))
+    }
+
     /// The CPU with most contexts in the smallest domain around `pcpu` where one has two or more. Visits each
     /// such CPU of that domain, which is a group as long as its CPUs share the work at all.
     pub(super) fn crowded_near(&self, pcpu: Pcpu) -> Option<Pcpu> {

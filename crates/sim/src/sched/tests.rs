@@ -2,9 +2,11 @@
 use super::driver::{Driver, Habit, Report, Rules, Violation};
 use super::{Boost, Expiry, Housekeeping, Leave, Pcpu, Pick, Placement, Scheduler, Vcpu};
 use super::{fair_share::FairShareScheduler, pinned::Pinned, round_robin::RoundRobinScheduler};
-use crate::machine::{FairShare, Quota, RoundRobin, SchedulerKind, Topology};
+use crate::machine::{Fair, FairShare, Quota, RoundRobin, SchedulerKind, Topology};
 use crate::random::Random;
 use crate::time::{MS, Time, US};
+
+mod linux;
 
 fn scheduler(kind: &SchedulerKind, topology: &Topology, vcpus: usize, seed: u64) -> Box<dyn Scheduler> {
     let cpus: Vec<usize> = (0..topology.cpu_count()).collect();
@@ -21,11 +23,14 @@ fn scheduler(kind: &SchedulerKind, topology: &Topology, vcpus: usize, seed: u64)
 
 fn fair_share() -> FairShare {
     FairShare {
+        kind: Fair::Eevdf,
         slice: 3 * MS,
         granularity: 0,
         wake_preemption: Some(MS),
+        turn_noise: 20 * US,
         balance: 4 * MS,
         idle_pull: true,
+        pull_cost: 0,
         wake_to_idle: true,
         quota: None,
     }
@@ -69,11 +74,14 @@ fn some_fair_share(random: &mut Random) -> FairShare {
     let period = 20 * MS;
     let granularity = [0, MS, 4 * MS][random.below(3) as usize];
     FairShare {
+        kind: [Fair::Cfs, Fair::Eevdf][random.below(2) as usize],
+        turn_noise: 20 * US,
         slice: (1 + random.below(6)) * MS,
         granularity,
         wake_preemption: [None, Some(0), Some(MS)][random.below(3) as usize],
         balance: [0, 4 * MS][random.below(2) as usize],
         idle_pull: random.once_in(2),
+        pull_cost: 0,
         wake_to_idle: random.once_in(2),
         quota: random.once_in(4).then(|| Quota { period, budget: (1 + random.below(60)) * MS }),
     }

@@ -16,11 +16,13 @@ parameters! {
         steps: u32 = "steps" Count(1, 10_000);
         /// Sections on the lock in a step.
         sections: u32 = "sections" Count(1, 100_000);
+        /// Sections in a step of a single task besides; several tasks share them.
+        pool_sections: u32 = "pool-sections" Count(0, 1_000_000), or 0;
         /// Work inside of each.
         critical: Time = "critical" Span(0, MS);
         /// Lines that each of them writes.
         lines: u32 = "lines" Count(0, 16);
-        /// Work of a step outside of sections, spread evenly between them.
+        /// Work of a step outside of its own sections, spread evenly between them.
         think: Time = "think" Span(0, 1000 * MS);
         /// How much longer or shorter each piece of that work may be.
         varies_percent: u32 = "varies-percent" Percent(100), or 50;
@@ -67,9 +69,11 @@ impl Lives for Running {
     fn live(&self, here: &Here) {
         let with = &self.with;
         let tasks = if with.tasks == 0 { here.contexts() as u32 } else { with.tasks };
+        // Each section has its piece of work outside, shared ones, too.
         let think = with.think / Time::from(with.sections);
+        let sections = with.sections + with.pool_sections / tasks;
         self.pool.get_or_init(|| Pool::new(tasks)).run(here, |_| {
-            for _ in 0..with.sections {
+            for _ in 0..sections {
                 here.compute(here.about(think, u64::from(with.varies_percent)));
                 here.acquire(0);
                 here.touch(0..with.lines as usize, true);

@@ -29,6 +29,14 @@ const LIBRARY: &[(&str, &str)] = shipped! {
     "kernbench-j16"
     "same-file-power9"
     "grant-table"
+    "litl-kyotocabinet"
+    "litl-linear-regression"
+    "litl-pca-ll"
+    "litl-radiosity-ll"
+    "litl-s-raytrace-ll"
+    "litl-ssl-proxy"
+    "litl-upscaledb"
+    "litl-dedup"
 };
 
 /// Name and text of each shipped workload, in the order of tables.

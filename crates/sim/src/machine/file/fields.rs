@@ -32,9 +32,10 @@ impl Field {
         matches!(self.kind, Time(..) | Percent(..))
     }
 
-    /// Whether the field is a latency or a cost, which has to come from somewhere.
+    /// Whether the field is a latency, a cost or a capacity, which has to come from somewhere.
     pub(super) fn is_cost(&self) -> bool {
         matches!(self.kind, Time(..) | MaybeTime(..) | Percent(..) | Turbo)
+            || (matches!(self.kind, Count(..)) && self.table() == "memory")
     }
 }
 
@@ -56,7 +57,7 @@ pub(super) const OPTIONAL_TABLES: [OptionalTable; 2] = [
     },
     OptionalTable {
         path: "host.pause-loop",
-        open: |m| m.host.pause_loop = Some(PauseLoop { window: 0, exit: 0, guard: 0 }),
+        open: |m| m.host.pause_loop = Some(PauseLoop { window: 0, largest: None, gap: 0, exit: 0, guard: 0 }),
     },
 ];
 
@@ -146,12 +147,18 @@ pub(super) const FIELDS: &[Field] = fields! {
     "What each sharing core adds to an upgrade."
     "memory.group-occupancy" Time(0, 10 * US), Time |m| Some(&mut m.memory.group_occupancy);
     "How long a group's shared cache is busy with serving one reader of a line."
+    "memory.outside-percent" Percent(0, 1000), Percent |m| Some(&mut m.memory.outside_percent);
+    "For how much of group-occupancy a clean line is busy with serving another group or socket."
     "memory.occupancy-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.occupancy_percent);
     "For how much of a dirty transfer nobody else is served from the line."
     "memory.snoop-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.snoop_percent);
     "For how much of a dirty transfer the old owner still reads and writes the line."
     "memory.overlap-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.overlap_percent);
     "How much of a missed load's latency an ownership request right behind it hides."
+    "memory.burst" Time(0, 100 * NS), Time |m| Some(&mut m.memory.burst);
+    "An ownership request so soon after a missed load of the line was issued together with it."
+    "memory.store-buffer" Count(1, 1024), Count |m| Some(&mut m.memory.store_buffer);
+    "Stores that may be on their way before the next has to wait."
     "memory.jitter-percent" Percent(0, 50), Percent |m| Some(&mut m.memory.jitter_percent);
     "Each transfer is longer or shorter by up to this."
 
@@ -184,6 +191,8 @@ pub(super) const FIELDS: &[Field] = fields! {
     "The expensive side of an asymmetric fence (membarrier); none: full fences on both sides."
     "host.preempted-hint" Flag, Flag |m| Some(&mut m.host.preempted_hint);
     "Whether a context can see that another one is preempted."
+    "host.start-spread" Time(0, 100 * MS), Time |m| Some(&mut m.host.start_spread);
+    "Contexts start within this span, in seeded order."
     "host.tick-period" MaybeTime(10 * US, 1000 * MS), TimeOrZero |m| Some(&mut m.host.tick_period);
     "The CPU's regular interrupt."
     "host.tick-cost" Time(0, MS), Time |m| Some(&mut m.host.tick_cost);
@@ -195,12 +204,16 @@ pub(super) const FIELDS: &[Field] = fields! {
     "Preemption happens at multiples of this (the scheduler's tick); none: at any moment."
     "host.fair-share.wake-preemption" MaybeTime(0, 1000 * MS), MaybeTime |m| fair(m).map(|fair| &mut fair.wake_preemption);
     "A woken context preempts one that is ahead of it by more than this; none: never."
+    "host.fair-share.turn-noise" Time(0, 10 * MS), Time |m| fair(m).map(|fair| &mut fair.turn_noise);
+    "By how much the account of a turn may be off."
     "host.fair-share.balance" MaybeTime(10 * US, 100_000 * MS), TimeOrZero |m| fair(m).map(|fair| &mut fair.balance);
     "How often queues are balanced; none: never."
     "host.fair-share.idle-pull" Flag, Flag |m| fair(m).map(|fair| &mut fair.idle_pull);
     "Whether a CPU that runs out of work pulls from another queue at once."
+    "host.fair-share.pull-cost" Time(0, 100 * MS), Time |m| fair(m).map(|fair| &mut fair.pull_cost);
+    "A CPU whose idle periods are shorter than this on the average does not pull."
     "host.fair-share.wake-to-idle" Flag, Flag |m| fair(m).map(|fair| &mut fair.wake_to_idle);
-    "Whether a wake-up looks for an idle CPU."
+    "Whether a wake-up looks for an idle CPU: in the core group of where the sleeper ran, then of its waker."
     "host.fair-share.quota.period" Time(100 * US, 10_000 * MS), Time |m| quota(m).map(|quota| &mut quota.period);
     "The period of a CPU limit for all contexts together. Leave the table out for none."
     "host.fair-share.quota.budget" Time(10 * US, 10_000_000 * MS), Time |m| quota(m).map(|quota| &mut quota.budget);
@@ -213,6 +226,10 @@ pub(super) const FIELDS: &[Field] = fields! {
     "Whether an idle CPU steals from other queues."
     "host.pause-loop.window" Time(10 * NS, 10 * MS), Time |m| pause_loop(m).map(|exits| &mut exits.window);
     "Spinning for this long without a pause leaves the guest. Leave the table out for none."
+    "host.pause-loop.largest" MaybeTime(10 * NS, 10_000 * MS), MaybeTime |m| pause_loop(m).map(|exits| &mut exits.largest);
+    "What the window grows to, doubling with each exit until the vCPU is dispatched anew; none: without end."
+    "host.pause-loop.gap" Time(NS, MS), Time |m| pause_loop(m).map(|exits| &mut exits.gap);
+    "Pauses that are nearer to each other than this belong to one loop."
     "host.pause-loop.exit" Time(10 * NS, 10 * MS), Time |m| pause_loop(m).map(|exits| &mut exits.exit);
     "What one exit costs."
     "host.pause-loop.guard" Time(0, 100 * MS), Time |m| pause_loop(m).map(|exits| &mut exits.guard);

@@ -1,6 +1,6 @@
 //! What a field of a machine may be, and the way between a file's value and its place in the machine.
 use crate::datafile::{Value, nanoseconds, scaled, time, time_text};
-use crate::machine::{FairShare, Protocol, RoundRobin, SchedulerKind, Topology};
+use crate::machine::{Fair, FairShare, Protocol, RoundRobin, SchedulerKind, Topology};
 use crate::time::{NS, Time};
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 pub(super) const PROTOCOLS: [&str; 4] = ["mesi", "mesif", "moesi", "ll-sc"];
 const PROTOCOL_VALUES: [Protocol; 4] = [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi, Protocol::LlSc];
 /// Names of the schedulers.
-pub(super) const SCHEDULERS: [&str; 3] = ["pinned", "fair-share", "round-robin"];
+pub(super) const SCHEDULERS: [&str; 4] = ["pinned", "cfs", "eevdf", "round-robin"];
 /// What stands for a time that is not there.
 const NONE: &str = "none";
 /// Most hops between two sockets.
@@ -269,8 +269,9 @@ impl Place<'_> {
             ),
             Self::Scheduler(place) => Setting::Choice(match place {
                 SchedulerKind::Pinned => 0,
-                SchedulerKind::FairShare(_) => 1,
-                SchedulerKind::RoundRobin(_) => 2,
+                SchedulerKind::FairShare(FairShare { kind: Fair::Cfs, .. }) => 1,
+                SchedulerKind::FairShare(FairShare { kind: Fair::Eevdf, .. }) => 2,
+                SchedulerKind::RoundRobin(_) => 3,
             }),
             Self::Hops(topology) => {
                 let plain = topology.hops == Topology::one_hop(topology.sockets);
@@ -285,12 +286,15 @@ impl Place<'_> {
 fn blank_scheduler(index: usize) -> SchedulerKind {
     match index {
         0 => SchedulerKind::Pinned,
-        1 => SchedulerKind::FairShare(FairShare {
+        1 | 2 => SchedulerKind::FairShare(FairShare {
+            kind: if index == 1 { Fair::Cfs } else { Fair::Eevdf },
             slice: 0,
             granularity: 0,
             wake_preemption: None,
+            turn_noise: 0,
             balance: 0,
             idle_pull: false,
+            pull_cost: 0,
             wake_to_idle: false,
             quota: None,
         }),

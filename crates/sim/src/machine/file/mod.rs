@@ -5,6 +5,7 @@
 //! go by that table.
 mod check;
 mod fields;
+mod inherit;
 mod kind;
 mod origin;
 mod read;

@@ -16,19 +16,23 @@ pub enum Evidence {
     Prior,
     /// Nothing better was known.
     Guess,
+    /// Chosen while results that it decides were in view, so these are no predictions of it; the text says
+    /// which.
+    Seen,
     /// Given on a command line.
     Set,
 }
 
 impl Evidence {
     /// Every kind of evidence with its word in files.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 8] = [
         (Self::Measured, "measured"),
         (Self::Published, "published"),
         (Self::Fit, "fit"),
         (Self::Recalled, "recalled"),
         (Self::Prior, "prior"),
         (Self::Guess, "guess"),
+        (Self::Seen, "seen"),
         (Self::Set, "set"),
     ];
 

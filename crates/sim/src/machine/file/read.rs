@@ -1,5 +1,6 @@
 //! From text to a machine.
 use super::fields::{FIELDS, Field, OPTIONAL_TABLES, field};
+use super::inherit::inherit;
 use super::kind::{LONGEST_TEXT, is_line};
 use super::{Evidence, MachineFile, Prior, Source, check, write};
 use crate::datafile::{Document, FileError, Value, nearest};
@@ -24,6 +25,7 @@ pub fn read(text: &str, file_name: &str) -> Result<MachineFile, FileError> {
 /// becomes [`Evidence::Set`].
 pub fn read_with<S: AsRef<str>>(text: &str, file_name: &str, sets: &[S]) -> Result<MachineFile, FileError> {
     let mut document = Document::parse(text, file_name)?;
+    inherit(&mut document)?;
     for assignment in sets {
         document.set(assignment.as_ref())?;
     }
@@ -216,9 +218,12 @@ fn blank() -> Machine {
             upgrade_per_socket: 0,
             upgrade_per_core: 0,
             group_occupancy: 0,
+            outside_percent: 0,
             occupancy_percent: 0,
             snoop_percent: 0,
             overlap_percent: 0,
+            burst: 0,
+            store_buffer: 0,
             jitter_percent: 0,
         },
         speed: Speed { sibling_computes_percent: 0, sibling_spins_percent: 0, turbo: Vec::new() },
@@ -235,6 +240,7 @@ fn blank() -> Machine {
             heavy_barrier: None,
             preempted_hint: false,
             pause_loop: None,
+            start_spread: 0,
             tick_period: 0,
             tick_cost: 0,
         },

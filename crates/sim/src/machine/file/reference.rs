@@ -3,7 +3,7 @@ use super::fields::FIELDS;
 use super::kind::Kind;
 use super::{Evidence, MachineFile, read};
 use crate::datafile::time_text;
-use crate::machine::{SchedulerKind, library};
+use crate::machine::{Fair, FairShare, SchedulerKind, library};
 use core::fmt::Write;
 
 /// Every field with its unit and range, as a Markdown table.
@@ -57,7 +57,8 @@ pub fn machine_table() -> String {
 fn scheduler(kind: &SchedulerKind) -> &'static str {
     match kind {
         SchedulerKind::Pinned => "pinned",
-        SchedulerKind::FairShare(_) => "fair share",
+        SchedulerKind::FairShare(FairShare { kind: Fair::Cfs, .. }) => "CFS",
+        SchedulerKind::FairShare(FairShare { kind: Fair::Eevdf, .. }) => "EEVDF",
         SchedulerKind::RoundRobin(_) => "round robin",
     }
 }

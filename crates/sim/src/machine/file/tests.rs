@@ -4,7 +4,7 @@ use super::*;
 use crate::machine::{Protocol, SchedulerKind, Topology, library};
 use crate::time::{MS, NS, US};
 
-const NAME: &str = "haswell-ex-4x8";
+const NAME: &str = "epyc-2s";
 
 fn text_of(name: &str) -> &'static str {
     library().iter().find(|(known, _)| *known == name).expect("a shipped machine").1
@@ -23,7 +23,8 @@ fn refusal(old: &str, new: &str) -> String {
 
 /// A shipped machine whose hypervisor notices spinning.
 fn noticing() -> MachineFile {
-    let sets = ["host.pause-loop.window=2us", "host.pause-loop.exit=3us", "host.pause-loop.guard=20us"];
+    let sets =
+        ["window=2us", "gap=500ns", "exit=3us", "guard=20us"].map(|set| format!("host.pause-loop.{set}"));
     read_with(text_of(NAME), "x.toml", &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -40,9 +41,9 @@ fn numbers_arrive_in_picoseconds() {
     assert_eq!(machine.memory.protocol, Protocol::Mesif);
     assert_eq!(machine.topology.cpu_count(), 144);
     let host = noticing().machine.host;
-    assert_eq!((host.wake_idle, host.halt, host.tick_period), (40 * US, 8 * US, MS));
+    assert_eq!((host.wake_idle, host.halt, host.tick_period), (5 * US, 800 * NS, 4 * MS));
     let SchedulerKind::FairShare(fair) = host.scheduler else { panic!("a fair scheduler") };
-    assert_eq!((fair.slice, fair.wake_preemption, fair.quota), (12 * MS, Some(4 * MS), None));
+    assert_eq!((fair.slice, fair.wake_preemption, fair.quota), (2_800 * US, Some(MS), None));
     assert_eq!(host.pause_loop.map(|exits| exits.guard), Some(20 * US));
 }
 
@@ -50,55 +51,55 @@ fn numbers_arrive_in_picoseconds() {
 fn a_refusal_names_file_line_field_and_range() {
     let line = text_of(NAME).lines().position(|line| line.starts_with("hit = ")).expect("it has one") + 1;
     let range = "must be a time from 0.05ns to 100ns";
-    assert_eq!(refusal("hit = 1.5", "hit = 500"), format!("x.toml:{line}: memory.hit = 500: {range}"));
-    assert_eq!(refusal("hit = 1.5", "hit = true"), format!("x.toml:{line}: memory.hit = true: {range}"));
+    assert_eq!(refusal("hit = 0.8", "hit = 500"), format!("x.toml:{line}: memory.hit = 500: {range}"));
+    assert_eq!(refusal("hit = 0.8", "hit = true"), format!("x.toml:{line}: memory.hit = true: {range}"));
     let section =
         text_of(NAME).lines().position(|line| line.starts_with("[memory]")).expect("it has one") + 1;
-    assert_eq!(refusal("hit = 1.5\n", ""), format!("x.toml:{section}: memory.hit: missing; {range}"));
+    assert_eq!(refusal("hit = 0.8\n", ""), format!("x.toml:{section}: memory.hit: missing; {range}"));
     assert_eq!(refusal_of_set("memory.hit=500"), format!("--set memory.hit=500: {range}"));
 }
 
 #[test]
 fn what_is_refused() {
     let cases = [
-        ("hit = 1.5", "hti = 1.5", "memory.hti = 1.5: no such field; nearest: memory.hit"),
+        ("hit = 0.8", "hti = 1.5", "memory.hti = 1.5: no such field; nearest: memory.hit"),
         ("[memory]", "[memroy]", "no such table; nearest: memory"),
-        ("hit = 1.5", "hit = 0.0001", "no finer than 0.001"),
-        ("hit = 1.5", "hit = nan", "plain decimals"),
-        ("hit = 1.5", "hit = -1", "must be a time from"),
-        ("hit = 1.5", "hit = 1.5\nhit = 2", "not TOML: duplicate key"),
-        ("hit = 1.5", "hit = 99999999999999999999999", "must be a time from"),
-        ("wake-idle = \"40us\"", "wake-idle = \"40 hours\"", "with a unit as in \"2.5us\""),
-        ("slice = \"12ms\"", "slice = 0", "must be a time from 1us to 10s"),
+        ("hit = 0.8", "hit = 0.0001", "no finer than 0.001"),
+        ("hit = 0.8", "hit = nan", "plain decimals"),
+        ("hit = 0.8", "hit = -1", "must be a time from"),
+        ("hit = 0.8", "hit = 0.8\nhit = 2", "not TOML: duplicate key"),
+        ("hit = 0.8", "hit = 99999999999999999999999", "must be a time from"),
+        ("wake-idle = \"5us\"", "wake-idle = \"40 hours\"", "with a unit as in \"2.5us\""),
+        ("slice = \"2.8ms\"", "slice = 0", "must be a time from 1us to 10s"),
         (
-            "scheduler = \"fair-share\"",
+            "scheduler = \"eevdf\"",
             "scheduler = \"fair\"",
-            "must be \"pinned\", \"fair-share\", \"round-robin\"",
+            "must be \"pinned\", \"cfs\", \"eevdf\", \"round-robin\"",
         ),
-        ("scheduler = \"fair-share\"", "scheduler = \"round-robin\"", "host.round-robin.slice: missing"),
-        ("sockets = 4", "sockets = 0", "must be a whole number from 1 to 64"),
-        ("sockets = 4", "sockets = 4.0", "must be a whole number from 1 to 64"),
-        ("cores = 8", "cores = 200", "800 cores (sockets x groups x cores) are more than 512"),
-        ("name = \"haswell", "name = \"Haswell", "1 to 64 of a-z"),
-        ("name = \"haswell", "name = \"h\u{e4}swell", "1 to 64 of a-z"),
+        ("scheduler = \"eevdf\"", "scheduler = \"round-robin\"", "host.round-robin.slice: missing"),
+        ("sockets = 2", "sockets = 0", "must be a whole number from 1 to 64"),
+        ("sockets = 2", "sockets = 4.0", "must be a whole number from 1 to 64"),
+        ("cores = 8", "cores = 200", "3200 cores (sockets x groups x cores) are more than 512"),
+        ("name = \"epyc", "name = \"Epyc", "1 to 64 of a-z"),
+        ("name = \"epyc", "name = \"\u{e4}pyc", "1 to 64 of a-z"),
         ("about = \"", "about = \"\u{2013}", "one line of 1 to 400 ASCII characters"),
         ("about = \"", "about = \"a\\n", "one line of 1 to 400 ASCII characters"),
-        ("protocol = \"mesif\"", "protocol = 3", "must be \"mesi\", \"mesif\", \"moesi\", \"ll-sc\""),
+        ("protocol = \"moesi\"", "protocol = 3", "must be \"mesi\", \"mesif\", \"moesi\", \"ll-sc\""),
         ("idle-pull = true", "idle-pull = 1", "must be true or false"),
-        ("tick-cost = \"4us\"", "tick-cost = \"600us\"", "less than half of host.tick-period, 1ms"),
+        ("tick-cost = \"1.5us\"", "tick-cost = \"2.1ms\"", "must be a time from 0ns to 1ms"),
         ("jitter-percent = 10", "jitter-percent = 51", "must be whole per cent from 0 to 50"),
-        ("[[1, 100], [3, 106]", "[[3, 106], [3, 100]", "ascending"),
-        (
-            "threads = 1",
-            "threads = 1\nhops = [[0, 1], [1, 0]]",
-            "has 2 rows, must have one for each of the 4 sockets",
-        ),
-        ("threads = 1", "threads = 1\nhops = [[0, 1], [2, 0]]", "square matrix"),
-        ("threads = 1", "threads = 1\nhops = [[0, 1], [1]]", "square matrix"),
-        ("threads = 1", "threads = 1\nhops = [[1]]", "0 on the diagonal"),
-        ("threads = 1", "threads = 1\n\"a.b\" = 1", "\"a.b\" is no name of a field"),
+        ("[[1, 100], [17, 104]", "[[17, 104], [17, 100]", "ascending"),
+        ("threads = 2", "threads = 2\nhops = [[0]]", "has 1 rows, must have one for each of the 2 sockets"),
+        ("threads = 2", "threads = 2\nhops = [[0, 1], [2, 0]]", "square matrix"),
+        ("threads = 2", "threads = 2\nhops = [[0, 1], [1]]", "square matrix"),
+        ("threads = 2", "threads = 2\nhops = [[1]]", "0 on the diagonal"),
+        ("threads = 2", "threads = 2\n\"a.b\" = 1", "\"a.b\" is no name of a field"),
         ("[source.host]", "[source.hosts]", "no such table; nearest: source.host"),
-        ("others = \"guess: what", "others = \"hearsay: what", "EVIDENCE one of measured, published"),
+        (
+            "others = \"guess: a current",
+            "others = \"hearsay: a current",
+            "EVIDENCE one of measured, published",
+        ),
         ("wake-idle = 0.7", "wake-idle = 7.5", "relative width (log-normal sigma) from 0.001 to 3"),
         ("wake-idle = 0.7", "scheduler = 0.7", "only times and percentages can be fitted"),
     ];
@@ -112,15 +113,15 @@ fn what_is_refused() {
 #[test]
 fn machines_have_limits_of_size() {
     let refusal =
-        read_with(text_of(NAME), "x", &["topology.cores=129"]).expect_err("too many cores").to_string();
-    assert_eq!(refusal, "--set topology.cores=129: 516 cores (sockets x groups x cores) are more than 512");
-    let sets = ["topology.cores=128", "topology.threads=64"];
+        read_with(text_of(NAME), "x", &["topology.cores=33"]).expect_err("too many cores").to_string();
+    assert_eq!(refusal, "--set topology.cores=33: 528 cores (sockets x groups x cores) are more than 512");
+    let sets = ["topology.cores=32", "topology.threads=64"];
     let refusal = read_with(text_of(NAME), "x", &sets).expect_err("too many CPUs").to_string();
     assert!(
         refusal.contains(&format!("32768 CPUs (cores x threads) are more than {MOST_CPUS}")),
         "{refusal}"
     );
-    let largest = read_with(text_of(NAME), "x", &["topology.cores=128"]).expect("512 cores are allowed");
+    let largest = read_with(text_of(NAME), "x", &["topology.cores=32"]).expect("512 cores are allowed");
     assert_eq!(largest.machine.topology.core_count(), Topology::MOST_CORES);
 }
 
@@ -133,11 +134,11 @@ fn a_quota_is_at_most_what_the_cpus_have() {
         ];
         read_with(text_of(NAME), "x", &sets)
     };
-    let refusal = quota("3.3s").expect_err("more than 32 CPUs").to_string();
-    assert!(refusal.ends_with("must be no more than 3.2s, what 32 CPUs have in a period"), "{refusal}");
-    let file = quota("3200ms").expect("all of them");
+    let refusal = quota("25.7s").expect_err("more than 256 CPUs").to_string();
+    assert!(refusal.ends_with("must be no more than 25.6s, what 256 CPUs have in a period"), "{refusal}");
+    let file = quota("25.6s").expect("all of them");
     let SchedulerKind::FairShare(fair) = &file.machine.host.scheduler else { panic!("a fair scheduler") };
-    assert_eq!(fair.quota.as_ref().map(|quota| quota.budget), Some(3200 * MS));
+    assert_eq!(fair.quota.as_ref().map(|quota| quota.budget), Some(25_600 * MS));
     assert!(
         refusal_of_set("host.fair-share.quota.period=100ms")
             .contains("host.fair-share.quota.budget: missing")
@@ -185,7 +186,7 @@ fn every_number_of_the_memory_needs_its_source() {
 fn sources_of_tables_cover_what_has_none_of_its_own() {
     let file = shipped(NAME);
     let text = |path| file.source_of(path).map(|source| source.field.as_str());
-    assert_eq!(text("host.halt"), Some("host.halt"));
+    assert_eq!(text("host.wake-idle"), Some("host.wake-idle"));
     assert_eq!(text("host.switch"), Some("host.others"));
     assert_eq!(text("host.fair-share.idle-pull"), Some("host.fair-share.others"));
     assert_eq!(text("topology.cores"), None);

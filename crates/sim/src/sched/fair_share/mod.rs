@@ -1,22 +1,20 @@
 //! Equal shares by virtual run time, as Linux gives them to threads and KVM to vCPUs.
 //!
 //! Each CPU runs whoever of its queue has run least so far. CFS orders by virtual run time and EEVDF by
-//! deadlines, but with equal weights and slices both come to the same turns; where they differ, this is said
-//! below.
+//! deadlines, but with equal weights and slices both come to the same turns. They differ in what a yield
+//! costs: under EEVDF the turn, under CFS one look of the scheduler.
 mod balance;
 mod quota;
 mod run_queue;
 
 use super::occupancy::{Occupancy, homes};
 use super::{Boost, Expiry, Housekeeping, Leave, Pcpu, Pick, Placement, Scheduler, Vcpu, renew};
-use crate::machine::{FairShare, Topology};
+use crate::machine::{Fair, FairShare, Topology};
 use crate::random::Random;
-use crate::time::{Time, US};
+use crate::time::Time;
 use quota::Bandwidth;
 use run_queue::{Entry, RunQueue, Running, Virtual};
 
-/// By how much the account of a turn may be off.
-const TURN_NOISE: Time = 20 * US;
 /// The stream of randomness for this scheduler.
 const STREAM: u64 = 0x5C4E_D001;
 
@@ -52,6 +50,25 @@ pub(crate) struct FairShareScheduler {
     random: Random,
     balance_at: Time,
     sequence: u64,
+    idling: Vec<Idling>,
+}
+
+/// When a CPU fell idle, and how long it idles on the average.
+#[derive(Clone, Copy, Debug)]
+struct Idling {
+    since: Option<Time>,
+    average: Time,
+}
+
+impl Idling {
+    /// The CPU has work again at `now`. Linux averages over the last eight periods or so, none counted as
+    /// longer than twice the cost of a pull.
+    fn ends(&mut self, now: Time, pull_cost: Time) {
+        if let Some(since) = self.since.take() {
+            let period = (now - since).min(2 * pull_cost);
+            self.average = (7 * self.average + period) / 8;
+        }
+    }
 }
 
 impl FairShareScheduler {
@@ -78,6 +95,7 @@ impl FairShareScheduler {
             balance_at: parameters.balance + random.below(parameters.balance.max(1)),
             random,
             sequence: 0,
+            idling: vec![Idling { since: None, average: 2 * parameters.pull_cost }; cpus.len()],
             parameters: parameters.clone(),
         }
     }
@@ -122,12 +140,12 @@ impl FairShareScheduler {
     }
 
     /// Where somebody who led its old queue's floor by `lead` stands in the queue of `pcpu`. A sleeper gets
-    /// credit for half a slice at most (CFS's gentle fair sleepers; with EEVDF's lag it is a slice): enough
-    /// to go first soon, too little to keep others off. Nobody starts further behind than two slices either,
-    /// so that what happened elsewhere is forgotten.
+    /// credit for a slice at most: CFS gives half of its latency target, which is the slice of one of two,
+    /// and EEVDF owes no more. Nobody starts further behind than two slices either, so that what happened
+    /// elsewhere is forgotten.
     fn placed(&self, pcpu: Pcpu, lead: Virtual) -> Virtual {
         let slice = self.slice.cast_signed();
-        self.queues[pcpu].floor + lead.clamp(-slice / 2, 2 * slice)
+        self.queues[pcpu].floor + lead.clamp(-slice, 2 * slice)
     }
 
     fn enqueue(&mut self, vcpu: Vcpu, pcpu: Pcpu, vruntime: Virtual, now: Time) {
@@ -144,15 +162,17 @@ impl FairShareScheduler {
         self.queues[pcpu].waiting.insert(Entry { vruntime, sequence: self.sequence, vcpu });
     }
 
-    /// The CPU for a context that ran last on `home` and is woken from `waker`. An idle one if wake-ups look
-    /// for one. If there is none, Linux takes the waker's (`wake_affine`: they share data); the comparison of
-    /// loads keeps one waker from collecting everybody.
+    /// The CPU for a context that ran last on `home` and is woken from `waker`. An idle one, if wake-ups
+    /// look for one, of those that share a cache with either; the others are not looked at. If there is
+    /// none, Linux takes the waker's (`wake_affine`: they share data); the comparison of loads keeps one
+    /// waker from collecting everybody.
     fn place(&self, home: Pcpu, waker: Option<Pcpu>, now: Time) -> Pcpu {
         // At the start everybody begins where they were dealt: evenly.
         if now == 0 || !self.parameters.wake_to_idle {
             return home;
         }
-        self.occupancy.idle_near(home).unwrap_or_else(|| {
+        let near = |pcpu| self.occupancy.idle_in_group(pcpu);
+        near(home).or_else(|| near(waker?)).unwrap_or_else(|| {
             waker.filter(|&waker| self.occupancy.load(waker) <= self.occupancy.load(home)).unwrap_or(home)
         })
     }
@@ -189,13 +209,19 @@ impl Scheduler for FairShareScheduler {
                 // Interrupts, softirqs and accounting make turns unequal. With exactly equal ones the queue
                 // would keep the order in which contexts first ran for ever, which happens to be the order of
                 // a FIFO lock.
-                let noise = self.random.below(TURN_NOISE).cast_signed();
+                let noise = self.random.below(self.parameters.turn_noise.max(1)).cast_signed();
                 self.enqueue(running.vcpu, pcpu, running.vruntime + noise, now);
             }
-            // It forfeits its claim on a turn before the others have had theirs, as with EEVDF. CFS let it
-            // keep it, and only skipped it once.
             Leave::Yielded => {
-                let vruntime = running.vruntime.max(queue.behind_all());
+                let vruntime = match self.parameters.kind {
+                    // It keeps its claim and is passed over once.
+                    Fair::Cfs => {
+                        queue.skipped = Some(running.vcpu);
+                        running.vruntime
+                    }
+                    // It forfeits its claim on a turn before the others have had theirs.
+                    Fair::Eevdf => running.vruntime.max(queue.behind_all()),
+                };
                 self.enqueue(running.vcpu, pcpu, vruntime, now);
             }
             Leave::Halted => {
@@ -209,8 +235,14 @@ impl Scheduler for FairShareScheduler {
 
     fn pick(&mut self, pcpu: Pcpu, now: Time) -> Option<Pick> {
         debug_assert!(self.queues[pcpu].running.is_none(), "CPU {pcpu} is not free");
-        if self.queues[pcpu].waiting.is_empty() && self.parameters.idle_pull {
+        let worth = self.idling[pcpu].average >= self.parameters.pull_cost;
+        if self.queues[pcpu].waiting.is_empty() && self.parameters.idle_pull && worth {
             self.pull(pcpu, now);
+        }
+        if self.queues[pcpu].waiting.is_empty() {
+            self.idling[pcpu].since.get_or_insert(now);
+        } else {
+            self.idling[pcpu].ends(now, self.parameters.pull_cost);
         }
         if let Some(bandwidth) = &mut self.bandwidth {
             if self.queues[pcpu].waiting.is_empty() {

@@ -37,6 +37,8 @@ pub(super) struct RunQueue {
     pub(super) floor: Virtual,
     /// Who goes next by a directed yield, unless it had too much already.
     pub(super) buddy: Option<Vcpu>,
+    /// Who yielded and is passed over once, unless the others had too much already.
+    pub(super) skipped: Option<Vcpu>,
 }
 
 impl RunQueue {
@@ -60,7 +62,8 @@ impl RunQueue {
         }
     }
 
-    /// Takes who goes next: the buddy if it leads the first by at most `lead`, else the first.
+    /// Takes who goes next: the buddy if it leads the first by at most `lead`, else the first; the second if
+    /// the first is skipped and the second leads it by at most `lead`.
     pub(super) fn take_next(&mut self, lead: Virtual) -> Option<Entry> {
         let first = *self.waiting.first()?;
         // Looks at the whole queue, but only after a directed yield.
@@ -68,7 +71,10 @@ impl RunQueue {
             .buddy
             .take()
             .and_then(|buddy| self.waiting.iter().find(|entry| entry.vcpu == buddy).copied());
-        let next = buddy.filter(|buddy| buddy.vruntime - first.vruntime <= lead).unwrap_or(first);
+        let skipped = self.skipped.take() == Some(first.vcpu);
+        let second = self.waiting.iter().nth(1).copied().filter(|_| skipped);
+        let in_reach = |entry: &Entry| entry.vruntime - first.vruntime <= lead;
+        let next = buddy.filter(in_reach).or(second.filter(in_reach)).unwrap_or(first);
         self.waiting.remove(&next);
         Some(next)
     }
@@ -77,8 +83,8 @@ impl RunQueue {
     pub(super) fn remove(&mut self, entry: &Entry) {
         let was_there = self.waiting.remove(entry);
         debug_assert!(was_there, "{entry:?} is taken from a queue in which it is not");
-        if self.buddy == Some(entry.vcpu) {
-            self.buddy = None;
+        for mark in [&mut self.buddy, &mut self.skipped] {
+            mark.take_if(|marked| *marked == entry.vcpu);
         }
     }
 
