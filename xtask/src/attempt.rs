@@ -4,7 +4,7 @@
 //! What it leaves out, `cargo xtask ci` has: other locks, broken ones, the guest, sanitizers, and schedules
 //! and executions by the million.
 use crate::locks;
-use crate::names::nearest;
+use lab_kit::names::unknown;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::Instant;
@@ -27,8 +27,7 @@ struct Step {
 /// Runs the steps; the first that fails ends it.
 pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> io::Result<ExitCode> {
     let Some(modules) = locks::modules_of(lock) else {
-        let near = nearest(lock, locks::names()).join(", ");
-        return Err(io::Error::other(format!("no lock `{lock}`; the nearest are {near}")));
+        return Err(io::Error::other(unknown("lock", lock, locks::names())));
     };
     let started = Instant::now();
     let mut tests = 0;

@@ -17,7 +17,6 @@ mod foreign;
 mod guest;
 mod locks;
 mod mutants;
-mod names;
 mod orderings;
 mod process;
 mod programs;

@@ -6,25 +6,18 @@ mod advise;
 mod bench;
 mod calibrate;
 mod explore;
-mod export;
 mod guest;
-mod interrupt;
-mod names;
-mod output;
-mod provenance;
 mod reproduce;
 mod run;
-mod seed;
 mod sim;
 mod sweep;
 mod torture;
 mod tuned;
-mod units;
-mod usage;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::{REFUSED, add};
+use lab_kit::output::{REFUSED, add};
+use lab_kit::usage;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -132,6 +125,21 @@ fn refuse(error: &clap::Error) -> ExitCode {
         _ => {
             eprintln!("stanchion: {}", usage::one_line(error));
             ExitCode::from(REFUSED)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completions_offer_the_locks_of_the_catalogue() {
+        let mut script = Vec::new();
+        clap_complete::generate(clap_complete::Shell::Bash, &mut Cli::command(), "stanchion", &mut script);
+        let script = String::from_utf8(script).expect("a script");
+        for name in ["owner-qspin", "qrw-readers-first", "twa"] {
+            assert!(script.contains(&format!(" {name} ")), "{name}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The package has the whole of it, and this command starts it in its own place: `python3 -m stanchion
 //! sweep`.
-use crate::output::REFUSED;
+use lab_kit::output::REFUSED;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};

@@ -1,6 +1,6 @@
 //! What can be set for locks, as lists show it.
-use crate::export::grid::WIDTH;
 use core::fmt::Write;
+use lab_kit::export::grid::WIDTH;
 use stanchion_core::Tunable;
 
 pub(crate) use stanchion_cells::tuned::read;

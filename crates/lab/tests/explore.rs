@@ -83,8 +83,8 @@ fn results_are_written_for_programs() {
 #[test]
 fn bad_input_is_refused_in_one_line() {
     for (args, line) in [
-        (&["--lock", "qspim"][..], "unknown lock 'qspim'; nearest: qspin"),
-        (&["--fault", "stave"], "unknown fault 'stave'; nearest: starve"),
+        (&["--lock", "qspim"][..], "unknown lock 'qspim': nearest are qspin"),
+        (&["--fault", "stave"], "unknown fault 'stave': nearest are starve"),
         (&["--contexts", "9"], "--contexts 9: must be from 1 to 8"),
         (&["--time", "5"], "--time 5: write for example"),
         // Seeds that follow would run out of numbers, and the exploration would never end.

@@ -178,9 +178,9 @@ fn missing_orderings_are_beyond_torture_on_x86() {
 #[test]
 fn bad_input_is_one_line_and_exit_2() {
     for (args, says) in [
-        (&["--lock", "busted-nome"][..], "nearest: busted-none"),
+        (&["--lock", "busted-nome"][..], "nearest are busted-none"),
         (&["--lock", "quspin"], "qspin"),
-        (&["--without", "signal"], "nearest: signals"),
+        (&["--without", "signal"], "nearest are signals"),
         (&["--writers", "0"], "--writers 0"),
         (&["--writers", "4097"], "--writers 4097"),
         (&["--seconds", "0"], "--seconds 0"),

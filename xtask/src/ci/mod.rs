@@ -7,9 +7,9 @@ mod night;
 mod summary;
 mod times;
 
-use crate::names::nearest;
 pub(crate) use job::Speed;
 use job::{Job, Step, When};
+use lab_kit::names::unknown;
 use msrv::Plan;
 use std::fs;
 use std::path::Path;
@@ -66,8 +66,7 @@ pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> E
 fn select(only: &[String], speed: Speed) -> Result<Vec<&'static Job>, String> {
     for name in only {
         if !all().any(|job| job.name == name) {
-            let near = nearest(name, all().map(|job| job.name)).join(", ");
-            return Err(format!("no job `{name}`; the nearest are {near}"));
+            return Err(unknown("job", name, all().map(|job| job.name)));
         }
     }
     let wanted = |job: &&Job| match only {
@@ -203,7 +202,7 @@ mod tests {
 
     #[test]
     fn an_unknown_job_is_answered_with_near_ones() {
-        assert_eq!(names(&["tydi"]).unwrap_err(), "no job `tydi`; the nearest are tidy, capi, test");
+        assert_eq!(names(&["tydi"]).unwrap_err(), "unknown job 'tydi': nearest are tidy, capi, test");
     }
 
     #[test]

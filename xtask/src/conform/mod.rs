@@ -10,10 +10,10 @@ mod runner;
 
 use crate::built;
 use crate::foreign::{self, Foreign};
-use crate::names::nearest;
 use build::Program;
 use core::time::Duration;
-use indicatif::{ProgressBar, ProgressStyle};
+use lab_kit::names::unknown;
+use lab_kit::progress::Progress;
 use report::Results;
 use runner::{Setting, Verdict};
 use std::path::{Path, PathBuf};
@@ -123,18 +123,18 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         columns.remove(0);
     }
     let results = Mutex::new(Results::new(&columns, &cases));
-    let bar = progress_bar((columns.len() * cases.len()) as u64);
+    let progress = Progress::new((columns.len() * cases.len()) as u64, false);
     for (at, column) in columns.iter().enumerate() {
-        bar.set_message(column.name.clone());
+        progress.now(column.name.clone());
         let note = |index: usize, verdict: &Verdict| {
-            bar.inc(1);
+            progress.step();
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.put(at, index, verdict.clone());
             request.json.as_ref().map_or(Ok(()), |file| results.write_now_and_then(file))
         };
         run_cases(root, &cases, column, request.repeat, jobs, &note)?;
     }
-    bar.finish_and_clear();
+    progress.finish();
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(file) = &request.json {
         results.write(file)?;
@@ -154,12 +154,6 @@ fn wrong_in(
     let verdicts = run_cases(root, cases, column, repeat, jobs, &|_, _| Ok(()))?;
     let wrong = cases.iter().zip(verdicts).filter(|(_, verdict)| !verdict.is_fine());
     Ok(wrong.map(|(case, _)| case.test.clone()).collect())
-}
-
-fn progress_bar(length: u64) -> ProgressBar {
-    // Draws on standard error, and nothing at all where that is no terminal.
-    let style = ProgressStyle::with_template("{msg:24} [{bar:30}] {pos}/{len}");
-    ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The libraries of the command line, each with a name of its own.
@@ -228,8 +222,7 @@ fn select(programs: &[Program], only: &[String]) -> io::Result<Vec<Case>> {
     let names = || programs.iter().flat_map(|program| program.tests.iter().map(String::as_str));
     for pattern in only {
         if !names().any(|name| matches(pattern, name)) {
-            let near = nearest(pattern, names()).join(", ");
-            return Err(io::Error::other(format!("no test `{pattern}`; the nearest are {near}")));
+            return Err(io::Error::other(unknown("test", pattern, names())));
         }
     }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|pattern| matches(pattern, name));

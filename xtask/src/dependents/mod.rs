@@ -9,9 +9,9 @@ mod place;
 mod subjects;
 
 use crate::built;
-use crate::names::nearest;
 use crate::process::{self, Ended};
 use core::time::Duration;
+use lab_kit::names::unknown;
 use outcome::{Outcome, Verdict, count, lost};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -70,8 +70,11 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
 fn choose(only: &[String], night: bool) -> io::Result<Vec<&'static Subject>> {
     for name in only {
         if !SUBJECTS.iter().any(|subject| subject.name == name) {
-            let near = nearest(name, SUBJECTS.iter().map(|subject| subject.name)).join(", ");
-            return Err(io::Error::other(format!("no dependent `{name}`; the nearest are {near}")));
+            return Err(io::Error::other(unknown(
+                "dependent",
+                name,
+                SUBJECTS.iter().map(|subject| subject.name),
+            )));
         }
     }
     let wanted = |subject: &&Subject| match only {

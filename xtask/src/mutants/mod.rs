@@ -15,10 +15,10 @@ mod scratch;
 mod shelf;
 pub(crate) mod table;
 
-use crate::names::nearest;
 use core::fmt;
 use core::time::Duration;
 use depends::{Digest, Sources};
+use lab_kit::names::unknown;
 use record::Record;
 use scratch::{Ended, Scratch};
 pub(crate) use shelf::Detector;
@@ -198,8 +198,11 @@ fn judge_sound(copies: &[Scratch], checks: &[Check], sound: &mut Vec<Check>) -> 
 fn select(mutants: Vec<Mutant>, only: &[String]) -> io::Result<Vec<Mutant>> {
     for name in only {
         if !mutants.iter().any(|mutant| mutant.name == *name) {
-            let near = nearest(name, mutants.iter().map(|mutant| mutant.name.as_str())).join(", ");
-            return Err(io::Error::other(format!("no mutant `{name}`; the nearest are {near}")));
+            return Err(io::Error::other(unknown(
+                "mutant",
+                name,
+                mutants.iter().map(|mutant| mutant.name.as_str()),
+            )));
         }
     }
     Ok(mutants.into_iter().filter(|mutant| only.is_empty() || only.contains(&mutant.name)).collect())

@@ -2,8 +2,9 @@
 use super::kit::Kit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
-use super::{Progress, Request, get_ready, levels, report, row};
+use super::{Request, get_ready, levels, report, row};
 use crate::process;
+use lab_kit::progress::Progress;
 use serde::Serialize;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -69,9 +70,10 @@ pub(super) fn run(
         complete: false,
         runs: Vec::new(),
     };
-    let progress = Progress::new(programs.len() * 2 * locks.len() * request.runs as usize);
+    let progress =
+        Progress::new((programs.len() * 2 * locks.len() * request.runs as usize) as u64, false).ticking();
     for program in programs {
-        progress.at(&format!("making ready {}", program.name));
+        progress.now(format!("making ready {}", program.name));
         get_ready(kit, program, locks)?;
     }
     'all: for repetition in 0..request.runs {
@@ -80,7 +82,7 @@ pub(super) fn run(
                 // Each lock comes first in turn: whatever drifts, drifts for all.
                 let first = repetition as usize % locks.len();
                 for lock in locks[first..].iter().chain(&locks[..first]) {
-                    progress.at(&format!(
+                    progress.now(format!(
                         "run {}: {} {overcommit}x {}",
                         repetition + 1,
                         program.name,
@@ -114,7 +116,7 @@ pub(super) fn run(
             }
         }
     }
-    drop(progress);
+    progress.finish();
     results.complete = !process::interrupted();
     write(&out, &results, programs)?;
     print!("{}", report::markdown(&results, programs));

@@ -14,11 +14,10 @@ mod selftest;
 mod table;
 
 use crate::built;
-use crate::names::nearest;
 use crate::process;
-use core::time::Duration;
-use indicatif::{ProgressBar, ProgressStyle};
 use kit::{Effort, Kit};
+use lab_kit::names::unknown;
+use lab_kit::progress::Progress;
 use play::{Lock, Verdict, play};
 use stanchion_family::catalogue::{MUTEXES, Waits};
 use std::path::{Path, PathBuf};
@@ -136,8 +135,11 @@ fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
 fn select(programs: Vec<Program>, only: &[String]) -> io::Result<Vec<Program>> {
     for name in only {
         if !programs.iter().any(|program| program.name == *name) {
-            let near = nearest(name, programs.iter().map(|program| program.name.as_str())).join(", ");
-            return Err(io::Error::other(format!("no program `{name}`; the nearest are {near}")));
+            return Err(io::Error::other(unknown(
+                "program",
+                name,
+                programs.iter().map(|program| program.name.as_str()),
+            )));
         }
     }
     Ok(programs.into_iter().filter(|program| only.is_empty() || only.contains(&program.name)).collect())
@@ -173,14 +175,14 @@ fn preloaded(name: &str, library: &Path, slow: bool) -> Lock {
 
 /// `--check`: every program once with each lock, at one thread a CPU and at many.
 fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> io::Result<ExitCode> {
-    let progress = Progress::new(programs.len() * locks.len() * 2);
+    let progress = Progress::new((programs.len() * locks.len() * 2) as u64, false).ticking();
     let (mut right, mut wrong) = (0, 0);
     'all: for program in programs {
         get_ready(kit, program, locks)?;
         for (overcommit, lock) in
             levels(program).into_iter().flat_map(|o| locks.iter().map(move |lock| (o, lock)))
         {
-            progress.at(&format!("{} {overcommit}x {}", program.name, lock.name));
+            progress.now(format!("{} {overcommit}x {}", program.name, lock.name));
             let stage = kit.stage(program, overcommit, lock)?;
             let Some(played) = play(program, lock, &stage)? else { break 'all };
             let mut line = row(&program.name, overcommit, &lock.name, &played.verdict, played.seconds);
@@ -220,40 +222,6 @@ fn levels(program: &Program) -> [usize; 2] {
     [1, program.overcommit]
 }
 
-/// A bar on the terminal, lines above it.
-struct Progress(ProgressBar);
-
-impl Progress {
-    fn new(runs: usize) -> Self {
-        let bar = ProgressBar::new(runs as u64);
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} (about {eta} left) {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Self(bar)
-    }
-
-    /// What runs now.
-    fn at(&self, what: &str) {
-        self.0.set_message(what.to_owned());
-    }
-
-    fn say(&self, line: &str) {
-        self.0.suspend(|| println!("{line}"));
-    }
-
-    /// One run is over.
-    fn done(&self, line: &str) {
-        self.0.inc(1);
-        self.say(line);
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,7 +230,7 @@ mod tests {
     fn an_unknown_program_is_answered_with_near_ones() {
         let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
         let error = select(programs, &["pigs".to_owned()]).expect_err("there is none").to_string();
-        assert!(error.contains("no program `pigs`; the nearest are pigz"), "{error}");
+        assert!(error.contains("unknown program 'pigs': nearest are pigz"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::measure::{Results, Run};
 use super::play::Verdict;
 use super::table::Program;
 use core::fmt::Write;
+use lab_kit::stats::{Ratio, median};
 
 /// What a program must reach at one thread a CPU, relative to libc.
 const BAR_ONE: f64 = 0.98;
@@ -21,31 +22,26 @@ enum Cell {
     /// A run of libc's own locks was not right.
     NoBaseline(String),
     Failed(String),
-    Ratio(Ratio),
+    Beside(Beside),
 }
 
 #[derive(Debug, PartialEq)]
-struct Ratio {
-    median: f64,
-    least: f64,
-    most: f64,
-    /// Medians.
-    libc: f64,
-    lock: f64,
-    pairs: usize,
+struct Beside {
+    ratio: Ratio,
+    /// Rates by repetition.
+    lock: Vec<f64>,
+    libc: Vec<f64>,
     /// Memory relative to libc's run, the median.
     memory: f64,
 }
 
-impl Ratio {
-    /// A spread that crosses the bar says that another measurement may say otherwise.
-    fn verdict(&self, bar: f64) -> &'static str {
-        match (self.median >= bar, self.least < bar && self.most >= bar) {
-            (true, false) => "met",
-            (true, true) => "met, the spread crosses it",
-            (false, false) => "**missed**",
-            (false, true) => "**missed**, the spread crosses it",
-        }
+/// An interval with the bar in it says that another measurement may say otherwise.
+fn verdict(ratio: Ratio, bar: f64) -> &'static str {
+    match (ratio.ratio >= bar, ratio.may_be(bar)) {
+        (true, false) => "met",
+        (true, true) => "met, but the bar is in the interval",
+        (false, false) => "**missed**",
+        (false, true) => "**missed**, but the bar is in the interval",
     }
 }
 
@@ -61,8 +57,8 @@ pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     );
     let _ = writeln!(
         out,
-        "Rates are per second and of each program's own kind; a ratio is the median of those of neighbouring runs, then the least and the \
-         most; memory is the peak seen, relative to libc's. Every run's output was verified; one that was not right fails its row."
+        "Rates are per second and of each program's own kind; a ratio is of the runs of each repetition, geometric mean and 95 % interval over \
+         repetitions; memory is the peak seen, relative to libc's. Every run's output was verified; one that was not right fails its row."
     );
     let mut locks: Vec<&str> = Vec::new();
     for run in &results.runs {
@@ -84,9 +80,9 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
     let _ = writeln!(out, "\n## {lock}\n");
     let _ = writeln!(
         out,
-        "| program | threads | libc /s | {lock} /s | ratio | spread | runs | memory | bar | best peer | |"
+        "| program | threads | libc /s | {lock} /s | ratio (95 % interval) | runs | memory | bar | best peer | |"
     );
-    let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|---|");
+    let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|");
     let (mut met, mut missed, mut failed, mut hot) = (0, 0, 0, Vec::new());
     let rows = programs.iter().flat_map(|program| levels(program).map(|overcommit| (program, overcommit)));
     for (program, overcommit) in rows {
@@ -96,44 +92,45 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
         let _ = write!(out, "| {name} | {} ({overcommit}x) |", results.cpus * overcommit);
         let peer = program.best_peer.filter(|_| is_hot).map_or_else(String::new, |peer| format!("{peer:.1}"));
         match cell(&results.runs, &program.name, overcommit, lock) {
-            Cell::Ratio(ratio) => {
-                let verdict = ratio.verdict(bar);
-                *if ratio.median >= bar { &mut met } else { &mut missed } += 1;
-                if is_hot {
-                    hot.push(ratio.median);
-                }
+            Cell::Beside(beside) => {
+                let verdict = verdict(beside.ratio, bar);
+                *if beside.ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
                 let _ = writeln!(
                     out,
-                    " {} | {} | {:.2} | {:.2} to {:.2} | {} | {:.2} | {bar:.2} | {peer} | {verdict} |",
-                    short(ratio.libc),
-                    short(ratio.lock),
-                    ratio.median,
-                    ratio.least,
-                    ratio.most,
-                    ratio.pairs,
-                    ratio.memory
+                    " {} | {} | {} | {} | {:.2} | {bar:.2} | {peer} | {verdict} |",
+                    short(median(&beside.libc)),
+                    short(median(&beside.lock)),
+                    beside.ratio,
+                    beside.ratio.pairs,
+                    beside.memory
                 );
+                if is_hot {
+                    hot.push(beside);
+                }
             }
             Cell::Nothing => {
-                let _ = writeln!(out, " | | | | 0 | | {bar:.2} | {peer} | not run |");
+                let _ = writeln!(out, " | | | 0 | | {bar:.2} | {peer} | not run |");
             }
             Cell::NoBaseline(why) => {
-                let _ = writeln!(out, " | | | | | | {bar:.2} | {peer} | libc fails: {} |", escape(&why));
+                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | libc fails: {} |", escape(&why));
             }
             Cell::Failed(why) => {
                 failed += 1;
-                let _ = writeln!(out, " | | | | | | {bar:.2} | {peer} | **FAIL** {} |", escape(&why));
+                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | **FAIL** {} |", escape(&why));
             }
         }
     }
     let _ = writeln!(out, "\n{met} bars met, {missed} missed, {failed} rows failed.");
     let wanted = programs.iter().filter(|program| program.hot).count();
-    if wanted > 0 && hot.len() == wanted {
-        let mean = geometric_mean(&hot);
-        let verdict = if mean >= BAR_HOT_MEAN { "met" } else { "**missed**" };
+    let loads: Vec<(&[f64], &[f64])> = hot.iter().map(|row| (&row.lock[..], &row.libc[..])).collect();
+    if wanted > 0
+        && hot.len() == wanted
+        && let Some(mean) = Ratio::of(&loads)
+    {
+        let verdict = verdict(mean, BAR_HOT_MEAN);
         let _ = writeln!(
             out,
-            "Geometric mean of the {wanted} hot rows (bold): {mean:.2}, bar {BAR_HOT_MEAN:.2}, {verdict}."
+            "Geometric mean of the {wanted} hot rows (bold): {mean}, bar {BAR_HOT_MEAN:.2}, {verdict}."
         );
     } else if wanted > 0 {
         let _ = writeln!(out, "No geometric mean: {} of {wanted} hot rows have a ratio.", hot.len());
@@ -165,37 +162,14 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
     let both: Vec<(&Run, &Run)> = of(lock)
         .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
         .collect();
-    let pairs: Vec<(f64, f64)> =
-        both.iter().filter_map(|(libc, run)| Some((libc.rate?, run.rate?))).collect();
-    let memory = sorted(both.iter().map(|(libc, run)| run.peak_kib as f64 / libc.peak_kib as f64));
-    if pairs.is_empty() {
-        return Cell::Nothing;
+    let pairs = both.iter().filter_map(|(libc, run)| Some((run.rate?, libc.rate?)));
+    let (lock, libc): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let memory: Vec<f64> =
+        both.iter().map(|(libc, run)| run.peak_kib as f64 / libc.peak_kib as f64).collect();
+    match Ratio::of(&[(&lock, &libc)]) {
+        None => Cell::Nothing,
+        Some(ratio) => Cell::Beside(Beside { ratio, lock, libc, memory: median(&memory) }),
     }
-    let ratios = sorted(pairs.iter().map(|(libc, lock)| lock / libc));
-    Cell::Ratio(Ratio {
-        median: median(&ratios),
-        least: ratios[0],
-        most: ratios[ratios.len() - 1],
-        libc: median(&sorted(pairs.iter().map(|pair| pair.0))),
-        lock: median(&sorted(pairs.iter().map(|pair| pair.1))),
-        pairs: pairs.len(),
-        memory: median(&memory),
-    })
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// Of sorted values, at least one.
-fn median(sorted: &[f64]) -> f64 {
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
-}
-
-fn geometric_mean(values: &[f64]) -> f64 {
-    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
 fn escape(text: &str) -> String {
@@ -249,9 +223,10 @@ mod tests {
     fn ratios_are_of_the_same_repetition() {
         // The machine was twice as fast in the second repetition: the ratio does not see it.
         let runs = [run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 22.0), run("libc", 1, 20.0)];
-        let Cell::Ratio(ratio) = cell(&runs, "pigz", 8, "q") else { panic!("there are pairs") };
-        assert!((ratio.least - 1.1).abs() < 1e-9 && (ratio.most - 1.1).abs() < 1e-9);
-        assert_eq!((ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Cell::Nothing));
+        let Cell::Beside(beside) = cell(&runs, "pigz", 8, "q") else { panic!("there are pairs") };
+        let (low, high) = beside.ratio.interval.expect("two pairs");
+        assert!((low - 1.1).abs() < 1e-9 && (high - 1.1).abs() < 1e-9);
+        assert_eq!((beside.ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Cell::Nothing));
     }
 
     #[test]
@@ -266,21 +241,17 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_that_crosses_the_bar_is_told() {
-        let verdict = |least, median, most| {
-            Ratio { median, least, most, libc: 1.0, lock: 1.0, pairs: 3, memory: 1.0 }.verdict(0.97)
-        };
+    fn a_bar_within_the_interval_is_told() {
+        let verdict =
+            |low, ratio, high| verdict(Ratio { ratio, interval: Some((low, high)), pairs: 3 }, 0.97);
         assert_eq!(verdict(0.98, 1.0, 1.1), "met");
-        assert_eq!(verdict(0.9, 1.0, 1.1), "met, the spread crosses it");
-        assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, the spread crosses it");
+        assert_eq!(verdict(0.9, 1.0, 1.1), "met, but the bar is in the interval");
+        assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
     }
 
     #[test]
-    fn medians_and_means() {
-        assert!((median(&[1.0, 2.0, 9.0]) - 2.0).abs() < 1e-9);
-        assert!((median(&[1.0, 2.0]) - 1.5).abs() < 1e-9);
-        assert!((geometric_mean(&[1.0, 4.0]) - 2.0).abs() < 1e-9);
+    fn rates_are_short() {
         assert_eq!([0.5, 150.0, 20_000.0, 3e6].map(short), ["0.50", "150", "20.0 k", "3.00 M"]);
     }
 
@@ -291,14 +262,14 @@ mod tests {
         let pigz: Vec<Program> = programs.into_iter().filter(|program| program.name == "pigz").collect();
         let met = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 97.5)]), &pigz);
         assert!(
-            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 | 0.97 to 0.97 | 1 | 1.00 | 0.97 |")
+            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 | 1 | 1.00 | 0.97 |")
                 && met.contains("1 bars met, 0 missed"),
             "{met}"
         );
-        assert!(met.contains("| pigz | 2 (1x) | | | | | 0 | | 0.98 |  | not run |"), "{met}");
+        assert!(met.contains("| pigz | 2 (1x) | | | | 0 | | 0.98 |  | not run |"), "{met}");
         let cells: Vec<usize> =
             met.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
-        assert!(cells.len() == 4 && cells.iter().all(|&count| count == 12), "{met}");
+        assert!(cells.len() == 4 && cells.iter().all(|&count| count == 11), "{met}");
         assert!(met.contains("not shown: node"));
         let missed = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 90.0)]), &pigz);
         assert!(missed.contains("0 bars met, 1 missed"), "{missed}");

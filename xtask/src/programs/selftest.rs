@@ -2,10 +2,11 @@
 //! shows nothing.
 use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
+use super::preloaded;
 use super::table::Program;
-use super::{Progress, preloaded};
 use crate::process;
 use core::time::Duration;
+use lab_kit::progress::Progress;
 use std::io;
 use std::process::ExitCode;
 
@@ -22,7 +23,8 @@ const LEAST_TIMEOUT: Duration = Duration::from_secs(4);
 /// Of `all` programs one at least has to notice by its output, with nothing that crashed or hung.
 pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<ExitCode> {
     let libc = Lock { name: "libc".to_owned(), env: Vec::new(), slow: false };
-    let progress = Progress::new(programs.iter().map(|program| program.notices.len()).sum());
+    let progress =
+        Progress::new(programs.iter().map(|program| program.notices.len() as u64).sum(), false).ticking();
     let (mut noticed, mut failed, mut by_output) = (0, 0, 0);
     for program in programs {
         if program.notices.is_empty() {
@@ -37,7 +39,7 @@ pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<
             continue;
         }
         for library in &program.notices {
-            progress.at(&format!("{} under {library}", program.name));
+            progress.now(format!("{} under {library}", program.name));
             let broken = preloaded(library, &kit.compile_preload(library)?, false);
             let limit = Duration::from_secs_f64(sound.seconds * TIMEOUT_FACTOR).max(LEAST_TIMEOUT);
             let mut verdict = Verdict::Right;

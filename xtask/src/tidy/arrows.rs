@@ -7,6 +7,7 @@ const CORE: &str = "stanchion-core";
 const FAMILY: &str = "stanchion-family";
 const SUITE: &str = "stanchion-suite";
 const WIRE: &str = "stanchion-wire";
+const KIT: &str = "stanchion-lab-kit";
 const CELLS: &str = "stanchion-cells";
 
 /// Each crate with the crates of ours it may depend on.
@@ -25,9 +26,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion-preload", &[CORE, FAMILY, "stanchion", WIRE]),
     (CELLS, &[CORE, FAMILY, "stanchion-sim"]),
     ("stanchion-python", &[FAMILY, "stanchion-sim", CELLS]),
-    ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", CELLS, WIRE]),
+    (KIT, &[CORE, FAMILY]),
+    ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", CELLS, WIRE, KIT]),
     // Pages and programs take their lists of locks from the catalogue.
-    ("xtask", &[CORE, FAMILY]),
+    ("xtask", &[CORE, FAMILY, KIT]),
 ];
 
 /// Dependencies that point where no arrow goes.

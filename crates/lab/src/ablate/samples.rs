@@ -1,6 +1,6 @@
 //! What was measured of a lock, and how it is to the base.
 use super::rules::BASE;
-use crate::bench::stats::Ratio;
+use lab_kit::stats::Ratio;
 
 /// A lock under one load with so many threads.
 #[derive(Clone, Debug)]

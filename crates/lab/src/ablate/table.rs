@@ -1,9 +1,9 @@
 //! The ratios as tables: for a terminal of a hundred columns, or in Markdown.
 use super::rules::{self, BASE, Row};
 use super::samples::{Beside, Sample};
-use crate::export::grid::{WIDTH, align_right, plain_table, trimmed};
-use crate::units::{format_ns, three_figures};
 use core::fmt::Write;
+use lab_kit::export::grid::{WIDTH, align_right, plain_table, trimmed};
+use lab_kit::units::{format_ns, three_figures};
 
 /// One quantity: what stands above its table, and a cell of it.
 struct Quantity {

@@ -1,9 +1,9 @@
 //! The answer as people read it: first what to do, then why, then how sure that is.
 use super::predict::{Cell, TODAY};
 use super::report::Report;
-use crate::export::grid::{align_right, plain_table, trimmed};
-use crate::units::{format_ns, percent, three_figures};
 use core::fmt::Write;
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
 
 /// A gain whose interval is wider than this to each side says nothing.

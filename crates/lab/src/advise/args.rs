@@ -1,5 +1,5 @@
 //! What may be typed after `stanchion advise`.
-use crate::names::LockNames;
+use lab_kit::names::LockNames;
 use std::ffi::OsString;
 use std::path::PathBuf;
 

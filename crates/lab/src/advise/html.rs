@@ -2,9 +2,9 @@
 use super::answer;
 use super::predict::Cell;
 use super::report::Report;
-use crate::export::STYLE;
-use crate::export::svg::{Plot, Point, Scale, Series, escape};
 use core::fmt::Write;
+use lab_kit::export::STYLE;
+use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 
 /// All of it, in one file that needs no other.
 pub(super) fn page(report: &Report) -> String {
@@ -29,7 +29,7 @@ pub(super) fn page(report: &Report) -> String {
     }
     page.push_str("</div>\n<h2>Locks of the program</h2>\n<table><tr><th>lock</th><th>threads</th><th>acquisitions</th><th>waited</th><th>held</th></tr>\n");
     for lock in report.recording.locks.iter().take(20) {
-        let times = [lock.waited_ns, lock.held_ns].map(crate::units::format_ns);
+        let times = [lock.waited_ns, lock.held_ns].map(lab_kit::units::format_ns);
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
@@ -69,7 +69,7 @@ fn plot(machine: &str, cells: &[&Cell]) -> String {
                     threads: cell.workers,
                     value: cell.rate.mean,
                     text: answer::rate(cell.rate.mean),
-                    error: cell.rate.ci95,
+                    range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
                 })
                 .collect(),
             stalled_at: None,

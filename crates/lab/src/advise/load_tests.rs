@@ -1,10 +1,10 @@
 //! Recordings made by hand, and what is replayed of them.
 use super::*;
 use crate::advise::predict::{self, Case};
-use crate::provenance::Provenance;
 use crate::run::record::codec::Key;
 use crate::run::record::codec::tests::encode;
 use crate::run::record::file;
+use lab_kit::provenance::Provenance;
 use stanchion_sim::machine;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The machines that were asked for, and how many workers run on each.
 use super::args::Args;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 use stanchion_cells::threads;
 use stanchion_sim::machine::{self, Machine, SchedulerKind, file};
 use std::path::PathBuf;

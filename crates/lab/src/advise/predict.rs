@@ -1,8 +1,8 @@
 //! Runs the recorded program in the simulator: every machine, number of workers, lock and seed.
 use super::load::Facts;
-use crate::interrupt;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use indicatif::{ProgressBar, ProgressStyle};
+use lab_kit::interrupt;
+use lab_kit::progress::Progress;
 use serde::Serialize;
 use stanchion_cells::stats::Estimate;
 use stanchion_sim::machine::Machine;
@@ -78,10 +78,8 @@ pub(super) fn all(
     quiet: bool,
 ) -> Vec<Option<Cell>> {
     let results: Mutex<Vec<Vec<Run>>> = Mutex::new(cases.iter().map(|_| vec![None; seeds.len()]).collect());
-    let bar =
-        if quiet { ProgressBar::hidden() } else { ProgressBar::new((cases.len() * seeds.len()) as u64) };
-    let style = ProgressStyle::with_template("simulating {wide_bar} {pos}/{len}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let progress = Progress::new((cases.len() * seeds.len()) as u64, quiet);
+    progress.now("simulating");
     let next = AtomicUsize::new(0);
     let work = || {
         while !interrupt::requested() {
@@ -104,7 +102,7 @@ pub(super) fn all(
             if let Ok(mut results) = results.lock() {
                 results[index / seeds.len()][seed] = Some(outcome);
             }
-            bar.inc(1);
+            progress.step();
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, core::num::NonZero::get);
@@ -114,7 +112,7 @@ pub(super) fn all(
         }
         work();
     });
-    bar.finish_and_clear();
+    progress.finish();
     let results = results.into_inner().unwrap_or_default();
     cases.iter().zip(results).map(|(case, runs)| cell(case, others, runs)).collect()
 }

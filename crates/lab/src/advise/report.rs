@@ -2,8 +2,8 @@
 use super::load::{Facts, Lock};
 use super::predict::{Cell, TODAY};
 use super::usl::Law;
-use crate::provenance::Provenance;
 use crate::run::record::missing;
+use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::stats::Ratio;
 

@@ -7,10 +7,10 @@ use super::place::{self, Place};
 use super::predict::{self, Case, Cell, TODAY};
 use super::report::{Report, WhatIf};
 use super::usl::Law;
-use crate::export::{Exports, Formats, Wanted};
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
 use crate::run as program;
+use lab_kit::export::{Exports, Formats, Wanted};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use stanchion_sim::replay::Recorded;
 use stanchion_sim::workload::Workload;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
     let code = match report.complete {
         false => INTERRUPTED,
         true if failed || written.is_err() => FAILED,
-        true => crate::output::PASSED,
+        true => lab_kit::output::PASSED,
     };
     let code = print(&answer::text(&report), ExitCode::from(code));
     if let Err(error) = written {

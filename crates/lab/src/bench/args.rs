@@ -1,6 +1,6 @@
 //! What may be typed after `stanchion bench`. No meaning is given to it here; see `config.rs`.
 use super::table::SORTS;
-use crate::names::LockNames;
+use lab_kit::names::LockNames;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]

@@ -2,9 +2,9 @@
 use super::cell::{Calibration, Profile};
 use super::clock;
 use super::work::{Steps, spend};
-use crate::bench::stats::median;
 use core::hint::black_box;
 use core::time::Duration;
+use lab_kit::stats::median;
 use std::time::Instant;
 
 /// Long enough for a core to leave its sleep state and reach its working frequency.

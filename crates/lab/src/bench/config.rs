@@ -5,11 +5,11 @@ use super::contender::{Entry, Kind};
 use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
 use super::rw::RwArgs;
-use super::units::parse_time;
 use super::{contenders, machine, profiles, threads};
-use crate::names::nearest;
 use crate::tuned;
 use core::time::Duration;
+use lab_kit::names::unknown;
+use lab_kit::units::parse_time;
 
 /// A run, resolved.
 pub(crate) struct Config {
@@ -279,11 +279,9 @@ fn names(flag: &str, list: &str, kind: Kind, may: &[&'static Entry]) -> Result<V
             }
             (_, None) => {
                 let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden);
-                let near = nearest(base, valid.map(|entry| entry.name)).join(", ");
+                let valid = valid.map(|entry| entry.name);
                 let what = if kind == Kind::Peer { "peer" } else { "lock" };
-                return Err(format!(
-                    "{flag}: unknown {what} '{base}': nearest are {near} (--list shows all)"
-                ));
+                return Err(format!("{flag}: {} (--list shows all)", unknown(what, base, valid)));
             }
         }
     }
@@ -310,7 +308,7 @@ fn seed(text: Option<&str>) -> Result<u64, String> {
         Some(text) => {
             text.parse().map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))
         }
-        None => Ok(crate::seed::fresh()),
+        None => Ok(lab_kit::seed::fresh()),
     }
 }
 

@@ -2,9 +2,9 @@
 use super::contender::Kind;
 use super::plan::{COSTS, NO_LOCK};
 use super::report::Report;
-use super::stats::Ratio;
-use crate::export::grid::{align_right, plain_table, trimmed};
 use core::fmt::Write;
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::stats::Ratio;
 
 /// What the figures of [`COSTS`] are called in a table.
 const COST_TITLES: [&str; 4] = ["ns", "after ns", "read ns", "write ns"];

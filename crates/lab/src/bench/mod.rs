@@ -19,19 +19,18 @@ mod costs;
 mod engine;
 mod executor;
 mod export;
+mod fairness;
 mod list;
 mod machine;
 mod mix;
 mod plan;
 mod profiles;
-mod progress;
 mod record;
 mod report;
 mod rounds;
 mod rows;
 mod run;
 mod rw;
-pub(crate) mod stats;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -42,7 +41,6 @@ mod window;
 mod work;
 mod worker;
 
-use crate::units;
 pub(crate) use ablation::run as ablate;
 pub(crate) use args::Args;
 pub(crate) use config::cpus;

@@ -1,7 +1,7 @@
 //! The profiles there are, and those a user makes up.
 use super::cell::Profile;
-use super::units::{parse_time, round_ns};
-use crate::names::nearest;
+use lab_kit::names::unknown;
+use lab_kit::units::{parse_time, round_ns};
 
 /// A profile that has a name of its own.
 pub(crate) struct Named {
@@ -103,8 +103,7 @@ fn by_name(word: &str) -> Result<Vec<Profile>, String> {
         return Ok(NAMED.iter().filter(|named| !named.yields).map(make).collect());
     }
     NAMED.iter().find(|named| named.name == word).map(|named| vec![make(named)]).ok_or_else(|| {
-        let near = nearest(word, names()).join(", ");
-        format!("unknown profile '{word}': nearest are {near}; or give times, as in cs=50ns,think=200ns")
+        format!("{}; or give times, as in cs=50ns,think=200ns", unknown("profile", word, names()))
     })
 }
 
@@ -148,8 +147,7 @@ impl Custom {
             }
             "name" => self.name = Some(value.to_owned()),
             _ => {
-                let near = nearest(key, ["cs", "think", "name"]).join(", ");
-                return Err(format!("a profile has no '{key}': nearest are {near}"));
+                return Err(unknown("part of a profile", key, ["cs", "think", "name"]));
             }
         }
         Ok(())

@@ -4,8 +4,8 @@ use super::engine::{Tallies, Tally};
 use super::mix::named;
 use super::plan::{COSTS, Group, NO_LOCK, Topic};
 use super::report::{Cell, Overhead, Report, State, Uncontended};
-use super::stats::{Summary, median};
 use super::warnings::Warning;
+use lab_kit::stats::{Summary, median};
 
 /// Puts what a group measured into the report.
 pub(crate) fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {

@@ -1,10 +1,11 @@
 //! The result of a run: what every exporter writes and the terminal prints.
 use super::cell::{Calibration, Pass, Profile};
 use super::contender::{Kind, Memory};
+use super::fairness::Fairness;
 use super::mix::{Load, Mix};
-use super::stats::{Fairness, Ratio, Summary};
 use super::warnings::Warning;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
+use lab_kit::stats::{Ratio, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,9 +1,10 @@
 //! Puts the rounds of a cell together: medians, sides, waits as one distribution, events.
 use super::cell::{CellOutcome, Pass, Waits};
+use super::fairness::Fairness;
 use super::mix::Mix;
 use super::report::{Cell, EventCount, Latency, Side, State};
-use super::stats::{Fairness, Summary, median};
 use hdrhistogram::Histogram;
+use lab_kit::stats::{Summary, median};
 
 impl Cell {
     /// Puts the rounds of a cell together.

@@ -2,7 +2,7 @@
 use super::mix::Load;
 use super::report::{Cell, Report, State};
 use super::table::{QUANTITIES, Quantity};
-use super::units::three_figures;
+use lab_kit::units::three_figures;
 
 /// Below this part of the best throughput of its column a lock has collapsed.
 pub(crate) const COLLAPSED: f64 = 0.1;

@@ -9,19 +9,20 @@ use super::executor::ProcessExecutor;
 use super::export::formats;
 use super::list::list;
 use super::machine::{self, Activity};
+use super::mix::named;
 use super::plan::{self, Group};
-use super::progress::Progress;
 use super::report::{Report, SCHEMA};
 use super::rw::RwArgs;
-use super::units::spoken;
 use super::warnings::{self, Beforehand, Warning};
 use super::{calibrate, clock, table, verdict};
-use crate::export::{Exports, Wanted};
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
-use crate::provenance::Provenance;
 use core::fmt::Write as _;
 use core::time::Duration;
+use lab_kit::export::{Exports, Wanted};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
+use lab_kit::units::spoken;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -144,7 +145,7 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
     groups.retain(study.measures);
     announce(args, &report, &groups, &before);
 
-    let progress = Progress::new(&groups, args.quiet);
+    let progress = Progress::new(planned_ms(&groups), args.quiet);
     let mut driver = Driver::new(exports, progress, before, cpus.clone(), study);
     let mut executor = ProcessExecutor { cgroup };
     let ended = Engine::new(&mut executor, &mut driver).run(&groups, &mut report);
@@ -168,6 +169,11 @@ fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
     }
 }
 
+/// How long it takes by the plan.
+fn planned_ms(groups: &[Group]) -> u64 {
+    groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum()
+}
+
 /// What will be done, on standard error before it is done.
 fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) {
     if args.quiet {
@@ -175,7 +181,6 @@ fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) 
     }
     let matrix = groups.iter().filter(|group| matches!(group.topic, plan::Topic::Cells { .. }));
     let cells = matrix.count() * report.locks.len();
-    let ms: u64 = groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum();
     eprintln!(
         "{} locks on {} CPUs ({}), seed {}{}, about {}",
         report.locks.len(),
@@ -183,7 +188,7 @@ fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) 
         report.provenance.cpu_model,
         report.setting.seed,
         if groups.len() > 1 { format!(", {cells} cells") } else { String::new() },
-        spoken(ms as f64 / 1e3)
+        spoken(planned_ms(groups) as f64 / 1e3)
     );
     for warning in before {
         eprintln!("warning: {warning}");
@@ -227,6 +232,8 @@ struct Driver {
     study: Study,
     exports: Exports<Report>,
     progress: Progress,
+    /// What the steps so far take by the plan; the bar learns of each when it is over.
+    planned_ms: u64,
     before: Vec<Warning>,
     cpus: Vec<usize>,
     epoch: Instant,
@@ -246,13 +253,27 @@ impl Driver {
     ) -> Self {
         let epoch = Instant::now();
         let last = Activity::sample(&cpus, epoch);
-        Self { study, exports, progress, before, cpus, epoch, last, worst: (0.0, 0.0), error: None }
+        Self {
+            study,
+            exports,
+            progress,
+            planned_ms: 0,
+            before,
+            cpus,
+            epoch,
+            last,
+            worst: (0.0, 0.0),
+            error: None,
+        }
     }
 }
 
 impl Observer for Driver {
     fn step(&mut self, spec: &CellSpec) {
-        self.progress.step(spec);
+        self.progress.set(self.planned_ms);
+        self.planned_ms += plan::nominal_ms(spec);
+        let load = named(&spec.profile.name, spec.mix);
+        self.progress.now(format!("{load}, {} threads, {}", spec.threads, spec.lock));
     }
 
     fn group_done(&mut self, group: &Group, report: &mut Report) {
@@ -266,7 +287,8 @@ impl Observer for Driver {
         let doubts = warnings::about_cells(report);
         report.warnings.extend(doubts);
         report.summary = (self.study.verdict)(report);
-        self.progress.group_done(group);
+        self.progress.set(self.planned_ms);
+        self.progress.line(&format!("done: {}", group.topic.told()));
         // Said once and at the end: the measurement goes on, the terminal still gets its tables.
         if let Err(error) = self.exports.write(report) {
             self.error = Some(error);

@@ -5,10 +5,10 @@ use super::costs::uncontended;
 use super::mix::Load;
 use super::report::{Cell, Latency, Report, Side, State};
 use super::rows::Rows;
-use super::stats::{Ratio, Summary};
-use super::units::{format_ns, round_ns, three_figures, without_zeros};
-use crate::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
 use core::fmt::Write;
+use lab_kit::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
+use lab_kit::stats::{Ratio, Summary};
+use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
 
 /// One quantity of a cell: how it is shown, and how it is compared.
 pub(crate) struct Quantity {

@@ -6,7 +6,7 @@ use super::executor::{CellError, Executor};
 use super::mix::Mix;
 use super::plan::{Group, groups};
 use super::report::{LockInfo, Report, SCHEMA, Setting};
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 
 pub(crate) fn calibration() -> Calibration {
     Calibration { ns_per_step: 1.0, ticks_per_ns: 2.0, clock_read_ns: 10.0, clock_step_ns: 1.0 }

@@ -5,14 +5,12 @@ use super::costs::costs;
 use super::mix::Load;
 use super::report::{Cell, LockInfo, Report, State};
 use super::rows::Rows;
-use super::stats::{Ratio, median};
 use super::table::fairness;
-use super::units::{format_ns, percent};
 use super::warnings::Warning;
-use crate::export::grid::WIDTH;
+use lab_kit::export::grid::WIDTH;
+use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};
+use lab_kit::units::{format_ns, percent};
 
-/// With fewer rounds nothing is decided: four agree by chance in one case of eight.
-const ROUNDS_ENOUGH: usize = 5;
 /// What people use today, the most common first.
 const TODAY: [&str; 6] =
     ["std", "parking_lot", "pthread", "pthread-adaptive", "pthread-readers", "pthread-writers"];
@@ -77,7 +75,7 @@ fn sure(report: &Report) -> String {
         .cells
         .iter()
         .filter(|cell| cell.state == State::Measured)
-        .filter_map(|cell| cell.throughput.as_ref().map(super::stats::Summary::spread))
+        .filter_map(|cell| cell.throughput.as_ref().map(lab_kit::stats::Summary::spread))
         .collect();
     let mut items = vec![format!("{} rounds of {} ms", setting.rounds, setting.time_ms)];
     if !spreads.is_empty() {
@@ -153,10 +151,10 @@ impl Candidate<'_> {
 fn take(report: &Report, best: &Candidate, all: &[Candidate], loads: usize) -> String {
     let name = &best.info.name;
     let over = format!("over {loads} contended loads");
-    if report.setting.rounds < ROUNDS_ENOUGH {
+    if report.setting.rounds < PAIRS_ENOUGH {
         return fitted(
             "take",
-            vec![format!("not decided: an answer needs {ROUNDS_ENOUGH} rounds; {name} was ahead {over}")],
+            vec![format!("not decided: an answer needs {PAIRS_ENOUGH} rounds; {name} was ahead {over}")],
         );
     }
     let clear =

@@ -1,9 +1,9 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
 use super::mix::named;
 use super::report::{Cell, Report, Side, State};
-use super::stats::Summary;
-use super::units::percent;
 use core::fmt;
+use lab_kit::stats::Summary;
+use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
 
 /// One reason to doubt a result.

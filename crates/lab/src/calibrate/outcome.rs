@@ -2,7 +2,7 @@
 //! measured.
 use super::places::Places;
 use super::sample::{Figure, Figures, Reach, What};
-use crate::units::format_ns;
+use lab_kit::units::format_ns;
 use stanchion_sim::machine::file::{self, Evidence, MachineFile};
 use stanchion_sim::machine::{Protocol, SchedulerKind, Topology};
 use stanchion_sim::{NS, Time};

@@ -1,7 +1,7 @@
 //! The figures for people and for programs.
 use super::sample::{Figure, Figures, What};
-use crate::units::format_ns;
 use core::fmt::Write;
+use lab_kit::units::format_ns;
 use serde::Serialize;
 use stanchion_sim::machine::Topology;
 

@@ -3,10 +3,9 @@
 use super::places::Places;
 use super::sample::{Figures, Reach, What};
 use super::{alone, lines, sleep, turns};
-use crate::interrupt;
 use core::time::Duration;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use lab_kit::interrupt;
+use lab_kit::progress::Progress;
 use std::path::Path;
 
 /// Pairs of CPUs that stand for one distance.
@@ -30,13 +29,14 @@ pub(super) fn measure(places: &Places, rounds: usize, quiet: bool) -> Measured {
     let pairs = places.pairs(PAIRS);
     let (own, shared) = cache_sizes(last);
     let mut chains = alone::Caches::new(own, shared);
-    let bar = bar(rounds, quiet);
+    let progress = Progress::new(rounds as u64, quiet);
     let mut measured = Measured { figures: Figures::default(), rounds: 0, interrupted: false };
     for round in 0..rounds {
         if interrupt::requested() {
             measured.interrupted = true;
             break;
         }
+        progress.now(format!("round {} of {rounds}", round + 1));
         let figures = &mut measured.figures;
         alone::instructions(last, figures);
         alone::caches(last, &mut chains, figures);
@@ -60,9 +60,9 @@ pub(super) fn measure(places: &Places, rounds: usize, quiet: bool) -> Measured {
         turns::ticks(last, WATCH, figures);
         turns::turns(last, WATCH, figures);
         measured.rounds += 1;
-        bar.inc(1);
+        progress.step();
     }
-    bar.finish_and_clear();
+    progress.finish();
     measured
 }
 
@@ -90,14 +90,4 @@ fn cache_sizes(cpu: usize) -> (Option<usize>, Option<usize>) {
 /// The bytes of a size such as `1024K`.
 fn kibibytes(text: &str) -> Option<usize> {
     Some(text.trim().strip_suffix('K')?.parse::<usize>().ok()? * 1024)
-}
-
-fn bar(rounds: usize, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::new(rounds as u64);
-    if quiet || !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  round {pos} of {len}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }

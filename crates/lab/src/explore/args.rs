@@ -2,10 +2,10 @@
 //!
 //! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is
 //! refused on the way from one to the other, before the first schedule.
-use crate::names::{LockNames, nearest};
-use crate::output::create_json;
-use crate::seed;
 use core::time::Duration;
+use lab_kit::names::{LockNames, unknown};
+use lab_kit::output::create_json;
+use lab_kit::seed;
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
 use std::path::PathBuf;
 
@@ -243,10 +243,6 @@ fn faults(names: &[String]) -> Result<Option<Faults>, String> {
     Ok(Some(chosen))
 }
 
-fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    format!("unknown {what} '{given}'; nearest: {}", nearest(given, valid).join(", "))
-}
-
 fn within(flag: &str, given: u64, most: u64) -> Result<u64, String> {
     if (1..=most).contains(&given) {
         Ok(given)
@@ -293,9 +289,9 @@ mod tests {
     #[test]
     fn unknown_names_are_answered_with_the_nearest() {
         let line = subjects(&strings(&["qspim"])).unwrap_err();
-        assert!(line.starts_with("unknown lock 'qspim'; nearest: qspin"), "{line}");
+        assert!(line.starts_with("unknown lock 'qspim': nearest are qspin"), "{line}");
         let line = faults(&strings(&["store-bufers"])).unwrap_err();
-        assert!(line.starts_with("unknown fault 'store-bufers'; nearest: store-buffers"), "{line}");
+        assert!(line.starts_with("unknown fault 'store-bufers': nearest are store-buffers"), "{line}");
     }
 
     #[test]

@@ -8,10 +8,10 @@ mod outcome;
 mod report;
 mod run;
 
-use crate::output::{FAILED, PASSED, REFUSED, add, say};
-use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
+use lab_kit::output::{FAILED, PASSED, REFUSED, add, say};
+use lab_kit::provenance::Provenance;
 use outcome::Outcome;
 use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, replay};
 use std::process::ExitCode;
@@ -50,12 +50,12 @@ fn list() -> ExitCode {
 }
 
 fn explore(mut plan: Plan) -> ExitCode {
-    crate::interrupt::install();
+    lab_kit::interrupt::install();
     say!("explore: seed {}, {}", plan.seed, plan.describe());
     let provenance = Provenance::collect(plan.seed);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for subject in &plan.subjects {
-        if crate::interrupt::requested() {
+        if lab_kit::interrupt::requested() {
             break;
         }
         let outcome = run::run(subject, &plan);
@@ -72,7 +72,7 @@ fn explore(mut plan: Plan) -> ExitCode {
         }
     }
     say!("{}", report::summary(&outcomes, plan.expect_failure));
-    let interrupted = crate::interrupt::requested();
+    let interrupted = lab_kit::interrupt::requested();
     if interrupted {
         say!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.subjects.len());
     }

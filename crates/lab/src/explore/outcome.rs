@@ -1,5 +1,5 @@
 //! What came of the exploration of one lock, and what that means for the exit code.
-use crate::output::{FAILED, INTERRUPTED, PASSED};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
 use stanchion_core::Event;
 use stanchion_sim::explore::{Finding, Options, Subject, Tally};

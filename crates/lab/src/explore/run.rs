@@ -4,7 +4,7 @@ use super::args::Plan;
 use super::outcome::Outcome;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use indicatif::{ProgressBar, ProgressStyle};
+use lab_kit::progress::Progress;
 use stanchion_sim::explore::{Subject, Tally, explore, investigate};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -35,14 +35,15 @@ pub(super) fn run(subject: &Subject, plan: &Plan) -> Outcome {
         limit: AtomicU64::new(plan.seed.saturating_add(plan.schedules)),
         tally: Mutex::new(Tally::default()),
     };
-    let bar = progress_bar(subject, plan);
+    let progress = Progress::new(plan.time.map_or(plan.schedules, |time| time.as_millis() as u64), false);
+    progress.now(subject.name());
     std::thread::scope(|scope| {
         for _ in 1..plan.jobs {
-            scope.spawn(|| shared.work(subject, plan, &bar));
+            scope.spawn(|| shared.work(subject, plan, &progress));
         }
-        shared.work(subject, plan, &bar);
+        shared.work(subject, plan, &progress);
     });
-    bar.finish_and_clear();
+    progress.finish();
     let seconds = start.elapsed().as_secs_f64();
     let tally = shared.tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let finding = tally.failure.as_ref().map(|&(seed, _)| investigate(subject, &plan.options, seed));
@@ -50,7 +51,7 @@ pub(super) fn run(subject: &Subject, plan: &Plan) -> Outcome {
 }
 
 impl Shared {
-    fn work(&self, subject: &Subject, plan: &Plan, bar: &ProgressBar) {
+    fn work(&self, subject: &Subject, plan: &Plan, progress: &Progress) {
         loop {
             let from = self.next.fetch_add(CHUNK, Ordering::Relaxed);
             let to = self.limit.load(Ordering::Relaxed).min(from.saturating_add(CHUNK));
@@ -64,32 +65,21 @@ impl Shared {
             }
             let mut sum = self.tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             sum.merge(tally);
-            self.show(plan, bar, sum.schedules);
+            self.show(plan, progress, sum.schedules);
         }
     }
 
     fn over(&self) -> bool {
-        crate::interrupt::requested() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        lab_kit::interrupt::requested() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    fn show(&self, plan: &Plan, bar: &ProgressBar, schedules: u64) {
+    fn show(&self, plan: &Plan, progress: &Progress, schedules: u64) {
         if self.start.elapsed() < SHOWN_AFTER {
             return;
         }
         match plan.time {
-            Some(_) => bar.set_position(self.start.elapsed().as_millis() as u64),
-            None => bar.set_position(schedules),
+            Some(_) => progress.set(self.start.elapsed().as_millis() as u64),
+            None => progress.set(schedules),
         }
     }
-}
-
-fn progress_bar(subject: &Subject, plan: &Plan) -> ProgressBar {
-    // Draws on standard error, and nothing at all where that is no terminal.
-    let style = ProgressStyle::with_template("{msg:28} [{bar:30}] {percent:>3} %  {eta} left")
-        .expect("the template is well-formed")
-        .progress_chars("=> ");
-    let length = plan.time.map_or(plan.schedules, |time| time.as_millis() as u64);
-    let bar = ProgressBar::new(length).with_style(style);
-    bar.set_message(subject.name());
-    bar
 }

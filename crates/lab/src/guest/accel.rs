@@ -5,8 +5,8 @@ use super::record::Record;
 use super::report::Accel;
 use super::session::{self, Audience, Timeouts};
 use super::transcript::{Ending, State};
-use crate::interrupt;
 use core::time::Duration;
+use lab_kit::interrupt;
 use rustix::fs::{Access, access};
 use std::path::Path;
 

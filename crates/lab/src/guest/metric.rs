@@ -1,7 +1,7 @@
 //! The figures of a run, by name, and what several runs say together.
 use super::report::{Report, Run};
 use super::transcript::State;
-use crate::bench::stats::Summary;
+use lab_kit::stats::Summary;
 
 /// Nanoseconds in a second.
 const S: f64 = 1e9;

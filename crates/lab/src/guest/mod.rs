@@ -11,7 +11,6 @@ mod conform;
 mod export;
 mod lines;
 mod metric;
-mod progress;
 mod qemu;
 mod record;
 mod report;
@@ -23,8 +22,8 @@ mod testing;
 mod transcript;
 mod workload;
 
-use crate::output::REFUSED;
 pub(crate) use args::Args;
+use lab_kit::output::REFUSED;
 use std::process::ExitCode;
 
 /// The contract of the exit codes, as `--help` tells it.

@@ -4,7 +4,7 @@ use super::record::{Hardware, Test, TestOutcome, Vcpu, Wake, Work};
 use super::session::Session;
 use super::transcript::State;
 use super::workload::Workload;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON.

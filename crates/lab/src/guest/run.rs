@@ -2,17 +2,17 @@
 use super::accel;
 use super::args::Request;
 use super::conform;
-use super::progress::Progress;
 use super::record::Record;
 use super::report::{Report, Run, SCHEMA, Setting, Trial};
 use super::session::{self, Audience};
 use super::table;
 use super::transcript::Ending;
 use super::workload::Workload;
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, PASSED, print};
-use crate::provenance::Provenance;
 use core::fmt::Write;
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
+use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -93,10 +93,16 @@ fn announce(report: &Report) {
     }
 }
 
+/// Parts that a boot is divided into on the bar.
+const PARTS: u64 = 1000;
+
 /// All boots; an interruption ends them, and so does a file that cannot be written.
 fn all(request: &mut Request, report: &mut Report) -> Result<(), String> {
     let mut watcher = Watcher {
-        progress: Progress::new(&report.setting, request.quiet),
+        // A guest may be silent for long.
+        progress: Progress::new(report.setting.trials().len() as u64 * PARTS, request.quiet).ticking(),
+        boots: 0,
+        what: String::new(),
         tells_tests: report.setting.workload == Workload::Conform,
         expects_failure: request.expect_failure,
     };
@@ -104,10 +110,10 @@ fn all(request: &mut Request, report: &mut Report) -> Result<(), String> {
         if interrupt::requested() {
             break;
         }
-        watcher.progress.step(&report.setting, &trial);
+        watcher.starts(&report.setting, &trial);
         let run = one(request, report, &trial, &mut watcher)?;
         let Some(run) = run else { break };
-        watcher.progress.done(&run);
+        watcher.ended(&run);
         report.runs.push(run);
         request.exports.write(report)?;
     }
@@ -174,15 +180,37 @@ fn finish(mut request: Request, report: &Report, done: &Result<(), String>) -> E
 /// Shows what comes while a guest is at work.
 struct Watcher {
     progress: Progress,
+    /// Boots that are over.
+    boots: u64,
+    /// What is booted.
+    what: String,
     tells_tests: bool,
     expects_failure: bool,
 }
 
+impl Watcher {
+    fn starts(&mut self, setting: &Setting, trial: &Trial) {
+        let run = if setting.runs > 1 { format!(", run {}", trial.round + 1) } else { String::new() };
+        self.what = format!("{} {}{run}", setting.workload, setting.locks[trial.lock]);
+        self.progress.now(&self.what);
+    }
+
+    fn ended(&mut self, run: &Run) {
+        self.boots += 1;
+        self.progress.set(self.boots * PARTS);
+        self.progress.line(&format!("{}: {}", self.what, table::in_short(run)));
+    }
+}
+
 impl Audience for Watcher {
     fn record(&mut self, record: &Record) {
-        self.progress.record(record);
+        if let Record::Progress { done, of, what } = record {
+            let part = done.saturating_mul(PARTS).checked_div(*of).unwrap_or(0).min(PARTS);
+            self.progress.set(self.boots * PARTS + part);
+            self.progress.now(format!("{}: {what}", self.what));
+        }
         if let (true, Record::Test(test)) = (self.tells_tests, record) {
-            self.progress.print(&conform::line(test, self.expects_failure));
+            self.progress.say(&conform::line(test, self.expects_failure));
         }
     }
 

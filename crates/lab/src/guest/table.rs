@@ -3,10 +3,10 @@ use super::metric::{self, Metric};
 use super::report::{Report, Run};
 use super::transcript::State;
 use super::workload::Workload;
-use crate::bench::stats::Summary;
-use crate::export::grid::{align_right, plain_table, trimmed};
-use crate::units::{format_ns, percent, three_figures};
 use core::fmt::Write;
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::stats::Summary;
+use lab_kit::units::{format_ns, percent, three_figures};
 
 /// How a figure is written.
 type Form = fn(f64) -> String;

@@ -4,7 +4,7 @@ use super::record::{Fairness, Hardware, Test, TestOutcome, Vcpu, Wake, Work};
 use super::report::{Accel, Report, Run, SCHEMA, Setting};
 use super::transcript::State;
 use super::workload::Workload;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 
 pub(crate) fn setting(locks: &[&str]) -> Setting {
     Setting {

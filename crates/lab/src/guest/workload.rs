@@ -1,6 +1,6 @@
 //! What a guest can be told to do, and the locks that each of it takes.
-use crate::names::nearest;
 use core::fmt;
+use lab_kit::names::unknown;
 use serde::{Deserialize, Serialize};
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 
@@ -114,7 +114,7 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
 fn single(workload: Workload, word: &str) -> Result<String, String> {
     let Some(facts) = known().find(|facts| facts.name == word) else {
         let names = known().map(|facts| facts.name).chain([ALL, VARIANTS]);
-        return Err(format!("unknown lock '{word}'; nearest: {}", nearest(word, names).join(", ")));
+        return Err(unknown("lock", word, names));
     };
     let sharing = facts.shares.is_some();
     if !workload.takes(sharing) {
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn unknown_and_unfit_locks_are_refused_in_a_line() {
         let error = chosen(Workload::Build, "tiket").expect_err("unknown");
-        assert!(error.contains("nearest: ticket"), "{error}");
+        assert!(error.contains("nearest are ticket"), "{error}");
         let error = chosen(Workload::Rw, "ticket").expect_err("a mutex");
         assert!(error.contains("takes reader-writer locks, and ticket is a mutex"), "{error}");
         assert!(chosen(Workload::Counter, "qrw").is_err());

@@ -1,6 +1,6 @@
 //! Every cell as JSON and as CSV.
 use super::args::ReproduceArgs;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::columns::{Column, Published, Value, of_published};
 use stanchion_cells::published::cells::Cells;

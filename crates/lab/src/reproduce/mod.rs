@@ -13,12 +13,11 @@ mod summary;
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::progress::Progress;
 use stanchion_cells::published::cells::Cells;
 use stanchion_cells::published::{simulate, tables};
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// The contract of the exit codes, as `--help` tells it.
@@ -42,9 +41,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
     interrupt::install();
     let seeds = if args.quick { 1 } else { args.seeds.unwrap_or(3).max(1) };
     let jobs = cells.jobs(&tables, seeds, if args.quick { 4 } else { 1 });
-    let progress = progress(jobs.len(), args.quiet);
-    let results = simulate::all(&jobs, &interrupt::requested, &|_, _| progress.inc(1));
-    progress.finish_and_clear();
+    let progress = Progress::new(jobs.len() as u64, args.quiet);
+    let results = simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step());
+    progress.finish();
     cells.take(&results);
     let mut text = report::tables(&tables, &cells);
     text.push_str(&summary::text(&tables, &cells));
@@ -72,15 +71,4 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
 fn refuse(message: &str) -> ExitCode {
     eprintln!("stanchion: {message}");
     ExitCode::from(REFUSED)
-}
-
-/// A bar for `runs` runs, on terminals only.
-fn progress(runs: usize, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::new(runs as u64);
-    if quiet || !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {eta} left  {wide_msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }

@@ -50,7 +50,7 @@ fn flags_of_a_comparison_need_one() {
 
 #[test]
 fn locks_are_checked_before_anything_else() {
-    assert!(refused(&["--lock", "pvqspin", "/no/such"]).contains("nearest: pv-qspin"));
+    assert!(refused(&["--lock", "pvqspin", "/no/such"]).contains("nearest are pv-qspin"));
     assert!(refused(&["--lock", "qspin,byte", "/no/such"]).contains("names 2 locks"));
     assert!(refused(&["--compare", "--lock", "qspin", "/no/such"]).contains("nothing to compare qspin with"));
     assert!(refused(&["--compare", "--lock", "qspin,libc,qspin", "/no/such"]).contains("qspin twice"));

@@ -1,6 +1,6 @@
 //! The locks by which a program can be run.
-use crate::names::nearest;
 use core::fmt::Write;
+use lab_kit::names::unknown;
 use stanchion_family::catalogue::{Facts, MUTEXES};
 
 /// The program as it is, with no library of ours.
@@ -56,7 +56,7 @@ fn one_of(name: &str, known: impl Iterator<Item = &'static str>) -> Result<(), S
     if known.contains(&name) {
         return Ok(());
     }
-    Err(format!("unknown lock '{name}'; nearest: {}", nearest(name, known).join(", ")))
+    Err(unknown("lock", name, known))
 }
 
 /// The list for `--list`.
@@ -82,7 +82,7 @@ mod tests {
         }
         assert_eq!(check("cna+stats"), Ok(()));
         assert!(check("libc+stats").is_err() && check("nobody+stats").is_err());
-        assert!(check("pvqspin").expect_err("unknown").contains("nearest: pv-qspin"));
+        assert!(check("pvqspin").expect_err("unknown").contains("nearest are pv-qspin"));
         assert!(list().lines().all(|line| line.len() <= 100), "{}", list());
     }
 }

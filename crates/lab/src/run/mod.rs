@@ -23,9 +23,9 @@ pub(crate) mod stats;
 #[cfg(test)]
 mod testing;
 
-use crate::output::{REFUSED, print};
 pub(crate) use args::Args;
 use args::Request;
+use lab_kit::output::{REFUSED, print};
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 pub(crate) use probe::work;
 use program::Program;

@@ -1,5 +1,5 @@
 //! What may be typed after `stanchion sim`. No meaning is given to it here; see `config.rs`.
-use crate::names::LockNames;
+use lab_kit::names::LockNames;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]

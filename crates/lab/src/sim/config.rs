@@ -1,7 +1,7 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
-use crate::units::parse_time;
 use core::fmt::Write;
+use lab_kit::units::parse_time;
 use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene};
 use stanchion_core::Tunable;

@@ -7,7 +7,6 @@
 mod args;
 mod config;
 mod export;
-mod progress;
 mod report;
 mod run;
 mod samples;
@@ -19,7 +18,6 @@ mod trace;
 
 pub(crate) use args::Args;
 pub(crate) use run::{run, run_showing};
-pub(crate) use stanchion_cells::stats::Estimate;
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \

@@ -1,5 +1,5 @@
 //! What came of a simulation, as the files tell it.
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
 use stanchion_cells::stats::{Estimate, Ratio};

@@ -2,16 +2,16 @@
 use super::args::Args;
 use super::config::{self, Config};
 use super::export::{Exports, FORMATS};
-use super::progress::Progress;
 use super::report::{Effort, Report, SCHEMA};
 use super::{samples, table, timeline, trace};
 use crate::ablate::Sample;
-use crate::export::Wanted;
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, REFUSED, print};
-use crate::provenance::Provenance;
-use crate::units::round_ns;
 use core::fmt::Write as _;
+use lab_kit::export::Wanted;
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
+use lab_kit::units::round_ns;
 use stanchion_cells::cell::{Cell, SceneInfo};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Outcome;
@@ -77,7 +77,12 @@ fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Rep
     let mut driver = Driver {
         report: blank_report(config, infos.clone()),
         exports,
-        progress: Progress::new(&tasks, setting.seeds.len(), args.quiet),
+        // vCPUs of runs, which is roughly what they cost.
+        progress: Progress::new(
+            tasks.iter().map(|task| (task.vcpus * setting.seeds.len()) as u64).sum(),
+            args.quiet,
+        ),
+        vcpus_done: 0,
         places: Vec::new(),
         start: Instant::now(),
         error: None,
@@ -120,6 +125,7 @@ struct Driver {
     report: Report,
     exports: Exports,
     progress: Progress,
+    vcpus_done: u64,
     /// The place among the tasks of each cell of the report.
     places: Vec<usize>,
     start: Instant,
@@ -128,11 +134,13 @@ struct Driver {
 
 impl Observer for Driver {
     fn run_done(&mut self, task: &Task) {
-        self.progress.run_done(task);
+        self.vcpus_done += task.vcpus as u64;
+        self.progress.set(self.vcpus_done);
+        self.progress.now(format!("{}, {} vCPUs, {}", task.info.machine, task.vcpus, task.lock));
     }
 
     fn cell_done(&mut self, index: usize, cell: Cell) {
-        self.progress.cell_done(&cell);
+        self.progress.seldom(&format!("done: {}, {} vCPUs, {}", cell.machine, cell.vcpus, cell.lock));
         // In the order of the plan, whichever thread was faster.
         let at = self.places.partition_point(|&place| place < index);
         self.places.insert(at, index);
@@ -142,7 +150,7 @@ impl Observer for Driver {
     }
 
     fn idle(&mut self) {
-        self.progress.idle();
+        self.progress.tick();
     }
 }
 

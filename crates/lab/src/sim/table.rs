@@ -1,8 +1,8 @@
 //! The result as tables for a terminal of a hundred columns.
 use super::report::Report;
-use crate::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
-use crate::units::{format_ns, round_ns, three_figures};
 use core::fmt::Write;
+use lab_kit::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
+use lab_kit::units::{format_ns, round_ns, three_figures};
 use stanchion_cells::cell::{Cell, Figures, SceneInfo, State, Waits};
 use stanchion_cells::stats::Estimate;
 use stanchion_sim::Cause;

@@ -1,7 +1,7 @@
 //! Reports made by hand, for the tests of tables and files.
 use super::report::{Effort, Report, SCHEMA};
 use super::timeline::Caption;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 use stanchion_cells::cell::{Cell, SceneInfo, Setting};
 use stanchion_cells::scenes::{self, Typed};
 pub(super) use stanchion_cells::testing::{outcome, scene, score};

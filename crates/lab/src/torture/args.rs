@@ -5,9 +5,9 @@
 use super::orders::{Extras, Orders};
 use super::registry::{self, Row};
 use super::shuffle::Shuffle;
-use crate::names::{LockNames, nearest};
-use crate::output::create_json;
-use crate::seed;
+use lab_kit::names::{LockNames, unknown};
+use lab_kit::output::create_json;
+use lab_kit::seed;
 use std::path::PathBuf;
 
 /// The most threads of each kind that make sense on any machine.
@@ -202,10 +202,6 @@ fn rows(names: &[String], expect_failure: bool) -> Result<Vec<&'static Row>, Str
     Ok(rows)
 }
 
-fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    format!("unknown {what} '{given}'; nearest: {}", nearest(given, valid).join(", "))
-}
-
 fn threads(writers: usize, readers: usize) -> Result<(), String> {
     if writers + readers == 0 {
         return Err("--writers 0 and --readers 0 leave nobody to torture the lock".to_owned());
@@ -292,9 +288,9 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
         let line = rows(&strings(&["busted-nome"]), false).err().unwrap();
-        assert!(line.starts_with("unknown lock 'busted-nome'; nearest: busted-none"), "{line}");
+        assert!(line.starts_with("unknown lock 'busted-nome': nearest are busted-none"), "{line}");
         let line = extras(&strings(&["signal"])).unwrap_err();
-        assert!(line.starts_with("unknown extra 'signal'; nearest: signals"), "{line}");
+        assert!(line.starts_with("unknown extra 'signal': nearest are signals"), "{line}");
     }
 
     #[test]

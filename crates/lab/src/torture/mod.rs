@@ -30,10 +30,11 @@ mod tortured;
 mod watchdog;
 mod worker;
 
-use crate::output::{FAILED, REFUSED, say};
-use crate::provenance::Provenance;
 pub(crate) use args::Args;
 use args::{Plan, Request};
+use lab_kit::output::{FAILED, REFUSED, say};
+use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
 use orders::Orders;
 use outcome::Outcome;
 use registry::{Detector, Origin};
@@ -80,7 +81,7 @@ fn list() -> ExitCode {
 fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome) -> Outcome {
     let mut outcome = run(orders.clone());
     for _ in 1..tries {
-        if outcome.failed() || crate::interrupt::requested() {
+        if outcome.failed() || lab_kit::interrupt::requested() {
             break;
         }
         orders.seed = orders.seed.wrapping_add(1);
@@ -91,18 +92,19 @@ fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome)
 }
 
 fn torture(mut plan: Plan) -> ExitCode {
-    crate::interrupt::install();
+    lab_kit::interrupt::install();
     announce(&plan);
-    let bar = progress_bar();
+    let progress = Progress::new(1, false);
     let provenance = Provenance::collect(plan.orders.seed);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for (number, row) in plan.rows.iter().enumerate() {
-        if crate::interrupt::requested() {
+        if lab_kit::interrupt::requested() {
             break;
         }
-        bar.set_message(format!("{} ({} of {})", row.name, number + 1, plan.rows.len()));
-        let mut outcome =
-            until_caught(plan.orders_for(row), plan.tries, |orders| parent::run_child(row, orders, &bar));
+        progress.now(format!("{} ({} of {})", row.name, number + 1, plan.rows.len()));
+        let mut outcome = until_caught(plan.orders_for(row), plan.tries, |orders| {
+            parent::run_child(row, orders, &progress)
+        });
         if plan.orders.extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }
@@ -115,9 +117,9 @@ fn torture(mut plan: Plan) -> ExitCode {
             return ExitCode::from(FAILED);
         }
     }
-    bar.finish_and_clear();
+    progress.finish();
     say!("\n{}", report::summary(&outcomes));
-    let interrupted = crate::interrupt::requested();
+    let interrupted = lab_kit::interrupt::requested();
     if interrupted {
         say!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.rows.len());
     }
@@ -144,14 +146,6 @@ fn announce(plan: &Plan) {
         plan.readers_who_share(),
         if extras.is_empty() { "no extras".to_owned() } else { extras.join(", ") },
     );
-}
-
-fn progress_bar() -> indicatif::ProgressBar {
-    // Draws on standard error, and nothing at all where that is no terminal.
-    let style = indicatif::ProgressStyle::with_template("{msg:32} [{bar:30}] {percent:>3} %")
-        .expect("the template is well-formed")
-        .progress_chars("=> ");
-    indicatif::ProgressBar::new(1).with_style(style)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use super::event::{Finished, Stall};
 use super::orders::Orders;
 use super::sharing::Shared;
 use super::tally::Tally;
-use crate::output::{FAILED, INTERRUPTED, PASSED};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
 
 /// One way to fail. A lock may collect several.

@@ -5,10 +5,10 @@ use super::outcome::{Failure, Outcome};
 use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;
 use super::tally::{READS, WRITES};
-use crate::interrupt;
-use crate::output::say;
 use core::time::Duration;
-use indicatif::ProgressBar;
+use lab_kit::interrupt;
+use lab_kit::output::say;
+use lab_kit::progress::Progress;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -33,7 +33,7 @@ fn limit(orders: &Orders) -> Duration {
 }
 
 /// Tortures one lock in a child process and says what became of it.
-pub(crate) fn run_child(row: &Row, orders: Orders, bar: &ProgressBar) -> Outcome {
+pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outcome {
     let limit = limit(&orders);
     let mut outcome = Outcome::new(orders);
     let (mut child, leash, mut lines) = match start(&outcome.orders) {
@@ -44,7 +44,7 @@ pub(crate) fn run_child(row: &Row, orders: Orders, bar: &ProgressBar) -> Outcome
             return outcome;
         }
     };
-    let killed = attend(row, &mut outcome, &mut lines, Some(leash), limit, bar);
+    let killed = attend(row, &mut outcome, &mut lines, Some(leash), limit, progress);
     if killed {
         // It may be gone already, and a kill that fails leaves nothing to be done: waiting tells.
         let _ = child.kill();
@@ -127,17 +127,17 @@ fn attend(
     lines: &mut Lines,
     mut leash: Option<ChildStdin>,
     limit: Duration,
-    bar: &ProgressBar,
+    progress: &Progress,
 ) -> bool {
     let start = Instant::now();
-    bar.set_length((outcome.orders.seconds * 1000.0) as u64);
+    progress.restart((outcome.orders.seconds * 1000.0) as u64);
     while start.elapsed() < limit {
-        bar.set_position(start.elapsed().as_millis() as u64);
+        progress.set(start.elapsed().as_millis() as u64);
         if interrupt::requested() && leash.take().is_some() {
             outcome.interrupted = true;
         }
         match lines.read() {
-            Read::Event(event) => handle(row, outcome, *event, bar),
+            Read::Event(event) => handle(row, outcome, *event, progress),
             Read::NothingYet => std::thread::sleep(TICK),
             Read::Closed => return false,
         }
@@ -145,8 +145,8 @@ fn attend(
     true
 }
 
-fn handle(row: &Row, outcome: &mut Outcome, event: Event, bar: &ProgressBar) {
-    let say = |line: &str| bar.suspend(|| say!("{}-torture: {line}", row.name));
+fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
+    let say = |line: &str| progress.aside(|| say!("{}-torture: {line}", row.name));
     match event {
         Event::Stats { writes, reads, .. } => {
             outcome.counts = Some((writes, reads));

@@ -29,7 +29,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["--workload", "torture", "--seconds", "inf"], "above 0"),
         (&["--workload", "conform", "--vcpus", "1"], "two"),
         (&["--workload", "bild"], "build"),
-        (&["--lock", "tiket"], "nearest: ticket"),
+        (&["--lock", "tiket"], "nearest are ticket"),
         (&["--lock", "qrw"], "reader-writer lock"),
         (&["--lock", ""], "unknown lock"),
         (&["--set", "jobs"], "such as jobs=3"),

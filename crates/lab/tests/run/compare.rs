@@ -34,7 +34,7 @@ fn numbers_of_the_output_are_compared_and_written() {
     let report = json(&file);
     assert_eq!((&report["complete"], &report["provenance"]["seed"]), (&true.into(), &3.into()));
     assert_eq!(report["setting"]["order"], "shuffled");
-    assert_eq!(report["locks"][1]["ratio"]["median"], 2.0);
+    assert_eq!(report["locks"][1]["ratio"]["ratio"], 2.0);
     assert_eq!(report["locks"][1]["ratio"]["pairs"], 5);
     assert_eq!(report["locks"][1]["runs"].as_array().map(Vec::len), Some(6), "with the warm-up");
     assert!(report["locks"][0]["runs"][0]["wall_s"].as_f64().is_some_and(|wall| wall > 0.0));

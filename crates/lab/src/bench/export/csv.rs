@@ -2,8 +2,8 @@
 use crate::bench::cell::Profile;
 use crate::bench::mix::Mix;
 use crate::bench::report::{Cell, Latency, LockInfo, Report, Side, State};
-use crate::bench::stats::{Ratio, Summary};
 use core::fmt::Write;
+use lab_kit::stats::{Ratio, Summary};
 
 /// What a column is made of.
 struct Row<'a> {

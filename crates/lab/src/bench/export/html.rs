@@ -7,11 +7,11 @@ use crate::bench::mix::{Load, named};
 use crate::bench::report::{Cell, LockInfo, Report, State};
 use crate::bench::rows::Rows;
 use crate::bench::table::{Columns, QUANTITIES, Quantity, describe, figure};
-use crate::bench::units::three_figures;
-use crate::export::STYLE;
-use crate::export::grid::heading;
-use crate::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use core::fmt::Write;
+use lab_kit::export::STYLE;
+use lab_kit::export::grid::heading;
+use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::units::three_figures;
 
 /// Strong colours for our locks, in the order of the registry.
 const OURS: [&str; 6] = ["#c77d0a", "#8e44ad", "#d6539c", "#d1343f", "#9c5a2b", "#6a4cff"];
@@ -214,7 +214,7 @@ fn plot(
         let point = |cell: &&Cell| {
             let value = (quantity.value)(cell).filter(|_| cell.state == State::Measured)?;
             let text = (quantity.show)(cell, value);
-            Some(Point { threads: load.column(cell.threads), value, text, error: None })
+            Some(Point { threads: load.column(cell.threads), value, text, range: None })
         };
         let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
         Series {

@@ -3,7 +3,7 @@ mod csv;
 mod html;
 
 use super::report::Report;
-use crate::export::Formats;
+use lab_kit::export::Formats;
 
 /// How they are written into files of this name.
 pub(crate) fn formats(stem: &'static str) -> Formats<Report> {

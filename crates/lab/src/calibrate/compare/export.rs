@@ -1,7 +1,7 @@
 //! A comparison for people, spreadsheets and programs.
 use super::verdict::{Comparison, Match, Row};
-use crate::units::three_figures;
 use core::fmt::Write;
+use lab_kit::units::three_figures;
 use serde::Serialize;
 
 /// Millions a second.

@@ -6,9 +6,9 @@ mod verdict;
 
 use super::args::Args;
 use super::run::machine_for_comparison;
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, print};
-use crate::provenance::Provenance;
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, print};
+use lab_kit::provenance::Provenance;
 use simulated::Plan;
 use std::process::ExitCode;
 use verdict::Comparison;
@@ -25,8 +25,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let locks: Vec<&str> = locks.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
     for lock in &locks {
         if !known.contains(lock) {
-            let near = crate::names::nearest(lock, known.iter().copied()).join(", ");
-            return Err(format!("--locks: no lock '{lock}' in the simulator: nearest are {near}"));
+            return Err(format!("--locks: {}", lab_kit::names::unknown("lock", lock, known.iter().copied())));
         }
     }
     let profiles = args.profile.as_deref();

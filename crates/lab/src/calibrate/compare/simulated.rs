@@ -6,14 +6,14 @@
 //! 50 %.
 use super::native::{Cell, Native};
 use crate::calibrate::args::Args;
-use crate::interrupt;
-use crate::units::parse_time;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use lab_kit::interrupt;
+use lab_kit::progress::Progress;
+use lab_kit::stats::Summary;
+use lab_kit::units::parse_time;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::workload::{self, Workload};
 use stanchion_sim::{Failure, MS, Spec, Time};
-use std::io::IsTerminal;
 use std::sync::Mutex;
 
 /// How long and how often cells are simulated.
@@ -100,16 +100,13 @@ fn simulate(plan: &Plan, machine: &Machine, cell: &Cell) -> Simulated {
             Err(Failure::Refused(why) | Failure::Broken(why)) => return Simulated::Failed(why),
         }
     }
-    rates.sort_by(f64::total_cmp);
-    Simulated::Rate { median: rates[rates.len() / 2], least: rates[0], most: rates[rates.len() - 1] }
+    let rates = Summary::of(rates);
+    Simulated::Rate { median: rates.median, least: rates.min, most: rates.max }
 }
 
 /// Simulates every native cell, several at once.
 pub(super) fn all(plan: &Plan, machine: &Machine, native: &Native, quiet: bool) -> Vec<Pair> {
-    let bar = ProgressBar::new(native.cells.len() as u64);
-    if quiet || !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
+    let progress = Progress::new(native.cells.len() as u64, quiet);
     let next = AtomicUsize::new(0);
     let pairs: Vec<Mutex<Option<Pair>>> = native.cells.iter().map(|_| Mutex::new(None)).collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -123,12 +120,12 @@ pub(super) fn all(plan: &Plan, machine: &Machine, native: &Native, quiet: bool) 
                     let index = native.cells.iter().position(|other| core::ptr::eq(other, cell)).unwrap_or(0);
                     let pair = Pair { native: cell.clone(), simulated: simulate(plan, machine, cell) };
                     *pairs[index].lock().expect("no worker panics while it holds this") = Some(pair);
-                    bar.inc(1);
+                    progress.step();
                 }
             });
         }
     });
-    bar.finish_and_clear();
+    progress.finish();
     pairs.into_iter().filter_map(|pair| pair.into_inner().expect("no worker panicked")).collect()
 }
 

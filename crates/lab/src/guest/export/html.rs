@@ -1,12 +1,12 @@
 //! One self-contained page: what the guests did under each lock, what the host gave them for it, and where it
 //! all comes from.
-use crate::export::STYLE;
-use crate::export::svg::escape;
 use crate::guest::record::TestOutcome;
 use crate::guest::report::Report;
 use crate::guest::table::{Column, cell, columns, locks, vcpus};
-use crate::units::three_figures;
 use core::fmt::Write;
+use lab_kit::export::STYLE;
+use lab_kit::export::svg::escape;
+use lab_kit::units::three_figures;
 
 /// Pixels of the longest bar.
 const LONGEST: f64 = 260.0;

@@ -3,7 +3,7 @@ mod csv;
 mod html;
 
 use super::report::Report;
-use crate::export::Formats;
+use lab_kit::export::Formats;
 
 /// How each file is written.
 pub(crate) const FORMATS: Formats<Report> =

@@ -8,12 +8,13 @@ mod problem;
 mod written;
 
 use super::args::FitArgs;
+use super::refuse;
 use super::report::number;
 use super::summary::median_and_worst;
-use super::{progress, refuse};
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, print};
 use core::fmt::Write;
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, print};
+use lab_kit::progress::Progress;
 use problem::Problem;
 use stanchion_cells::published::tables::chosen;
 use std::process::ExitCode;
@@ -29,12 +30,12 @@ pub(crate) fn fit(args: &FitArgs) -> ExitCode {
     };
     interrupt::install();
     let evaluations = if args.check { 1 } else { 2 + args.rounds as usize * (problem.knobs.len() + 4) };
-    let bar = progress(evaluations * problem.runs(), args.quiet);
+    let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
     let mut text = String::new();
     let start = problem.start();
-    let evaluate = |points: &[Vec<f64>]| problem.errors(points, &interrupt::requested, &|| bar.inc(1));
+    let evaluate = |points: &[Vec<f64>]| problem.errors(points, &interrupt::requested, &|| progress.step());
     let Some(before) = evaluate(core::slice::from_ref(&start)).pop().flatten() else {
-        bar.finish_and_clear();
+        progress.finish();
         return failed();
     };
     let (end, after) = if args.check || problem.knobs.is_empty() {
@@ -43,12 +44,12 @@ pub(crate) fn fit(args: &FitArgs) -> ExitCode {
         let weights = problem.priors();
         let found = descent::descend(&start, &before, &weights, problem::ERROR_SCALE, args.rounds, evaluate);
         let Some(found) = found else {
-            bar.finish_and_clear();
+            progress.finish();
             return failed();
         };
         found
     };
-    bar.finish_and_clear();
+    progress.finish();
     let passes = tell(&mut text, &problem, &start, &end, &before, &after);
     if !args.check && !args.dry_run {
         match written::write(&problem, &end, &args.dir) {

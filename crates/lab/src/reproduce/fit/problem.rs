@@ -1,7 +1,7 @@
 //! What is fitted to what: the baseline's columns of one or more tables of a machine, and the parameters that
 //! may move.
 use super::super::args::FitArgs;
-use crate::names::nearest;
+use lab_kit::names::unknown;
 use stanchion_cells::published::cells::exists;
 use stanchion_cells::published::simulate::{self, Job, Miss};
 use stanchion_cells::published::tables::Table;
@@ -133,9 +133,10 @@ impl Problem {
         problem.knobs = problem.all_knobs();
         for wanted in &args.parameters {
             if !problem.knobs.iter().any(|knob| knob.path == *wanted) {
-                let near = nearest(wanted, problem.knobs.iter().map(|knob| knob.path.as_str())).join(", ");
-                return Err(format!(
-                    "'{wanted}' has no prior in the files that are fitted here: nearest are {near}"
+                return Err(unknown(
+                    "parameter with a prior in the files that are fitted here,",
+                    wanted,
+                    problem.knobs.iter().map(|knob| knob.path.as_str()),
                 ));
             }
         }

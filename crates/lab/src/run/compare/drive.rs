@@ -5,15 +5,13 @@ use super::executor::ProgramExecutor;
 use super::report::{Report, Row, SCHEMA};
 use super::setting::Setting;
 use super::table;
-use crate::export::Exports;
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, print};
-use crate::provenance::Provenance;
 use core::fmt::Write;
-use core::time::Duration;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab_kit::export::Exports;
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, print};
+use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
 use std::fs;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,15 +25,15 @@ pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
     if !comparison.quiet {
         announce(&comparison, &before);
     }
-    let bar = bar(&report.setting, comparison.quiet);
-    let plain = !comparison.quiet && !std::io::stderr().is_terminal();
+    // A single run may take long.
+    let progress = Progress::new(report.setting.trials().len() as u64, comparison.quiet).ticking();
     let setting = report.setting.clone();
     let mut executor =
-        ProgramExecutor::new(&comparison.target, &comparison.environments, &setting, bar.clone());
+        ProgramExecutor::new(&comparison.target, &comparison.environments, &setting, progress.clone());
     let exports = comparison.exports;
-    let mut driver = Driver { setting: &setting, exports, before, bar, plain, finished: 0, error: None };
+    let mut driver = Driver { setting: &setting, exports, before, progress, finished: 0, error: None };
     let ended = engine::run(&mut executor, &mut driver, &mut report);
-    driver.bar.finish_and_clear();
+    driver.progress.finish();
     if ended == Ended::Interrupted
         && report.locks.iter().all(|row| row.runs.is_empty() && row.failures.is_empty())
     {
@@ -86,18 +84,6 @@ fn announce(comparison: &Comparison, before: &[String]) {
     }
 }
 
-fn bar(setting: &Setting, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::new(setting.trials().len() as u64);
-    if quiet || !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs  {eta} left  {wide_msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    // A single run may take long; the bar shows that we are alive.
-    bar.enable_steady_tick(Duration::from_secs(1));
-    bar
-}
-
 /// Prints the result and decides the exit code.
 fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
     let mut text = table::render(report);
@@ -129,9 +115,7 @@ struct Driver<'a> {
     setting: &'a Setting,
     exports: Exports<Report>,
     before: Vec<String>,
-    bar: ProgressBar,
-    /// One line for each round in place of a bar.
-    plain: bool,
+    progress: Progress,
     finished: usize,
     error: Option<String>,
 }
@@ -139,7 +123,7 @@ struct Driver<'a> {
 impl Observer for Driver<'_> {
     fn step(&mut self, trial: &Trial) {
         let what = if trial.warmup { "warm-up" } else { "run" };
-        self.bar.set_message(format!("{what} {} of {}", trial.round + 1, self.setting.locks[trial.lock]));
+        self.progress.now(format!("{what} {} of {}", trial.round + 1, self.setting.locks[trial.lock]));
     }
 
     fn done(&mut self, report: &mut Report) {
@@ -153,10 +137,10 @@ impl Observer for Driver<'_> {
             return;
         }
         self.finished += 1;
-        self.bar.inc(1);
+        self.progress.step();
         let (locks, rounds) = (self.setting.locks.len(), self.setting.warmup + self.setting.runs);
-        if self.plain && self.finished.is_multiple_of(locks) {
-            eprintln!("round {} of {rounds} done", self.finished / locks);
+        if self.finished.is_multiple_of(locks) {
+            self.progress.line(&format!("round {} of {rounds} done", self.finished / locks));
         }
     }
 

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(asked, report.setting.trials());
         assert_eq!(observer.seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10]);
         let ratio = report.locks[1].ratio.expect("five pairs");
-        assert!((ratio.median - 2.0).abs() < 1e-9 && ratio.pairs == 5);
+        assert!((ratio.ratio - 2.0).abs() < 1e-9 && ratio.pairs == 5);
     }
 
     #[test]

@@ -4,12 +4,12 @@ use super::engine::{Executor, Trial, TrialError};
 use super::metric::{Figures, pick};
 use super::output::Captured;
 use super::setting::Setting;
-use crate::interrupt;
 use crate::run::Target;
 use crate::run::child::{End, Gone, Limits, Running};
 use crate::run::environment::Environment;
 use core::time::Duration;
-use indicatif::ProgressBar;
+use lab_kit::interrupt;
+use lab_kit::progress::Progress;
 use regex::bytes::Regex;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -25,7 +25,7 @@ pub(crate) struct ProgramExecutor<'a> {
     /// What the first sound run printed.
     first: Option<(String, Captured)>,
     /// Stands aside while output is shown.
-    bar: ProgressBar,
+    progress: Progress,
 }
 
 impl<'a> ProgramExecutor<'a> {
@@ -33,9 +33,9 @@ impl<'a> ProgramExecutor<'a> {
         target: &'a Target,
         environments: &'a [Environment],
         setting: &'a Setting,
-        bar: ProgressBar,
+        progress: Progress,
     ) -> Self {
-        Self { target, environments, setting, picker: setting.metric.picker(), first: None, bar }
+        Self { target, environments, setting, picker: setting.metric.picker(), first: None, progress }
     }
 
     /// What was measured, and what was printed on both outputs.
@@ -75,7 +75,7 @@ impl<'a> ProgramExecutor<'a> {
 
     /// Shows what a run printed on both outputs.
     fn show(&self, lock: &str, outputs: [&mut Captured; 2]) -> io::Result<()> {
-        self.bar.suspend(|| {
+        self.progress.aside(|| {
             let mut terminal = io::stderr().lock();
             io::Write::write_all(&mut terminal, format!("== {lock} ==\n").as_bytes())?;
             for output in outputs {
@@ -170,7 +170,7 @@ mod tests {
             .collect();
         let mut setting = setting(names);
         change(&mut setting);
-        let mut executor = ProgramExecutor::new(&target, &environments, &setting, ProgressBar::hidden());
+        let mut executor = ProgramExecutor::new(&target, &environments, &setting, Progress::new(1, true));
         (0..names.len()).map(|lock| executor.run(&Trial { lock, round: 0, warmup: false })).collect()
     }
 

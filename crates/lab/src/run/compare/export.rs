@@ -1,7 +1,7 @@
 //! The result for programs: JSON of the whole, CSV of the runs.
 use super::report::{Report, Row};
-use crate::export;
 use core::fmt::Write;
+use lab_kit::export;
 
 /// How a file is written.
 pub(crate) type Writer = export::Writer<Report>;
@@ -29,12 +29,8 @@ fn csv(report: &Report) -> String {
     let _ = writeln!(text, "# program: {}", one_line(&report.program.join(" ")));
     let _ = writeln!(text, "# metric: {}", one_line(&report.setting.metric.told()));
     for row in &report.locks {
-        if let (Some(summary), Some(ratio)) = (&row.summary, row.ratio) {
-            let _ = writeln!(
-                text,
-                "# {}: median {}, ratio {} from {} to {}",
-                row.lock, summary.median, ratio.median, ratio.low, ratio.high
-            );
+        if let (Some(summary), Some(ratio)) = (&row.summary, row.ratio.and_then(|ratio| ratio.told())) {
+            let _ = writeln!(text, "# {}: median {}, ratio {ratio}", row.lock, summary.median);
         }
     }
     for warning in &report.warnings {

@@ -9,7 +9,6 @@ mod executor;
 mod export;
 mod metric;
 mod output;
-mod ratio;
 mod report;
 mod setting;
 mod table;
@@ -18,9 +17,9 @@ mod testing;
 
 use super::Target;
 use super::environment::Environment;
-use crate::export::Exports;
 pub(crate) use drive::run;
 pub(crate) use export::{CSV, JSON, Writer};
+use lab_kit::export::Exports;
 pub(crate) use metric::Metric;
 use report::Report;
 pub(crate) use setting::{Order, Setting};

@@ -1,18 +1,15 @@
 //! What came of a comparison: every run, and what they say together.
 use super::metric::{Figures, Metric};
-use super::ratio::{PAIRS_ENOUGH, Ratio, Verdict};
 use super::setting::Setting;
-use crate::bench::stats::Summary;
-use crate::provenance::Provenance;
-use crate::units::percent;
+use lab_kit::provenance::Provenance;
+use lab_kit::stats::{PAIRS_ENOUGH, Ratio, Summary};
+use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 /// The deviation of the runs, relative to their median, from which on they are called noisy.
 const NOISY: f64 = 0.05;
-/// A median distance from the median, times this, estimates the standard deviation.
-const MAD_TO_DEVIATION: f64 = 1.4826;
 
 /// A run that counts, or would if it were no warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +26,34 @@ pub(crate) struct Failure {
     pub round: usize,
     pub warmup: bool,
     pub reason: String,
+}
+
+/// What a ratio lets one say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    Better,
+    Worse,
+    /// The interval has 1 in it, or rests on too few pairs.
+    Unclear,
+}
+
+impl Verdict {
+    fn of(ratio: Ratio, higher_is_better: bool) -> Self {
+        match ratio.is_clear() {
+            false => Self::Unclear,
+            true if (ratio.ratio > 1.0) == higher_is_better => Self::Better,
+            true => Self::Worse,
+        }
+    }
+
+    pub(crate) fn told(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Unclear => "unclear",
+        }
+    }
 }
 
 /// One lock.
@@ -109,8 +134,8 @@ impl Report {
                 .collect();
             row.summary =
                 (!own.is_empty()).then(|| Summary::of(own.into_iter().map(|(_, value)| value).collect()));
-            row.ratio = if index == 0 { None } else { Ratio::of(&pairs, self.setting.seed) };
-            row.verdict = row.ratio.map(|ratio| ratio.verdict(metric.higher_is_better()));
+            row.ratio = if index == 0 { None } else { Ratio::of_pairs(&pairs) };
+            row.verdict = row.ratio.map(|ratio| Verdict::of(ratio, metric.higher_is_better()));
         }
         self.warnings = before.to_vec();
         let doubts = self.doubts();
@@ -132,7 +157,7 @@ impl Report {
                 ));
             }
             let Some(summary) = &row.summary else { continue };
-            let noise = summary.mad * MAD_TO_DEVIATION / summary.median.max(f64::MIN_POSITIVE);
+            let noise = summary.noise();
             if noise > NOISY {
                 doubts.push(format!(
                     "{}: noisy, runs deviate from their median by {}; more --runs, or a quieter machine",
@@ -149,9 +174,7 @@ impl Report {
         }
         let fewest = self.locks.iter().map(|row| row.counted().count()).min().unwrap_or(0);
         if fewest < PAIRS_ENOUGH {
-            doubts.push(format!(
-                "too few runs: {fewest} of a lock; under {PAIRS_ENOUGH} show no difference, and their intervals are too narrow"
-            ));
+            doubts.push(format!("too few runs: {fewest} of a lock; under {PAIRS_ENOUGH} decide nothing"));
         }
         doubts
     }
@@ -173,7 +196,7 @@ mod tests {
         report.locks[1].runs = vec![run(1, 1.0), run(2, 2.0), run(3, 100.0)];
         report.refresh(&[]);
         let ratio = report.locks[1].ratio.expect("two pairs");
-        assert_eq!((ratio.median, ratio.pairs), (0.5, 2));
+        assert_eq!((ratio.ratio, ratio.pairs), (0.5, 2));
         assert_eq!(report.locks[1].verdict, Some(Verdict::Unclear), "of two pairs");
         assert_eq!(report.locks[1].summary.as_ref().map(|summary| summary.median), Some(2.0));
         assert_eq!(report.locks[0].ratio, None);

@@ -1,7 +1,7 @@
 //! The result as a table for a terminal of a hundred columns.
 use super::report::{Report, Row};
-use crate::export::grid::{align_right, plain_table, trimmed};
 use core::fmt::Write;
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
 
 /// Everything, for the terminal.
 pub(crate) fn render(report: &Report) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn render(report: &Report) -> String {
     let _ = writeln!(text, "{}", trimmed(&table));
     let _ = writeln!(
         text,
-        "ratio: median over rounds, with a bootstrap interval; unclear: 1 is in it, or fewer than 5 rounds"
+        "ratio: paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or fewer than 5 pairs"
     );
     text
 }
@@ -31,7 +31,8 @@ fn cells(row: &Row) -> [String; 6] {
     });
     let ratio = row
         .ratio
-        .map(|ratio| format!("{:.3} [{:.3}, {:.3}]", ratio.median, ratio.low, ratio.high))
+        .and_then(|ratio| Some((ratio.ratio, ratio.interval?)))
+        .map(|(ratio, (low, high))| format!("{ratio:.3} [{low:.3}, {high:.3}]"))
         .unwrap_or_default();
     let verdict = row.verdict.map_or("", |verdict| verdict.told());
     [

@@ -3,7 +3,7 @@ use super::engine::{Executor, Observer, Trial, TrialError};
 use super::metric::{Figures, Metric};
 use super::report::{Report, Row, SCHEMA};
 use super::setting::{Order, Setting};
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 
 pub(crate) fn setting(locks: &[&str]) -> Setting {
     Setting {

@@ -2,7 +2,7 @@
 //! those who read it with other programs.
 use super::codec::{Bytes, Key, write_number};
 use super::raw::Chunk;
-use crate::provenance::Provenance;
+use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 

@@ -9,10 +9,10 @@ pub(crate) mod raw;
 mod summary;
 
 use crate::bench::clock;
-use crate::output::{PASSED, REFUSED, print};
-use crate::provenance::Provenance;
 use core::time::Duration;
 use file::{Lock, Meta, Totals, Whole, Writer};
+use lab_kit::output::{PASSED, REFUSED, print};
+use lab_kit::provenance::Provenance;
 use raw::Header;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -55,7 +55,7 @@ impl Record {
         let limit = mib << 20;
         raw.as_file().set_len(limit).map_err(message)?;
         raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(message)?;
-        let file = crate::output::create(&path, force).map_err(|error| {
+        let file = lab_kit::output::create(&path, force).map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
                 format!("--record {}: exists already; use --force to replace it", path.display())
             } else {
@@ -173,7 +173,7 @@ pub(crate) fn show(show: &Show) -> ExitCode {
     match &show.json {
         None => print(&summary.text(), ExitCode::from(PASSED)),
         Some(path) if path == Path::new("-") => print(&summary.json(), ExitCode::from(PASSED)),
-        Some(path) => match crate::output::create_json(path.clone(), show.force) {
+        Some(path) => match lab_kit::output::create_json(path.clone(), show.force) {
             Err(line) => refuse(line),
             Ok((path, mut file)) => match file.write_all(summary.json().as_bytes()) {
                 Ok(()) => print(&summary.text(), ExitCode::from(PASSED)),

@@ -3,10 +3,10 @@ use super::codec::{Key, Kind};
 use super::file::{Lock, Meta, Totals, Whole};
 use super::missing;
 use super::raw::Chunk;
-use crate::export::grid::{plain_table, trimmed};
-use crate::units::format_ns;
 use comfy_table::CellAlignment;
 use core::fmt::Write;
+use lab_kit::export::grid::{plain_table, trimmed};
+use lab_kit::units::format_ns;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,8 +7,8 @@ mod file;
 mod symbols;
 mod table;
 
-use crate::output::create_json;
 use file::Snapshot;
+use lab_kit::output::create_json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;

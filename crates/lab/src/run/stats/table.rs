@@ -1,10 +1,10 @@
 //! What was counted, as a table and as JSON.
 use super::file::{Kind, LEFT, Lock, Process, Snapshot, Times};
 use super::symbols::Symbols;
-use crate::export::grid::{plain_table, trimmed};
-use crate::units::{format_ns, percent};
 use comfy_table::CellAlignment;
 use core::fmt::Write;
+use lab_kit::export::grid::{plain_table, trimmed};
+use lab_kit::units::{format_ns, percent};
 use serde::Serialize;
 
 /// Functions of a stack that the table shows, and as much of their names.

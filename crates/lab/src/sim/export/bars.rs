@@ -1,9 +1,9 @@
 //! One picture of where time goes: a bar for each lock, cut into causes.
-use crate::export::svg::escape;
 use crate::sim::table::SPENT;
 use crate::sim::timeline::COLOURS;
-use crate::units::percent;
 use core::fmt::Write;
+use lab_kit::export::svg::escape;
+use lab_kit::units::percent;
 use stanchion_cells::cell::Figures;
 
 const WIDTH: f64 = 600.0;

@@ -2,14 +2,14 @@
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
 use super::bars;
-use crate::export::STYLE;
-use crate::export::grid::heading;
-use crate::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use crate::sim::report::Report;
 use crate::sim::table::{QUANTITIES, SPENT, result, shown, simulated, title};
 use crate::sim::timeline::COLOURS;
-use crate::units::{format_ns, percent, round_ns, three_figures, without_zeros};
 use core::fmt::Write;
+use lab_kit::export::STYLE;
+use lab_kit::export::grid::heading;
+use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::units::{format_ns, percent, round_ns, three_figures, without_zeros};
 use stanchion_cells::cell::{Cell, Figures, SceneInfo, State};
 use stanchion_sim::Cause;
 
@@ -195,7 +195,8 @@ fn plot(
                 } else {
                     three_figures(value) + &doubt
                 };
-                Some(Point { threads: vcpus, value, text, error })
+                let range = error.map(|error| (value - error, value + error));
+                Some(Point { threads: vcpus, value, text, range })
             };
             let points = scene.vcpus.iter().filter_map(point).collect();
             Series { name: lock, index, ours: false, grey: false, points, stalled_at: None }

@@ -5,10 +5,10 @@ mod html;
 mod json;
 
 use super::report::Report;
-use crate::export::Formats;
+use lab_kit::export::Formats;
 
 /// The files of a run.
-pub(super) type Exports = crate::export::Exports<Report>;
+pub(super) type Exports = lab_kit::export::Exports<Report>;
 
 /// How they are written.
 pub(super) const FORMATS: Formats<Report> =

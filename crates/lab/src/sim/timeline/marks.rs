@@ -1,8 +1,8 @@
 //! What is drawn over the lanes: who runs, whom everybody waits for, who kicked whom.
 use super::stalls::Why;
 use super::{GAP, LANE, LEFT, MOST_ARROWS, Picture};
-use crate::units::round_ns;
 use core::fmt::Write;
+use lab_kit::units::round_ns;
 use stanchion_sim::{NS, Time};
 
 /// How stalls are drawn.

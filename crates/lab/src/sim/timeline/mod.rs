@@ -3,9 +3,9 @@
 //! Lanes are cut into columns a bit wider than a pixel, and a column shows the shares of causes within it. So
 //! a picture says the same as the recording however long that is, and neighbours that look the same become
 //! one shape.
-use crate::export::svg::escape;
-use crate::units::{percent, round_ns, three_figures};
 use core::fmt::{self, Display, Write};
+use lab_kit::export::svg::escape;
+use lab_kit::units::{percent, round_ns, three_figures};
 use stanchion_sim::{Cause, NS, Recording, Time};
 
 mod lanes;

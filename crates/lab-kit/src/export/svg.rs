@@ -5,23 +5,23 @@ use core::fmt::Write;
 
 /// How the vertical axis grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub enum Scale {
     Linear,
     Log,
 }
 
 /// A point of a line.
-pub(crate) struct Point {
+pub struct Point {
     pub threads: usize,
     pub value: f64,
     /// The figure as people read it.
     pub text: String,
     /// Half the width of its confidence interval, if it has one.
-    pub error: Option<f64>,
+    pub range: Option<(f64, f64)>,
 }
 
 /// A line: one lock.
-pub(crate) struct Series<'a> {
+pub struct Series<'a> {
     pub name: &'a str,
     /// Place in the registry of the report, which decides colour, dash and marker.
     pub index: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Series<'a> {
 }
 
 /// A plot over thread counts.
-pub(crate) struct Plot<'a> {
+pub struct Plot<'a> {
     pub title: &'a str,
     /// What is counted along the horizontal axis: threads, vCPUs.
     pub what: &'a str,
@@ -116,7 +116,7 @@ fn nice_step(least: f64) -> f64 {
 
 impl Plot<'_> {
     /// The picture, or a sentence where there is nothing to draw.
-    pub(crate) fn render(&self) -> String {
+    pub fn render(&self) -> String {
         let values = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.value));
         let Some(axis) = Axis::over(values, self.scale) else {
             return format!("<p class=\"none\">{}: nothing was measured</p>", escape(self.title));
@@ -210,8 +210,8 @@ impl Plot<'_> {
         for point in &series.points {
             let (x, y) = (self.x(point.threads), axis.y(point.value));
             let about = format!("{}, {} {}: {}", series.name, point.threads, self.what, point.text);
-            if let Some(error) = point.error {
-                let (low, high) = (axis.y(point.value - error), axis.y(point.value + error));
+            if let Some((least, most)) = point.range {
+                let (low, high) = (axis.y(least), axis.y(most));
                 let _ = write!(svg, "<path class=\"error\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>");
             }
             let _ = write!(svg, "<g>{}<title>{}</title></g>", marker(series.index, x, y), escape(&about));
@@ -276,12 +276,12 @@ impl Plot<'_> {
 }
 
 /// The style classes of a line: its colour and dash, whether it is ours, and whether it is grey.
-pub(crate) fn classes(index: usize, ours: bool, grey: bool) -> String {
+pub fn classes(index: usize, ours: bool, grey: bool) -> String {
     format!("c{index}{}{}", if ours { " ours" } else { "" }, if grey { " grey" } else { "" })
 }
 
 /// The marker of a line, centred.
-pub(crate) fn marker(index: usize, x: f64, y: f64) -> String {
+pub fn marker(index: usize, x: f64, y: f64) -> String {
     match index % MARKERS {
         0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\"/>"),
         1 => format!("<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>", x - 3.0, y - 3.0),
@@ -293,7 +293,7 @@ pub(crate) fn marker(index: usize, x: f64, y: f64) -> String {
 }
 
 /// Text that may stand anywhere in the page.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -307,7 +307,7 @@ mod tests {
             threads,
             value,
             text: format!("{value}"),
-            error: Some(0.5),
+            range: Some((value - 0.5, value + 0.5)),
         });
         let series = [Series {
             name: "a<b",

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Installs the handlers once; a second Ctrl-C ends the process at once.
-pub(crate) fn install() {
+pub fn install() {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // In this order: the first signal finds the flag down, and raises it.
         let _ = register_conditional_shutdown(signal, 130, Arc::clone(&REQUESTED));
@@ -16,6 +16,6 @@ pub(crate) fn install() {
 }
 
 /// Whether the user asked the run to stop.
-pub(crate) fn requested() -> bool {
+pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

@@ -2,7 +2,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The one line for an error that is not a request for help.
-pub(crate) fn one_line(error: &clap::Error) -> String {
+pub fn one_line(error: &clap::Error) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),

@@ -3,10 +3,10 @@ use crate::units::without_zeros;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// Columns of a terminal that nothing may exceed.
-pub(crate) const WIDTH: usize = 100;
+pub const WIDTH: usize = 100;
 
 /// An empty table in the style of all of them.
-pub(crate) fn plain_table() -> Table {
+pub fn plain_table() -> Table {
     let mut table = Table::new();
     let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
@@ -14,19 +14,19 @@ pub(crate) fn plain_table() -> Table {
 }
 
 /// Figures stand on the right, what they belong to on the left.
-pub(crate) fn align_right(table: &mut Table) {
+pub fn align_right(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
 }
 
 /// The text of a table without blanks at the ends of its lines.
-pub(crate) fn trimmed(table: &Table) -> String {
+pub fn trimmed(table: &Table) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// `4 (2x)`: threads, and how many that is to a CPU.
-pub(crate) fn heading(threads: usize, cpus: usize) -> String {
+pub fn heading(threads: usize, cpus: usize) -> String {
     let multiple = threads as f64 / cpus.max(1) as f64;
     format!("{threads} ({}x)", without_zeros(&format!("{multiple:.2}")))
 }

@@ -1,18 +1,18 @@
 //! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole
 //! whenever there is more to say; plots ([`svg`]), the page's style and plain tables for terminals
 //! ([`grid`]).
-pub(crate) mod grid;
-pub(crate) mod svg;
+pub mod grid;
+pub mod svg;
 
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The style sheet of every page.
-pub(crate) const STYLE: &str = include_str!("page.css");
+pub const STYLE: &str = include_str!("page.css");
 
 /// Turns a report into the text of a file.
-pub(crate) type Writer<R> = fn(&R) -> String;
+pub type Writer<R> = fn(&R) -> String;
 
 /// One file to keep up to date.
 struct Target<R> {
@@ -23,12 +23,12 @@ struct Target<R> {
 }
 
 /// All files a run was asked for.
-pub(crate) struct Exports<R> {
+pub struct Exports<R> {
     targets: Vec<Target<R>>,
 }
 
 /// Where results should go, as typed.
-pub(crate) struct Wanted<'a> {
+pub struct Wanted<'a> {
     pub json: Option<&'a Path>,
     pub csv: Option<&'a Path>,
     pub html: Option<&'a Path>,
@@ -37,7 +37,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// How a command writes its results.
-pub(crate) struct Formats<R> {
+pub struct Formats<R> {
     /// Files in a directory are called this, with the ending of their format.
     pub stem: &'static str,
     pub json: Writer<R>,
@@ -47,7 +47,7 @@ pub(crate) struct Formats<R> {
 
 impl<R> Exports<R> {
     /// Makes sure that every file can be written, and creates it. The error names the file.
-    pub(crate) fn open(wanted: &Wanted, formats: &Formats<R>) -> Result<Self, String> {
+    pub fn open(wanted: &Wanted, formats: &Formats<R>) -> Result<Self, String> {
         let mut paths: Vec<(PathBuf, Writer<R>)> = Vec::new();
         let writers = [("json", formats.json), ("csv", formats.csv), ("html", formats.html)];
         if let Some(dir) = wanted.dir {
@@ -62,7 +62,7 @@ impl<R> Exports<R> {
     }
 
     /// The same for single files, each with its own writer.
-    pub(crate) fn open_files(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
+    pub fn open_files(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
         for (index, (path, _)) in paths.iter().enumerate() {
             if paths[..index].iter().any(|(other, _)| other == path) {
                 return Err(format!("{} is named twice as output", path.display()));
@@ -97,7 +97,7 @@ impl<R> Exports<R> {
     }
 
     /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
-    pub(crate) fn write(&mut self, report: &R) -> Result<(), String> {
+    pub fn write(&mut self, report: &R) -> Result<(), String> {
         for target in &mut self.targets {
             let neighbour = neighbour(&target.path);
             fs::write(&neighbour, (target.writer)(report))
@@ -109,7 +109,7 @@ impl<R> Exports<R> {
     }
 
     /// Takes away the empty files of a run that came to nothing.
-    pub(crate) fn abandon(&mut self) {
+    pub fn abandon(&mut self) {
         for target in self.targets.iter().filter(|target| target.fresh) {
             let _ = fs::remove_file(&target.path);
         }
@@ -117,7 +117,7 @@ impl<R> Exports<R> {
     }
 
     /// The files, for the last line on the terminal.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.targets.iter().map(|target| target.path.as_path())
     }
 }

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// All went well.
-pub(crate) const PASSED: u8 = 0;
+pub const PASSED: u8 = 0;
 /// A lock was broken, a part of the run failed, or results could not be written.
-pub(crate) const FAILED: u8 = 1;
+pub const FAILED: u8 = 1;
 /// Bad input; nothing was done.
-pub(crate) const REFUSED: u8 = 2;
+pub const REFUSED: u8 = 2;
 /// Stopped by the user; what was finished is kept.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Writes results to standard output, and returns `code` if that went well. A reader that has gone away is no
 /// failure of ours.
-pub(crate) fn print(text: &str, code: ExitCode) -> ExitCode {
+pub fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -29,16 +29,17 @@ pub(crate) fn print(text: &str, code: ExitCode) -> ExitCode {
 
 /// As `println!`, for what is printed while the work goes on. If nobody reads it any more, the process ends
 /// (see [`add`]).
+#[macro_export]
 macro_rules! say {
     ($($piece:tt)*) => {
         $crate::output::add(format_args!("{}\n", format_args!($($piece)*)))
     };
 }
-pub(crate) use say;
+pub use say;
 
 /// Adds a piece to standard output. If nobody reads it any more, there is no use in going on, and the process
 /// ends as the signal SIGPIPE ends programs that do not ignore it.
-pub(crate) fn add(text: Arguments<'_>) {
+pub fn add(text: Arguments<'_>) {
     match std::io::stdout().write_fmt(text) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {
             let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
@@ -52,7 +53,7 @@ pub(crate) fn add(text: Arguments<'_>) {
 }
 
 /// Creates a file for results. It is an error if there is one, unless it may be replaced.
-pub(crate) fn create(path: &Path, force: bool) -> std::io::Result<File> {
+pub fn create(path: &Path, force: bool) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true);
     if force {
@@ -65,7 +66,7 @@ pub(crate) fn create(path: &Path, force: bool) -> std::io::Result<File> {
 
 /// Creates the file of `--json` before anything is run, so that a name that cannot be written is refused in
 /// time.
-pub(crate) fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
+pub fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
     match create(&path, force) {
         Ok(file) => Ok((path, file)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

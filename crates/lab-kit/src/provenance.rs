@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Everything needed to judge whether two results can be compared. Unknown things are `unknown`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Provenance {
+pub struct Provenance {
     /// Start of the run, UTC, ISO 8601.
     pub date: String,
     pub cpu_model: String,
@@ -31,7 +31,7 @@ pub(crate) struct Provenance {
 
 impl Provenance {
     /// Looks around. `seed` is the one that the run uses.
-    pub(crate) fn collect(seed: u64) -> Self {
+    pub fn collect(seed: u64) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let uname = rustix::system::uname();
         let text = |part: &core::ffi::CStr| part.to_string_lossy().into_owned();
@@ -55,7 +55,7 @@ impl Provenance {
     }
 
     /// Name and value of each part, for people and for comment lines.
-    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
         let plural =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         vec![

@@ -8,7 +8,7 @@ const UNITS: [(&str, f64); 6] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 
 const LONGEST_NS: f64 = 3600e9;
 
 /// A time such as `50ns`, `0.3s` or `2us`; the error says what is wrong with it.
-pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
+pub fn parse_time(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -30,7 +30,7 @@ pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
 }
 
 /// Nanoseconds with three figures and a unit that fits.
-pub(crate) fn format_ns(ns: f64) -> String {
+pub fn format_ns(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => (ns, "ns"),
         ns if ns < 1e6 => (ns / 1e3, "µs"),
@@ -41,7 +41,7 @@ pub(crate) fn format_ns(ns: f64) -> String {
 }
 
 /// About three figures, never an exponent.
-pub(crate) fn three_figures(value: f64) -> String {
+pub fn three_figures(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
         size if size >= 99.95 => format!("{value:.0}"),
@@ -54,19 +54,19 @@ pub(crate) fn three_figures(value: f64) -> String {
 
 /// Nanoseconds without figures that say nothing: `50 ns`, not `50.0 ns`. For what was asked for and for
 /// ticks.
-pub(crate) fn round_ns(ns: f64) -> String {
+pub fn round_ns(ns: f64) -> String {
     let text = format_ns(ns);
     let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{} {unit}", without_zeros(value))
 }
 
 /// A figure without zeros behind the point.
-pub(crate) fn without_zeros(value: &str) -> &str {
+pub fn without_zeros(value: &str) -> &str {
     if value.contains('.') { value.trim_end_matches('0').trim_end_matches('.') } else { value }
 }
 
 /// A share as a percentage with as many figures as it deserves.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     match share * 100.0 {
         value if value >= 9.95 => format!("{value:.0} %"),
         value if value >= 0.095 => format!("{value:.1} %"),
@@ -77,7 +77,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// Seconds as people say them.
-pub(crate) fn spoken(seconds: f64) -> String {
+pub fn spoken(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match seconds {
         0..=119 => format!("{seconds} s"),

@@ -3,7 +3,7 @@ use core::hash::{BuildHasher, Hasher};
 use std::hash::RandomState;
 
 /// A new seed, short enough to be typed again and exact in JSON readers that use doubles.
-pub(crate) fn fresh() -> u64 {
+pub fn fresh() -> u64 {
     // The standard library's per-process hash keys come from the operating system's randomness.
     RandomState::new().build_hasher().finish() >> 24
 }

@@ -4,17 +4,24 @@ use clap::{Arg, Command};
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 use std::ffi::OsStr;
 
-pub(crate) use stanchion_cells::names::nearest;
+/// Refuses `given`, which is none of `valid`, and offers the three that are nearest to it, nearest first.
+pub fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    let mut ranked: Vec<(usize, &str)> =
+        valid.into_iter().map(|name| (strsim::damerau_levenshtein(given, name), name)).collect();
+    ranked.sort_unstable();
+    let near: Vec<&str> = ranked.into_iter().take(3).map(|(_, name)| name).collect();
+    format!("unknown {what} '{given}': nearest are {}", near.join(", "))
+}
 
 /// Takes any text for a name, or a list of names, of locks, and offers those of the catalogue to completions.
 #[derive(Clone, Copy)]
-pub(crate) struct LockNames(fn(&Facts) -> bool);
+pub struct LockNames(fn(&Facts) -> bool);
 
 impl LockNames {
     /// Every lock.
-    pub(crate) const ALL: Self = Self(|_| true);
+    pub const ALL: Self = Self(|_| true);
     /// Those that can stand in a pthread mutex.
-    pub(crate) const PRELOADED: Self = Self(|facts| facts.holder.is_some());
+    pub const PRELOADED: Self = Self(|facts| facts.holder.is_some());
 }
 
 impl TypedValueParser for LockNames {
@@ -32,20 +39,14 @@ impl TypedValueParser for LockNames {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
-    fn completions_offer_the_locks_of_the_catalogue() {
-        let mut script = Vec::new();
-        clap_complete::generate(
-            clap_complete::Shell::Bash,
-            &mut crate::Cli::command(),
-            "stanchion",
-            &mut script,
+    fn a_refusal_names_the_three_nearest() {
+        assert_eq!(
+            unknown("job", "tydi", ["fmt", "tidy", "test", "doc"]),
+            "unknown job 'tydi': nearest are tidy, test, doc"
         );
-        let script = String::from_utf8(script).expect("a script");
-        for name in ["owner-qspin", "qrw-readers-first", "twa"] {
-            assert!(script.contains(&format!(" {name} ")), "{name}");
-        }
+        assert_eq!(unknown("job", "x", ["only"]), "unknown job 'x': nearest are only");
     }
 }

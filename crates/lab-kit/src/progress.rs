@@ -1,0 +1,148 @@
+//! Progress on standard error: a bar with the time left on a terminal; elsewhere lines, for who calls
+//! [`Progress::line`].
+use crate::units::spoken;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::time::Duration;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// [`Progress::seldom`] leaves out lines that come sooner than this after the last one.
+const BETWEEN_LINES_MS: u64 = 2000;
+
+/// Shows how far a run is. A clone shows the same bar.
+#[derive(Clone)]
+pub struct Progress {
+    bar: ProgressBar,
+    /// Lines in place of a bar.
+    plain: bool,
+    start: Instant,
+    /// When the last line was written, in milliseconds since the start.
+    last_line: Arc<AtomicU64>,
+}
+
+impl Progress {
+    /// Of a run of so many steps, of whatever kind: what is left is told from those that are done.
+    pub fn new(total: u64, quiet: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = ProgressBar::new(total);
+        if quiet || !terminal {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  {wide_msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, plain: !quiet && !terminal, start: Instant::now(), last_line: Arc::default() }
+    }
+
+    /// Moves once a second, whatever happens, so that a long step is seen to be alive. Not for who measures
+    /// this machine: it is a thread that wakes up.
+    #[must_use]
+    pub fn ticking(self) -> Self {
+        self.bar.enable_steady_tick(Duration::from_secs(1));
+        self
+    }
+
+    /// What is done now.
+    pub fn now(&self, what: impl Into<String>) {
+        self.bar.set_message(what.into());
+    }
+
+    /// A part of the run begins that has so many steps of its own.
+    pub fn restart(&self, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(0);
+    }
+
+    /// So many steps are done.
+    pub fn set(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    /// One more step is done.
+    pub fn step(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Draws the bar again.
+    pub fn tick(&self) {
+        self.bar.tick();
+    }
+
+    /// Says what is done, and about how long the rest takes, where there is no bar to see it on.
+    pub fn line(&self, what: &str) {
+        if self.plain {
+            self.last_line.store(self.elapsed_ms(), Relaxed);
+            eprintln!("{}", told(what, self.share(), self.start.elapsed()));
+        }
+    }
+
+    /// As [`Progress::line`], but not so often that many small steps fill a log.
+    pub fn seldom(&self, what: &str) {
+        if self.elapsed_ms() >= self.last_line.load(Relaxed) + BETWEEN_LINES_MS {
+            self.line(what);
+        }
+    }
+
+    /// Does what writes to the terminal, without tearing the bar.
+    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+
+    /// Writes a line of results to standard output. Who has seen enough may have closed it; the run goes on.
+    pub fn say(&self, line: &str) {
+        self.aside(|| {
+            let _ = writeln!(std::io::stdout(), "{line}");
+        });
+    }
+
+    /// One more step is done, and this came of it.
+    pub fn done(&self, line: &str) {
+        self.step();
+        self.say(line);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.start.elapsed().as_millis() as u64
+    }
+
+    /// How much of all is done.
+    fn share(&self) -> f64 {
+        self.bar.position() as f64 / self.bar.length().unwrap_or(0).max(1) as f64
+    }
+}
+
+fn told(what: &str, share: f64, elapsed: Duration) -> String {
+    let mut line = format!("{:3.0} %  {what}", share * 100.0);
+    if share < 1.0 {
+        let left = elapsed.as_secs_f64() / share.max(1e-3) * (1.0 - share);
+        line = format!("{line}; about {} left", spoken(left));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_the_share_and_what_is_left() {
+        assert_eq!(told("byte", 0.25, Duration::from_secs(20)), " 25 %  byte; about 60 s left");
+        assert_eq!(told("byte", 1.0, Duration::from_secs(20)), "100 %  byte");
+    }
+
+    #[test]
+    fn steps_add_up_whether_the_bar_is_seen_or_not() {
+        let progress = Progress::new(4, true);
+        progress.step();
+        progress.clone().step();
+        assert!((progress.share() - 0.5).abs() < 1e-12);
+        progress.set(4);
+        assert!((progress.share() - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,246 @@
+//! The statistics of all commands: repeated measurements of one thing ([`Summary`]), and how one thing is to
+//! another ([`Ratio`]).
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// The middle of the values, or zero if there are none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => 0.0,
+        length if length % 2 == 1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    }
+}
+
+/// Repeated measurements of one thing: by round, by run or by seed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub median: f64,
+    pub min: f64,
+    pub max: f64,
+    /// Median of the distances from the median.
+    pub mad: f64,
+    /// The measurements in the order they were made.
+    pub rounds: Vec<f64>,
+}
+
+/// A round this far from the median, relative to it, is an outlier even where the others agree closely …
+const OUTLIER_SHARE: f64 = 0.2;
+/// … if it is also this many deviations away.
+const OUTLIER_DEVIATIONS: f64 = 3.0;
+/// A median distance from the median, times this, estimates the standard deviation.
+const MAD_TO_DEVIATION: f64 = 1.4826;
+/// Measurements this many times as high as the lowest are of two kinds: a middle of them is nobody's.
+const APART: f64 = 1.5;
+
+impl Summary {
+    pub fn of(rounds: Vec<f64>) -> Self {
+        let middle = median(&rounds);
+        let distances: Vec<f64> = rounds.iter().map(|value| (value - middle).abs()).collect();
+        Self {
+            median: middle,
+            min: rounds.iter().copied().reduce(f64::min).unwrap_or(0.0),
+            max: rounds.iter().copied().reduce(f64::max).unwrap_or(0.0),
+            mad: median(&distances),
+            rounds,
+        }
+    }
+
+    /// Half the range from the least to the most, relative to the median.
+    pub fn spread(&self) -> f64 {
+        if self.median > 0.0 { (self.max - self.min) / 2.0 / self.median } else { 0.0 }
+    }
+
+    /// The standard deviation, relative to the median, as the distances from it estimate it.
+    pub fn noise(&self) -> f64 {
+        self.mad * MAD_TO_DEVIATION / self.median.max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether a round stands apart from the others.
+    pub fn has_outlier(&self) -> bool {
+        let limit = (OUTLIER_DEVIATIONS * MAD_TO_DEVIATION * self.mad).max(OUTLIER_SHARE * self.median);
+        self.rounds.len() >= 3 && self.rounds.iter().any(|value| (value - self.median).abs() > limit)
+    }
+
+    /// The median with half the range; or the range alone, if the measurements are of two kinds.
+    pub fn told(&self, form: fn(f64) -> String) -> String {
+        match self.rounds.len() {
+            0 | 1 => form(self.median),
+            _ if self.max >= APART * self.min => format!("{}..{}", form(self.min), form(self.max)),
+            _ => match self.spread() * 100.0 {
+                wide if wide >= 9.95 => format!("{} ±{wide:.0}%", form(self.median)),
+                narrow => format!("{} ±{narrow:.1}%", form(self.median)),
+            },
+        }
+    }
+}
+
+/// Two-sided 95 % quantiles of Student's distribution for 1 to 30 degrees of freedom.
+const STUDENT: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+/// The same for ever more of them: the normal distribution's.
+const NORMAL: f64 = 1.95996;
+
+/// The quantile for so many degrees of freedom; beyond the table by the first two terms of its expansion,
+/// good to 0.001.
+fn student(freedom: usize) -> f64 {
+    match STUDENT.get(freedom.wrapping_sub(1)) {
+        Some(&quantile) => quantile,
+        None => NORMAL + (NORMAL.powi(3) + NORMAL) / (4.0 * freedom as f64),
+    }
+}
+
+/// With fewer pairs nothing is decided: few that agree by chance have a narrow interval.
+pub const PAIRS_ENOUGH: usize = 5;
+
+/// How often one thing has what another has once, with the ends of the 95 % interval, if there are rounds
+/// enough to know them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    pub ratio: f64,
+    pub interval: Option<(f64, f64)>,
+    /// Rounds that have both.
+    pub pairs: usize,
+}
+
+/// The end of an interval above this is as good as none.
+const MOST_TOLD: f64 = 100.0;
+
+impl Ratio {
+    /// Of the rounds of one thing and of another, for each load: a round visits both soon after each other,
+    /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
+    /// interval is that over rounds, by Student's distribution of the logarithms.
+    pub fn of(loads: &[(&[f64], &[f64])]) -> Option<Self> {
+        let pairs = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
+        let of_round = |round: usize| {
+            let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
+            sum.is_finite().then_some(sum / loads.len() as f64)
+        };
+        let logs = (0..pairs).map(of_round).collect::<Option<Vec<f64>>>().filter(|logs| !logs.is_empty())?;
+        let mean = logs.iter().sum::<f64>() / pairs as f64;
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        let interval = (pairs > 1).then(|| {
+            let half = student(pairs - 1) * (squares / (pairs - 1) as f64 / pairs as f64).sqrt();
+            ((mean - half).exp(), (mean + half).exp())
+        });
+        Some(Self { ratio: mean.exp(), interval, pairs })
+    }
+
+    /// Of pairs, each of one round.
+    pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Self> {
+        let (own, other): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        Self::of(&[(&own, &other)])
+    }
+
+    /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
+    pub fn is_clear(&self) -> bool {
+        self.pairs >= PAIRS_ENOUGH && self.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
+
+    /// Whether the interval has `value` in it, or there is none.
+    pub fn may_be(&self, value: f64) -> bool {
+        self.interval.is_none_or(|(low, high)| low <= value && value <= high)
+    }
+
+    /// In words, if it has an interval: a ratio without one is not told.
+    pub fn told(&self) -> Option<String> {
+        self.interval.map(|_| self.to_string())
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Enough digits for what is small.
+        let digits = if self.ratio < 0.1 { 3 } else { 2 };
+        write!(f, "{:.digits$}", self.ratio)?;
+        match self.interval {
+            // Two rounds that differ know nothing.
+            Some((low, high)) if high >= MOST_TOLD => write!(f, " ({low:.digits$}–over {MOST_TOLD})"),
+            Some((low, high)) => write!(f, " ({low:.digits$}–{high:.digits$})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_of_odd_even_and_no_values() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median(&[]), 0.0);
+    }
+
+    #[test]
+    fn a_summary_keeps_range_deviation_and_order() {
+        let summary = Summary::of(vec![10.0, 8.0, 12.0, 10.0, 11.0]);
+        assert_eq!((summary.median, summary.min, summary.max, summary.mad), (10.0, 8.0, 12.0, 1.0));
+        assert_eq!(summary.rounds[1], 8.0);
+        assert_eq!(summary.spread(), 0.2);
+    }
+
+    #[test]
+    fn one_far_round_is_an_outlier_and_small_noise_is_not() {
+        assert!(Summary::of(vec![10.0, 10.1, 9.9, 10.0, 5.0]).has_outlier());
+        assert!(!Summary::of(vec![10.0, 10.1, 9.9, 10.0, 9.0]).has_outlier());
+        assert!(!Summary::of(vec![10.0, 5.0]).has_outlier());
+    }
+
+    #[test]
+    fn what_is_of_two_kinds_has_no_middle() {
+        let told = |values: &[f64]| Summary::of(values.to_vec()).told(|value| format!("{value:.1}"));
+        assert_eq!(told(&[2.0, 3.0, 8.0]), "2.0..8.0");
+        assert_eq!(told(&[2.0, 2.1, 2.2]), "2.1 ±4.8%");
+        assert_eq!(told(&[2.0, 2.9]), "2.5 ±18%");
+        assert_eq!(told(&[2.0]), "2.0");
+    }
+
+    #[test]
+    fn a_ratio_is_paired_within_rounds_and_told_with_its_interval_only() {
+        // The machine becomes ten times slower in between, the ratio stays.
+        let ratio = Ratio::of(&[(&[2.0, 20.0, 4.0, 2.0, 6.0], &[1.0, 10.0, 2.0, 1.0, 3.0])]).expect("rounds");
+        assert!((ratio.ratio - 2.0).abs() < 1e-9 && ratio.is_clear() && ratio.pairs == 5, "{ratio:?}");
+        let four = Ratio::of_pairs(&[(2.0, 1.0); 4]).expect("pairs");
+        assert!(!four.is_clear() && !four.may_be(1.0), "{four:?}");
+        assert_eq!(ratio.told().as_deref(), Some("2.00 (2.00–2.00)"));
+        let unclear = Ratio::of(&[(&[1.0, 2.0], &[1.0, 1.0])]).expect("rounds");
+        assert!(!unclear.is_clear() && unclear.may_be(1.0), "{unclear:?}");
+        assert!(unclear.to_string().ends_with("–over 100)"), "{unclear}");
+        let single = Ratio::of(&[(&[3.0], &[1.0])]).expect("a round");
+        assert!(single.told().is_none() && !single.is_clear());
+        assert_eq!(Ratio::of(&[(&[1.0], &[0.0])]), None);
+        assert_eq!(Ratio::of(&[(&[], &[])]), None);
+        assert_eq!(Ratio::of(&[]), None);
+    }
+
+    #[test]
+    fn quantiles_fall_towards_the_normal_one_without_a_step() {
+        let quantiles: Vec<f64> = (1..200).map(student).collect();
+        assert!(quantiles.windows(2).all(|pair| pair[0] > pair[1]));
+        assert!((student(60) - 2.000).abs() < 2e-3 && (student(120) - 1.980).abs() < 2e-3);
+    }
+
+    #[test]
+    fn the_interval_covers_the_truth_about_as_often_as_it_says() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut draw = || 1.0 + random.f64() + random.f64();
+        let truth = ((0..1_000_000).map(|_| draw().ln()).sum::<f64>() / 1e6).exp();
+        for rounds in [3, 5, 15] {
+            let covered = (0..300).filter(|_| {
+                let pairs: Vec<(f64, f64)> = (0..rounds).map(|_| (draw(), 1.0)).collect();
+                Ratio::of_pairs(&pairs).is_some_and(|ratio| ratio.may_be(truth))
+            });
+            // 95 % of 300 is 285; a binomial with that mean is hardly ever below 270.
+            let covered = covered.count();
+            assert!((270..=300).contains(&covered), "{covered} of 300 with {rounds} rounds");
+        }
+    }
+}
