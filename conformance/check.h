@@ -11,7 +11,7 @@
  * because a library might end the process with 0 before the test is over.
  * Nothing is printed on stdout by a test.
  *
- * No test asserts that something is fast. What must happen has PATIENCE seconds to happen: 20, or $CONFORM_PATIENCE.
+ * No test asserts that something is fast. What must happen has TIMEOUT seconds to happen: 20, or $CONFORM_TIMEOUT.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -35,12 +35,12 @@
 #include <unistd.h>
 
 /* Seconds that something may take before the test says that it does not happen. */
-static int patience(void) {
-    const char *told = getenv("CONFORM_PATIENCE");
+static int timeout_seconds(void) {
+    const char *told = getenv("CONFORM_TIMEOUT");
     int seconds = told ? atoi(told) : 0;
     return seconds > 0 ? seconds : 20;
 }
-#define PATIENCE patience()
+#define TIMEOUT timeout_seconds()
 
 #define UNUSED __attribute__((unused))
 /* C++ has no implicit conversion from void *, and C no need of one. */
@@ -159,9 +159,9 @@ UNUSED static void settle(void) { sleep_us(40000); }
 /* Waits until the condition holds, or fails. */
 #define AWAIT(condition)                                                                                                       \
     do {                                                                                                                       \
-        struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);                                                    \
+        struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);                                                    \
         while (!(condition)) {                                                                                                 \
-            if (reached(CLOCK_MONOTONIC, &give_up)) FAIL("this did not happen within %d s: %s", PATIENCE, #condition);         \
+            if (reached(CLOCK_MONOTONIC, &give_up)) FAIL("this did not happen within %d s: %s", TIMEOUT, #condition);         \
             sleep_us(200);                                                                                                     \
         }                                                                                                                      \
     } while (0)
@@ -177,9 +177,9 @@ UNUSED static pthread_t start_thread(void *(*body)(void *), void *argument, cons
 
 UNUSED static void *end_of_thread(pthread_t thread, const char *file, int line) {
     void *result = NULL;
-    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);
     int code = pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &give_up);
-    if (code == ETIMEDOUT) fail_at(file, line, "a thread still waits after %d s", PATIENCE);
+    if (code == ETIMEDOUT) fail_at(file, line, "a thread still waits after %d s", TIMEOUT);
     if (code != 0) fail_at(file, line, "pthread_join gives %s (%d)", error_name(code), code);
     return result;
 }
@@ -241,13 +241,13 @@ UNUSED static pid_t forked(void) {
 /* Waits for a child, which must exit with 0. A child that fails has said why. */
 UNUSED static void end_of_child(pid_t child, const char *file, int line) {
     int status = 0;
-    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);
     pid_t ended;
     SETUP(child > 0);
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         if (reached(CLOCK_MONOTONIC, &give_up)) {
             kill(child, SIGKILL);
-            fail_at(file, line, "the child still runs after %d s", PATIENCE);
+            fail_at(file, line, "the child still runs after %d s", TIMEOUT);
         }
         sleep_us(200);
     }

@@ -75,7 +75,7 @@ static void in_a_process(const char *test, const char *row) {
         _exit(126);
     }
     close(ends[1]);
-    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);
     struct pollfd end = {ends[0], POLLIN, 0};
     for (;;) {
         if (reached(CLOCK_MONOTONIC, &give_up)) {

@@ -22,7 +22,7 @@ static int waiting; /* guarded by *mutex */
 
 static void *locks_often(void *yields) {
     for (int i = 0; i < ROUNDS; i++) {
-        struct timespec soon = in_ms(CLOCK_REALTIME, PATIENCE * 1000L);
+        struct timespec soon = in_ms(CLOCK_REALTIME, TIMEOUT * 1000L);
         if (i % 3 == 0) GIVES(pthread_mutex_timedlock(mutex, &soon), 0);
         else GIVES(pthread_mutex_lock(mutex), 0);
         if (yields && i % 8 == 0) sched_yield(); /* so that the other has to wait */

@@ -20,7 +20,7 @@ static void *waits(void *unused) {
 /* Waits until so many are in pthread_cond_wait: they have counted themselves and released the mutex. */
 static void await_waiting(int wanted) {
     int seen = 0;
-    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);
     while (seen < wanted) {
         CHECK(!reached(CLOCK_MONOTONIC, &give_up), "%d of %d threads got to wait", seen, wanted);
         GIVES(pthread_mutex_lock(&M), 0);
@@ -115,7 +115,7 @@ TEST_EACH(later_waiter_steals_no_signal, MIXTURES) {
         await_waiting(1);
         GIVES(pthread_mutex_lock(&M), 0);
         GIVES(pthread_cond_signal(&C), 0);
-        struct timespec give_up = in_ms(clock_of(mixture), PATIENCE * 1000L);
+        struct timespec give_up = in_ms(clock_of(mixture), TIMEOUT * 1000L);
         while (!woken) {
             int code = pthread_cond_timedwait(&C, &M, &give_up);
             CHECK(code == 0, "the earlier waiter sleeps on in round %d: its signal went to a later one", round);

@@ -250,7 +250,7 @@ TEST(notify_all_at_thread_exit) {
         std::notify_all_at_thread_exit(changed, std::move(guard));
     });
     std::unique_lock<std::mutex> guard(mutex);
-    CHECK(changed.wait_for(guard, std::chrono::seconds(PATIENCE), [&] { return done; }), "never notified");
+    CHECK(changed.wait_for(guard, std::chrono::seconds(TIMEOUT), [&] { return done; }), "never notified");
     guard.unlock();
     thread.join(); /* it notifies after it has let the mutex go */
 }

@@ -212,7 +212,7 @@ TEST_EACH(among_hammering_lockers, TIMED_WAYS) {
     GIVES(pthread_mutex_init(&M, NULL), 0);
     for (int i = 0; i < THREADS; i++) threads[i] = START(hammers, NULL);
     for (int round = 0; round < 10; round++) {
-        struct timespec later = in_ms(TIMED_WAYS[row].clock, PATIENCE * 1000L);
+        struct timespec later = in_ms(TIMED_WAYS[row].clock, TIMEOUT * 1000L);
         GIVES(TIMED_WAYS[row].call(&M, &later), 0);
         GIVES(pthread_mutex_unlock(&M), 0);
         sleep_us(3000);

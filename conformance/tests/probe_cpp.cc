@@ -15,8 +15,8 @@ TEST(cpp_wait_for_woken_early) {
         std::unique_lock<std::mutex> guard(mutex);
         waiting = true;
         while (!go) {
-            status = changed.wait_for(guard, std::chrono::seconds(PATIENCE));
-            CHECK(status == std::cv_status::no_timeout, "the waiter slept for all of its %d s", PATIENCE);
+            status = changed.wait_for(guard, std::chrono::seconds(TIMEOUT));
+            CHECK(status == std::cv_status::no_timeout, "the waiter slept for all of its %d s", TIMEOUT);
         }
     });
     for (;;) {

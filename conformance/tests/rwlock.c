@@ -211,7 +211,7 @@ TEST_EACH(read_while_a_writer_waits, LOCKS) {
     AWAIT(READ(&about_to));
     if (nonrecursive(&LOCKS[row])) {
         /* Once the writer waits, and it has as long as it takes for that, readers are turned away. */
-        struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+        struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);
         while (ELSEWHERE(tryrdlock, &L) == 0) {
             GIVES(pthread_rwlock_unlock(&L), 0);
             CHECK(!reached(CLOCK_MONOTONIC, &give_up), "readers still get in while a writer waits");
@@ -226,7 +226,7 @@ TEST_EACH(read_while_a_writer_waits, LOCKS) {
     } else {
         settle();
         GIVES(pthread_rwlock_tryrdlock(&L), 0);
-        struct timespec later = in_ms(CLOCK_REALTIME, PATIENCE * 1000L);
+        struct timespec later = in_ms(CLOCK_REALTIME, TIMEOUT * 1000L);
         GIVES(pthread_rwlock_timedrdlock(&L, &later), 0);
         GIVES(pthread_rwlock_rdlock(&L), 0);
         GIVES(ELSEWHERE(rdlock, &L), 0);

@@ -271,7 +271,7 @@ TEST_EACH(writer_among_overlapping_readers, WAYS) {
     for (int i = 0; i < READERS; i++) threads[i] = START(overlaps, NULL);
     AWAIT(READ(&entries) > 20);
     for (int round = 0; round < 5; round++) {
-        struct timespec later = in_ms(WAYS[row].clock, PATIENCE * 1000L);
+        struct timespec later = in_ms(WAYS[row].clock, TIMEOUT * 1000L);
         GIVES(WAYS[row].call(&L, &later), 0);
         int seen = READ(&entries);
         settle();

@@ -134,7 +134,7 @@ static void *unlocks_for_another(void *unused) {
 
 /* As AWAIT, without a nap: the calls of the two threads are to meet. */
 static void await_flag(int *flag, const char *complaint, int round) {
-    struct timespec give_up = in_ms(CLOCK_MONOTONIC, PATIENCE * 1000L);
+    struct timespec give_up = in_ms(CLOCK_MONOTONIC, TIMEOUT * 1000L);
     while (!READ(flag)) CHECK(!reached(CLOCK_MONOTONIC, &give_up), "%s in round %d", complaint, round);
 }
 

@@ -593,7 +593,7 @@ const char *stanchion_version(void) STANCHION_NOEXCEPT;
 size_t stanchion_tunable_count(void) STANCHION_NOEXCEPT;
 
 /**
- * The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for
+ * The name of the tunable `index`, such as `turn_us`; null if there are not so many. It stays for
  * ever.
  */
 const char *stanchion_tunable_name(size_t index) STANCHION_NOEXCEPT;

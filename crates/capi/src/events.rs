@@ -3,26 +3,25 @@ use crate::boundary::{guarded, place};
 use crate::names::{names_of, read};
 use core::ffi::{c_char, c_int};
 use stanchion::events;
-use stanchion_core::Event;
 
 /// How many kinds of lock events there are.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_count() -> usize {
-    Event::ALL.len()
+    events::ALL.len()
 }
 
 /// The name of the lock event `index`, such as `lock_slowpath`; null if there are not so many. It stays for
 /// ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_name(index: usize) -> *const c_char {
-    names_of!(Event.name).at(index)
+    names_of!([events::ALL].name).at(index)
 }
 
 /// What one count of the lock event `index` means, in English; null if there are not so many. It stays for
 /// ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_meaning(index: usize) -> *const c_char {
-    names_of!(Event.meaning).at(index)
+    names_of!([events::ALL].meaning).at(index)
 }
 
 /// How often the lock event `index` was counted since the last `stanchion_events_reset`, by all threads, at
@@ -30,7 +29,7 @@ pub extern "C" fn stanchion_event_meaning(index: usize) -> *const c_char {
 /// moment may be missing.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_event_total(index: usize) -> u64 {
-    Event::ALL.get(index).map_or(0, |&event| guarded(|| events::total(event)))
+    events::ALL.get(index).map_or(0, |&event| guarded(|| events::total(event)))
 }
 
 /// Writes to `total` what `stanchion_event_total` says of the event with that name.
@@ -45,8 +44,8 @@ pub extern "C" fn stanchion_event_total(index: usize) -> u64 {
 pub unsafe extern "C" fn stanchion_event_read(name: *const c_char, total: *mut u64) -> c_int {
     // SAFETY: the caller promises that a name that is not null is a string.
     let name = unsafe { read(name) };
-    let event = name.and_then(|name| Event::by_name(core::str::from_utf8(name).ok()?));
-    let (Some(event), Some(_)) = (event, place(total)) else { return libc::EINVAL };
+    let event = name.and_then(|name| events::ALL.iter().find(|event| event.name().as_bytes() == name));
+    let (Some(&event), Some(_)) = (event, place(total)) else { return libc::EINVAL };
     // SAFETY: it is aligned and not null, so the caller promises that it can be written to.
     unsafe { total.write(guarded(|| events::total(event))) };
     0

@@ -42,15 +42,15 @@ impl<const COUNT: usize, const BYTES: usize> Names<COUNT, BYTES> {
     }
 }
 
-/// The names of all variants of an enumeration that has a list of them, in its order.
+/// The names of all entries of a list, in its order.
 macro_rules! names_of {
-    ($enum:ident.$function:ident) => {{
-        const COUNT: usize = $enum::ALL.len();
+    ([$all:path].$function:ident) => {{
+        const COUNT: usize = $all.len();
         const TEXTS: [&str; COUNT] = {
             let mut texts = [""; COUNT];
             let mut at = 0;
             while at < COUNT {
-                texts[at] = $enum::ALL[at].$function();
+                texts[at] = $all[at].$function();
                 at += 1;
             }
             texts
@@ -78,16 +78,16 @@ pub(crate) unsafe fn read<'a>(name: *const core::ffi::c_char) -> Option<&'a [u8]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stanchion_core::Event;
+    use stanchion::events::ALL;
 
     #[test]
     fn every_name_ends_with_a_zero() {
-        let names = names_of!(Event.name);
-        for (index, event) in Event::ALL.iter().enumerate() {
+        let names = names_of!([ALL].name);
+        for (index, event) in ALL.iter().enumerate() {
             // SAFETY: the table's strings end with a zero, or this test finds a wrong one, and are static.
             let name = unsafe { read(names.at(index)) };
             assert_eq!(name, Some(event.name().as_bytes()));
         }
-        assert!(names.at(Event::ALL.len()).is_null());
+        assert!(names.at(ALL.len()).is_null());
     }
 }

@@ -13,20 +13,20 @@ pub extern "C" fn stanchion_version() -> *const c_char {
 /// How many tunables there are.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_tunable_count() -> usize {
-    Tunable::ALL.len()
+    tunables::ALL.len()
 }
 
-/// The name of the tunable `index`, such as `cna_threshold_us`; null if there are not so many. It stays for
+/// The name of the tunable `index`, such as `turn_us`; null if there are not so many. It stays for
 /// ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_tunable_name(index: usize) -> *const c_char {
-    names_of!(Tunable.name).at(index)
+    names_of!([tunables::ALL].name).at(index)
 }
 
 /// What the tunable `index` means, in English; null if there are not so many. It stays for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stanchion_tunable_meaning(index: usize) -> *const c_char {
-    names_of!(Tunable.meaning).at(index)
+    names_of!([tunables::ALL].meaning).at(index)
 }
 
 /// The tunable of that name.
@@ -37,7 +37,7 @@ pub extern "C" fn stanchion_tunable_meaning(index: usize) -> *const c_char {
 unsafe fn named(name: *const c_char) -> Option<Tunable> {
     // SAFETY: the caller promises what `read` asks.
     let name = unsafe { read(name) }?;
-    Tunable::ALL.iter().copied().find(|tunable| tunable.name().as_bytes() == name)
+    tunables::ALL.iter().copied().find(|tunable| tunable.name().as_bytes() == name)
 }
 
 /// Sets a tunable for all locks of the process. Waiters may work with the old value for one more round.

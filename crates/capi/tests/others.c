@@ -234,7 +234,7 @@ static void check_tunables(void) {
     expect("tunable_get", "no such tunable", stanchion_tunable_get("", &value), EINVAL);
     expect("tunable_get", "no name", stanchion_tunable_get(NULL, &value), EINVAL);
     expect("tunable_get", "nothing written by errors", value, 7);
-    expect("tunable_get", "no place", stanchion_tunable_get("cna_threshold_us", NULL), EINVAL);
+    expect("tunable_get", "no place", stanchion_tunable_get("turn_us", NULL), EINVAL);
 }
 
 /* What is read when the program is loaded; without the library's constructors it would be missing. */

@@ -3,7 +3,7 @@ use crate::scenes::Scene;
 use crate::stats::{Estimate, Ratio};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
-use stanchion_core::Event;
+use stanchion_family::events::ALL;
 use stanchion_sim::{Cause, Failure, Outcome};
 
 /// What was asked for.
@@ -232,8 +232,8 @@ impl Figures {
         let per_acquisition = |count: u64| count as f64 / acquisitions.max(1) as f64;
         let spent = |cause: Cause| sum(&|outcome| outcome.spent_on(cause));
         let all: u64 = Cause::ALL.into_iter().map(spent).sum();
-        let events = Event::ALL.iter().map(|&event| {
-            let count = sum(&|outcome| outcome.lock_events.get(event as usize).copied().unwrap_or(0));
+        let events = ALL.iter().map(|&event| {
+            let count = sum(&|outcome| outcome.lock_events.get(event.index()).copied().unwrap_or(0));
             Named { name: event.name().to_owned(), value: per_acquisition(count) }
         });
         Self {

@@ -3,6 +3,7 @@
 use crate::names::nearest;
 use crate::{threads, tuned};
 use stanchion_core::Tunable;
+use stanchion_family::tunables;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
 use stanchion_sim::workload::{self, Takes, Workload};
@@ -94,8 +95,8 @@ pub fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
 fn tuning(set: &str) -> Result<(Tunable, u32), String> {
     let (name, value) = set.trim_start().trim_start_matches(TUNABLE).split_once('=').unwrap_or((set, ""));
     let (name, value) = (name.trim(), value.trim());
-    let Some(&tunable) = Tunable::ALL.iter().find(|tunable| tunable.name() == name) else {
-        let near = nearest(name, Tunable::ALL.iter().map(|tunable| tunable.name())).join(", ");
+    let Some(&tunable) = tunables::ALL.iter().find(|tunable| tunable.name() == name) else {
+        let near = nearest(name, tunables::ALL.iter().map(|tunable| tunable.name())).join(", ");
         return Err(format!("set: there is no tunable '{name}': nearest are {near}"));
     };
     let value = value

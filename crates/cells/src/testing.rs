@@ -3,6 +3,7 @@ use crate::cell::SceneInfo;
 use crate::scenes::{self, Scene, Typed};
 use hdrhistogram::Histogram;
 use stanchion_core::Event;
+use stanchion_family::events::{self, FamilyEvents as _};
 use stanchion_sim::{Cause, Handovers, MS, Outcome};
 
 /// Two CPUs with a loop.
@@ -45,8 +46,8 @@ pub fn outcome(ops: u64, wait_ns: u64) -> Outcome {
     let mut causes = [0; Cause::ALL.len()];
     causes[Cause::Computing as usize] = MS / 2;
     causes[Cause::Spinning as usize] = MS / 2;
-    let mut lock_events = vec![0; Event::ALL.len()];
-    lock_events[Event::LockPending as usize] = ops;
+    let mut lock_events = vec![0; events::ALL.len()];
+    lock_events[Event::LockPending.index()] = ops;
     Outcome {
         time: MS,
         cut_short: false,

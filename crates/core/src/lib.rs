@@ -10,6 +10,9 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+#[macro_use]
+#[doc(hidden)]
+pub mod listed;
 pub mod events;
 pub mod lock;
 pub mod machine;

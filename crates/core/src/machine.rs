@@ -78,8 +78,8 @@ const BRIEF_POLLS: u32 = 1 << 8;
 /// are in line, too. If none of them helped, the writer waits for a CPU elsewhere, or is less urgent, and
 /// gets nothing from yields.
 const BRIEF_YIELDS: u32 = 8;
-/// For how long it sleeps at a time, in nanoseconds: the writer needs less than one microsecond once it has
-/// the CPU, and a shorter sleep is not to be had from systems that let timers be 50 us late.
+/// For how long it sleeps at a time, in nanoseconds. The writer needs less than one microsecond once it has
+/// the CPU. A shorter sleep is not to be had from systems that let timers be 50 us late.
 const BRIEF_DOZE: u32 = 50_000;
 
 /// [`Atomic::wait_briefly`], for worlds that have a form of their own and want this one sometimes.

@@ -21,12 +21,12 @@
 //! A fair release takes a node from `WAITING` or `ROUSED` to `GRANTED`; its waiter is the owner from then on.
 //!
 //! Invariants:
-//! - **N1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation
+//! - **IN1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation
 //!   changes with each lease, so a compare-exchange of the state fails if the node has been another wait's
 //!   meanwhile.
-//! - **N2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes
+//! - **IN2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes
 //!   somebody for nothing at worst.
-//! - **N3** All-zero is a free node. A world may wipe its nodes in the child of a `fork`.
+//! - **IN3** All-zero is a free node. A world may wipe its nodes in the child of a `fork`.
 use crate::machine::{self, Atomic, ConstAtomic, Machine};
 use crate::numbers::NodeId;
 use crate::order::{Acquire, Relaxed, Release};

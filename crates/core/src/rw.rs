@@ -146,9 +146,9 @@ pub trait Upgradable: Downgrade {
 
     /// Becomes the writer: lets no more readers in, and waits for those that are. Nobody writes in between.
     ///
-    /// An interrupt handler that comes in the middle of it and reads the lock waits for the context it has
-    /// interrupted, for ever unless another reader is in: a context whose handlers read the lock masks them
-    /// before it upgrades, as before it writes.
+    /// An interrupt handler that comes in the middle of it and reads the lock waits for the context that it
+    /// has interrupted. It waits for ever unless another reader is in. So a context whose handlers read the
+    /// lock masks them before it upgrades, as before it writes.
     fn upgrade(&self);
 
     /// Becomes the writer if there are no readers; whether it did.

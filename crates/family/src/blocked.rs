@@ -24,10 +24,10 @@
 //! fence (Z4), look at the lock. So the waiter sees the lock changed or the releaser sees the waiter. The
 //! same for a handler that puts back what it found (Z6): after it, the outer wait looks at its lock again.
 //!
-//! Nothing here is ordered by more than these fences. Where a releaser reads one half of a place old and the
-//! other one new, the waiter's fence comes after the releaser's, and it sees the lock changed: the kick that
-//! is sent or not makes no difference. A wake-up is sent behind one fence (Z8) and found before another (Z7,
-//! Z9), so what its sender saw is seen behind that one.
+//! Nothing here is ordered by more than these fences. A releaser may read one half of a place old and the
+//! other one new. Then the waiter's fence comes after the releaser's, and it sees the lock changed. The kick
+//! that is sent or not makes no difference. A wake-up is sent behind one fence (Z8) and found before another
+//! (Z7, Z9), so what its sender saw is seen behind that one.
 use crate::percpu::PerCpu;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;

@@ -11,8 +11,8 @@
 //!
 //! Dice and Kogan's CNA in the form announced for the Linux kernel (Alex Kogan, version 15, 2021). What
 //! differs, and why: nodes name each other by 16-bit code, so the secondary queue's last node travels in a
-//! cell of its own beside the state, and not in the state; the word is three atomics, as in
-//! [`qspin`](crate::qspin), with which this lock shares all but the order of its queue.
+//! cell of its own beside the state. The word is three atomics, as in [`qspin`](crate::qspin), with which
+//! this lock shares all but the order of its queue.
 //!
 //! # Properties
 //!
@@ -53,10 +53,12 @@
 //! Everything about the secondary queue is published by the hand-over (Q13) and read after it (Q10). One more
 //! pair is needed: when the secondary queue becomes the primary one, the link that its last node loses must
 //! be seen by whoever displaces that node from the tail (C4 with Q7).
+use crate::events::FamilyEvents as _;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::qspin::{QSpinLock, QueueOrder, Waiter};
 use crate::tail::NodeCode;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::events::Event;
 use stanchion_core::machine::{self, Atomic};
 use stanchion_core::order::{Acquire, Relaxed, Release};

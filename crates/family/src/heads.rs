@@ -5,19 +5,19 @@
 //! its lock "slow". A releaser that finds the mark probes for the lock and kicks the head that it finds.
 //!
 //! Invariants:
-//! - **H1** An entry is free (`lock` zero) or one head's; its head takes it and frees it (or the owner that
+//! - **IH1** An entry is free (`lock` zero) or one head's; its head takes it and frees it (or the owner that
 //!   made that context head takes it for it). Each lock has one head, so at most one entry.
-//! - **H2** A halted head's entry is armed, or was consumed and a kick is on its way.
-//! - **H3** Entries that were freed leave holes, so a search does not stop at a free entry: it costs the
+//! - **IH2** A halted head's entry is armed, or was consumed and a kick is on its way.
+//! - **IH3** Entries that were freed leave holes, so a search does not stop at a free entry: it costs the
 //!   whole table if the head is gone. It stops at the first match.
-//! - **H4** Whoever finds no entry has nothing to do: the head that left the mark has woken up and freed it.
+//! - **IH4** Whoever finds no entry has nothing to do: the head that left the mark has woken up and freed it.
 //!
 //! ## Memory orderings
 //!
-//! As for parking slots: the store-buffering pair with the release belongs to the lock, and nothing hangs on
-//! an entry but the one edge from whoever freed it to whoever takes it next (H4, H2): the former's last word
-//! about its sleeper is in the cell before the latter's first. That is needed because two heads of different
-//! locks know nothing of each other.
+//! As for parking slots, the store-buffering pair with the release belongs to the lock. One edge hangs on an
+//! entry, from whoever freed it to whoever takes it next (H4, H2): the former's last word about its sleeper
+//! is in the cell before the latter's first. That is needed because two heads of different locks know nothing
+//! of each other.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::CpuId;

@@ -14,7 +14,7 @@
 //!
 //! - **The lock is a byte, and whoever is first in both queues polls it.** In the paper, being first in both
 //!   queues is to hold the lock, and a release hands it on. Here an owner hands its places on as soon as it
-//!   has the lock, as in [`qspin`](crate::qspin): a node belongs to a wait and not to a holder, and a release
+//!   has the lock, as in [`qspin`](crate::qspin). A node belongs to a wait and not to a holder, and a release
 //!   is one store and touches nothing after it.
 //! - **A free lock is taken at once** where no NUMA node queues, by one exchange instead of two.
 //! - **The nodes of the upper queue have fixed places in the lock**, for `NUMA_NODES`. With more, several

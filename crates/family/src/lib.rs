@@ -10,6 +10,7 @@
 
 mod blocked;
 pub mod catalogue;
+pub mod events;
 pub mod heads;
 pub mod parking;
 pub mod percpu;
@@ -17,6 +18,7 @@ pub mod platform;
 pub mod qrw_spin;
 mod slow_path;
 pub mod tail;
+pub mod tunables;
 pub mod tuned;
 
 pub use platform::{FamilyDomain, FamilyPlatform};

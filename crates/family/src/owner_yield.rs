@@ -45,6 +45,7 @@
 //! The release store (Y3) pairs with the claims (Y1, Y2). Conferring is a hint: the owner's count is sampled,
 //! then the word is read again (Y6, behind the fence Y5), and a count that has moved on makes a late hint
 //! void.
+use crate::events::FamilyEvents as _;
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};

@@ -2,8 +2,8 @@
 //!
 //! A 4-byte lock has no room for the number of its sleeping head. The kernel keeps a hash table from lock to
 //! node and marks the lock "slow"; its probing may run long and its capacity must be proven. Here the lock's
-//! second byte *is* the index: a head takes a free parking slot of the row that the lock's address selects,
-//! writes the number of its node there, and leaves the parking slot's index in the lock. A releaser reads the
+//! second byte *is* the index. A head takes a free parking slot of the row that the lock's address selects,
+//! and writes the number of its node there. Then it leaves the slot's index in the lock. A releaser reads the
 //! byte, goes straight to the parking slot, consumes it and kicks. One load instead of a search, nothing to
 //! delete, and nothing of the lock is touched after it is free.
 //!
@@ -16,12 +16,12 @@
 //! ```
 //!
 //! Invariants:
-//! - **S1** A parking slot is free, armed for one context, or consumed. Its context takes it and frees it (or
+//! - **IS1** A parking slot is free, armed for one context, or consumed. Its context takes it and frees it (or
 //!   the owner that made that context head takes it for it); anybody may consume it, once, and whoever
 //!   consumes it kicks the context.
-//! - **S2** A halted head's parking slot is armed, or it was consumed and a kick is on its way: no head
+//! - **IS2** A halted head's parking slot is armed, or it was consumed and a kick is on its way: no head
 //!   sleeps unnoticed.
-//! - **S3** Reading a stale index is harmless: it consumes some other sleeping head's parking slot at worst,
+//! - **IS3** Reading a stale index is harmless: it consumes some other sleeping head's parking slot at worst,
 //!   which wakes that head spuriously, and the head arms its parking slot again before it sleeps again.
 //!
 //! ## Memory orderings
@@ -29,10 +29,10 @@
 //! Arming a parking slot and marking the lock is one side of a store-buffering pair with "store the locked
 //! byte, read the mark"; the fence belongs to the lock (`pv_qspin`), not to this file.
 //!
-//! Nothing else hangs on a parking slot. Whoever consumes it reads the number of a context and nothing more;
-//! and a head that was woken learns of the release that woke it from its barrier (V10's), which it passes
-//! again before it sleeps again: a releaser that read an older mark than the one before that barrier is one
-//! whose store the head sees behind it. So all of it is relaxed.
+//! Nothing else hangs on a parking slot. Whoever consumes it reads the number of a context and nothing more.
+//! A head that was woken learns of the release that woke it from its barrier (V10's), which it passes again
+//! before it sleeps again. A releaser that read an older mark than the one before that barrier is one whose
+//! store the head sees behind it. So all of it is relaxed.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::CpuId;

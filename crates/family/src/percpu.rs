@@ -4,9 +4,9 @@
 //! for each level of interrupt nesting and none for the locks that it holds.
 //!
 //! Invariants:
-//! - **P1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its
+//! - **IP1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its
 //!   own context changes `nesting`.
-//! - **P2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
+//! - **IP2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::NESTING_LEVELS;

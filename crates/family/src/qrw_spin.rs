@@ -7,6 +7,6 @@ use stanchion_core::qrw::RwPolicy;
 pub enum Strict {}
 impl RwPolicy for Strict {
     const NAME: &'static str = "qrw-spin";
-    const PATIENT: bool = false;
+    const PASSING: bool = false;
     const HALTS: bool = false;
 }

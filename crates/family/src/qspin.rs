@@ -9,10 +9,10 @@
 //! # Provenance
 //!
 //! The Linux kernel's queued spin lock (Waiman Long and Peter Zijlstra, Linux 4.2, 2015). What differs, and
-//! why: the kernel's word is accessed as 8, 16 and 32 bits at the same place; here it is **three separate
-//! atomics**, each accessed at its own size only, because mixed sizes are undefined in Rust, inexpressible in
-//! a model checker, and slow (a wide compare-exchange right after a byte store defeats store forwarding).
-//! Hence the byte is always *claimed by compare-exchange*, and the tail is cleared after the claim.
+//! why: the kernel accesses its word as 8, 16 and 32 bits at the same place. Here it is **three separate
+//! atomics**, each accessed at its own size only. Mixed sizes are undefined in Rust, inexpressible in a model
+//! checker, and slow: a wide compare-exchange right after a byte store defeats store forwarding. Hence the
+//! byte is always *claimed by compare-exchange*, and the tail is cleared after the claim.
 //!
 //! # Properties
 //!
@@ -67,6 +67,7 @@
 //! Mutual exclusion needs one pair: release store of the byte (Q4) against the acquiring claims (Q1, Q2, Q6,
 //! Q9). The queue needs two: publication of a node before it can be displaced (Q7 with itself, Q8, Q12), and
 //! handing over the head's role (Q13, Q10).
+use crate::events::FamilyEvents as _;
 use crate::percpu::{PerCpu, QNode};
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
@@ -297,8 +298,7 @@ impl<P: FamilyPlatform, O: QueueOrder> QSpinLock<P, O> {
 
 impl<P: FamilyPlatform> Waiter<'_, P> {
     /// The head's last words to the queue will go to the node behind: asks for its line while there is time,
-    /// as announced. (Asking for our own line as well made this lock 25 % faster on a simulated 4-socket
-    /// machine, and `cna`'s lead smaller; nobody has measured it on a real one.)
+    /// as in the kernel.
     pub(crate) fn expect_to_pass(&self) {
         // ord: Q29 alone: names a node whose line is asked for; nothing of it is read here
         if let Some(next) = NodeCode::from_raw(self.node.next.load(Relaxed)) {

@@ -13,9 +13,9 @@
 //! Dice and Kogan, *Reciprocating Locks*, 2025 (arXiv 2501.02380). What differs, and why:
 //!
 //! - **A node belongs to a wait, not to a holder.** In the paper the owner of an uncontended lock leaves its
-//!   node in the lock, where it marks the end of the stack above it, and each owner hands this mark on with
-//!   the lock. A node here is given back before the section, so a free lock is taken by setting a mark that
-//!   is no node, and the end of each stack is that same mark. Nothing has to be handed on but the lock.
+//!   node in the lock, where it marks the end of the stack above it. Each owner hands this mark on with the
+//!   lock. A node here is given back before the section, so a free lock is taken by setting a mark that is no
+//!   node, and the end of each stack is that same mark. Nothing has to be handed on but the lock.
 //! - **An arrival is a compare-exchange**, since what it writes depends on whether the lock is free. So it
 //!   may have to be tried again, where an exchange has not.
 //! - **Who is next stands in the lock**, in a cell of its holder's, so that any context can release it.

@@ -36,9 +36,9 @@
 //!
 //! ## Memory orderings
 //!
-//! Everything is one cell, changed by read-modify-write only, so releases form release sequences: a writer
-//! that sees no readers (E4, E6) has synchronised with each reader's leaving (E2); a reader (E1, E14) with
-//! the last writer's (E5, E8).
+//! Everything is one cell, changed by read-modify-write only, so releases form release sequences. A writer
+//! that sees no readers (E4, E6) has synchronised with each reader's leaving (E2), and a reader (E1, E14)
+//! with the last writer's (E5, E8).
 use stanchion_core::events::Event;
 use stanchion_core::machine::{Atomic, ConstAtomic};
 use stanchion_core::order::{Acquire, Relaxed, Release};

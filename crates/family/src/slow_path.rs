@@ -1,5 +1,6 @@
 //! What the slow paths of queued locks share: counting who queues how deep, and the way of a context that has
 //! no queue node.
+use crate::events::FamilyEvents as _;
 use stanchion_core::events::Event;
 use stanchion_core::machine::{Atomic, Machine};
 use stanchion_core::order::Relaxed;

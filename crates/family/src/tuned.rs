@@ -1,4 +1,5 @@
 //! Locks with other tunables, by name: `stanchion:turn_us=200:hand_over=0`.
+use crate::tunables;
 use stanchion_core::Tunable;
 
 /// Whether the lock called `lock` asks for `tunable`: its meaning begins with the name of the lock, or of the
@@ -25,7 +26,7 @@ pub fn tuned(name: &str) -> (&str, impl Iterator<Item = Result<(Tunable, u32), B
     let lock = parts.next().unwrap_or_default();
     let setting = move |part| {
         let (key, value) = str::split_once(part, '=').unwrap_or((part, ""));
-        let tunable = Tunable::by_name(key).ok_or(BadSetting::Unknown(key))?;
+        let tunable = tunables::by_name(key).ok_or(BadSetting::Unknown(key))?;
         if !is_of(tunable, lock) {
             return Err(BadSetting::NotOf(tunable));
         }
@@ -36,7 +37,8 @@ pub fn tuned(name: &str) -> (&str, impl Iterator<Item = Result<(Tunable, u32), B
 
 #[cfg(test)]
 mod tests {
-    use super::{BadSetting, Tunable, is_of, tuned};
+    use super::{BadSetting, Tunable, is_of, tunables, tuned};
+    use crate::tunables::FamilyTunables as _;
     extern crate std;
     use std::vec::Vec;
 
@@ -70,7 +72,7 @@ mod tests {
 
     #[test]
     fn tunables_belong_to_a_lock_and_its_variants() {
-        let of = |lock| Tunable::ALL.iter().filter(|&&tunable| is_of(tunable, lock)).count();
+        let of = |lock| tunables::ALL.iter().filter(|&&tunable| is_of(tunable, lock)).count();
         assert_eq!((of("stanchion"), of("cna"), of("cna-10ms"), of("cnax"), of("byte")), (10, 2, 2, 0, 0));
         assert!(is_of(Tunable::KickAhead, "pv-qspin-kick-ahead") && !is_of(Tunable::KickAhead, "qspin"));
         assert!(

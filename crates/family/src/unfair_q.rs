@@ -57,9 +57,9 @@
 //!   from 0.
 //! - **I2** Only the owner takes a node out of the queue, its own, and only the owner makes a node head. It
 //!   is done with both before it releases. So everything but appending is ordered by the lock itself.
-//! - **I3** A queued node that is not head has its true predecessor in `previous`, as seen by any owner: it
-//!   was written by the node's context before it was linked, and after that by owners that took the
-//!   predecessor out.
+//! - **I3** A queued node that is not head has its true predecessor in `previous`, as seen by any owner. The
+//!   node's context wrote it before it linked the node. After that, owners that took the predecessor out
+//!   wrote it.
 //! - **I4** An appender touches the tail and `next` of the node that it displaced, nothing else of the queue.
 //! - **I5** A tail that names a node other than the owner's means that the owner's node was displaced by
 //!   somebody who is still queued or was relinked, so its `next` will name the node behind. Nobody can change
@@ -76,16 +76,18 @@
 //! ## Memory orderings
 //!
 //! Exclusion needs the release store (U4) against the claims (U1, U2). Everything that owners do with the
-//! queue is ordered by the same pair. Appending needs two more: a node is ready before it can be displaced
-//! (U5 with itself and with U6, by which a thief puts back an older node), and linked only after both ends
-//! are (U7 with U8). The head's role is handed over by U9 to U10, which need no order of their own: it is an
-//! owner that makes a head, and the new one touches nothing but the byte before its claim, which comes after
-//! that owner's release.
+//! queue is ordered by the same pair. Appending needs two more. A node is ready before it can be displaced
+//! (U5 with itself and with U6, by which a thief puts back an older node). It is linked only after both ends
+//! are ready (U7 with U8). The head's role is handed over by U9 to U10, which need no order of their own. It
+//! is an owner that makes a head, and the new one touches nothing but the byte before its claim, which comes
+//! after that owner's release.
+use crate::events::FamilyEvents as _;
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::slow_path::{acquire_without_node, count_nesting};
 use crate::tail::NodeCode;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};

@@ -54,9 +54,9 @@
 //!
 //! What remains is a context that was chosen *before its handler blocks*: the kick is spent, and its try
 //! comes when the handler is done. If the handler waits for a lock whose holder sleeps on ours, that is
-//! never. (For Xen that was real, because it let interrupts in only while blocked, so locks of handlers could
-//! be held while waiting for this one; \[RECALL\] the later fix woke all.) Hence I3 of `blocked.rs`: the wait
-//! in the handler finds the event pending and hands it on. It can do so only for the wait that it interrupted
+//! never. For Xen that was real, because it let interrupts in only while blocked, so locks of handlers could
+//! be held while waiting for this one. A later fix woke all. Hence I3 of `blocked.rs`: the wait in the
+//! handler finds the event pending and hands it on. It can do so only for the wait that it interrupted
 //! directly, and only if it waits for a lock of these two kinds. Where handlers nest deeper, or wait for
 //! others, a lock that they take must not be held while waiting for a lock of the interrupted context. That
 //! rule holds for every lock whose *holders* may be interrupted, too; where it does not, wake all.
@@ -75,7 +75,9 @@
 //! Mutual exclusion: release (X3) against acquiring claims (X1, X2). No lost wake-up: count (X5) and place,
 //! full fence, try, against release, full fence (X4), read the count (X6) and the places; see `blocked.rs`.
 use crate::blocked::{Blocking, blocked_on, wake};
+use crate::events::FamilyEvents as _;
 use crate::platform::FamilyPlatform;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use stanchion_core::machine::{Atomic, ConstAtomic};

@@ -1,14 +1,13 @@
 //! What can be set for locks, as lists show it.
 use core::fmt::Write;
 use lab_kit::export::grid::WIDTH;
-use stanchion_core::Tunable;
 
 pub(crate) use stanchion_cells::tuned::read;
 
 /// What can be set, for `--list`.
 pub(crate) fn list(text: &mut String) {
     text.push_str("tunables, as in stanchion:turns=0\n");
-    for tunable in Tunable::ALL {
+    for tunable in stanchion_family::tunables::ALL {
         wrap(text, format!("  {:<24} {:>6} ", tunable.name(), tunable.default()), tunable.meaning());
     }
 }

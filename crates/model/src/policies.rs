@@ -3,6 +3,7 @@
 use crate::world;
 use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;
+use stanchion_family::tunables::FamilyTunables as _;
 
 /// Tunables small enough to be reached in a few steps.
 pub(crate) fn tuned(tunable: Tunable) -> u32 {
@@ -49,7 +50,7 @@ pub(crate) enum Few {}
 
 impl RwPolicy for Few {
     const NAME: &'static str = "qrw-few";
-    const PATIENT: bool = true;
+    const PASSING: bool = true;
     const HALTS: bool = true;
     const MOST_READERS: u32 = 1;
 }

@@ -7,6 +7,7 @@ use crate::weaken::Weakening;
 use core::cell::{Cell, RefCell};
 use core::panic::Location;
 use stanchion_core::Event;
+use stanchion_family::events::ALL;
 use std::collections::BTreeSet;
 
 /// A place in lock code, with the operation there.
@@ -34,7 +35,7 @@ pub(crate) struct Learned;
 pub(crate) fn begin_program() {
     SHARED.with_borrow_mut(BTreeSet::clear);
     EXCHANGED.with_borrow_mut(BTreeSet::clear);
-    EVENTS.with_borrow_mut(|events| *events = vec![0; Event::ALL.len()]);
+    EVENTS.with_borrow_mut(|events| *events = vec![0; ALL.len()]);
     HITS.set(0);
 }
 
@@ -158,11 +159,11 @@ pub(crate) fn reach(at: &'static Location<'static>, op: &'static str) {
 
 /// Counts an event over all executions.
 pub(crate) fn count(event: Event) {
-    EVENTS.with_borrow_mut(|events| events[event as usize] += 1);
+    EVENTS.with_borrow_mut(|events| events[event.index()] += 1);
 }
 
 /// Events that happened in any execution of the last program.
 pub(crate) fn events() -> Vec<(Event, u64)> {
     let counted = EVENTS.with_borrow(Vec::clone);
-    Event::ALL.iter().copied().zip(counted).filter(|(_, times)| *times > 0).collect()
+    ALL.iter().copied().zip(counted).filter(|(_, times)| *times > 0).collect()
 }

@@ -199,7 +199,7 @@ impl Asked {
 }
 
 fn tunable(name: &[u8]) -> Option<Tunable> {
-    Tunable::ALL.iter().copied().find(|tunable| tunable.name().as_bytes() == name)
+    tunables::ALL.iter().copied().find(|tunable| tunable.name().as_bytes() == name)
 }
 
 fn number(digits: &[u8]) -> Option<u32> {

@@ -4,7 +4,7 @@
 //! the number of the process's last fork in it, and the first who uses one with an older number cleans it up.
 //! A process that never forked, and one that called `exec`, looks at no such number.
 //!
-//! Invariant **W4**: in a process whose generation is not 0, an object is used only after its generation was
+//! Invariant **IW4**: in a process whose generation is not 0, an object is used only after its generation was
 //! found to be the process's.
 use crate::cancel;
 use crate::config;
@@ -54,7 +54,7 @@ extern "C" fn in_child() {
     // ord: M43 alone: the process has one thread
     GENERATION.store(generation().wrapping_add(1).max(1), Ordering::Relaxed);
     BROOM.forget(); // whoever held it does not exist
-    // Objects forget who waited before they are used (W4).
+    // Objects forget who waited before they are used (IW4).
     stanchion::native::forget_other_threads();
     cancel::forked();
     config::forked();

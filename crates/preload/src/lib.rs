@@ -7,8 +7,8 @@
 //!
 //! A lock of ours lives in the program's own object (`object.rs` has the layouts): there is no table, nothing
 //! is allocated, and nothing is left behind. What we cannot do faithfully (process-shared, robust,
-//! priority-inheriting or -protecting objects) is libc's from its initialisation to its destruction; the
-//! decision is read from the object itself at each call, so that no object is ever half ours.
+//! priority-inheriting or -protecting objects) is libc's from its initialisation to its destruction. Each
+//! call reads the decision from the object itself, so that no object is ever half ours.
 //!
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
@@ -25,14 +25,14 @@
 //!   `verbose.rs`: what is so on request.
 //!
 //! Invariants:
-//! - **W1** Nothing here allocates, prints on standard output, or calls a replaced function.
-//! - **W2** Between a lock and its unlock nothing changes what an object is: kinds are set when it is
-//!   initialised, the lock of the process at its first use; what is handed over to libc is so by a thread
-//!   that has the lock, and does not keep it.
-//! - **W3** After a release the object is not touched.
-//! - **W4** is told in `fork.rs`.
-//! - **W5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its
-//!   threads; and we use one only after we saw that libc does not hold it (`two.rs`).
+//! - **IW1** Nothing here allocates, prints on standard output, or calls a replaced function.
+//! - **IW2** Between a lock and its unlock nothing changes what an object is. Kinds are set when it is
+//!   initialised, and the lock of the process at its first use. The thread that hands an object over to libc
+//!   has the lock, and does not keep it.
+//! - **IW3** After a release the object is not touched.
+//! - **IW4** is told in `fork.rs`.
+//! - **IW5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its
+//!   threads. We use one only after we saw that libc does not hold it (`two.rs`).
 #[cfg(not(all(
     target_os = "linux",
     target_env = "gnu",

@@ -1,5 +1,5 @@
-//! What happens when the library is loaded, as far as it may not happen later: looking up libc's functions
-//! takes the loader's lock, and forgets `dlerror`; registering for `membarrier` is slow in a process with
+//! What happens when the library is loaded, as far as it may not happen later. Looking up libc's functions
+//! takes the loader's lock, and forgets `dlerror`. Registering for `membarrier` is slow in a process with
 //! many threads. Whoever comes before finds things out by itself.
 use crate::{cancel, condition, config, fork, mutex, rwlock, spin, verbose};
 

@@ -1,6 +1,6 @@
-//! The locks that a mutex can be made of: those of four bytes whose free word is zero, that do not touch
-//! their word once they have released it (W3), and whose waiters a child of `fork` can forget. The catalogue
-//! says which these are, and why the others are not.
+//! The locks that a mutex can be made of. They have four bytes, and their free word is zero. They do not
+//! touch their word once they have released it (IW3), and a child of `fork` can forget their waiters. The
+//! catalogue says which these are, and why the others are not.
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
 use stanchion::deadline::Deadline;
@@ -47,7 +47,7 @@ const fn algorithm<L: Excludes + ConstLock + RawLock<Platform = World>>(holder: 
     Algorithm {
         name: L::NAME,
         // SAFETY: the word belongs to a mutex of ours, whose words are used as the one type of lock that the
-        // process has (W2).
+        // process has (IW2).
         acquire: |word| unsafe { lock_at::<L>(word).acquire() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
         try_acquire: |word| unsafe { lock_at::<L>(word).try_acquire() },
@@ -127,7 +127,7 @@ impl Choice {
     /// `word` must be that of a mutex of ours.
     #[inline(always)]
     pub(crate) unsafe fn acquire(self, word: *const AtomicU32) {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe {
             if self == Self::DEFAULT {
                 lock_at::<Default>(word).acquire();
@@ -142,7 +142,7 @@ impl Choice {
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn try_acquire(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe {
             if self == Self::DEFAULT {
                 lock_at::<Default>(word).try_acquire()
@@ -156,7 +156,7 @@ impl Choice {
     ///
     /// As for [`acquire`](Self::acquire).
     pub(crate) unsafe fn acquire_until(self, word: *const AtomicU32, until: &Deadline) -> bool {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe { (self.algorithm().acquire_until)(word, until) }
     }
 
@@ -166,7 +166,7 @@ impl Choice {
     /// does.
     #[inline(always)]
     pub(crate) unsafe fn release(self, word: *const AtomicU32) {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe {
             if self == Self::DEFAULT {
                 lock_at::<Default>(word).release();
@@ -181,7 +181,7 @@ impl Choice {
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn meets(self, word: *const AtomicU32) -> Meets {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe {
             if self == Self::DEFAULT {
                 meets(lock_at::<Default>(word))
@@ -199,7 +199,7 @@ impl Choice {
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn is_waited_for(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe {
             if self == Self::DEFAULT {
                 is_waited_for(lock_at::<Default>(word))
@@ -223,7 +223,7 @@ impl Choice {
     ///
     /// As for [`acquire`](Self::acquire).
     pub(crate) unsafe fn is_held(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise, and W2.
+        // SAFETY: the caller's promise, and IW2.
         unsafe { (self.algorithm().is_held)(word) }
     }
 }

@@ -1,7 +1,7 @@
 //! `pthread_mutex_*`.
 //!
-//! What each kind does is POSIX's, and where that leaves a choice it is libc's: destroying a held mutex is
-//! `EBUSY`, a destroyed one is `EINVAL`, a timed form looks at its time only if it has to wait.
+//! What each kind does is POSIX's, and libc's where that leaves a choice: destroying a held mutex is `EBUSY`,
+//! and a destroyed one is `EINVAL`. A timed form looks at its time only if it has to wait.
 //!
 //! # Safety
 //!
@@ -43,7 +43,7 @@ pub(crate) mod libc_s {
 /// The most a recursive mutex counts.
 const MOST: u32 = u32::MAX - 1;
 
-/// The lock and the kind of a mutex that is ours, and fit to be used (W4, W5).
+/// The lock and the kind of a mutex that is ours, and fit to be used (IW4, IW5).
 #[inline(always)]
 pub(crate) fn ours(mutex: &Mutex) -> Option<(Choice, Kind)> {
     let (process, kind) = (config::choice()?, mutex.kind()?);
@@ -329,7 +329,7 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
         }
         this.leave();
         Choice::DEFAULT.release(&raw const this.word);
-        // From here on the mutex may be gone (W3).
+        // From here on the mutex may be gone (IW3).
         0
     }
 }
@@ -356,7 +356,7 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
         let next = this.relay.next();
         let at = trace::now();
         stats::release(this, choice);
-        // From here on the mutex may be gone (W3).
+        // From here on the mutex may be gone (IW3).
         if let Some(next) = next {
             next.wake();
         }

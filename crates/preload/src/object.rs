@@ -136,7 +136,7 @@ impl Mutex {
     /// What it is; `None` if it is libc's, or destroyed.
     #[inline(always)]
     pub(crate) fn kind(&self) -> Option<Kind> {
-        // ord: M6 alone: set when it was initialised, which the program orders (W2)
+        // ord: M6 alone: set when it was initialised, which the program orders (IW2)
         let kind = self.kind.load(Ordering::Relaxed);
         match if kind == DESTROYED { kind } else { kind & !ELISION & !DECISION } {
             NORMAL | ADAPTIVE => Some(Kind::Normal),
@@ -219,7 +219,7 @@ impl Mutex {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self, choice: Choice) {
-        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (W4): those who waited
+        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (IW4): those who waited
         // are gone, and whoever holds it changes nothing of it before it has come through here, too.
         adopt(&self.generation, || unsafe {
             choice.forget_waiters(&self.word);
@@ -272,7 +272,7 @@ impl RwLock {
     /// The lock itself.
     #[inline(always)]
     pub(crate) fn lock(&self) -> &QueuedRwLock<World> {
-        // SAFETY: it is shared, but for the moment at which it is cleaned up, when nobody uses it (W4).
+        // SAFETY: it is shared, but for the moment at which it is cleaned up, when nobody uses it (IW4).
         unsafe { &*self.lock.get() }
     }
 
@@ -303,7 +303,7 @@ impl RwLock {
     /// Whether it is ours and not libc's.
     #[inline(always)]
     pub(crate) fn is_ours(&self) -> bool {
-        // ord: M9 alone: set when it was initialised, which the program orders (W2)
+        // ord: M9 alone: set when it was initialised, which the program orders (IW2)
         self.shared.load(Ordering::Relaxed) == 0 && !self.was_handed_over()
     }
 
@@ -311,7 +311,7 @@ impl RwLock {
     #[inline(always)]
     pub(crate) fn adopt(&self) {
         let (lock, writers) = (self.lock.get(), self.writers.get());
-        // SAFETY: those who waited are gone, and nobody here uses the lock before it is clean (W4).
+        // SAFETY: those who waited are gone, and nobody here uses the lock before it is clean (IW4).
         adopt(&self.generation, || unsafe {
             (*lock).forget_waiters();
             *writers = RawLock::new();
@@ -334,7 +334,7 @@ impl RwLock {
     /// Whether readers pass writers that wait, which is libc's default: a thread may read again.
     #[inline(always)]
     pub(crate) fn prefers_readers(&self) -> bool {
-        // ord: M12 alone: set when it was initialised, which the program orders (W2)
+        // ord: M12 alone: set when it was initialised, which the program orders (IW2)
         self.preference.load(Ordering::Relaxed) != WRITERS_FIRST
     }
 }
@@ -394,7 +394,7 @@ impl Condition {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self) {
-        // SAFETY: those who waited are gone, and nobody here uses the condition before it is clean (W4).
+        // SAFETY: those who waited are gone, and nobody here uses the condition before it is clean (IW4).
         adopt(&self.generation, || unsafe { self.queue.forget() });
     }
 }

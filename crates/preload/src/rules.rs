@@ -4,7 +4,7 @@
 //! directory, from whose code the mutex is used first; or `FILE+0xOFFSET`, one such place, as `--stats` tells
 //! it. A `*` at the end of FILE stands for anything. The first word that fits counts.
 //!
-//! A mutex is decided upon at its first use, and notes the decision beside its kind (W2). The words are kept
+//! A mutex is decided upon at its first use, and notes the decision beside its kind (IW2). The words are kept
 //! as they were when they were read: the program may change its environment, or write over it.
 use crate::config;
 use crate::locks::{Choice, NO_SUCH_LOCK};

@@ -47,7 +47,7 @@ pub(crate) mod libc_s {
     }
 }
 
-/// Whether the lock is ours; if so, it is fit to be used (W4, W5).
+/// Whether the lock is ours; if so, it is fit to be used (IW4, IW5).
 #[inline(always)]
 fn is_ours(this: &RwLock) -> bool {
     let is_ours = config::choice().is_some() && this.is_ours();

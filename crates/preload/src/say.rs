@@ -1,4 +1,4 @@
-//! What is said on standard error: one line, written at once. Nothing is ever said on standard output (W1).
+//! What is said on standard error: one line, written at once. Nothing is ever said on standard output (IW1).
 
 /// A line that grows up to a limit; what is beyond is left out.
 pub(crate) struct Line {

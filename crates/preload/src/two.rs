@@ -21,12 +21,11 @@
 //! | held | libc took it away, and itself the place | held | as above, and then it is libc's |
 //! | held | libc put itself in the place | held | two hold it: we end the process, with a line |
 //!
-//! A thread of ours that comes for a plain mutex puts [`TAKEN`] in libc's owner's place, takes our word,
-//! which is a read-modify-write, and looks at libc's. libc takes its word by a read-modify-write, and looks
-//! at the owner. So one of two who come at the same moment sees the other. Who holds the mutex takes
-//! [`TAKEN`] away when it unlocks; who has waited for that finds it gone, puts it back, and passes a fence.
-//! For other kinds [`TAKEN`] comes after the word, and libc may get in between, for once: then its word is
-//! held when we look again, or when we unlock, and we end the process.
+//! A thread of ours that comes for a plain mutex puts [`TAKEN`] in libc's owner's place. Then it takes our
+//! word, which is a read-modify-write, and looks at libc's. So one of two who come at the same moment sees
+//! the other. Who holds the mutex takes [`TAKEN`] away when it unlocks; who has waited for that finds it
+//! gone, puts it back, and passes a fence. For other kinds [`TAKEN`] comes after the word, and libc may get
+//! in between, for once: then its word is held when we look again, or when we unlock, and we end the process.
 use crate::locks::Choice;
 use crate::object::{Mutex, TAKEN};
 use crate::say::die;

@@ -14,7 +14,7 @@ use crate::two::die_of_two;
 use core::sync::atomic::Ordering;
 use libc::pthread_cond_t;
 
-/// Whether the condition is libc's, or nobody's. If it is ours, it is fit to be used (W4, W5).
+/// Whether the condition is libc's, or nobody's. If it is ours, it is fit to be used (IW4, IW5).
 ///
 /// # Safety
 ///

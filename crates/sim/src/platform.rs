@@ -164,9 +164,10 @@ thread_local! {
 #[must_use]
 pub(crate) fn furnish(domain: SimDomain, tunings: impl Iterator<Item = (Tunable, u32)>) -> Furnished {
     DOMAIN.set(Some(Rc::new(domain)));
-    let mut values = Tunable::ALL.iter().map(|tunable| tunable.default()).collect::<Vec<_>>();
+    let mut values =
+        stanchion_family::tunables::ALL.iter().map(|tunable| tunable.default()).collect::<Vec<_>>();
     for (tunable, value) in tunings {
-        values[tunable as usize] = value;
+        values[tunable.index()] = value;
     }
     TUNABLES.set(values);
     Furnished
@@ -237,7 +238,7 @@ impl Machine for Sim {
     }
 
     fn tunable(tunable: Tunable) -> u32 {
-        TUNABLES.with_borrow(|values| values.get(tunable as usize).copied()).unwrap_or(tunable.default())
+        TUNABLES.with_borrow(|values| values.get(tunable.index()).copied()).unwrap_or(tunable.default())
     }
 
     fn now() -> u64 {

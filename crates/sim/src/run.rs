@@ -62,7 +62,7 @@ pub struct Outcome {
     pub kicks: u64,
     /// Halts that began.
     pub halts: u64,
-    /// Lock events, indexed by `stanchion_core::Event as usize`.
+    /// Lock events, indexed by `stanchion_core::Event::index`.
     pub lock_events: Vec<u64>,
     /// Time that each physical CPU was busy.
     pub cpu_busy: Vec<Time>,

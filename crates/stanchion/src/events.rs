@@ -1,5 +1,7 @@
 //! Reading the lock events of locks that count them (those on [`Native<Counted>`](crate::native::Native)).
 use crate::native;
+use crate::rows;
+pub use rows::events::ALL;
 use stanchion_core::Event;
 
 /// One line of a snapshot.
@@ -14,7 +16,7 @@ pub struct EventCount {
 
 /// All events and their counts.
 pub fn snapshot() -> Vec<EventCount> {
-    Event::ALL.iter().map(|&event| EventCount { event, count: total(event) }).collect()
+    ALL.iter().map(|&event| EventCount { event, count: total(event) }).collect()
 }
 
 /// How often one event was counted since the last [`reset`], over all threads and all counting locks of the

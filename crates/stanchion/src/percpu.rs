@@ -50,8 +50,8 @@ type Held<'a> = core_locks::percpu_rw::In<'a, Native<Silent>>;
 /// - Memory: 32 bytes beside the value, for each class what [`Class`] says, and 128 bytes for each thread
 ///   that reads.
 /// - Cost: reading costs the same with any number of readers. Writing costs a `membarrier`, or a fence and
-///   one for each reader while writes are frequent, and a look at one line for each thread that has waited
-///   for any lock of this crate, or read any lock of this kind, and lives.
+///   one for each reader while writes are frequent. It also costs a look at one line for each living thread
+///   that has waited for any lock of this crate, or read any lock of this kind.
 pub struct PerCpuRwLock<T: ?Sized> {
     class: Own,
     lock: Lock,

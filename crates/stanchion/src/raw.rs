@@ -62,7 +62,7 @@ pub unsafe trait SoundPlatform: Platform {}
 /// # Safety
 ///
 /// At most one context at a time may be between the return of an acquisition and its release, with acquire
-/// and release semantics; [`ConstLock::NEW`] must be free; and a lock must refer to nothing of its holder, so
+/// and release semantics. [`ConstLock::NEW`] must be free. A lock must refer to nothing of its holder, so
 /// that a held one may be moved, dropped or forgotten.
 pub unsafe trait Excludes: RawLock + ConstLock {}
 

@@ -3,8 +3,8 @@
 #[cfg(not(feature = "family"))]
 pub(crate) use stanchion_core::{Machine as Storage, for_each_mutex, for_each_rwlock};
 #[cfg(all(feature = "std", not(feature = "family")))]
-pub(crate) use stanchion_core::{catalogue, mutex_rows, rwlock_rows};
+pub(crate) use stanchion_core::{catalogue, events, mutex_rows, rwlock_rows, tunables};
 #[cfg(feature = "family")]
 pub(crate) use stanchion_family::{FamilyPlatform as Storage, for_each_mutex, for_each_rwlock};
 #[cfg(all(feature = "std", feature = "family"))]
-pub(crate) use stanchion_family::{catalogue, mutex_rows, rwlock_rows};
+pub(crate) use stanchion_family::{catalogue, events, mutex_rows, rwlock_rows, tunables};

@@ -2,11 +2,13 @@
 //!
 //! ```
 //! use stanchion::tunables::{self, Tunable};
-//! tunables::set(Tunable::CnaThreshold, 10_000);
-//! assert_eq!(tunables::get(Tunable::CnaThreshold), 10_000);
-//! tunables::set(Tunable::CnaThreshold, Tunable::CnaThreshold.default());
+//! tunables::set(Tunable::TurnMicros, 400);
+//! assert_eq!(tunables::get(Tunable::TurnMicros), 400);
+//! tunables::set(Tunable::TurnMicros, Tunable::TurnMicros.default());
 //! ```
 use crate::native;
+use crate::rows;
+pub use rows::tunables::ALL;
 pub use stanchion_core::Tunable;
 
 /// What a tunable is set to.

@@ -23,6 +23,8 @@ use stanchion::native::{Counted, Native};
 use stanchion::stanchion_core::{ConstParavirtual, Event, Machine, Paravirtual, RawLock, Tunable};
 use stanchion::stanchion_family::FamilyDomain;
 use stanchion::stanchion_family::PvQSpinLock;
+use stanchion::stanchion_family::events::FamilyEvents as _;
+use stanchion::stanchion_family::tunables::FamilyTunables as _;
 use stanchion::{Excludes, Raw, events, tunables};
 use std::sync::mpsc::channel;
 use watch::{Crew, until};

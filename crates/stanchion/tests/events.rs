@@ -15,6 +15,7 @@ use stanchion::lock::{self, counted};
 use stanchion::lock_api::Mutex;
 use stanchion::native::{Counting, Native};
 use stanchion::stanchion_core::{Event, RawLock};
+use stanchion::stanchion_family::events::FamilyEvents as _;
 use stanchion::{Raw, lock_api};
 use std::sync::mpsc::channel;
 use watch::{Crew, until};
@@ -109,5 +110,5 @@ fn counts_of_threads_that_run_at_once_add_up() {
 #[test]
 fn a_snapshot_names_every_event_once_in_order() {
     let events: Vec<Event> = snapshot().into_iter().map(|line| line.event).collect();
-    assert_eq!(events, Event::ALL);
+    assert_eq!(events, stanchion::events::ALL);
 }

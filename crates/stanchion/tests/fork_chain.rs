@@ -114,7 +114,7 @@ fn in_slots(domain: &NativeDomain) -> usize {
 }
 
 #[test]
-fn numbers_and_spots_come_back() {
+fn numbers_and_parking_slots_come_back() {
     assert_nothing_is_kept::<PvQSpinLock<Native<Counted>>>(in_slots);
 }
 

@@ -19,6 +19,7 @@ use stanchion::lock::{PvQSpinKickAtUnlockLock, PvQSpinLock, counted};
 use stanchion::lock_api::{Mutex, RawMutex};
 use stanchion::native::{Counting, Native};
 use stanchion::stanchion_core::{Event, RawLock};
+use stanchion::stanchion_family::events::FamilyEvents as _;
 use stanchion::{Raw, events};
 use std::thread;
 use std::time::Instant;

@@ -22,6 +22,7 @@ use stanchion::lock_api::Mutex;
 use stanchion::native::{Counted, Native};
 use stanchion::stanchion_core::{Event, RawLock};
 use stanchion::stanchion_family::catalogue::{self, Facts, Programs, SecondByte, Tail, Waits};
+use stanchion::stanchion_family::events::FamilyEvents as _;
 use stanchion::{Raw, lock_api};
 use std::sync::mpsc::channel;
 use watch::{Crew, until};

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { PATIENCE = 20, DEPTH = 16 };
+enum { TRIES = 20, DEPTH = 16 };
 
 static int (*real_trylock)(pthread_mutex_t *);
 static int (*real_unlock)(pthread_mutex_t *);
@@ -20,7 +20,7 @@ __attribute__((constructor)) static void find(void) {
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
   if (real_trylock == NULL) find();
-  for (int i = 0; i < PATIENCE; i++)
+  for (int i = 0; i < TRIES; i++)
     if (real_trylock(mutex) == 0) return 0;
   for (int i = 0; i < DEPTH; i++) {
     if (entered[i] == NULL) {

@@ -79,7 +79,7 @@ impl Setting {
         };
         // A test gives up what does not happen before it is ended, and can then say what it was.
         let timeout = (self.timeout.as_secs() * 2 / 3).max(1);
-        command.env_remove("LD_PRELOAD").env("CONFORM_PATIENCE", timeout.to_string());
+        command.env_remove("LD_PRELOAD").env("CONFORM_TIMEOUT", timeout.to_string());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         if let (Some(library), None) = (&self.preload, self.foreign) {
             command.env("LD_PRELOAD", library);

@@ -7,6 +7,7 @@ mod circles;
 mod comment_width;
 mod core_world;
 mod file_size;
+mod invariant_ids;
 mod markers;
 mod module_told;
 mod ordering_rules;
@@ -30,6 +31,7 @@ const FILE_RULES: &[FileRule] = &[
     unsafe_justified::check,
     test_asserts::check,
     module_told::check,
+    invariant_ids::check,
     unsafe_confined::check,
     markers::check,
     comment_width::check,

@@ -1,8 +1,8 @@
 //! Who may go ahead of whom: the bounds that locks state, which tools check.
 //!
-//! A lock has a bound, or a reason why it has none. Beside it, a lock whose waiters *ask* for it (a head that
-//! sets the no-barging flag, a writer that keeps readers out) is held to that in any case: from then on each
-//! other context goes in once more at most, with an acquisition that was past its look.
+//! A lock has a bound, or a reason why it has none. Beside it, waiters of some locks *ask*: a head sets the
+//! no-barging flag, a writer keeps readers out. A lock is held to that in any case. From then on each other
+//! context goes in once more at most, with an acquisition that was past its look.
 use core::fmt;
 
 /// How often contexts may acquire ahead of a waiter that had queued before them, where tunables are small
@@ -50,9 +50,9 @@ impl Overtaking {
     pub const UNTIL_CLOSED: Self = Self::Unbounded(
         "readers pass a writer until it has the base lock and closes the fast path; then nobody does",
     );
-    /// A reader of `qrw` looks twice at first (it takes its addition back); as a newcomer, twice, 4 times
-    /// each (3 polls and a try); before it steps aside 4 times (3 polls, and the mark by which it asks), and
-    /// once when it takes the mark back; and as the head in the end. A writer looks less.
+    /// A reader of `qrw` looks twice at first, as it takes its addition back. As a newcomer it looks twice, 4
+    /// times each (3 polls and a try). Before it steps aside it looks 4 times (3 polls, and the mark by which
+    /// it asks), and once when it takes the mark back. In the end it looks as the head. A writer looks less.
     pub const PASSING_QRW: Self =
         Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
     /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks

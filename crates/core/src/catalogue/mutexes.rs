@@ -25,10 +25,10 @@ macro_rules! mutex_types {
 
 /// The rows in full: `mutex_rows! { P; some::callback; its arguments }`.
 ///
-/// A row is: its name as an identifier, and as a type of `stanchion::lock`; the type; its name; what it *is*,
-/// and *for* whom; the type that it has in *C*, if it has one there, with what that is made of unless it is
-/// an `u32`; the bits of its word that say who holds it, if it can be *preload*ed; and its
-/// [`Facts`](crate::catalogue::Facts).
+/// A row begins with its name as an identifier, and as a type of `stanchion::lock`. Then come the type, the
+/// name, what it *is*, and *for* whom. Behind *c* stands the type that it has in C, if it has one, with what
+/// that is made of unless it is an `u32`. Behind *preload* stand the bits of its word that say who holds it,
+/// if it can be preloaded. The rest is its [`Facts`](crate::catalogue::Facts).
 #[macro_export]
 macro_rules! mutex_rows {
     ($platform:ty; $($callback:tt)::+; $($argument:tt)*) => {

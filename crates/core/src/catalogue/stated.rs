@@ -80,8 +80,8 @@ pub enum Awaits {
     Readers,
 }
 
-/// Which writes to its cells a lock keeps in order, by place: of a lock from 0 on, of a context from 1000 on,
-/// of what else it stores from 2000 on, in the order in which the cells are made.
+/// Which writes to its cells a lock keeps in order, by place. The cells of a lock count from 0 on, those of a
+/// context from 1000 on, and those of what else it stores from 2000 on, in the order in which they are made.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder {
     /// Plain stores to these are ordered with all other writes.

@@ -59,9 +59,9 @@
 //!
 //! - **I5** A reader that fenced nothing is seen by each writer that passes no heavy barrier. Such a writer
 //!   changed the fast path from fenced to closed in one step, and before that a writer closed it when it was
-//!   light, passed a heavy barrier, and left it fenced. A reader that saw it light either did so before that
-//!   barrier, and can be seen by all later writers; or after the fast path was made light once more, in which
-//!   case the step would not have found it fenced.
+//!   light, passed a heavy barrier, and left it fenced. A reader that saw it light before that barrier can be
+//!   seen by all later writers. One that saw it light later saw it made light once more, and then the step
+//!   would not have found it fenced.
 //!
 //! ## Memory orderings
 //!

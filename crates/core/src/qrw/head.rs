@@ -90,7 +90,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// no-barging flag before it halts: who is runnable finds that out and sleeps, too, so that there is a
     /// CPU for the holder that was preempted, and then for the head.
     fn wait_for_turn(&self, want: Want, forbids: &mut bool, until: Option<&P::Deadline>) -> Option<u32> {
-        if !W::PATIENT && !*forbids {
+        if !W::PASSING && !*forbids {
             self.forbid_barging(forbids);
         }
         loop {

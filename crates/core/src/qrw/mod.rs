@@ -27,10 +27,10 @@
 //!   it.
 //! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them
 //!   (I5).
-//! - **A reader that must not wait behind writers takes its addition back and tries again**, and sleeps in
-//!   the queue between tries, for twice as long each time, unless it is an interrupt handler's; in the kernel
-//!   it leaves it. A writer here may have the word while readers are still leaving (an upgrade), who would
-//!   wait for each other.
+//! - **A reader that must not wait behind writers takes its addition back and tries again.** It sleeps in the
+//!   queue between tries, for twice as long each time, unless it is an interrupt handler's. In the kernel it
+//!   leaves its addition. A writer here may have the word while readers are still leaving (an upgrade), who
+//!   would wait for each other.
 //! - **Upgradable holders, upgrades and downgrades** are new, and the kind that prefers readers
 //!   ([`ReadersFirst`]).
 //!
@@ -38,10 +38,11 @@
 //!
 //! - Fairness: FIFO among those who queue, but that waiters of real-time priority come before the others, the
 //!   most urgent first, once they are behind a head. A head is passed by writers during its first
-//!   `rw_head_polls` polls. From then on, while it has a CPU, only by those who were past their look at the
-//!   word, and by readers that must not wait ([`RawRwLock::acquire_read_again`]); while it has none, also by
-//!   writers that find the lock free, each of which kicks it again. So a context that waits is passed without
-//!   bound only while the system gives it no CPU. Readers pass nobody who queues, unless they must not wait.
+//!   `rw_head_polls` polls. From then on, while it has a CPU, only those pass who were past their look at the
+//!   word, and readers that must not wait ([`RawRwLock::acquire_read_again`]). While it has none, writers
+//!   that find the lock free pass it, too, and each of them kicks it again. So a context that waits is passed
+//!   without bound only while the system gives it no CPU. Readers pass nobody who queues, unless they must
+//!   not wait.
 //! - Timed: waiters with a deadline queue and sleep as any other, and leave when it has passed; a head takes
 //!   its flag back, and the next one behind it becomes head.
 //! - Progress: needs the holders to run. A head that is preempted after it has set the flag delays everybody.
@@ -56,7 +57,7 @@
 //! |---|---|---|
 //! | `r,*,w` | `r+1,*,w` | a reader, before it knows whether it may; it may if neither a writer is in nor `waiting` is set |
 //! | `r,*,w` | `r-1,*,w` | a reader leaves, or takes its addition back |
-//! | `0,---,0` | `0,---,1` | a writer that finds nobody, or passes a patient head |
+//! | `0,---,0` | `0,---,1` | a writer that finds nobody, or passes a head that allows it |
 //! | `0,-ws,0` | `0,-ws,1` | a writer passes a head that has no CPU |
 //! | `r,*w*,*` | | the head waits, and lets nobody pass |
 //! | `r,**s,*` | | the head is about to sleep, or asleep: its number is in the word |
@@ -121,9 +122,9 @@ where
 pub trait RwPolicy: Send + Sync + 'static {
     /// The name of the lock.
     const NAME: &'static str;
-    /// The head lets others pass for a while.
-    const PATIENT: bool;
-    /// The head may halt.
+    /// Whether the head lets others pass for a while.
+    const PASSING: bool;
+    /// Whether the head may halt.
     const HALTS: bool;
     /// How many readers are let in; 16 384 at most.
     const MOST_READERS: u32 = MOST;
@@ -134,7 +135,7 @@ pub trait RwPolicy: Send + Sync + 'static {
 pub enum Lenient {}
 impl RwPolicy for Lenient {
     const NAME: &'static str = "qrw";
-    const PATIENT: bool = true;
+    const PASSING: bool = true;
     const HALTS: bool = true;
 }
 
@@ -297,7 +298,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// reader behind, which it may wait for while it is in (I5).
     #[inline(always)]
     fn lets_readers_pass(&self) -> bool {
-        !W::PATIENT || self.queue.is_unused()
+        !W::PASSING || self.queue.is_unused()
     }
 
     /// Goes in, if the word is still `seen`.

@@ -95,7 +95,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     /// Polls for a short while, as somebody who may pass the head. Whether it is in.
     fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
         let may_pass = || matches!(want, Want::Write) || self.queue.is_unused();
-        if !W::PATIENT || !may_pass() {
+        if !W::PASSING || !may_pass() {
             return Ok(false);
         }
         let polls = P::tunable(Tunable::RwNewcomerPolls);

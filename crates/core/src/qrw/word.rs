@@ -63,8 +63,9 @@ impl Want {
         }
     }
 
-    /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in: anybody until the
-    /// head forbids barging, and a writer also while the head sleeps or has no CPU yet since it was kicked.
+    /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in. Anybody may until
+    /// the head forbids barging. A writer also may while the head sleeps, or has no CPU yet since it was
+    /// kicked.
     #[inline(always)]
     fn may_pass(self, count: u32) -> bool {
         count & WAITING == 0 || (matches!(self, Want::Write) && count & SLEEPER != 0)

@@ -17,13 +17,13 @@
 //! node is passed once, and taking one out of the middle is four stores.
 //!
 //! Invariants:
-//! - **Q1** `older` of a node is written by its waiter before it is added, and by owners after that. `newer`
+//! - **IQ1** `older` of a node is written by its waiter before it is added, and by owners after that. `newer`
 //!   and `oldest` are the owners'.
-//! - **Q2** Between two owners exactly one node of a queue that was ever linked has `oldest` set: the newest
+//! - **IQ2** Between two owners exactly one node of a queue that was ever linked has `oldest` set: the newest
 //!   of that time.
-//! - **Q3** A node leaves the queue only by an owner's hands: its own waiter's that acquired the lock, or
+//! - **IQ3** A node leaves the queue only by an owner's hands: its own waiter's that acquired the lock, or
 //!   another's that found it abandoned.
-//! - **Q4** Nodes stand in the order in which they were added, but for one that an owner has put to the front
+//! - **IQ4** Nodes stand in the order in which they were added, but for one that an owner has put to the front
 //!   to rouse it (rule 5).
 use super::StanchionLock;
 use super::word::TRANSITIONS;

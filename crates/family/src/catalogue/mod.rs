@@ -13,8 +13,10 @@ mod mutexes;
 mod rwlocks;
 mod stated;
 
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::Tunable;
 use stanchion_core::catalogue::{self as product, find};
+use stanchion_core::listed::joined;
 
 pub use stanchion_core::catalogue::{
     AfterRelease, Asks, Awaits, Facts, InHandlers, InOrder, Outnumbered, Overtaking, Programs, SecondByte,
@@ -38,21 +40,11 @@ pub struct Tuned {
 
 /// Every mutex, in the order of tables. The first is the default.
 pub const MUTEXES: &[Facts] =
-    &joined::<{ product::MUTEXES.len() + mutexes::FACTS.len() }>(product::MUTEXES, mutexes::FACTS);
+    &joined::<Facts, { product::MUTEXES.len() + mutexes::FACTS.len() }>(product::MUTEXES, mutexes::FACTS);
 
 /// Every reader-writer lock, in the order of tables.
 pub const RWLOCKS: &[Facts] =
-    &joined::<{ product::RWLOCKS.len() + rwlocks::FACTS.len() }>(product::RWLOCKS, rwlocks::FACTS);
-
-const fn joined<const ALL: usize>(product: &[Facts], family: &[Facts]) -> [Facts; ALL] {
-    let mut all = [product[0]; ALL];
-    let mut at = 0;
-    while at < ALL {
-        all[at] = if at < product.len() { product[at] } else { family[at - product.len()] };
-        at += 1;
-    }
-    all
-}
+    &joined::<Facts, { product::RWLOCKS.len() + rwlocks::FACTS.len() }>(product::RWLOCKS, rwlocks::FACTS);
 
 /// Locks that are others with tunables set.
 pub const TUNED: &[Tuned] = &[

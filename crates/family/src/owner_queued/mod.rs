@@ -14,8 +14,8 @@
 //! - The word is two halves, each an atomic of its own, because mixed sizes are not to be had. What the
 //!   original does by one load-linked/store-conditional of 32 bits takes two steps here; the price is stated
 //!   below.
-//! - The tail names a node and not only a CPU. The original has 15 bits for the CPU and finds the node by
-//!   looking for the lock's address among the four of that CPU, which went wrong when an interrupt met a node
+//! - The tail names a node and not only a CPU. The original has 15 bits for the CPU, and finds the node by
+//!   looking for the lock's address among the four of that CPU. That went wrong when an interrupt met a node
 //!   that still held the address of an earlier queueing (corrected in 2024). Here the tail has the nesting
 //!   level, so **the hazard of a stale node cannot exist**, and contexts numbered 8191 and above go without a
 //!   node: slower, never wrong. What becomes of a tail without the level is kept as `busted-levelless-tail`.
@@ -81,23 +81,26 @@
 //!   They take turns, because the owner changes it before it hands the headship over.
 //! - **I4** A node's `next` is written once after its context published it, by the context that displaced it
 //!   from the tail.
-//! - **I5** A node's `state` is written by its own context before it is published, after that only by the
-//!   context in front: WAIT and TOLD (the owner does not run) any number of times, then HEAD once.
+//! - **I5** A node's `state` is written by its own context before it is published, and after that only by the
+//!   context in front. That writes WAIT and TOLD (the owner does not run) any number of times, then HEAD
+//!   once.
 //!
 //! ## Memory orderings
 //!
 //! Exclusion: the release store (O4) against the claims (O1, O2). The queue: a node is ready before it is
-//! published (O5 with itself and O6), a link leads to a node that is ready (O6, O7), and headship is handed
+//! published (O5 with itself and O6), and a link leads to a node that is ready (O6, O7). Headship is handed
 //! over by O8 to O9, which also puts the two heads' changes of the must-queue bit into their order (I3). All
 //! about who runs is a hint.
 mod sleepy;
 mod waiter;
 mod word;
 
+use crate::events::FamilyEvents as _;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::slow_path::{NODELESS_POLLS, count_nesting};
 use crate::tail::NodeCode;
+use crate::tunables::FamilyTunables as _;
 use sleepy::Sleepy;
 use stanchion_core::events::Event;
 use stanchion_core::lock::{ConstLock, RawLock};

@@ -1,8 +1,10 @@
 //! What [`owner-qspin`](super) does about owners that do not run: it marks the lock as sleepy, and lends them
 //! time.
 use super::word::{AllowStealing, LOCKED, OwnerQueuedLock, SLEEPY, owner_of};
+use crate::events::FamilyEvents as _;
 use crate::percpu::PerCpu;
 use crate::platform::FamilyPlatform;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::events::Event;
 use stanchion_core::machine::{self, Atomic};
 use stanchion_core::order::{Acquire, Relaxed};

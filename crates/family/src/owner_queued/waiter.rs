@@ -2,10 +2,12 @@
 //! as owner.
 use super::sleepy::Sleepy;
 use super::word::{MUST_QUEUE, OwnerQueuedLock, TAIL_MASK, TRANSITIONS, toggle_must_queue};
+use crate::events::FamilyEvents as _;
 use crate::percpu::QNode;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::tail::NodeCode;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::events::Event;
 use stanchion_core::machine::Atomic;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};

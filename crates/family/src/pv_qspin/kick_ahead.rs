@@ -7,16 +7,18 @@
 //! predecessor will not take it for a sleeper. Between that and the kick it may already be head and still
 //! asleep; nothing is lost, because the kick is on its way.
 //!
-//! A state of its own, and not WAIT, because a waiter that finds itself head after a halt must know whether
-//! the owner in front has taken a place for it (it was HALTED) or not (it was ROUSED). With WAIT the
-//! waiter would wait for ever for a place that nobody tells it, as the schedule explorer shows within ten
-//! schedules.
+//! ROUSED is a state of its own, and not WAIT. A waiter that finds itself head after a halt must know whether
+//! the owner in front has taken a place for it: it has if the waiter was HALTED, and has not if it was
+//! ROUSED. With WAIT the waiter would wait for ever for a place that nobody tells it, as the schedule
+//! explorer shows within ten schedules.
 use super::waiter::{HALTED, ROUSED};
 use super::word::{NO_STEALING, OPEN, PENDING, SPINS};
 use super::{PvQSpinLock, SleeperLookup, WaitPolicy};
+use crate::events::FamilyEvents as _;
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;
 use crate::tail::NodeCode;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::Tunable;
 use stanchion_core::events::Event;
 use stanchion_core::machine::Atomic;
@@ -63,8 +65,8 @@ impl<P: FamilyPlatform, W: WaitPolicy> PvQSpinLock<P, W> {
 
     /// The head of the queue, if it sleeps or is just waking up.
     ///
-    /// Holding the lock makes the answer right: the last head cleared its mark before it released, so a mark
-    /// that the holder reads is the present head's; that head keeps its place until it leaves the queue, and
+    /// Holding the lock makes the answer right. The last head cleared its mark before it released, so a mark
+    /// that the holder reads is the present head's. That head keeps its place until it leaves the queue, and
     /// it cannot leave without the lock.
     fn sleeping_head(&self, domain: &P::Domain) -> Option<NodeCode> {
         // ord: R4 pairs V9: the place is the present head's from before its mark, and not still that of

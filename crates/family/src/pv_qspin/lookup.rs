@@ -12,11 +12,12 @@
 //! mark leads to a place that is free, consumed or somebody else's; that one is woken for nothing and arms
 //! its place again.
 //!
-//! A release that misses the place behind a mark, or finds an old one, does no harm: if it is the one that
-//! must kick, the head has not seen it from behind its heavy barrier, and then it sees all that the head did
-//! before ([`Machine::store_then_load`](stanchion_core::Machine::store_then_load)). A *holder* that follows
-//! the queue from a mark must see the place behind that mark, and reads it with acquire (R4).
+//! A release that misses the place behind a mark, or finds an old one, does no harm. If it is the one that
+//! must kick, the head has not seen it from behind its heavy barrier. Then the release sees all that the head
+//! did before ([`Machine::store_then_load`](stanchion_core::Machine::store_then_load)). A *holder* that
+//! follows the queue from a mark must see the place behind that mark, and reads it with acquire (R4).
 use super::word::SLOW;
+use crate::events::FamilyEvents as _;
 use crate::heads::HeadIndex;
 use crate::parking::ParkingSlot;
 use crate::platform::FamilyDomain;

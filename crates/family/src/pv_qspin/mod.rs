@@ -10,10 +10,10 @@
 //! # Provenance
 //!
 //! The paravirtual queued spin lock of the Linux kernel (Waiman Long, 4.2 to 4.15). Each patch of the 2015
-//! series is a policy (`policy.rs`), so that the series can be rebuilt step by step: [`EagerKick`] (before
-//! it), [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] and its merged form [`WaitEarlySampled`],
-//! [`FirstPends`], [`Patched`] (all of it); POWER's form is [`Conferring`]. [`Merged`], the default, is that
-//! of 4.15. What differs from what was announced, and why:
+//! series is a policy (`policy.rs`), so that the series can be rebuilt step by step. [`EagerKick`] is the
+//! form before it. Then come [`KickAtUnlock`], [`KickAhead`], [`WaitEarlyAtOnce`] with its merged form
+//! [`WaitEarlySampled`], and [`FirstPends`]; [`Patched`] is all of it. POWER's form is [`Conferring`].
+//! [`Merged`], the default, is that of 4.15. What differs from what was announced, and why:
 //!
 //! - **Three separate atomics**, as in [`qspin`](crate::qspin).
 //! - **Release is a byte store and a read.** The kernel releases by compare-exchange because "slow" stands in
@@ -23,9 +23,8 @@
 //!   see [`parking`](crate::parking). A released lock is not written again, only read. The kernel's table
 //!   ([`Hashed`]) and a pointer in the lock ([`Pointed`], 8 bytes) are there to be measured against it
 //!   (`lookup.rs`).
-//! - **A roused waiter has a state of its own** (`kick_ahead.rs`): the construction of section 3.1, marked
-//!   there as inferred, leaves a waiter that becomes head while its kick is under way waiting for ever. Found
-//!   by the schedule explorer.
+//! - **A roused waiter has a state of its own** (`kick_ahead.rs`). Without it, a waiter that becomes head
+//!   while its kick is under way waits for ever, as the schedule explorer shows.
 //! - **The pending waiter is a mark in the second byte**, set and cleared by compare-exchange; a head may
 //!   write over it.
 //! - **A head that lost to a thief sleeps again.** In the original its entry is gone after the first kick and
@@ -33,7 +32,7 @@
 //! - **Node states are one cell changed by read-modify-write only**, so that the hand-over of the head's role
 //!   needs no fences.
 //! - **Newcomers give up.** In the kernel a newcomer of 4.15 tries for as long as the head sleeps, and queues
-//!   at once where there is no queue; here it tries for 20 us in any case.
+//!   at once where there is no queue. Here it tries for 20 us in any case.
 //!
 //! # Properties
 //!
@@ -54,9 +53,9 @@
 //!
 //! # The word, `(tail, head, locked)`
 //!
-//! `head` is what the head of the queue left for others: 0 nothing, 1–123 the parking slot where it sleeps,
-//! 124 "it sleeps, look it up", 125 "one waiter is pending", 126 "do not steal", 255 "this lock spins", for
-//! good.
+//! `head` is what the head of the queue left for others. 0 is nothing, 1–123 the parking slot where it
+//! sleeps, 124 "it sleeps, look it up", 125 "one waiter is pending", 126 "do not steal". 255 is "this lock
+//! spins", for good.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -87,10 +86,10 @@
 //!   from 0.
 //! - **I2** `head` is written by the head of the queue only, except that an owner writes it once for a new
 //!   head that sleeps, before it lets that head know (through the node's `parking`).
-//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context, HALTED → ROUSED by a release that
-//!   is about to kick it, ROUSED → WAIT by its own context, and any of them → HEAD by the owner in front, by
-//!   read-modify-write only; so the owner knows whether the new head sleeps, and the new head knows that it
-//!   knows.
+//! - **I3** A node's `state` goes WAIT → HALTED → WAIT by its own context. It goes HALTED → ROUSED by a
+//!   release that is about to kick it, and ROUSED → WAIT by its own context. Any of them goes → HEAD by the
+//!   owner in front. All of these are read-modify-writes, so the owner knows whether the new head sleeps, and
+//!   the new head knows that it knows.
 //! - **I4** A head halts only after: place armed, mark in `head`, heavy barrier, lock seen held. Hence the
 //!   release of that holder, or of a later one, sees the mark.
 //! - **I5** When the queue empties, `head` says nothing before `tail` is 0.
@@ -99,10 +98,10 @@
 //!
 //! Mutual exclusion: release (V4) against acquiring claims (V5). No lost wake-up: mark (V9), heavy barrier,
 //! look at the lock (V10) against store the lock, look at the mark (V4, inside
-//! [`store_then_load`](stanchion_core::Machine::store_then_load)), which also shows the place behind the mark
-//! to a release that the head has not seen. For a holder that follows the queue from the mark it is V9
-//! against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V39 and
-//! V40; the place that an owner took for a sleeping head: V17 against V14.
+//! [`store_then_load`](stanchion_core::Machine::store_then_load)). The pair also shows the place behind the
+//! mark to a release that the head has not seen. For a holder that follows the queue from the mark it is V9
+//! against R4. Queue: as in `qspin` (V6 with itself, V7, V13, V15). Head's role: V16 against V8, V39 and V40;
+//! the place that an owner took for a sleeping head: V17 against V14.
 mod kick_ahead;
 mod lookup;
 mod newcomer;

@@ -32,14 +32,14 @@ pub trait WaitPolicy: Halt + Send + Sync + 'static {
     /// How often a waiter polls, behind another one and as head, before it halts.
     const POLLS: u32 = SPIN_THRESHOLD;
     /// When a queued waiter stops polling ahead of its time.
-    const WAIT_EARLY: WaitEarly = WaitEarly::AtOnce;
+    const WAIT_EARLY: WaitEarly = WaitEarly::Never;
     /// Whether a sleeping waiter is kicked when it becomes head, and not only when the lock is released.
     const EAGER_KICK: bool = false;
     /// Whether a release that kicks the head also kicks sleepers behind it:
-    /// [`Tunable::KickAhead`](stanchion_core::Tunable::KickAhead) of them at most.
+    /// [`Tunable::KickAhead`](crate::tunables::FamilyTunables::KickAhead) of them at most.
     const KICKS_AHEAD: bool = false;
     /// Whether the first waiter polls the lock for a while,
-    /// [`Tunable::PendingPolls`](stanchion_core::Tunable::PendingPolls), before it queues.
+    /// [`Tunable::PendingPolls`](crate::tunables::FamilyTunables::PendingPolls), before it queues.
     const PENDING: bool = false;
     /// How a release finds the head that sleeps.
     type SleeperLookup: SleeperLookup;
@@ -75,21 +75,18 @@ policies! {
     /// Before the series (4.2-rc1): a sleeping waiter is kicked when it becomes head, and again when the lock
     /// is released, if it fell asleep meanwhile.
     EagerKick = "pv-qspin-eager" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const EAGER_KICK: bool = true;
     } [ParkingSlots];
     /// Patch 1, in 4.2: a sleeping waiter that becomes head is woken only when the lock is released.
-    KickAtUnlock = "pv-qspin-kick-at-unlock" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
-    } [ParkingSlots];
+    KickAtUnlock = "pv-qspin-kick-at-unlock" {} [ParkingSlots];
     /// Patches 1 and 2: a release also wakes the next few sleepers, so that they are awake when their turn
     /// comes.
     KickAhead = "pv-qspin-kick-ahead" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const KICKS_AHEAD: bool = true;
     } [ParkingSlots];
     /// Patches 1 to 3: a waiter also halts as soon as the one in front of it sleeps.
     WaitEarlyAtOnce = "pv-qspin-wait-early" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::AtOnce;
         const KICKS_AHEAD: bool = true;
     } [ParkingSlots];
     /// The same with the form that was merged in 4.5 and 4.10: it looks at every 256th poll, and also heeds
@@ -100,30 +97,26 @@ policies! {
     } [ParkingSlots];
     /// Patches 1 and 5: the first waiter polls the lock for a while and needs no node.
     FirstPends = "pv-qspin-pending" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
         const PENDING: bool = true;
     } [ParkingSlots];
     /// Patches 1 and 3, without kick-ahead.
-    OnlyWaitEarly = "pv-qspin-only-wait-early" {} [ParkingSlots];
+    OnlyWaitEarly = "pv-qspin-only-wait-early" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::AtOnce;
+    } [ParkingSlots];
     /// The whole series: kick at unlock, kick-ahead, wait-early, pending.
     Patched = "pv-qspin-patched" {
+        const WAIT_EARLY: WaitEarly = WaitEarly::AtOnce;
         const KICKS_AHEAD: bool = true;
         const PENDING: bool = true;
     } [ParkingSlots];
     /// [`KickAtUnlock`] with the kernel's hash table.
-    Hashed = "pv-qspin-hash" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
-    } [HashTable];
+    Hashed = "pv-qspin-hash" {} [HashTable];
     /// [`KickAtUnlock`] with the number of the head's node in the lock, which takes 8 bytes.
-    Pointed = "pv-qspin-pointer" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
-    } [Pointer];
+    Pointed = "pv-qspin-pointer" {} [Pointer];
     /// What POWER had from 2020 to 2022: the same lock on its hypervisor calls. A waiter does not sleep: it
     /// confers its slice to anybody, so no wake-up can be lost, and the kick (prod) only makes a conferred
     /// context runnable.
-    Conferring = "ppc-qspin" {
-        const WAIT_EARLY: WaitEarly = WaitEarly::Never;
-    } [ParkingSlots] halts {
+    Conferring = "ppc-qspin" {} [ParkingSlots] halts {
         fn halt_while<P: FamilyPlatform, T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
             // ord: G7 alone: decides whether to give the slice away; the caller looks again
             if cell.load(stanchion_core::order::Relaxed) == value {

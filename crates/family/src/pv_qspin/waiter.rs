@@ -4,6 +4,7 @@ use super::lookup::{At, SleeperLookup};
 use super::policy::Limits;
 use super::word::{NO_STEALING, OPEN, SPINS, TRANSITIONS};
 use super::{InLockOf, PvQSpinLock, WaitEarly, WaitPolicy};
+use crate::events::FamilyEvents as _;
 use crate::percpu::{Nesting, QNode};
 use crate::platform::FamilyDomain;
 use crate::platform::FamilyPlatform;

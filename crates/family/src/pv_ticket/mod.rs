@@ -29,7 +29,7 @@
 //!
 //! - Fairness: strict FIFO in the order of the ticket draw.
 //! - Progress: none while the holder or the next in line is preempted or is waking up. The others sleep
-//!   meanwhile, after [`SpinThreshold`](stanchion_core::Tunable::SpinThreshold) polls. Under
+//!   meanwhile, after [`SpinThreshold`](crate::tunables::FamilyTunables::SpinThreshold) polls. Under
 //!   [`Opportunistic`] waiters near their turn (18, unless tuned) hardly ever sleep: with fewer waiters than
 //!   that it is a ticket lock that spins.
 //! - Memory: 4 bytes; a context that ever waited has a place to say what it waits for. A context without a
@@ -63,7 +63,7 @@
 //!   the flag and another ticket; and while `serving` stays like that. So it looks at the lock again whenever
 //!   a halt is over or is about to begin, and needs a kick only if its turn comes while it sleeps. The flag
 //!   is in what is compared: a waiter whose flag was dropped does not fall asleep.
-//! - **I4** When the holder releases, the flag is set if a waiter halts that has drawn its ticket: only an
+//! - **I4** When the holder releases, the flag is set if a waiter halts that has drawn its ticket. Only an
 //!   owner drops it, and an owner that finds a ticket drawn sets it again before it releases.
 //!
 //! ## Memory orderings
@@ -71,7 +71,7 @@
 //! Mutual exclusion: the release of `serving` (K4) against the acquiring looks at it (K2, K7, K9). No lost
 //! wake-up: place, full fence (in `blocked.rs`), look at `serving` (K13), against release, full fence (K5),
 //! look at the places. The flag: draw (K1), the same fence, see the flag (K13), against drop it (K10), full
-//! fence (K11), look at the draws (K12): the owner sees the draw, or the waiter sees that the flag is gone
+//! fence (K11), look at the draws (K12). The owner sees the draw, or the waiter sees that the flag is gone
 //! and polls on. All that changes `serving` is read-modify-write, so who sees the turn behind a change of the
 //! flag still sees the release.
 mod policy;
@@ -79,6 +79,7 @@ mod policy;
 pub use policy::{Opportunistic, Plain, TicketPolicy};
 
 use crate::blocked::{Blocking, blocked_on, wanted};
+use crate::events::FamilyEvents as _;
 use crate::platform::FamilyPlatform;
 use core::marker::PhantomData;
 use stanchion_core::events::Event;

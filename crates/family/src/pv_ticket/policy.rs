@@ -1,5 +1,6 @@
 //! How a paravirtual ticket lock waits and wakes: the choices.
 use crate::platform::FamilyPlatform;
+use crate::tunables::FamilyTunables as _;
 use stanchion_core::tunables::Tunable;
 
 /// The choices of a paravirtual ticket lock.

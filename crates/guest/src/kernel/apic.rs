@@ -2,7 +2,7 @@
 //! timer's registers.
 //!
 //! It is reached through model-specific registers where the processor has an x2APIC, and in memory at its
-//! usual address where not (G2).
+//! usual address where not (IG2).
 use super::arch::{self, cpuid};
 use super::stubs::{KICK, SPURIOUS, TIMER};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -100,7 +100,7 @@ fn command(apic: u32, what: u32) {
         // The write is no access to memory either, which is all that the fence holds back: it waits for the
         // fence by this.
         arch::wait_for_loads();
-        // SAFETY: there is an x2APIC, and an interrupt disturbs no memory (G4, G5); a reset vCPU runs only
+        // SAFETY: there is an x2APIC, and an interrupt disturbs no memory (IG4, IG5); a reset vCPU runs only
         // what we start.
         unsafe { arch::write_msr(FIRST_MSR + COMMAND, u64::from(apic) << 32 | u64::from(what)) };
         return;
@@ -159,10 +159,10 @@ pub(super) fn set_deadline(stamp: u64) {
 fn write(register: u32, value: u32) {
     if is_x2() {
         // SAFETY: there is an x2APIC, and the registers that we write only say when and how this vCPU is
-        // interrupted (G4).
+        // interrupted (IG4).
         unsafe { arch::write_msr(FIRST_MSR + register, u64::from(value)) };
     } else {
-        // SAFETY: the controller's page is mapped (G2) and its registers stand there; no memory changes by
+        // SAFETY: the controller's page is mapped (IG2) and its registers stand there; no memory changes by
         // it.
         unsafe { in_memory(register).write_volatile(value) };
     }
@@ -173,7 +173,7 @@ fn read(register: u32) -> u32 {
         // SAFETY: there is an x2APIC, which has the registers that we read.
         unsafe { arch::read_msr(FIRST_MSR + register) as u32 }
     } else {
-        // SAFETY: the controller's page is mapped (G2) and its registers stand there.
+        // SAFETY: the controller's page is mapped (IG2) and its registers stand there.
         unsafe { in_memory(register).read_volatile() }
     }
 }

@@ -5,7 +5,7 @@ use core::arch::x86_64::{__cpuid_count, _rdtsc, CpuidResult};
 /// Ticks of the time stamp counter.
 #[inline(always)]
 pub(super) fn ticks() -> u64 {
-    // SAFETY: the counter can be read at ring 0 always (G1) and the instruction touches no memory.
+    // SAFETY: the counter can be read at ring 0 always (IG1) and the instruction touches no memory.
     unsafe { _rdtsc() }
 }
 
@@ -26,7 +26,7 @@ pub(super) fn wait_for_loads() {
 #[inline(always)]
 pub(super) fn disable_interrupts() -> bool {
     let flags: u64;
-    // SAFETY: ring 0 may do both (G1). Not `nomem`: what comes later must not move ahead of it.
+    // SAFETY: ring 0 may do both (IG1). Not `nomem`: what comes later must not move ahead of it.
     unsafe { asm!("pushfq", "pop {}", "cli", out(reg) flags) };
     flags & INTERRUPT_FLAG != 0
 }
@@ -36,7 +36,7 @@ const INTERRUPT_FLAG: u64 = 1 << 9;
 /// Enables interrupts.
 #[inline(always)]
 pub(super) fn enable_interrupts() {
-    // SAFETY: handlers leave all as they found it (G4), and the descriptors that lead to them stand (G3).
+    // SAFETY: handlers leave all as they found it (IG4), and the descriptors that lead to them stand (IG3).
     unsafe { asm!("sti", options(nostack)) };
 }
 
@@ -55,15 +55,15 @@ pub(super) fn undisturbed<R>(f: impl FnOnce() -> R) -> R {
 /// Interrupts are disabled again when this returns.
 #[inline(always)]
 pub(super) fn halt() {
-    // SAFETY: as for `enable_interrupts` (G3, G4); the interrupts that come in run on stacks of their own
-    // (G5).
+    // SAFETY: as for `enable_interrupts` (IG3, IG4); the interrupts that come in run on stacks of their own
+    // (IG5).
     unsafe { asm!("sti", "hlt", "cli", options(nostack)) };
 }
 
 /// Stops for good.
 pub(super) fn stop() -> ! {
     loop {
-        // SAFETY: ring 0 may stop its own processor (G1), and no memory is touched.
+        // SAFETY: ring 0 may stop its own processor (IG1), and no memory is touched.
         unsafe { asm!("cli", "hlt", options(nomem, nostack)) };
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn stop() -> ! {
 #[inline(always)]
 pub(super) fn task_priority() -> u64 {
     let class: u64;
-    // SAFETY: reading the task priority register at ring 0 (G1) has no effect.
+    // SAFETY: reading the task priority register at ring 0 (IG1) has no effect.
     unsafe { asm!("mov {}, cr8", out(reg) class, options(nomem, nostack, preserves_flags)) };
     class
 }
@@ -81,7 +81,7 @@ pub(super) fn task_priority() -> u64 {
 #[inline(always)]
 pub(super) fn set_task_priority(class: u64) {
     debug_assert!(class < 16);
-    // SAFETY: ring 0 may write the task priority register (G1); delaying interrupts breaks nobody's memory.
+    // SAFETY: ring 0 may write the task priority register (IG1); delaying interrupts breaks nobody's memory.
     unsafe { asm!("mov cr8, {}", in(reg) class, options(nostack, preserves_flags)) };
 }
 
@@ -92,7 +92,7 @@ pub(super) fn set_task_priority(class: u64) {
 #[inline]
 pub(super) unsafe fn read_msr(register: u32) -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: the caller says that the register is there, and this is ring 0 (G1).
+    // SAFETY: the caller says that the register is there, and this is ring 0 (IG1).
     unsafe {
         asm!("rdmsr", in("ecx") register, out("eax") low, out("edx") high, options(nomem, nostack, preserves_flags));
     }
@@ -105,7 +105,7 @@ pub(super) unsafe fn read_msr(register: u32) -> u64 {
 /// The processor must have it, and `value` must leave the machine as the compiled code expects it.
 #[inline]
 pub(super) unsafe fn write_msr(register: u32, value: u64) {
-    // SAFETY: the caller answers for the register and the value; this is ring 0 (G1).
+    // SAFETY: the caller answers for the register and the value; this is ring 0 (IG1).
     unsafe {
         asm!("wrmsr", in("ecx") register, in("eax") value as u32, in("edx") (value >> 32) as u32, options(nostack, preserves_flags));
     }
@@ -114,13 +114,13 @@ pub(super) unsafe fn write_msr(register: u32, value: u64) {
 /// Writes a byte to a port.
 #[inline]
 pub(super) fn out8(port: u16, value: u8) {
-    // SAFETY: ring 0 (G1), and no device that we talk to writes to memory (G6).
+    // SAFETY: ring 0 (IG1), and no device that we talk to writes to memory (IG6).
     unsafe { asm!("out dx, al", in("dx") port, in("al") value, options(nostack, preserves_flags)) };
 }
 
 /// Writes four bytes to a port.
 pub(super) fn out32(port: u16, value: u32) {
-    // SAFETY: ring 0 (G1), and no device that we talk to writes to memory (G6).
+    // SAFETY: ring 0 (IG1), and no device that we talk to writes to memory (IG6).
     unsafe { asm!("out dx, eax", in("dx") port, in("eax") value, options(nostack, preserves_flags)) };
 }
 
@@ -128,7 +128,7 @@ pub(super) fn out32(port: u16, value: u32) {
 #[inline]
 pub(super) fn in8(port: u16) -> u8 {
     let value: u8;
-    // SAFETY: ring 0 (G1), and no device that we talk to writes to memory (G6).
+    // SAFETY: ring 0 (IG1), and no device that we talk to writes to memory (IG6).
     unsafe { asm!("in al, dx", in("dx") port, out("al") value, options(nostack, preserves_flags)) };
     value
 }
@@ -136,7 +136,7 @@ pub(super) fn in8(port: u16) -> u8 {
 /// Reads four bytes from a port.
 pub(super) fn in32(port: u16) -> u32 {
     let value: u32;
-    // SAFETY: ring 0 (G1), and no device that we talk to writes to memory (G6).
+    // SAFETY: ring 0 (IG1), and no device that we talk to writes to memory (IG6).
     unsafe { asm!("in eax, dx", in("dx") port, out("eax") value, options(nostack, preserves_flags)) };
     value
 }
@@ -150,7 +150,7 @@ pub(super) fn forget_page(address: usize) {
 /// The address of which the last page fault complains.
 pub(super) fn fault_address() -> u64 {
     let address: u64;
-    // SAFETY: reading the register at ring 0 (G1) has no effect.
+    // SAFETY: reading the register at ring 0 (IG1) has no effect.
     unsafe { asm!("mov {}, cr2", out(reg) address, options(nomem, nostack, preserves_flags)) };
     address
 }

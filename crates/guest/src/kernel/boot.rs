@@ -5,7 +5,7 @@
 //! other vCPUs wake up in 16-bit mode on a page below 1 MiB (the trampoline), and go from there to 64-bit
 //! mode in one step.
 //!
-//! Both use the same page tables: the first 4 GiB, mapped onto themselves by pages of 2 MiB (G2).
+//! Both use the same page tables: the first 4 GiB, mapped onto themselves by pages of 2 MiB (IG2).
 use core::arch::global_asm;
 
 /// Where the trampoline is copied to: a page of conventional memory that no firmware table stands in. Its

@@ -1,4 +1,4 @@
-//! What the kernel keeps for each vCPU. GS points at the calling one's (G7).
+//! What the kernel keeps for each vCPU. GS points at the calling one's (IG7).
 use super::arch;
 use super::descriptors::{Gdt, Tss};
 use super::kvm::StealTime;
@@ -18,7 +18,7 @@ pub(super) const MAX: usize = 255;
 pub(super) struct Cpu {
     /// The record's own address, to be read through GS.
     own: Cell<*const Cpu>,
-    /// The pointer to where the next interrupt's stack ends moves by stubs (G5).
+    /// The pointer to where the next interrupt's stack ends moves by stubs (IG5).
     pub(super) tss: UnsafeCell<Tss>,
     pub(super) gdt: UnsafeCell<Gdt>,
     index: Cell<u16>,
@@ -77,7 +77,7 @@ impl Meters {
     }
 }
 
-// SAFETY: plain cells are written by the record's own vCPU, which handlers only interrupt (G7), or before
+// SAFETY: plain cells are written by the record's own vCPU, which handlers only interrupt (IG7), or before
 // that vCPU is started; other vCPUs read `apic`, `node` and `index`, which do not change any more by then,
 // and what is atomic.
 unsafe impl Sync for Cpu {}
@@ -147,7 +147,7 @@ pub(super) fn record(index: u16) -> &'static Cpu {
 #[inline(always)]
 pub(super) fn this() -> &'static Cpu {
     let own: *const Cpu;
-    // SAFETY: GS points at the calling vCPU's record, whose first word is its own address (G7); a context
+    // SAFETY: GS points at the calling vCPU's record, whose first word is its own address (IG7); a context
     // never changes its vCPU, so the answer may be kept, as `pure` says.
     unsafe {
         asm!("mov {}, gs:[0]", out(reg) own, options(pure, nomem, nostack, preserves_flags));

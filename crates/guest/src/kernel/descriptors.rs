@@ -1,7 +1,7 @@
 //! Segments, task states and the table of interrupt handlers.
 //!
 //! Each vCPU has a table of segments and a task state of its own, as the latter holds its interrupt stacks
-//! (G5). The table of handlers is one for all.
+//! (IG5). The table of handlers is one for all.
 use super::cpu::Cpu;
 use super::stubs;
 use core::arch::asm;
@@ -79,7 +79,7 @@ impl Gate {
 struct Handlers(UnsafeCell<[Gate; 256]>);
 
 // SAFETY: written by the first vCPU before any other is started (`fill`), and only read by processors from
-// then on (G3).
+// then on (IG3).
 unsafe impl Sync for Handlers {}
 
 static HANDLERS: Handlers = Handlers(UnsafeCell::new([Gate([0; 2]); 256]));
@@ -103,7 +103,7 @@ pub(super) fn load(cpu: &'static Cpu, interrupts: usize, exceptions: usize) {
     let gdt = cpu.gdt.get();
     let address = tss.addr() as u64;
     let limit = size_of::<Tss>() as u64 - 1;
-    // SAFETY: nobody uses the two yet: this is their vCPU, before it has loaded them (G3).
+    // SAFETY: nobody uses the two yet: this is their vCPU, before it has loaded them (IG3).
     unsafe {
         (*tss).stacks[usize::from(INTERRUPTS) - 1] = interrupts as u64;
         (*tss).stacks[usize::from(EXCEPTIONS) - 1] = exceptions as u64;
@@ -114,7 +114,7 @@ pub(super) fn load(cpu: &'static Cpu, interrupts: usize, exceptions: usize) {
     let handlers =
         Pointer { limit: size_of::<[Gate; 256]>() as u16 - 1, base: HANDLERS.0.get().addr() as u64 };
     // SAFETY: code and data segments are those that are loaded already, at the same selectors; the tables
-    // stand for ever (G3).
+    // stand for ever (IG3).
     unsafe {
         asm!(
             "lgdt [{segments}]",

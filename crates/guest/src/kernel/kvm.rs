@@ -85,7 +85,7 @@ pub(super) fn register(cpu: &'static Cpu) {
     if has_steal_time() {
         let address = core::ptr::from_ref(&cpu.steal).addr() as u64;
         // SAFETY: KVM says that it has the register; what it writes to from now on is a static record of
-        // atomics, aligned to 64 bytes, at its physical address (G2).
+        // atomics, aligned to 64 bytes, at its physical address (IG2).
         unsafe { arch::write_msr(STEAL_TIME_MSR, address | STEAL_TIME_ENABLED) };
     }
 }

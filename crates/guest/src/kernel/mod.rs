@@ -1,18 +1,18 @@
 //! The kernel: a machine of vCPUs without an operating system, as QEMU starts it.
 //!
 //! Invariants, which `SAFETY` comments cite:
-//! - **G1** All compiled code runs in 64-bit mode at ring 0, from `first_vcpu` and `other_vcpu` on.
-//! - **G2** The first 4 GiB of physical memory are mapped onto themselves, for ever, but for guard pages,
+//! - **IG1** All compiled code runs in 64-bit mode at ring 0, from `first_vcpu` and `other_vcpu` on.
+//! - **IG2** The first 4 GiB of physical memory are mapped onto themselves, for ever, but for guard pages,
 //!   which the first vCPU takes out before any other starts. Nothing above is used.
-//! - **G3** Segments, task state and handlers are loaded before a vCPU enables interrupts, and stand in
-//!   statics. Nobody changes them, but for G5.
-//! - **G4** An interrupt handler leaves all registers as it found them, SSE included, and the vCPU's task
+//! - **IG3** Segments, task state and handlers are loaded before a vCPU enables interrupts, and stand in
+//!   statics. Nobody changes them, but for IG5.
+//! - **IG4** An interrupt handler leaves all registers as it found them, SSE included, and the vCPU's task
 //!   priority.
-//! - **G5** Interrupts and exceptions run on stacks of their own, so that nobody writes below a stack pointer
+//! - **IG5** Interrupts and exceptions run on stacks of their own, so that nobody writes below a stack pointer
 //!   that he does not own. A handler that is interrupted keeps its slice: the stub moves the pointer to the
 //!   next one before interrupts can come in.
-//! - **G6** No device is told to write to memory.
-//! - **G7** From `Cpu::adopt` on, GS points at the record of the calling vCPU, a static. No context ever
+//! - **IG6** No device is told to write to memory.
+//! - **IG7** From `Cpu::adopt` on, GS points at the record of the calling vCPU, a static. No context ever
 //!   moves to another vCPU.
 //!
 //! The first vCPU: boot code, `first_vcpu`, tables of the firmware, clock, the other vCPUs one by one, then
@@ -61,13 +61,13 @@ static WORK: AtomicPtr<Work> = AtomicPtr::new(core::ptr::null_mut());
 /// Physical memory where it is mapped.
 struct Memory;
 
-/// The end of what is mapped (G2).
+/// The end of what is mapped (IG2).
 const MAPPED: u64 = 1 << 32;
 
 impl Physical for Memory {
     fn bytes(&self, address: u64, length: usize) -> Option<&[u8]> {
         let end = address.checked_add(length as u64)?;
-        // SAFETY: the range is mapped (G2), and not at address 0; what the firmware left there nobody changes
+        // SAFETY: the range is mapped (IG2), and not at address 0; what the firmware left there nobody changes
         // while the kernel reads it.
         (address != 0 && end <= MAPPED).then(|| unsafe {
             core::slice::from_raw_parts(core::ptr::with_exposed_provenance(address as usize), length)

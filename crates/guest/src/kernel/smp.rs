@@ -87,7 +87,7 @@ fn copy_trampoline() {
         (&raw const trampoline_start, ptr::with_exposed_provenance_mut::<u8>(TRAMPOLINE as usize));
     let bytes = (&raw const trampoline_end).addr() - from.addr();
     // SAFETY: the code lies between the two symbols, and the page it goes to is conventional memory of the
-    // first MiB that nobody uses any more once the kernel runs, mapped (G2) and far from the image.
+    // first MiB that nobody uses any more once the kernel runs, mapped (IG2) and far from the image.
     unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Stacks {
 }
 
 impl Stacks {
-    /// New ones, for ever. By the first vCPU, before any other starts (G2).
+    /// New ones, for ever. By the first vCPU, before any other starts (IG2).
     pub(super) fn new() -> Self {
         Self { main: stack(MAIN), ..Self::for_first(0) }
     }

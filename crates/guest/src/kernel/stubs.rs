@@ -3,7 +3,7 @@
 //! The compiled code, the standard library's precompiled part included, uses the 128 bytes below its stack
 //! pointer and the SSE registers. So interrupts come in on stacks of their own, and save what they would
 //! overwrite. A handler may enable interrupts again: the stub first moves the vCPU's pointer to its interrupt
-//! stack down by [`SLICE`], and back up at the end, with interrupts disabled at both (G5).
+//! stack down by [`SLICE`], and back up at the end, with interrupts disabled at both (IG5).
 use super::cpu::INTERRUPT_STACK;
 use core::arch::global_asm;
 

@@ -88,7 +88,10 @@ mod tests {
 
     #[test]
     fn every_tunable_of_the_lock_is_in_a_row() {
-        for tunable in Tunable::ALL.iter().filter(|&&tunable| stanchion_family::tuned::is_of(tunable, BASE)) {
+        for tunable in stanchion_family::tunables::ALL
+            .iter()
+            .filter(|&&tunable| stanchion_family::tuned::is_of(tunable, BASE))
+        {
             let set = |row: &Row| row.lock.contains(&format!(":{}=", tunable.name()));
             assert!(rows(false).iter().chain(&rows(true)).any(set), "{}", tunable.name());
         }

@@ -1,7 +1,7 @@
 //! What came of the exploration of one lock, and what that means for the exit code.
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
-use stanchion_core::Event;
+use stanchion_family::events::ALL;
 use stanchion_sim::explore::{Finding, Options, Subject, Tally};
 
 /// An exploration of so many schedules that draw their faults reaches every row that can be reached.
@@ -92,7 +92,7 @@ impl Outcome {
                 && options.faults.is_none()
                 && options.contexts > 2
                 && options.rounds > 1,
-            events: (Event::ALL.iter().map(|&event| (event.name(), tally.count(event))))
+            events: (ALL.iter().map(|&event| (event.name(), tally.count(event))))
                 .filter(|&(_, count)| count > 0)
                 .collect(),
             failed,

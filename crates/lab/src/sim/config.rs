@@ -4,7 +4,6 @@ use core::fmt::Write;
 use lab_kit::units::parse_time;
 use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene};
-use stanchion_core::Tunable;
 use stanchion_sim::{MS, NS, Time, machine, workload};
 use std::path::PathBuf;
 
@@ -186,7 +185,7 @@ pub(super) fn list() -> String {
     );
     names("variants of these\n", &mut rw_variants.iter());
     text.push_str("tunables\n");
-    for tunable in Tunable::ALL {
+    for tunable in stanchion_family::tunables::ALL {
         let _ = writeln!(
             text,
             "  tunable.{:<24} {:>6}  {}",

@@ -1,7 +1,7 @@
 //! Finding the record of a lock, and making it at the first use.
 //!
-//! A record belongs to a process, an address, a kind and the stack of the first use; a lock that is destroyed
-//! and made again at the same address and used from the same place first goes on with the same record
+//! A record belongs to a process, an address, a kind and the stack of the first use. A lock that is
+//! destroyed, made again at the same address and used from the same place first goes on with the same record
 //! (`lives` counts them). Objects hold the index plus one, and an index that is not the object's own is
 //! noticed: a copied object has another address, one inherited by the child of a `fork` another process.
 //! Where there is no room, or while the calling thread is in here already, the first record takes what there

@@ -79,7 +79,7 @@ fn enter_counted(this: &RwLock, write: bool, found: Found, arrival: Arrival, bef
     }
 }
 
-/// Calls `release`, after which the lock may be gone (W3).
+/// Calls `release`, after which the lock may be gone (IW3).
 #[inline(always)]
 pub(crate) fn leave(this: &RwLock, write: bool, release: impl FnOnce()) {
     if !is_on() {

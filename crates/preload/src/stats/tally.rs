@@ -1,10 +1,10 @@
 //! Mutexes: operations that are counted.
 //!
 //! A counter in the record would be a second cache line that goes from holder to holder. So the holder counts
-//! in the mutex itself, whose line it has, and adds that to the record now and then: each time as long as the
-//! record has fewer than 1024 acquisitions, then at every hold that is timed, whenever it had to wait, and
-//! when the mutex is destroyed. A program that ends leaves at most 95 uncounted for each lock that has more
-//! than a thousand.
+//! in the mutex itself, whose line it has, and adds that to the record now and then. As long as the record
+//! has fewer than 1024 acquisitions, it does so each time. After that it does so at every hold that is timed,
+//! whenever it had to wait, and when the mutex is destroyed. A program that ends leaves at most 95 uncounted
+//! for each lock that has more than a thousand.
 //!
 //! | bits of the tally | what |
 //! |---|---|
@@ -156,7 +156,7 @@ pub(crate) fn gave_up(this: &Mutex) {
 #[inline(always)]
 pub(crate) unsafe fn release(this: &Mutex, choice: Choice) {
     let word = &raw const this.word;
-    // SAFETY: the caller's promise. After the release only the record is touched (W3).
+    // SAFETY: the caller's promise. After the release only the record is touched (IW3).
     unsafe {
         // ord: F56 alone: the holder's own
         if is_on() && (this.tally.load(Ordering::Relaxed) & TIMED != 0 || choice.is_waited_for(word)) {
@@ -172,7 +172,7 @@ pub(crate) unsafe fn release(this: &Mutex, choice: Choice) {
 /// As [`Choice::release`].
 #[inline(never)]
 unsafe fn release_seen(this: &Mutex, choice: Choice) {
-    // SAFETY: the caller's promise. After the release only the record is touched (W3).
+    // SAFETY: the caller's promise. After the release only the record is touched (IW3).
     unsafe {
         let Some(found) = again(this) else { return choice.release(&raw const this.word) };
         // ord: F57 alone: the holder's own

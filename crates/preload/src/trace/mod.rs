@@ -3,7 +3,7 @@
 //! held. Marks between events say what else counts: notifications, waits for conditions, and time off the CPU
 //! (`off_cpu.rs`).
 //!
-//! The file outlives the program, however it ends; nothing is allocated, and there is no exit handler (W1).
+//! The file outlives the program, however it ends; nothing is allocated, and there is no exit handler (IW1).
 //! `stanchion-wire` says what is in it, `file.rs` how it comes to be, `ticks.rs` what time it is, `thread.rs`
 //! what a thread writes.
 //!
@@ -144,7 +144,7 @@ pub(crate) fn waited_since(came: u64) {
     }
 }
 
-/// A lock was released at `at`, which is 0 if nothing is recorded. The lock itself is not touched (W3).
+/// A lock was released at `at`, which is 0 if nothing is recorded. The lock itself is not touched (IW3).
 #[inline(always)]
 pub(crate) fn left(address: usize, kind: u64, at: u64) {
     if at != 0 {

@@ -84,7 +84,7 @@ impl Engine {
     fn start_store(&mut self, address: usize, bytes: u8, value: u64) -> Result<Posting, Time> {
         let Some(line) = self.line(address) else { return Ok(Posting::Visible(None)) };
         if self.is_foreign(line) {
-            return Ok(Posting::Foreign); // it may be gone before a posted store arrives (E4)
+            return Ok(Posting::Foreign); // it may be gone before a posted store arrives (IE4)
         }
         let now = self.now;
         let hidden = self.hidden(line);
@@ -110,7 +110,7 @@ impl Engine {
     /// The oldest posted store of `who` becomes visible.
     pub(super) fn store_visible(&mut self, who: usize) {
         let Some(store) = self.contexts[who].stores.pop_front() else { return };
-        // SAFETY: E4: the address is that of a cell of this size in the arena, which lives as long as the
+        // SAFETY: IE4: the address is that of a cell of this size in the arena, which lives as long as the
         // run; cells are atomics, so a shared reference may write them.
         unsafe {
             match store.bytes {

@@ -72,7 +72,7 @@ pub(crate) fn run(
     bodies: Vec<Box<dyn FnOnce()>>,
     limits: &Limits,
 ) -> Result<Finished, String> {
-    assert!(ENTERED.get().is_null() && !in_context(), "simulations do not nest (E1)");
+    assert!(ENTERED.get().is_null() && !in_context(), "simulations do not nest (IE1)");
     let mut coroutines = Vec::with_capacity(bodies.len());
     for body in bodies {
         let coroutine = Coroutine::new(body)
@@ -82,7 +82,7 @@ pub(crate) fn run(
     let mut engine = engine;
     // Nobody runs ahead past the end.
     engine.queue.push(limits.until, Kind::Breath, 0, 0, 0);
-    // Reached through the pointer only, from here to the end (E2).
+    // Reached through the pointer only, from here to the end (IE2).
     let engine = Box::into_raw(Box::new(engine));
     ENTERED.set(engine);
     let entered = Entered;
@@ -140,7 +140,7 @@ pub(crate) fn run(
     for coroutine in &mut coroutines {
         coroutine.abandon();
     }
-    // SAFETY: made by `Box::into_raw` above; `ENTERED` no longer points to it (E1), so nobody else refers to
+    // SAFETY: made by `Box::into_raw` above; `ENTERED` no longer points to it (IE1), so nobody else refers to
     // it.
     let engine = unsafe { Box::from_raw(engine) };
     match failure {

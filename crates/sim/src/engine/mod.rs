@@ -6,14 +6,14 @@
 //! everybody else waits.
 //!
 //! Invariants:
-//! - **E1** At most one engine is entered on a host thread, and `ENTERED` points to it for as long as [`run`]
+//! - **IE1** At most one engine is entered on a host thread, and `ENTERED` points to it for as long as [`run`]
 //!   runs.
-//! - **E2** The reference that [`with`] gives out does not outlive its closure, and no closure suspends,
+//! - **IE2** The reference that [`with`] gives out does not outlive its closure, and no closure suspends,
 //!   resumes or calls [`with`] again: two references never coexist.
-//! - **E3** A context that is suspended in [`spin`] has left its question in `Context::check`; it points into
+//! - **IE3** A context that is suspended in [`spin`] has left its question in `Context::check`; it points into
 //!   the suspended stack and is removed before the context goes on. Asking it reads one cell by `peek` and
 //!   calls the lock's predicate, neither of which enters the engine.
-//! - **E4** A cell with a posted store outlives the store: stores are posted for cells in the arena only,
+//! - **IE4** A cell with a posted store outlives the store: stores are posted for cells in the arena only,
 //!   which outlives the run.
 mod access;
 mod cause;
@@ -37,6 +37,7 @@ use core::cell::Cell;
 use host::Host;
 use queue::{Event, Kind, Queue};
 use stanchion_core::Event as LockEvent;
+use stanchion_family::events::ALL;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -124,7 +125,7 @@ impl Engine {
             foreign: HashMap::new(),
             hash: seed,
             effort: Effort::default(),
-            lock_events: vec![0; LockEvent::ALL.len()],
+            lock_events: vec![0; ALL.len()],
             kicks: 0,
             halts: 0,
             measuring_since: 0,
@@ -282,7 +283,7 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Engine, usize) -> R) -> Option<R> {
     if engine.is_null() {
         return None;
     }
-    // SAFETY: E1: not null means that `run` is on the stack and keeps the engine; E2: this is the only
+    // SAFETY: IE1: not null means that `run` is on the stack and keeps the engine; IE2: this is the only
     // reference.
     let engine = unsafe { &mut *engine };
     let current = engine.current;
@@ -297,7 +298,7 @@ impl Engine {
 
     /// Counts a lock's event.
     pub(crate) fn count(&mut self, event: LockEvent, times: u64) {
-        self.lock_events[event as usize] += times;
+        self.lock_events[event.index()] += times;
     }
 
     /// The machine.

@@ -161,7 +161,7 @@ impl Engine {
     /// Asks context `who`, which spins, whether it has seen enough.
     fn asks(&mut self, who: usize) -> bool {
         let Some(check) = self.contexts[who].check else { return false };
-        // SAFETY: E3: the question stands on the stack of `who`, which is suspended in `wait` and removes it
+        // SAFETY: IE3: the question stands on the stack of `who`, which is suspended in `wait` and removes it
         // first thing when it goes on; asking does not enter the engine.
         unsafe { (*check)() }
     }
@@ -218,7 +218,7 @@ pub(crate) fn wait(address: usize, polls: Option<u32>, check: &mut dyn FnMut() -
         }
         let question: *mut (dyn FnMut() -> bool + '_) = &raw mut *check;
         #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast cannot forget a trait object's lifetime")]
-        // SAFETY: only the lifetime is forgotten; E3 keeps the question from being asked after this function
+        // SAFETY: only the lifetime is forgotten; IE3 keeps the question from being asked after this function
         // has gone on.
         let question: Check = unsafe { core::mem::transmute(question) };
         with(|engine, _| {

@@ -5,6 +5,7 @@ use super::run::{Mode, run};
 use super::subjects::Subject;
 use core::ops::Range;
 use stanchion_core::Event;
+use stanchion_family::events::ALL;
 
 /// What a number of schedules saw.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +30,7 @@ impl Tally {
         self.steps += other.steps;
         self.worst_overtaking = self.worst_overtaking.max(other.worst_overtaking);
         self.rows |= other.rows;
-        self.events.resize(Event::ALL.len(), 0);
+        self.events.resize(ALL.len(), 0);
         for (sum, more) in self.events.iter_mut().zip(other.events) {
             *sum += more;
         }
@@ -47,7 +48,7 @@ impl Tally {
 
     /// How often an event was counted.
     pub fn count(&self, event: Event) -> u64 {
-        self.events.get(event as usize).copied().unwrap_or(0)
+        self.events.get(event.index()).copied().unwrap_or(0)
     }
 }
 
@@ -59,7 +60,7 @@ pub fn explore(
     seeds: Range<u64>,
     go_on: impl Fn(u64) -> bool,
 ) -> Tally {
-    let mut tally = Tally { events: vec![0; Event::ALL.len()], ..Tally::default() };
+    let mut tally = Tally { events: vec![0; ALL.len()], ..Tally::default() };
     for seed in seeds {
         if !go_on(seed) {
             break;

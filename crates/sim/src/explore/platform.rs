@@ -181,7 +181,7 @@ impl Machine for Stepped {
 
     fn count_many(event: Event, times: u32) {
         with(|engine| {
-            engine.events[event as usize] += u64::from(times);
+            engine.events[event.index()] += u64::from(times);
             if let Event::LockNoNode = event {
                 engine.goes_without_node();
             }

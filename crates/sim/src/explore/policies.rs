@@ -1,6 +1,7 @@
 //! Tunables small enough to be reached in a few steps. The code they go through is the real one.
 use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;
+use stanchion_family::tunables::FamilyTunables as _;
 
 /// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be
 /// small.
@@ -42,7 +43,7 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
 
 /// Whether a tunable is a switch that somebody may turn on and off at any time: the explorer does so whenever
 /// it is asked for.
-pub(super) const fn is_switch(tunable: Tunable) -> bool {
+pub(super) fn is_switch(tunable: Tunable) -> bool {
     matches!(
         tunable,
         Tunable::YieldOwner
@@ -65,7 +66,7 @@ pub(super) enum One {}
 
 impl RwPolicy for One {
     const NAME: &'static str = "qrw-few";
-    const PATIENT: bool = true;
+    const PASSING: bool = true;
     const HALTS: bool = true;
     const MOST_READERS: u32 = 1;
 }

@@ -16,8 +16,8 @@ use super::{Ctx, LOCK_BYTES, fair};
 use crate::arena::Arena;
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
-use stanchion_core::Event;
 use stanchion_family::catalogue::Tail;
+use stanchion_family::events::ALL;
 use std::rc::Rc;
 use std::sync::Once;
 
@@ -51,7 +51,7 @@ pub(super) struct Seen {
     pub(super) steps: u64,
     pub(super) rows: u64,
     pub(super) worst: u32,
-    pub(super) events: [u64; Event::ALL.len()],
+    pub(super) events: [u64; ALL.len()],
     pub(super) recorded: Option<Vec<Item>>,
     pub(super) interleaving: Option<String>,
 }

@@ -54,7 +54,7 @@ fn a_reader_of_a_class_of_its_own_writes_to_nothing_that_is_shared() {
     let slow = |lock: &str| {
         let run = outcome(&spec(&machine, &workload, lock, 8));
         assert!(run.acquisitions.iter().sum::<u64>() > 1000, "{lock}");
-        run.lock_events[Event::PercpuReadSlow as usize]
+        run.lock_events[Event::PercpuReadSlow.index()]
     };
     assert_eq!(slow("percpu-rw"), 0, "the p2m is read while the grants are, and has cells of its own");
     assert_eq!(slow("percpu-rw+rw-simple"), 0);
@@ -68,7 +68,7 @@ fn locks_of_two_classes_may_be_of_two_kinds() {
     let workload = workload.expect("shipped").workload;
     let events = |lock: &str| {
         let run = outcome(&spec(&machine, &workload, lock, 16));
-        (run.lock_events[Event::PercpuSweep as usize], run.lock_events[Event::RwWriteSlow as usize])
+        (run.lock_events[Event::PercpuSweep.index()], run.lock_events[Event::RwWriteSlow.index()])
     };
     let (both, _) = events("percpu-rw");
     let (grants, simple) = events("percpu-rw+rw-simple");

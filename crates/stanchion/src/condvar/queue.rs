@@ -3,18 +3,18 @@
 //!
 //! # Invariants
 //!
-//! - **L1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
-//! - **L2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen
+//! - **IL1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
+//! - **IL2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen
 //!   touches the list no more: whoever notified everybody may destroy it at once.
-//! - **L3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
+//! - **IL3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
 //!   the list: no wake-up is lost, or taken by somebody who came later.
-//! - **L4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen
+//! - **IL4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen
 //!   only, and by a poke, which changes a waiting one and nothing else.
 //!
 //! ## Memory orderings
 //!
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before
-//! what that does next (L3 with L1).
+//! what that does next (IL3 with IL1).
 use super::ring;
 use super::waiter::{IDLE, LEAVING, POKED, TOLD, WAITING, Waiter};
 use crate::deadline::{self, Deadline};
@@ -49,7 +49,7 @@ pub struct WaitQueue {
     last: Cell<*const Waiter>,
 }
 
-// SAFETY: `last` is touched under the guard only (L1), and leads to waiters, which are `Sync`.
+// SAFETY: `last` is touched under the guard only (IL1), and leads to waiters, which are `Sync`.
 unsafe impl Sync for WaitQueue {}
 // SAFETY: as above; the queue refers to nothing of the thread that made it.
 unsafe impl Send for WaitQueue {}
@@ -92,7 +92,7 @@ impl WaitQueue {
         waiter.mutex.set(mutex);
         waiter.priority.set(os::priority());
         self.guard.acquire();
-        // SAFETY: the guard is held, and those in the list exist (L1, L2).
+        // SAFETY: the guard is held, and those in the list exist (IL1, IL2).
         if unsafe { self.last.get().as_ref() }.is_some_and(|last| !fits(last)) {
             self.guard.release();
             return false;
@@ -103,7 +103,7 @@ impl WaitQueue {
         if waiter.poked.load(Ordering::SeqCst) {
             waiter.poke();
         }
-        // SAFETY: the guard is held (L1), and the caller promises that the waiter is in no list and stays.
+        // SAFETY: the guard is held (IL1), and the caller promises that the waiter is in no list and stays.
         unsafe { ring::insert(&self.last, waiter) };
         self.guard.release();
         true
@@ -146,7 +146,7 @@ impl WaitQueue {
             // ord: L8 alone: from now on only this thread changes it; the guard orders the rest
             if waiter.state.compare_exchange(state, LEAVING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 self.guard.acquire();
-                // SAFETY: the guard is held, and one that leaves is in the list still (L1, L2).
+                // SAFETY: the guard is held, and one that leaves is in the list still (IL1, IL2).
                 unsafe { ring::remove(&self.last, waiter) };
                 // ord: L9 alone: out of the list, nobody else looks at it (L4)
                 waiter.state.store(IDLE, Ordering::Relaxed);
@@ -164,7 +164,7 @@ impl WaitQueue {
         let chosen = Cell::new(ptr::null());
         let mut count = 0;
         self.guard.acquire();
-        // SAFETY: the guard is held (L1); those in the list exist (L2), and those chosen until they are told.
+        // SAFETY: the guard is held (IL1); those in the list exist (IL2), and those chosen until they are told.
         unsafe {
             ring::each(&self.last, |waiter| {
                 // One that leaves takes itself off.
@@ -206,7 +206,7 @@ impl WaitQueue {
         loop {
             let (mut waiting, mut leaving) = (0, 0);
             self.guard.acquire();
-            // SAFETY: the guard is held; those in the list exist (L1, L2).
+            // SAFETY: the guard is held; those in the list exist (IL1, IL2).
             unsafe {
                 ring::each(&self.last, |waiter| {
                     // ord: L14 alone: whoever leaves is found out of the list, under the guard, in the end

@@ -1,13 +1,13 @@
 //! The asymmetric fence: releases pay for a compiler barrier, a thread about to sleep pays for `membarrier`.
 //!
-//! Registering for `membarrier` is quick in a process with one thread and takes tens of milliseconds in one
-//! with many, so it is done when the program is loaded; failing that, by the first thread that is about to
-//! sleep, and never by a release, which holds the lock.
+//! Registering for `membarrier` is quick in a process with one thread, and takes tens of milliseconds in one
+//! with many. So it is done when the program is loaded, or else by the first thread that is about to sleep. A
+//! release, which holds the lock, never does it.
 //!
 //! Invariants:
-//! - **A1** A release takes the light path only when it reads `LIGHT`, which is stored only after
+//! - **IA1** A release takes the light path only when it reads `LIGHT`, which is stored only after
 //!   registration succeeded.
-//! - **A2** A heavy barrier settles whether the process is registered before anything else, and uses
+//! - **IA2** A heavy barrier settles whether the process is registered before anything else, and uses
 //!   `membarrier` if it is. So a light release never meets a heavy barrier that was only a fence, and a
 //!   fenced release is right in any case.
 use crate::os::{membarrier, register_barrier};

@@ -2,9 +2,9 @@
 //! own.
 //!
 //! Invariants:
-//! - **R1** A class is in the list of classes before it has lines, and stays there.
-//! - **R2** The number of a thread that has ended while one of its cells says that it reads stays taken for
-//!   good (`slots.rs` asks [`is_reading`]), so that writers go on waiting for it: its guard may live on where
+//! - **IR1** A class is in the list of classes before it has lines, and stays there.
+//! - **IR2** The number of a thread that has ended while one of its cells says that it reads stays taken for
+//!   good (`slots.rs` asks [`is_reading`]). So writers go on waiting for it: its guard may live on where
 //!   nobody can see it.
 use super::kinds::{Counting, Native, Silent};
 use core::ptr::{self, NonNull};
@@ -33,12 +33,12 @@ pub struct Class {
     /// All lines, or null before the first use. Pages that nobody has touched take no memory, so the table
     /// never moves.
     lines: AtomicPtr<Line>,
-    /// Whether it is in the list of classes, or about to be (R1), and what comes after it there.
+    /// Whether it is in the list of classes, or about to be (IR1), and what comes after it there.
     listed: AtomicBool,
     next: AtomicPtr<Class>,
 }
 
-/// All classes with cells (R1).
+/// All classes with cells (IR1).
 static CLASSES: AtomicPtr<Class> = AtomicPtr::new(ptr::null_mut());
 
 /// The class of locks that were made without one.
@@ -122,7 +122,7 @@ fn classes() -> impl Iterator<Item = &'static Class> {
     let mut next = NonNull::new(CLASSES.load(Ordering::Acquire));
     core::iter::from_fn(move || {
         // SAFETY: the list holds addresses of classes that were borrowed for `'static` when they were put
-        // there (R1).
+        // there (IR1).
         let class: &'static Class = unsafe { next?.as_ref() };
         // ord: N65 alone: stored before the class was in the list, and never again
         next = NonNull::new(class.next.load(Ordering::Relaxed));

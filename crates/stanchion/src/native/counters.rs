@@ -3,6 +3,7 @@ use super::chunks::{Chunks, Zeroed};
 use super::kinds::{Counted, CountedDestroyable, Destroyable, Observed, Silent, sealed};
 use super::slots;
 use super::watch::count as watch;
+use crate::rows::events::ALL;
 use core::sync::atomic::{AtomicU64, Ordering};
 use stanchion_core::Event;
 
@@ -36,27 +37,27 @@ fn ignore(_event: Event, _times: u32) {}
 
 fn count(event: Event, times: u32) {
     let counters = slots::this_cpu().and_then(|cpu| COUNTERS.get_or_map(usize::from(cpu.index())));
-    let counter = &counters.unwrap_or(&NUMBERLESS).0[event as usize];
+    let counter = &counters.unwrap_or(&NUMBERLESS).0[event.index()];
     // ord: N40 alone: a statistic orders nothing
     counter.fetch_add(times.into(), Ordering::Relaxed);
 }
 
 #[repr(align(128))]
-struct Counters([AtomicU64; Event::ALL.len()]);
+struct Counters([AtomicU64; ALL.len()]);
 
 // SAFETY: an array of integer atomics is valid for any bytes and may be shared.
 unsafe impl Zeroed for Counters {}
 
 static COUNTERS: Chunks<Counters> = Chunks::new();
 /// The counts of threads that have no number.
-static NUMBERLESS: Counters = Counters([const { AtomicU64::new(0) }; Event::ALL.len()]);
+static NUMBERLESS: Counters = Counters([const { AtomicU64::new(0) }; ALL.len()]);
 
 fn each(event: Event) -> impl Iterator<Item = &'static AtomicU64> {
     COUNTERS
         .iter()
         .map(|(_, counters)| counters)
         .chain([&NUMBERLESS])
-        .map(move |counters| &counters.0[event as usize])
+        .map(move |counters| &counters.0[event.index()])
 }
 
 /// How often `event` was counted since the last reset, over all threads.
@@ -67,7 +68,7 @@ pub(crate) fn total(event: Event) -> u64 {
 
 /// Sets every counter to zero. Counts that happen at the same time may survive.
 pub(crate) fn reset() {
-    for counter in Event::ALL.iter().flat_map(|&event| each(event)) {
+    for counter in ALL.iter().flat_map(|&event| each(event)) {
         // ord: N42 alone: a statistic orders nothing
         counter.store(0, Ordering::Relaxed);
     }

@@ -14,11 +14,11 @@
 //!   does not describe. x86-64 and aarch64 do, for accesses that are aligned.
 //!
 //! Invariants:
-//! - **A3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked
+//! - **IA3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked
 //!   at the mark before it was there has stored its 0 before the barrier returns, or starts over and finds
 //!   the mark.
-//! - **A4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as
-//!   A1 and A2 of `barrier.rs`.
+//! - **IA4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as
+//!   IA1 and IA2 of `barrier.rs`.
 use super::atomics::Cell8;
 use crate::os;
 use core::any::TypeId;
@@ -127,7 +127,7 @@ pub(super) fn heavy_barrier() -> bool {
     // ord: N74 alone: between our mark and our look as far as this thread is concerned; the others' part is
     // membarrier's
     fence(Ordering::SeqCst);
-    // Every running thread passes a full barrier, and starts its sequence over if it is in one (A3).
+    // Every running thread passes a full barrier, and starts its sequence over if it is in one (IA3).
     os::restart_everywhere()
         // A process may have lost its registration (a fork whose kernel does not inherit it).
         || (os::register_restarts() && os::restart_everywhere())

@@ -41,7 +41,7 @@ pub(crate) fn describe_nodes<C: Counting>(text: &mut String) {
             // ord: N39 alone: only a report reads it
             let (next, state, slot) =
                 (node.next.load(Relaxed), node.state.load(Relaxed), node.parking.load(Relaxed));
-            let state = ["waits or came first", "halted", "head", "let out"]
+            let state = ["waits or came first", "halted", "head", "roused"]
                 .get(usize::from(state))
                 .copied()
                 .unwrap_or("?");

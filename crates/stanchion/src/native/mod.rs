@@ -69,7 +69,7 @@ impl<C: Counting> Domain<Native<C>> for NativeDomain {
 }
 
 // SAFETY: cells are the processor's atomics with the orderings that they are given, slot numbers are distinct
-// among living threads (N1), and storage is one static table.
+// among living threads (IT1), and storage is one static table.
 unsafe impl<C: Counting> crate::SoundPlatform for Native<C> {}
 
 impl<C: Counting> Machine for Native<C> {
@@ -288,9 +288,9 @@ extern "C" fn at_load() {
     tuned::settle();
 }
 
-/// For the only thread of a forked child, before there are others, if a lock may be used before libc calls
-/// this library's handler: forgets what the threads had in use that the child does not have. Later calls in
-/// the same process do nothing.
+/// Forgets what threads had in use that the child of a fork does not have. It is for the only thread of the
+/// child, before there are others, if a lock may be used before libc calls this library's handler. Later
+/// calls in the same process do nothing.
 pub fn forget_other_threads() {
     slots::forked();
 }

@@ -7,12 +7,12 @@
 //! | `HALTED` | sleeping, or about to |
 //!
 //! Invariants:
-//! - **K1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that
+//! - **IK1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that
 //!   has not gone to sleep yet finds, and which wakes one that has.
-//! - **K2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it
+//! - **IK2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it
 //!   consumed may have been meant for it. It does so without leaving a kick behind, so that the handler
 //!   itself can halt again.
-//! - **K3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted
+//! - **IK3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted
 //!   between the two, by a handler that waits for what the halted thread does next.
 use crate::deadline::Deadline;
 use crate::os;
@@ -25,7 +25,7 @@ const HALTED: u32 = 2;
 /// The place where one thread halts. All-zero is a valid one.
 pub(super) struct Parker {
     state: AtomicU32,
-    /// How many halts of this thread are over. One that sees it change was interrupted by another (K2).
+    /// How many halts of this thread are over. One that sees it change was interrupted by another (IK2).
     over: AtomicU32,
 }
 
@@ -36,7 +36,7 @@ impl Parker {
         // ord: N9 alone: private to this thread and its handlers
         let over = self.over.load(Ordering::Relaxed);
         // The cell is compared before the state changes to HALTED: a kick in between leaves KICKED and is
-        // found (K1).
+        // found (IK1).
         // ord: N11 pairs N14: a kick that we find was sent after what its sender wrote
         if still()
             && self.state.compare_exchange(RUNNING, HALTED, Ordering::AcqRel, Ordering::Acquire)

@@ -5,27 +5,27 @@
 //! locks.
 //!
 //! Nothing is told when a thread ends: no thread-specific key is taken, and a thread may wait in its very
-//! last destructor. Each number has its owner's thread id ([`OWNERS`]), and numbers of threads that are no
-//! more are taken back by those who need some: once all below a goal are taken, whoever comes next asks the
-//! system about each owner, and the goal becomes half as much again as there are that live. So a number costs
-//! a few system calls on average, and numbers stay below one and a half times as many threads as lived at a
-//! time, and 16 more.
+//! last destructor. Each number has its owner's thread id ([`OWNERS`]), and those who need numbers take back
+//! those of threads that are no more. Once all below a goal are taken, whoever comes next asks the system
+//! about each owner. The goal becomes half as much again as there are that live. So a number costs a few
+//! system calls on average, and numbers stay below one and a half times as many threads as lived at a time,
+//! and 16 more.
 //!
 //! Invariants:
-//! - **N1** A slot number belongs to at most one living thread. It is taken by an exchange of its free owner,
+//! - **IT1** A slot number belongs to at most one living thread. It is taken by an exchange of its free owner,
 //!   and taken back only when the system says that the process has no thread of the owner's id. While the
 //!   thread lives the system does not say so, as the id in `OWNERS` is the thread's own, in this process
-//!   (N3). If another thread gets the id of one that has ended, the number stays taken until that one has
+//!   (IT3). If another thread gets the id of one that has ended, the number stays taken until that one has
 //!   ended, too, which costs a number and no more. One thread at a time takes back, so no owner changes
 //!   between the question and what follows.
-//! - **N2** A thread whose number is being handed out has none yet: a signal handler that runs in between
+//! - **IT2** A thread whose number is being handed out has none yet: a signal handler that runs in between
 //!   takes the path without a node.
-//! - **N3** Numbers are taken back only in the process to which all ids in `OWNERS` belong that may be of
+//! - **IT3** Numbers are taken back only in the process to which all ids in `OWNERS` belong that may be of
 //!   living threads ([`PROCESS`]). The child of a `fork` is that from the moment at which its only thread has
 //!   put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`, `vfork`) the process id
 //!   is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
-//! - **N4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was
-//!   cancelled there, and cells that say that it reads (`classes.rs`, R2). The child of a `fork` uses none of
+//! - **IT4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was
+//!   cancelled there, and cells that say that it reads (`classes.rs`, IR2). The child of a `fork` uses none of
 //!   the queues in which threads of its parent stood, so it takes back the nodes.
 use super::chunks::{Chunks, Zeroed};
 use super::family_storage::{self, InSlot};
@@ -59,14 +59,14 @@ unsafe impl Zeroed for Slot {}
 
 static SLOTS: Chunks<Slot> = Chunks::new();
 
-/// Each number's owner: its thread id, [`FREE`], or [`FOR_GOOD`] (N1).
+/// Each number's owner: its thread id, [`FREE`], or [`FOR_GOOD`] (IT1).
 static OWNERS: [AtomicU32; CpuId::LIMIT as usize] = [const { AtomicU32::new(FREE) }; CpuId::LIMIT as usize];
 
 const FREE: u32 = 0;
 /// The owner of a number that is never taken back. No thread has this id.
 const FOR_GOOD: u32 = u32::MAX;
 
-/// The process whose threads the owners are (N3); 0 is none.
+/// The process whose threads the owners are (IT3); 0 is none.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Numbers below this are handed out before anybody looks who has ended.
@@ -78,7 +78,7 @@ static FROM: AtomicU16 = AtomicU16::new(0);
 /// So many numbers more than there are threads the goal is at least.
 const SPARE: u16 = 16;
 
-/// The process in which somebody takes numbers back at this moment (N1). Of another one that is nobody whom
+/// The process in which somebody takes numbers back at this moment (IT1). Of another one that is nobody whom
 /// this process has.
 static SWEEPER: AtomicU32 = AtomicU32::new(0);
 
@@ -92,7 +92,7 @@ static CONTEXTS: AtomicU16 = AtomicU16::new(0);
 
 /// No number yet.
 const NONE: u16 = 0;
-/// A number is being handed out (N2), or there was none to hand out a moment ago.
+/// A number is being handed out (IT2), or there was none to hand out a moment ago.
 const BUSY: u16 = u16::MAX;
 
 thread_local! {
@@ -167,7 +167,7 @@ fn all_owners() -> impl Iterator<Item = (CpuId, &'static AtomicU32)> {
 #[cold]
 fn hand_out() -> Option<CpuId> {
     if MINE.get() == BUSY {
-        return None; // N2
+        return None; // IT2
     }
     MINE.set(BUSY);
     let cpu = take().filter(|&cpu| {
@@ -195,7 +195,7 @@ fn hand_out() -> Option<CpuId> {
     cpu
 }
 
-/// Takes a free number for the calling thread (N1).
+/// Takes a free number for the calling thread (IT1).
 fn take() -> Option<CpuId> {
     // ord: N8 alone: how often it is worth a look
     let misses = MISSES.load(Ordering::Relaxed);
@@ -235,7 +235,7 @@ fn take_in(numbers: Range<u16>, me: u32) -> Option<CpuId> {
     Some(found)
 }
 
-/// Takes back the numbers of threads that are no more (N1, N4), and sets the goal anew.
+/// Takes back the numbers of threads that are no more (IT1, IT4), and sets the goal anew.
 fn take_back(process: u32) {
     // ord: SL4 pairs SL5: what the last one left taken is what we find
     if SWEEPER.swap(process, Ordering::Acquire) == process {
@@ -274,13 +274,13 @@ fn has_ended(process: u32, id: u32) -> bool {
     ended
 }
 
-/// Whether something of the thread that had the number is in use still (N4).
+/// Whether something of the thread that had the number is in use still (IT4).
 fn is_in_use(cpu: CpuId) -> bool {
     classes::is_reading(cpu) || slot(cpu).family.is_in_use()
 }
 
-/// The process is the child of a fork: its thread keeps its number (N3). The others' are taken back as those
-/// of threads that have ended, once it has forgotten in which queues they stood (N4). No writer waits for
+/// The process is the child of a fork: its thread keeps its number (IT3). The others' are taken back as those
+/// of threads that have ended, once it has forgotten in which queues they stood (IT4). No writer waits for
 /// what any of them reads, though a cell may say so.
 ///
 /// If the fork came while a number was handed out, in the handler of a signal, nobody knows which: nothing is
@@ -321,7 +321,7 @@ pub(super) fn forked() {
 }
 
 /// Says whose the threads are, and asks to be told of forks. Without an answer, children are processes of
-/// which nothing is known (N3).
+/// which nothing is known (IT3).
 pub(super) fn prepare() {
     extern "C" fn in_child() {
         forked();

@@ -1,13 +1,14 @@
 //! What can be changed at run time: tunables, and whether paravirtual locks may halt.
+use crate::rows::tunables::ALL;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stanchion_core::Tunable;
 
 /// What each tunable is set to.
-static VALUES: [AtomicU32; Tunable::ALL.len()] = {
-    let mut values = [const { AtomicU32::new(0) }; Tunable::ALL.len()];
+static VALUES: [AtomicU32; ALL.len()] = {
+    let mut values = [const { AtomicU32::new(0) }; ALL.len()];
     let mut index = 0;
     while index < values.len() {
-        values[index] = AtomicU32::new(Tunable::ALL[index].default());
+        values[index] = AtomicU32::new(ALL[index].default());
         index += 1;
     }
     values
@@ -20,13 +21,13 @@ static PARAVIRT: AtomicBool = AtomicBool::new(true);
 #[inline]
 pub(crate) fn get(tunable: Tunable) -> u32 {
     // ord: N48 alone: a setting orders nothing; a waiter may work with the old one for one more round
-    VALUES[tunable as usize].load(Ordering::Relaxed)
+    VALUES[tunable.index()].load(Ordering::Relaxed)
 }
 
 /// Sets `tunable`.
 pub(crate) fn set(tunable: Tunable, value: u32) {
     // ord: N49 alone: a setting orders nothing
-    VALUES[tunable as usize].store(value, Ordering::Relaxed);
+    VALUES[tunable.index()].store(value, Ordering::Relaxed);
 }
 
 /// Whether paravirtual waiters may halt.
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn tunables_start_at_their_defaults() {
-        for &tunable in Tunable::ALL {
+        for &tunable in ALL {
             assert_eq!(get(tunable), tunable.default(), "{}", tunable.name());
         }
     }

@@ -1,5 +1,6 @@
 //! What the calling thread did in the slow paths of [`Observed`](super::Observed) locks: for whoever looks
 //! before and after an operation on a lock, and knows by that what happened at this one.
+use crate::rows::events::STEALS;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use stanchion_core::Event;
@@ -67,8 +68,7 @@ fn change(by: impl FnOnce(&mut Seen)) {
 /// A lock event, of which only those that are steals are of interest.
 #[inline(always)]
 pub(super) fn count(event: Event, times: u32) {
-    use Event::{OwnerSteal, PvLockStealing, UnfairStealEntry, UnfairStealQueue};
-    if matches!(event, PvLockStealing | UnfairStealEntry | UnfairStealQueue | OwnerSteal) {
+    if STEALS.iter().any(|steal| steal.index() == event.index()) {
         change(|seen| seen.steals = seen.steals.wrapping_add(times));
     }
 }

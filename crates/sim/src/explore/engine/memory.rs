@@ -68,7 +68,7 @@ impl Engine {
         let generation = |tag: u64| tag >> Tag::STATE_BITS;
         if (generation(tags.0) == generation(tags.1)) == ((before, after) == (Free, Leased)) {
             let what =
-                format!("c{ctx} made a node {after:?} that was {before:?}, of the wrong generation (N1)");
+                format!("c{ctx} made a node {after:?} that was {before:?}, of the wrong generation (IN1)");
             self.fail(Kind::Transition, what);
         }
         let now = self.now();

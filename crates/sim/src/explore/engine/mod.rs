@@ -5,9 +5,9 @@
 //! turn, so the context that runs next finds it free.
 //!
 //! Invariants:
-//! - **E1** `current` is the context whose coroutine runs, or is about to be resumed by the loop in `run`.
-//! - **E2** A context is in `ready` exactly while its status is `Ready`.
-//! - **E3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step,
+//! - **IE1** `current` is the context whose coroutine runs, or is about to be resumed by the loop in `run`.
+//! - **IE2** A context is in `ready` exactly while its status is `Ready`.
+//! - **IE3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step,
 //!   and is unwound by the loop. Steps of destructors on the way out do nothing.
 mod halts;
 mod memory;
@@ -34,7 +34,8 @@ use super::watch::Watch;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
 use numbers::Numbers;
-use stanchion_core::{Event, NodeId, Tunable};
+use stanchion_core::{NodeId, Tunable};
+use stanchion_family::events::ALL;
 use std::rc::Rc;
 
 /// Where a context stands.
@@ -73,7 +74,7 @@ pub(super) struct Engine {
     pub(super) trace: Option<Vec<Line>>,
     pub(super) recording: Option<Vec<Item>>,
     pub(super) failure: Option<Failure>,
-    pub(super) events: [u64; Event::ALL.len()],
+    pub(super) events: [u64; ALL.len()],
     pub(super) steps: u64,
     pub(super) step_limit: u64,
     pub(super) current: Ctx,
@@ -155,7 +156,7 @@ impl Engine {
             trace: None,
             recording: None,
             failure: None,
-            events: [0; Event::ALL.len()],
+            events: [0; ALL.len()],
             steps: 0,
             step_limit: 0,
             current: 0,
@@ -201,7 +202,7 @@ impl Engine {
         self.numbers = Numbers::new(machine.first_number, machine.numbers, contexts);
         self.domain = domain;
         (self.watch, self.trace, self.recording, self.failure, self.handler) = (None, None, None, None, None);
-        (self.may_halt, self.tunings, self.events) = (true, &[], [0; Event::ALL.len()]);
+        (self.may_halt, self.tunings, self.events) = (true, &[], [0; ALL.len()]);
         (self.steps, self.step_limit, self.current, self.in_a_row) = (0, step_limit, 0, 0);
         self.turns = [0; CONTEXTS];
         self.status = [Status::Done; CONTEXTS];

@@ -192,7 +192,7 @@ impl Guard {
     }
 
     /// The byte that keeps readers out has changed.
-    pub(super) fn gate_changed(&mut self, me: Ctx, value: u64) {
+    pub(super) fn fast_path_changed(&mut self, me: Ctx, value: u64) {
         if value == 1 {
             self.sharing.is_asked_for(me);
         } else {

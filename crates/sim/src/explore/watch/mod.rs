@@ -301,7 +301,7 @@ impl Watch {
         value: u64,
     ) -> Result<(), Failure> {
         if asks == Asks::FastPath(offset) {
-            self.guards[lock].gate_changed(me, value);
+            self.guards[lock].fast_path_changed(me, value);
             return Ok(());
         }
         let (now, table) = (self.locks.line(lock), self.line_table);

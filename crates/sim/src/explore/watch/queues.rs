@@ -1,5 +1,5 @@
 //! What must hold of the nodes in the queues of mutual exclusion locks: that they stand in the order in which
-//! they were added (Q4 of [`stanchion_core::stanchion::queue`]), whom an owner rouses, and for how long a
+//! they were added (IQ4 of [`stanchion_core::stanchion::queue`]), whom an owner rouses, and for how long a
 //! waiter that is roused may be overtaken.
 //!
 //! An owner may be judged by what it could see: waiters that were there before it acquired the lock, and have
@@ -265,7 +265,7 @@ impl Queues {
         Ok(())
     }
 
-    /// The owner `me` has released `lock`, in which `newest` stands: its queue is in order, and linked (Q2).
+    /// The owner `me` has released `lock`, in which `newest` stands: its queue is in order, and linked (IQ2).
     fn is_released(&mut self, lock: usize, me: Ctx, newest: u16) -> Result<(), Failure> {
         let mut walk = Vec::with_capacity(self.of_locks[lock].order.len());
         let mut next = NodeId::new(newest);

@@ -54,8 +54,8 @@ pub(crate) unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, val
     // it is from the beginning. What is seldom done stands in a subsection, at the end of the function's own
     // section: conditional branches reach no further than 1 MB.
     //
-    // SAFETY: the caller's promise. The area is there (`register_restarts` asked for it), and the descriptor
-    // follows the kernel's interface: version and flags, start, length, where to go on; in front of which
+    // SAFETY: the caller's promise. The area is there, as `register_restarts` asked for it. The descriptor
+    // follows the kernel's interface: version and flags, start, length, where to go on. In front of the last
     // stands the signature that glibc registers with on this architecture (BRK #0x45e0). The store is a
     // release.
     unsafe {
