@@ -46,8 +46,8 @@ const PREAMBLE: &str = "\
  *     Deadlines are points of time, not spans. Where no clock is named it is CLOCK_MONOTONIC.
  *
  * SIGNALS, CANCELLATION, FORK
- *     Functions of spinning and sleeping locks may be called in a signal handler, by a thread that does not hold or wait for the same lock;
- *     those of condition variables, events and tunables must not. No function is a cancellation point; none may be cancelled asynchronously.
+ *     Functions of spinning and sleeping locks may be called in a signal handler, by a thread that does not hold or wait for the same lock.
+ *     Those of condition variables, events and tunables must not. No function is a cancellation point; none may be cancelled asynchronously.
  *     After a fork the child can use every object that was free, and none that had waiters.
  *
  * FAULTS
