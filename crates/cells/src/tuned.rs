@@ -15,7 +15,12 @@ pub fn read(name: &str) -> Result<Tuned<'_>, String> {
 }
 
 fn message(lock: &str, bad: BadSetting) -> String {
-    let own = || stanchion_family::tunables::ALL.iter().filter(|&&tunable| is_of(tunable, lock)).map(|tunable| tunable.name());
+    let own = || {
+        stanchion_family::tunables::ALL
+            .iter()
+            .filter(|&&tunable| is_of(tunable, lock))
+            .map(|tunable| tunable.name())
+    };
     match bad {
         BadSetting::Unknown(_) | BadSetting::NotOf(_) if own().next().is_none() => {
             format!("lock '{lock}' has no tunables")
