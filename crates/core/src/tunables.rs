@@ -1,4 +1,5 @@
-//! Tunables: what can be changed at run time, by name. The list is open, as that of [`events`](crate::events).
+//! Tunables: what can be changed at run time, by name. The list is open, as that of
+//! [`events`](crate::events).
 //!
 //! A lock asks its world in its slow path, by [`Machine::tunable`](crate::Machine::tunable). The native world
 //! answers from a table that a program may write to, and simulated worlds from their arguments. Worlds that

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Invariants:
-//! - **IS1** A parking slot is free, armed for one context, or consumed. Its context takes it and frees it (or
-//!   the owner that made that context head takes it for it); anybody may consume it, once, and whoever
+//! - **IS1** A parking slot is free, armed for one context, or consumed. Its context takes it and frees it
+//!   (or the owner that made that context head takes it for it); anybody may consume it, once, and whoever
 //!   consumes it kicks the context.
 //! - **IS2** A halted head's parking slot is armed, or it was consumed and a kick is on its way: no head
 //!   sleeps unnoticed.

@@ -6,7 +6,8 @@
 //! Invariants:
 //! - **IP1** A node is in at most one queue: level *n* is in use exactly while *n* < `nesting`, and only its
 //!   own context changes `nesting`.
-//! - **IP2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as private.
+//! - **IP2** An interrupt leaves `nesting` as it found it, so the interrupted context may treat it as
+//!   private.
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::NESTING_LEVELS;

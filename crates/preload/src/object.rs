@@ -219,8 +219,8 @@ impl Mutex {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self, choice: Choice) {
-        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (IW4): those who waited
-        // are gone, and whoever holds it changes nothing of it before it has come through here, too.
+        // SAFETY: the mutex is ours. Nobody of this process uses it before it is clean (IW4): those who
+        // waited are gone, and whoever holds it changes nothing of it before it has come through here, too.
         adopt(&self.generation, || unsafe {
             choice.forget_waiters(&self.word);
             self.relay.forget();

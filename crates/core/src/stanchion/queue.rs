@@ -23,8 +23,8 @@
 //!   of that time.
 //! - **IQ3** A node leaves the queue only by an owner's hands: its own waiter's that acquired the lock, or
 //!   another's that found it abandoned.
-//! - **IQ4** Nodes stand in the order in which they were added, but for one that an owner has put to the front
-//!   to rouse it (rule 5).
+//! - **IQ4** Nodes stand in the order in which they were added, but for one that an owner has put to the
+//!   front to rouse it (rule 5).
 use super::StanchionLock;
 use super::word::TRANSITIONS;
 use crate::machine::Atomic;

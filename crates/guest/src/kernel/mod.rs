@@ -8,9 +8,9 @@
 //!   statics. Nobody changes them, but for IG5.
 //! - **IG4** An interrupt handler leaves all registers as it found them, SSE included, and the vCPU's task
 //!   priority.
-//! - **IG5** Interrupts and exceptions run on stacks of their own, so that nobody writes below a stack pointer
-//!   that he does not own. A handler that is interrupted keeps its slice: the stub moves the pointer to the
-//!   next one before interrupts can come in.
+//! - **IG5** Interrupts and exceptions run on stacks of their own, so that nobody writes below a stack
+//!   pointer that he does not own. A handler that is interrupted keeps its slice: the stub moves the pointer
+//!   to the next one before interrupts can come in.
 //! - **IG6** No device is told to write to memory.
 //! - **IG7** From `Cpu::adopt` on, GS points at the record of the calling vCPU, a static. No context ever
 //!   moves to another vCPU.
@@ -67,8 +67,8 @@ const MAPPED: u64 = 1 << 32;
 impl Physical for Memory {
     fn bytes(&self, address: u64, length: usize) -> Option<&[u8]> {
         let end = address.checked_add(length as u64)?;
-        // SAFETY: the range is mapped (IG2), and not at address 0; what the firmware left there nobody changes
-        // while the kernel reads it.
+        // SAFETY: the range is mapped (IG2), and not at address 0; what the firmware left there nobody
+        // changes while the kernel reads it.
         (address != 0 && end <= MAPPED).then(|| unsafe {
             core::slice::from_raw_parts(core::ptr::with_exposed_provenance(address as usize), length)
         })

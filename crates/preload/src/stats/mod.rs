@@ -2,10 +2,10 @@
 //! counts in memory that nobody reads, to see what counting costs.
 //!
 //! The file outlives the program, however it ends, and can be read while it runs: there is no exit handler,
-//! no signal handler, no thread. Nothing is allocated (IW1). `stanchion-wire` says what is in it. `records.rs`
-//! has which lock counts where, and `count.rs` what is counted and when the clock is read. `tally.rs` and
-//! `rw.rs` have what the operations do, `whence.rs` how a place in the program is noted, and `file.rs` how
-//! the file comes to be.
+//! no signal handler, no thread. Nothing is allocated (IW1). `stanchion-wire` says what is in it.
+//! `records.rs` has which lock counts where, and `count.rs` what is counted and when the clock is read.
+//! `tally.rs` and `rw.rs` have what the operations do, `whence.rs` how a place in the program is noted, and
+//! `file.rs` how the file comes to be.
 //!
 //! Programs that the program starts, and its forked children, count in the same file as processes of their
 //! own, up to 64. Spin locks are not counted: their four bytes have no room for an index. Recursive

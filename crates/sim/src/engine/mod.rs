@@ -6,13 +6,13 @@
 //! everybody else waits.
 //!
 //! Invariants:
-//! - **IE1** At most one engine is entered on a host thread, and `ENTERED` points to it for as long as [`run`]
-//!   runs.
+//! - **IE1** At most one engine is entered on a host thread, and `ENTERED` points to it for as long as
+//!   [`run`] runs.
 //! - **IE2** The reference that [`with`] gives out does not outlive its closure, and no closure suspends,
 //!   resumes or calls [`with`] again: two references never coexist.
-//! - **IE3** A context that is suspended in [`spin`] has left its question in `Context::check`; it points into
-//!   the suspended stack and is removed before the context goes on. Asking it reads one cell by `peek` and
-//!   calls the lock's predicate, neither of which enters the engine.
+//! - **IE3** A context that is suspended in [`spin`] has left its question in `Context::check`; it points
+//!   into the suspended stack and is removed before the context goes on. Asking it reads one cell by `peek`
+//!   and calls the lock's predicate, neither of which enters the engine.
 //! - **IE4** A cell with a posted store outlives the store: stores are posted for cells in the arena only,
 //!   which outlives the run.
 mod access;

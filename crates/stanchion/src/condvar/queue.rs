@@ -8,8 +8,8 @@
 //!   touches the list no more: whoever notified everybody may destroy it at once.
 //! - **IL3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
 //!   the list: no wake-up is lost, or taken by somebody who came later.
-//! - **IL4** A waiter's storage belongs to its thread and is touched by others while it is in a list or chosen
-//!   only, and by a poke, which changes a waiting one and nothing else.
+//! - **IL4** A waiter's storage belongs to its thread and is touched by others while it is in a list or
+//!   chosen only, and by a poke, which changes a waiting one and nothing else.
 //!
 //! ## Memory orderings
 //!
@@ -164,7 +164,8 @@ impl WaitQueue {
         let chosen = Cell::new(ptr::null());
         let mut count = 0;
         self.guard.acquire();
-        // SAFETY: the guard is held (IL1); those in the list exist (IL2), and those chosen until they are told.
+        // SAFETY: the guard is held (IL1); those in the list exist (IL2), and those chosen until they are
+        // told.
         unsafe {
             ring::each(&self.last, |waiter| {
                 // One that leaves takes itself off.

@@ -37,8 +37,8 @@ pub struct Waiter {
     pub(super) mutex: Cell<*const ()>,
 }
 
-// SAFETY: the links, the priority and the mutex are touched under a guard (IL1), or by the waiter's own thread
-// while nobody else knows of it (IL4).
+// SAFETY: the links, the priority and the mutex are touched under a guard (IL1), or by the waiter's own
+// thread while nobody else knows of it (IL4).
 unsafe impl Sync for Waiter {}
 
 impl Waiter {

@@ -14,9 +14,9 @@
 //!   does not describe. x86-64 and aarch64 do, for accesses that are aligned.
 //!
 //! Invariants:
-//! - **IA3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that looked
-//!   at the mark before it was there has stored its 0 before the barrier returns, or starts over and finds
-//!   the mark.
+//! - **IA3** A sleeper leaves its mark, passes the heavy barrier and looks at the lock. A sequence that
+//!   looked at the mark before it was there has stored its 0 before the barrier returns, or starts over and
+//!   finds the mark.
 //! - **IA4** Sequences are used only after registration succeeded, and a heavy barrier settles that first; as
 //!   IA1 and IA2 of `barrier.rs`.
 use super::atomics::Cell8;

@@ -7,13 +7,13 @@
 //! | `HALTED` | sleeping, or about to |
 //!
 //! Invariants:
-//! - **IK1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt that
-//!   has not gone to sleep yet finds, and which wakes one that has.
+//! - **IK1** A kick after the comparison of the halt's cell is not lost: it leaves `KICKED`, which a halt
+//!   that has not gone to sleep yet finds, and which wakes one that has.
 //! - **IK2** A halt inside a signal handler that interrupted a halt ends that one, because the kick that it
 //!   consumed may have been meant for it. It does so without leaving a kick behind, so that the handler
 //!   itself can halt again.
-//! - **IK3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been interrupted
-//!   between the two, by a handler that waits for what the halted thread does next.
+//! - **IK3** Whoever finds a kick that was not consumed wakes, too: the first kicker may have been
+//!   interrupted between the two, by a handler that waits for what the halted thread does next.
 use crate::deadline::Deadline;
 use crate::os;
 use core::sync::atomic::{AtomicU32, Ordering};

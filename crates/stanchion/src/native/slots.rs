@@ -12,9 +12,9 @@
 //! and 16 more.
 //!
 //! Invariants:
-//! - **IT1** A slot number belongs to at most one living thread. It is taken by an exchange of its free owner,
-//!   and taken back only when the system says that the process has no thread of the owner's id. While the
-//!   thread lives the system does not say so, as the id in `OWNERS` is the thread's own, in this process
+//! - **IT1** A slot number belongs to at most one living thread. It is taken by an exchange of its free
+//!   owner, and taken back only when the system says that the process has no thread of the owner's id. While
+//!   the thread lives the system does not say so, as the id in `OWNERS` is the thread's own, in this process
 //!   (IT3). If another thread gets the id of one that has ended, the number stays taken until that one has
 //!   ended, too, which costs a number and no more. One thread at a time takes back, so no owner changes
 //!   between the question and what follows.
@@ -25,8 +25,8 @@
 //!   put its new id there ([`forked`]). Where nobody says so (`_Fork`, raw `clone`, `vfork`) the process id
 //!   is another one, unless ids come round: nothing is taken back, and what is handed out is so for good.
 //! - **IT4** What a thread leaves in use is not taken back: nodes that stand in a queue, since it was
-//!   cancelled there, and cells that say that it reads (`classes.rs`, IR2). The child of a `fork` uses none of
-//!   the queues in which threads of its parent stood, so it takes back the nodes.
+//!   cancelled there, and cells that say that it reads (`classes.rs`, IR2). The child of a `fork` uses none
+//!   of the queues in which threads of its parent stood, so it takes back the nodes.
 use super::chunks::{Chunks, Zeroed};
 use super::family_storage::{self, InSlot};
 use super::kinds::Counting;

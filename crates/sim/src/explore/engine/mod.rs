@@ -7,8 +7,8 @@
 //! Invariants:
 //! - **IE1** `current` is the context whose coroutine runs, or is about to be resumed by the loop in `run`.
 //! - **IE2** A context is in `ready` exactly while its status is `Ready`.
-//! - **IE3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next step,
-//!   and is unwound by the loop. Steps of destructors on the way out do nothing.
+//! - **IE3** Once `failure` is set, no context goes on: each either is suspended or suspends at its next
+//!   step, and is unwound by the loop. Steps of destructors on the way out do nothing.
 mod halts;
 mod memory;
 mod numbers;
