@@ -13,8 +13,12 @@ pub enum Overtaking {
     Unbounded(&'static str),
     /// Each so often.
     AtMost(u32),
-    /// Each so often for each other context that there is.
-    ForEachOther(u32),
+    /// Whoever a waiter behind it has passed is aside. The first of those that still wait is passed so often
+    /// from when it is the first, by whomever.
+    FirstAside(u32),
+    /// Those of each NUMA node together so often once they have queued, and each context once more by an
+    /// acquisition that was past its look.
+    EachNode(u32),
     /// All together so often, and once more by each context each time that the waiter asks for the lock.
     /// Those do not count between which the waiter has not looked at the lock's word: one that gets no turn
     /// can do nothing against being passed.
@@ -33,7 +37,8 @@ impl fmt::Display for Overtaking {
         match self {
             Self::Unbounded(_) => f.write_str("any"),
             Self::AtMost(times) => write!(f, "{times}"),
-            Self::ForEachOther(times) => write!(f, "{times}n"),
+            Self::FirstAside(times) => write!(f, "{times} aside"),
+            Self::EachNode(times) => write!(f, "{times} a node"),
             Self::WhileItLooks { looks, asks, .. } => write!(f, "{looks}+{asks}n"),
         }
     }

@@ -18,14 +18,9 @@ pub(super) const PASSING_STRICT: Overtaking = Overtaking::WhileItLooks { looks: 
 pub(super) const BY_NUMA_NODE: Overtaking = Overtaking::AtMost(3);
 
 /// A NUMA node that queues for `hmcs` waits for those in front, each for one turn. A turn is two acquisitions
-/// here, and the first is that of the context that had queued its node, so a context has one of them. It may
-/// have one more, by which it was past its look when the waiter's node queued.
-pub(super) const BY_NUMA_TURN: Overtaking = Overtaking::AtMost(2);
+/// here, and the first is that of the context that had queued its node before.
+pub(super) const BY_NUMA_TURN: Overtaking = Overtaking::EachNode(1);
 
-/// A waiter of `malthusian` waits for so many releases, of which every other one at most grants the same
-/// context.
-///
-/// Here every second release while somebody is aside recalls the eldest, and each other one takes somebody
-/// out of the queue ahead of the waiter: of as many as there are others, two releases each. The same again
-/// once it is aside itself, where the others may be older.
-pub(super) const ASIDE: Overtaking = Overtaking::ForEachOther(2);
+/// Here every second release of `malthusian` while somebody is aside recalls the eldest. The release that sets
+/// it aside is none of those two, and lets somebody pass, too.
+pub(super) const ASIDE: Overtaking = Overtaking::FirstAside(2);

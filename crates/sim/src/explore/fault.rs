@@ -26,7 +26,8 @@ pub enum Fault {
     NoBarrier,
     /// There are fewer numbers than contexts, and who has none has no queue node.
     NoNumber,
-    /// Heads have one or two parking slots to sleep at, or entries of the hash table.
+    /// Heads have one or two parking slots to sleep at, or entries of the hash table; one or two readers are
+    /// let in.
     FewPlaces,
     /// Contexts are numbered high, and parking slots; clocks and tickets are near their ends.
     LargeNumbers,
@@ -101,7 +102,9 @@ impl Fault {
             Self::Interrupts => "handlers acquire other locks between any two steps, up to four levels deep",
             Self::NoBarrier => "the heavy barrier fails now and then",
             Self::NoNumber => "there are fewer context numbers than contexts, and no queue node without one",
-            Self::FewPlaces => "heads have one or two places to sleep at, and all of one hash, perhaps",
+            Self::FewPlaces => {
+                "heads have one or two places to sleep at, and all of one hash, perhaps; one or two may read"
+            }
             Self::LargeNumbers => {
                 "contexts and places to sleep at are numbered high, and clocks and tickets are near their ends"
             }

@@ -3,9 +3,10 @@
 //! Contexts are coroutines on one host thread. Each memory operation of a lock is a *step*; before each step
 //! a strategy decides who goes next, so every interleaving of steps can come up, and a seed brings it up
 //! again. What is checked: mutual exclusion, that somebody can always go on, each visible change of the
-//! lock's word against its transition table, the lock's stated bound on overtaking, and that in the end
-//! nothing is left of the waiting: words are as they were at first, nodes, parking slots and places are given
-//! back. A failure is cut down to a short interleaving that can be read.
+//! lock's word against its transition table, the lock's stated bound on overtaking, that a limited wait ends
+//! no earlier than its deadline and sleeps no longer, and that in the end nothing is left of the waiting:
+//! words are as they were at first, nodes, parking slots and places are given back. A failure is cut down to
+//! a short interleaving that can be read.
 //!
 //! A context that waits for a cell sleeps until the cell changes; spinning takes no steps. Between
 //! [`Fault::StoreBuffers`] and sequential consistency lies all that this world knows of weak memory: total
@@ -15,8 +16,8 @@
 //!   `machine`, `fault`; what is broken on purpose: `busted`.
 //! - The machine: `engine` (steps, turns, halts), `cells`, `domain` and `platform` (what a lock sees),
 //!   `buffers` (total store order), `chooser` (who goes next), `watch` (what must hold).
-//! - Running: `run` (one schedule), `campaign` (many), `script`, `minimise` and `trace` (a failure made
-//!   readable).
+//! - Running: `run` (one schedule), `limits` (waits that end), `campaign` (many), `script`, `minimise` and
+//!   `trace` (a failure made readable).
 mod buffers;
 mod busted;
 mod campaign;
@@ -29,6 +30,7 @@ mod failure;
 mod fair;
 mod family;
 mod fault;
+mod limits;
 mod machine;
 mod minimise;
 mod names;
@@ -36,7 +38,6 @@ mod plan;
 mod platform;
 mod policies;
 mod run;
-mod rw_limits;
 mod rw_program;
 mod rw_subjects;
 mod script;

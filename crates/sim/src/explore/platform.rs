@@ -21,7 +21,14 @@ pub struct Stepped;
 
 /// The step at which a wait ends that is to end when the run's clock shows `until`.
 fn step_of(until: u64) -> u64 {
-    with(|engine| engine.end_of(until.saturating_sub(engine.domain.machine().clock).div_ceil(STEP_NANOS)))
+    with(|engine| engine.end_of(engine.step_at(until)))
+}
+
+/// Halts in a wait that ends when the run's clock shows `until`, if it has an end.
+fn halt<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: Option<u64>) {
+    let end = until.map(step_of);
+    with(|engine| engine.sleeps_until(until.map(|until| engine.step_at(until))));
+    engine::halt_while(end, || cell.load(stanchion_core::order::Relaxed) == value);
 }
 
 /// This world has one class.
@@ -76,9 +83,7 @@ impl Machine for Stepped {
 
     fn sleep(node: NodeId, cell: &CellU32, value: u32, until: Option<&u64>) {
         with(|engine| engine.sleeps_with(node));
-        engine::halt_while(until.map(|&until| step_of(until)), || {
-            cell.load(stanchion_core::order::Relaxed) == value
-        });
+        halt(cell, value, until.copied());
     }
 
     fn wake(node: NodeId) {
@@ -163,11 +168,11 @@ impl Machine for Stepped {
     }
 
     fn halt_while<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T) {
-        engine::halt_while(None, || cell.load(stanchion_core::order::Relaxed) == value);
+        halt(cell, value, None);
     }
 
     fn halt_while_until<T: Copy + Eq, A: Atomic<T>>(cell: &A, value: T, until: &u64) {
-        engine::halt_while(Some(step_of(*until)), || cell.load(stanchion_core::order::Relaxed) == value);
+        halt(cell, value, Some(*until));
     }
 
     fn kick(cpu: CpuId) {
@@ -182,8 +187,10 @@ impl Machine for Stepped {
     fn count_many(event: Event, times: u32) {
         with(|engine| {
             engine.events[event.index()] += u64::from(times);
-            if let Event::LockNoNode = event {
-                engine.goes_without_node();
+            match event {
+                Event::LockNoNode => engine.goes_without_node(),
+                Event::LockSlowpath => engine.goes_slow(),
+                _ => {}
             }
         });
     }

@@ -1,4 +1,5 @@
 //! Tunables small enough to be reached in a few steps. The code they go through is the real one.
+use core::marker::PhantomData;
 use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;
 use stanchion_family::tunables::FamilyTunables as _;
@@ -60,13 +61,13 @@ pub(super) fn is_switch(tunable: Tunable) -> bool {
     )
 }
 
-/// As `Lenient`, for a single reader: a second one is refused.
+/// As `W`, for a single reader: a second one is refused.
 #[derive(Debug)]
-pub(super) enum One {}
+pub(super) struct Few<W>(PhantomData<W>);
 
-impl RwPolicy for One {
-    const NAME: &'static str = "qrw-few";
-    const PASSING: bool = true;
-    const HALTS: bool = true;
+impl<W: RwPolicy> RwPolicy for Few<W> {
+    const NAME: &'static str = W::NAME;
+    const PASSING: bool = W::PASSING;
+    const HALTS: bool = W::HALTS;
     const MOST_READERS: u32 = 1;
 }

@@ -4,9 +4,10 @@ use super::domain::SteppedDomain;
 use super::engine::{self, arrive, with};
 use super::failure::{Failure, Kind};
 use super::fault::Fault;
+use super::limits::{self, limited};
 use super::names::Names;
 use super::plan::{Coin, Plan};
-use super::platform::STEP_NANOS;
+use super::platform::Stepped;
 use super::rw_program::RwProgram;
 use super::script::{Item, Script};
 use super::subjects::{Explored, Subject};
@@ -16,6 +17,7 @@ use super::{Ctx, LOCK_BYTES, fair};
 use crate::arena::Arena;
 use crate::coroutine::Coroutine;
 use crate::locks::AnyLock;
+use stanchion_core::Machine;
 use stanchion_family::catalogue::Tail;
 use stanchion_family::events::ALL;
 use std::rc::Rc;
@@ -29,10 +31,6 @@ const STEP_LIMIT: u64 = 50_000;
 /// release of the default lock takes some forty turns to rouse an heir, and begins again whenever one of
 /// three has gone back to sleep meanwhile: 562 at most in 300 000 schedules.
 const LONGEST_RELEASE: u64 = 1_000;
-
-/// Who gives up does so within so many steps: as many as a few contexts take until one of them has queued,
-/// slept and been roused. Mostly sooner.
-const LONGEST_TIMEOUT: u64 = 768;
 
 /// How a schedule is run.
 #[derive(Clone, Copy, Default)]
@@ -88,7 +86,8 @@ fn program(subject: &Subject, plan: &Plan, arena: &Rc<Arena>) -> (Locks, Rc<dyn 
             (Locks::Mutexes(Rc::clone(&locks)), Rc::new(Scenario { plan: plan.clone(), locks }))
         }
         Explored::Rw(kind) => {
-            let locks: Rc<Vec<_>> = Rc::new(all.map(|_| (kind.make)(arena)).collect());
+            let make = kind.few_of(plan.faults).map_or(kind.make, |few| few.0);
+            let locks: Rc<Vec<_>> = Rc::new(all.map(|_| make(arena)).collect());
             (Locks::Rw(Rc::clone(&locks)), Rc::new(RwProgram::new(plan.clone(), kind, locks)))
         }
     }
@@ -239,13 +238,10 @@ impl Scenario {
         let is_timed = self.plan.faults.has(Fault::Timed);
         while is_timed && with(|engine| engine.coin(Coin::Timeout, 3)) > 0 {
             say(What::AcquireTimed, lock);
-            let steps = with(|engine| {
-                let most = LONGEST_TIMEOUT >> engine.coin(Coin::Timeout, 6);
-                engine.coin(Coin::Timeout, most)
-            });
-            let me = with(|engine| engine.current);
+            let nanos = limits::timeout();
+            let (me, until) = (with(|engine| engine.current), Stepped::after(nanos));
             watch(|watch| watch.is_limited(lock, me, true));
-            let acquired = self.locks[lock].acquire_within(steps * STEP_NANOS);
+            let acquired = limited(until, |&acquired| acquired, || self.locks[lock].acquire_within(nanos));
             watch(|watch| watch.is_limited(lock, me, false));
             with(|engine| engine.is_at_risk(me, false));
             if acquired {

@@ -4,9 +4,9 @@ mod upgrades;
 use super::engine::{arrive, await_reader, has_read, with};
 use super::failure::Failure;
 use super::fault::Fault;
+use super::limits::{Limits, limited};
 use super::plan::{Coin, Plan};
 use super::run::{self, at_risk, ends_use, released};
-use super::rw_limits::Limits;
 use super::rw_subjects::{RwKind, SteppedRw, Upgrades};
 use super::sharing::{How, Sharing, Wants};
 use super::trace::What;
@@ -97,7 +97,7 @@ impl RwProgram {
         if how == How::Waited {
             watch(index, |sharing| sharing.begins(me, Wants::Read));
         }
-        let in_time = |until: u64| match lock.acquire_read_until(until) {
+        let in_time = |end| match limited(end, |is_in| *is_in != Ok(false), || lock.acquire_read_until(end)) {
             Ok(false) => {
                 gives_up(index, Wants::Read);
                 None
@@ -194,7 +194,7 @@ impl RwProgram {
             say(What::Acquire, index);
             watch(index, |sharing| sharing.begins(me, Wants::Write));
             let in_time = self.limit().is_some_and(|until| {
-                let acquired = lock.acquire_write_until(until);
+                let acquired = limited(until, |&acquired| acquired, || lock.acquire_write_until(until));
                 if !acquired {
                     gives_up(index, Wants::Write);
                 }

@@ -1,14 +1,16 @@
-//! The reader-writer locks that can be explored: the catalogue's, and some of them that few may read.
+//! The reader-writer locks that can be explored, and some of them as locks that few may read.
+use super::fault::{Fault, Faults};
 use super::platform::Stepped;
-use super::policies::One;
+use super::policies::Few;
 use super::subjects::{Explored, Subject};
 use crate::arena::{Arena, Placed};
+use stanchion_core::qrw::Lenient;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{
     Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, StanchionLock, TooManyReaders, Upgradable,
 };
-use stanchion_family::CountRwLock;
 use stanchion_family::catalogue::{self, Facts, InHandlers, Shares, Timed};
+use stanchion_family::{CountRwLock, QSpinLock, qrw_spin};
 use std::rc::Rc;
 
 /// A reader-writer lock of any kind, standing in the memory of the stepped world. The functions are those of
@@ -134,21 +136,29 @@ pub(super) struct RwKind {
     pub(super) name: &'static str,
     pub(super) transitions: Table,
     /// Makes one, on a line of its own.
-    pub(super) make: fn(&Rc<Arena>) -> Box<dyn SteppedRw>,
+    pub(super) make: Make,
+    /// Makes one that lets so few readers in that contexts may come to ask for more, and how many, if it
+    /// has a limit.
+    pub(super) few: Option<(Make, u32)>,
     /// What its readers may do. If they read again whatever waits, their handlers do so, too.
     pub(super) shares: Shares,
     /// Whether handlers may write.
     pub(super) handlers_write: bool,
-    /// So many read locks are given at once, if contexts may come to ask for more.
-    pub(super) most_readers: Option<u32>,
     /// Whether who waits for a limited time waits as the others do.
     pub(super) timed: bool,
     /// What the word of the lock may do that they wait in line for.
     pub(super) line: Table,
 }
 
-/// With so many readers at once, a limit may be met.
-const FEW: u32 = 8;
+impl RwKind {
+    /// How one for few readers is made, and for how many, if it has a limit and places are few.
+    pub(super) fn few_of(&self, faults: Faults) -> Option<(Make, u32)> {
+        self.few.filter(|_| faults.has(Fault::FewPlaces))
+    }
+}
+
+/// Makes a lock in an arena.
+type Make = fn(&Rc<Arena>) -> Box<dyn SteppedRw>;
 
 macro_rules! make {
     (downgrades $lock:ty) => {
@@ -160,17 +170,14 @@ macro_rules! make {
 }
 
 /// What the catalogue says of a lock of type `L`.
-fn described<L: Downgrade<Platform = Stepped>>(
-    facts: &'static Facts,
-    make: fn(&Rc<Arena>) -> Box<dyn SteppedRw>,
-) -> Subject {
+fn described<L: Downgrade<Platform = Stepped>>(facts: &'static Facts, make: Make) -> Subject {
     let kind = RwKind {
         name: facts.name,
         transitions: L::TRANSITIONS,
         make,
+        few: few(facts.name),
         shares: facts.shares.expect("a reader-writer lock"),
         handlers_write: facts.in_handlers == InHandlers::All,
-        most_readers: (L::MOST_READERS < FEW).then_some(L::MOST_READERS),
         timed: facts.timed == Timed::InQueue,
         line: L::QUEUE,
     };
@@ -183,28 +190,24 @@ macro_rules! subjects {
     };
 }
 
-/// A lock of the catalogue that lets so few readers in that they meet the limit.
-macro_rules! few {
-    ($($name:literal is $of:literal for $about:literal: $ways:ident $lock:ty;)*) => {
-        [$({
-            let subject = described::<$lock>(catalogue::rwlock($of), make!($ways $lock));
-            let Explored::Rw(kind) = subject.kind() else { unreachable!("a reader-writer lock") };
-            Subject { kind: Explored::Rw(RwKind { name: $name, ..kind }), about: $about, ..subject }
-        }),*]
-    };
-}
-
-/// Every reader-writer lock of the catalogue, and those of few readers.
+/// Every reader-writer lock of the catalogue.
 pub(super) fn all() -> Vec<Subject> {
-    let mut all: Vec<Subject> = stanchion_family::for_each_rwlock! { Stepped; subjects; };
-    all.extend(few! {
-        "rw-simple-few" is "rw-simple" for "The same for two readers at once.": downgrades CountRwLock<Stepped, 2>;
-        "qrw-few" is "qrw" for "The same for one reader.": upgrades QueuedRwLock<Stepped, Queue, One>;
-        "percpu-rw-few" is "percpu-rw" for "The same over qrw-few.":
-            downgrades PerCpuRwLock<Stepped, QueuedRwLock<Stepped, Queue, One>>;
-    });
-    all
+    stanchion_family::for_each_rwlock! { Stepped; subjects; }
 }
 
 /// The queue of `qrw`.
 type Queue = StanchionLock<Stepped, true>;
+/// `qrw` for one reader.
+type QueuedForFew = QueuedRwLock<Stepped, Queue, Few<Lenient>>;
+
+/// The lock called so, for few readers.
+fn few(name: &str) -> Option<(Make, u32)> {
+    Some(match name {
+        "rw-simple" => (make!(downgrades CountRwLock<Stepped, 2>), 2),
+        "qrw" => (make!(upgrades QueuedForFew), 1),
+        "qrw-spin" => (make!(upgrades QueuedRwLock<Stepped, QSpinLock<Stepped>, Few<qrw_spin::Strict>>), 1),
+        "percpu-rw" => (make!(downgrades PerCpuRwLock<Stepped, QueuedForFew>), 1),
+        "percpu-rw-simple" => (make!(downgrades PerCpuRwLock<Stepped, CountRwLock<Stepped, 2>>), 2),
+        _ => return None,
+    })
+}

@@ -9,6 +9,7 @@ use super::super::chooser::bit;
 use super::super::failure::Kind;
 use super::super::fault::Fault;
 use super::super::plan::Coin;
+use super::super::platform::STEP_NANOS;
 use super::super::trace::What;
 use super::{Engine, Status};
 
@@ -100,7 +101,45 @@ impl Engine {
     pub(in crate::explore) fn end_of(&mut self, until: u64) -> u64 {
         let (was, is) = self.hastened[self.current];
         self.limits[self.current] = until;
-        if was == until { is } else { until }
+        let told = if was == until { is } else { until };
+        if let Some((_, earliest)) = self.limited_wait().as_mut().filter(|(end, _)| *end == until) {
+            *earliest = told.min(*earliest);
+        }
+        told
+    }
+
+    /// The limited wait of the current context, handler or not.
+    fn limited_wait(&mut self) -> &mut Option<(u64, u64)> {
+        &mut self.ends[self.current][usize::from(self.level[self.current])]
+    }
+
+    /// The step at which the run's clock shows `time`.
+    pub(in crate::explore) fn step_at(&self, time: u64) -> u64 {
+        time.saturating_sub(self.domain.machine().clock).div_ceil(STEP_NANOS)
+    }
+
+    /// The current context waits until `time` at most from now on.
+    pub(in crate::explore) fn waits_until(&mut self, time: u64) {
+        let end = self.step_at(time);
+        *self.limited_wait() = Some((end, end));
+    }
+
+    /// The current context has come to the end of a limited wait: it `acquired`, or its time is over.
+    pub(in crate::explore) fn ends_wait(&mut self, acquired: bool) {
+        let (me, steps) = (self.current, self.steps);
+        if let Some((_, end)) = self.limited_wait().take().filter(|&(_, end)| !acquired && steps < end) {
+            let left = end - steps;
+            self.fail(Kind::Stuck, format!("c{me} gave up {left} steps before its time was over"));
+        }
+    }
+
+    /// The current context is about to sleep until step `until`: not beyond the end of its wait.
+    pub(in crate::explore) fn sleeps_until(&mut self, until: Option<u64>) {
+        let me = self.current;
+        let end = *self.limited_wait();
+        if let Some((end, _)) = end.filter(|&(end, _)| until.is_none_or(|until| until > end)) {
+            self.fail(Kind::Stuck, format!("c{me} waits until step {end}, and sleeps beyond that"));
+        }
     }
 
     pub(super) fn arrive_kick(&mut self, ctx: Ctx) {

@@ -182,6 +182,14 @@ impl Engine {
         }
     }
 
+    /// The current context is about to queue.
+    pub(in crate::explore) fn goes_slow(&mut self) {
+        let (me, level) = (self.current, self.level[self.current]);
+        if let Some(watch) = &mut self.watch {
+            watch.goes_slow(me, level);
+        }
+    }
+
     /// The current context's buffer becomes visible.
     #[inline]
     pub(super) fn flush(&mut self) {

@@ -106,6 +106,9 @@ pub(super) struct Engine {
     timers: [u64; CONTEXTS],
     /// At which step each context's limited wait is to end, as it asked last.
     limits: [u64; CONTEXTS],
+    /// When the limited wait of each context is to end, at each level of nesting, if there is one; and the
+    /// earliest end of it that the lock was told.
+    ends: [[Option<(u64, u64)>; LEVELS]; CONTEXTS],
     /// Steps at which limited waits were to end, and at which they end: time may pass at any moment.
     hastened: [(u64, u64); CONTEXTS],
     /// Who is in the middle of what others may spoil: who gives up, or tries without waiting.
@@ -139,6 +142,9 @@ pub(super) fn is_strict() -> bool {
 
 /// Interrupts of one run, for each context. Handlers are interrupted too, so there must be an end.
 const INTERRUPTS_EACH: u32 = 4;
+
+/// A context and the handlers that interrupt it.
+const LEVELS: usize = 5;
 
 /// Long absences of one run.
 const ABSENCES: u32 = 8;
@@ -178,6 +184,7 @@ impl Engine {
             late_kicks: Vec::new(),
             timers: [u64::MAX; CONTEXTS],
             limits: [u64::MAX; CONTEXTS],
+            ends: [[None; LEVELS]; CONTEXTS],
             hastened: [(u64::MAX, u64::MAX); CONTEXTS],
             at_risk: 0,
             away: 0,
@@ -216,6 +223,7 @@ impl Engine {
         self.late_kicks.clear();
         self.timers = [u64::MAX; CONTEXTS];
         (self.limits, self.hastened) = ([u64::MAX; CONTEXTS], [(u64::MAX, u64::MAX); CONTEXTS]);
+        self.ends = [[None; LEVELS]; CONTEXTS];
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };

@@ -38,6 +38,11 @@ pub(super) struct Guard {
     pub(super) queue: Vec<Ctx>,
     /// `overtaken[w][c]`: how often `c` acquired since `w` queued, without having queued before it.
     pub(super) overtaken: [[u32; CONTEXTS]; CONTEXTS],
+    /// `by_node[w][n]`: how often contexts on `n` did that together, once they had queued.
+    pub(super) by_node: [[u32; CONTEXTS]; CONTEXTS],
+    /// Waiters that others from behind have passed, the first one first, and how often that was passed since
+    /// it is.
+    pub(super) aside: (Vec<Ctx>, u32),
     /// Who asks for the lock, and how often each context acquired since.
     forbidder: Option<Ctx>,
     despite: [u32; CONTEXTS],
@@ -74,6 +79,8 @@ impl Guard {
             owed_to: None,
             queue: Vec::with_capacity(CONTEXTS),
             overtaken: [[0; CONTEXTS]; CONTEXTS],
+            by_node: [[0; CONTEXTS]; CONTEXTS],
+            aside: (Vec::new(), 0),
             forbidder: None,
             despite: [0; CONTEXTS],
             free_looks: [0; CONTEXTS],
@@ -87,7 +94,25 @@ impl Guard {
     pub(super) fn queues(&mut self, me: Ctx) {
         self.queue.retain(|&waiter| waiter != me);
         self.queue.push(me);
-        self.overtaken[me] = [0; CONTEXTS];
+        (self.overtaken[me], self.by_node[me]) = ([0; CONTEXTS], [0; CONTEXTS]);
+    }
+
+    /// Somebody has passed those in `passed`, who wait still. How often the first of all that were passed was
+    /// passed since it is the first.
+    pub(super) fn sets_aside(&mut self, passed: &[Ctx]) -> u32 {
+        let (aside, times) = &mut self.aside;
+        aside.extend(passed.iter().filter(|waiter| !aside.contains(waiter)).collect::<Vec<_>>());
+        *times += u32::from(!passed.is_empty());
+        *times
+    }
+
+    /// `me` waits no more.
+    pub(super) fn is_aside_no_more(&mut self, me: Ctx) {
+        let (aside, times) = &mut self.aside;
+        if aside.first() == Some(&me) {
+            *times = 0;
+        }
+        aside.retain(|&waiter| waiter != me);
     }
 
     /// Nobody holds a mutual exclusion lock any more, which `me` has let go.
@@ -112,8 +137,15 @@ impl Guard {
         }
     }
 
-    /// The second byte of a mutual exclusion lock has changed, by `me`.
-    pub(super) fn second_byte_changed(&mut self, says: SecondByte, me: Ctx, before: u8, after: u8) {
+    /// The second byte of a mutual exclusion lock has changed, by `me`. A head takes back what it has asked for
+    /// itself, before another one is head.
+    pub(super) fn second_byte_changed(
+        &mut self,
+        says: SecondByte,
+        me: Ctx,
+        before: u8,
+        after: u8,
+    ) -> Result<(), Failure> {
         match says {
             SecondByte::Other => {}
             SecondByte::Pends if after > before => self.queues(me),
@@ -125,10 +157,15 @@ impl Guard {
                 }
             }
             SecondByte::Asks(flag) => {
+                if let Some(asks) = self.forbidder.filter(|&asks| before == flag && asks != me) {
+                    let what = format!("c{me} took back that c{asks} asked for the lock");
+                    return Err(Failure { kind: Kind::Transition, what });
+                }
                 self.forbidder = (after == flag).then_some(me);
                 self.despite = [0; CONTEXTS];
             }
         }
+        Ok(())
     }
 
     /// `me` has looked, and found the lock free.

@@ -38,8 +38,10 @@ pub(super) struct Watch {
     /// The table of the queue of a reader-writer lock.
     line_table: Table,
     guards: Vec<Guard>,
-    /// The greatest overtaking by one context that is allowed.
-    bound: Option<u32>,
+    /// Who may go ahead of whom.
+    bound: Overtaking,
+    /// The NUMA node of each context.
+    nodes: [usize; CONTEXTS],
     /// Who must not wait behind others, if the lock heeds that.
     priority: Option<Ctx>,
     tail: Tail,
@@ -53,6 +55,8 @@ pub(super) struct Watch {
     free: Set,
     /// At which levels of nesting each context acquires without a node, and so may overtake; as bits.
     nodeless: [u8; CONTEXTS],
+    /// At which it has gone into the slow path, and not acquired yet.
+    slow: [u8; CONTEXTS],
     /// Which rows of the table were reached, as bits.
     pub(super) rows: u64,
     /// The worst overtaking of a waiter by one context.
@@ -80,7 +84,7 @@ impl Watch {
         let is_counted = matches!(locks, Locks::Mutexes(_)) || !plan.faults.has(Fault::Interrupts);
         let (most, line_table) = match subject.kind() {
             Explored::Mutex(_) => (None, Table(&[])),
-            Explored::Rw(kind) => (kind.most_readers, kind.line),
+            Explored::Rw(kind) => (kind.few_of(plan.faults).map(|few| few.1), kind.line),
         };
         let counts_all = !matches!(subject.asks(), Some(Asks::FastPath(_)));
         let others = (plan.rounds.iter().filter(|&&rounds| rounds > 0).count() as u32).saturating_sub(1);
@@ -112,11 +116,10 @@ impl Watch {
             table: subject.transitions(),
             line_table,
             bound: match overtaking {
-                _ if does_not_tell => None,
-                Overtaking::Unbounded(_) | Overtaking::WhileItLooks { .. } => None,
-                Overtaking::AtMost(times) => Some(times),
-                Overtaking::ForEachOther(times) => Some(times * others),
+                _ if does_not_tell => Overtaking::Unbounded("a node may be another context's"),
+                other => other,
             },
+            nodes: core::array::from_fn(|ctx| plan.machine().node_of(ctx).into()),
             priority: plan.machine().priority.filter(|_| subject.stated.heeds_priority),
             tail: subject.stated.tail,
             second_byte: match subject.stated.second_byte {
@@ -133,6 +136,7 @@ impl Watch {
             free: 0,
             asks: subject.asks(),
             nodeless: [0; CONTEXTS],
+            slow: [0; CONTEXTS],
             rows: 0,
             worst: 0,
             acquisitions: 0,
@@ -197,6 +201,11 @@ impl Watch {
     /// `me`, so many handlers deep, has found no node to queue with, and goes another way.
     pub(super) fn goes_without_node(&mut self, me: Ctx, level: u8) {
         self.nodeless[me] |= 1 << level;
+    }
+
+    /// `me`, so many handlers deep, waits in a queue from now on.
+    pub(super) fn goes_slow(&mut self, me: Ctx, level: u8) {
+        self.slow[me] |= 1 << level;
     }
 
     /// Whether `me`, in no handler, found no node since this was asked last.
@@ -282,7 +291,7 @@ impl Watch {
         }
         let guard = &mut self.guards[lock];
         if after.pending != before.pending {
-            guard.second_byte_changed(self.second_byte, me, before.pending, after.pending);
+            guard.second_byte_changed(self.second_byte, me, before.pending, after.pending)?;
         }
         if before.locked != 0 && after.locked == 0 {
             return guard.is_let_go(me);

@@ -3,7 +3,7 @@ use super::super::Ctx;
 use super::super::chooser::bit;
 use super::super::failure::{Failure, Kind};
 use super::{Watch, level_of};
-use stanchion_family::catalogue::{SecondByte, Tail};
+use stanchion_family::catalogue::{Overtaking, SecondByte, Tail};
 
 /// A waiter that must not wait behind others is overtaken so often at most.
 const WITH_PRIORITY: u32 = 1;
@@ -33,17 +33,32 @@ impl Watch {
         let guard = &mut self.guards[lock];
         let position = guard.queue.iter().position(|&queued| queued == me);
         let ahead_of = if guard.may_pass { 0 } else { position.unwrap_or(guard.queue.len()) };
-        for at in 0..ahead_of {
-            let waiter = guard.queue[at];
-            if guard.gone & bit(waiter) != 0 {
-                continue;
-            }
-            let times = &mut guard.overtaken[waiter][me];
+        let passed = guard.queue[..ahead_of].iter().copied().filter(|&waiter| guard.gone & bit(waiter) == 0);
+        let (passed, node) = (passed.collect::<Vec<_>>(), self.nodes[me]);
+        let level = 1 << level_of(lock);
+        let is_slow = self.slow[me] & level != 0;
+        self.slow[me] &= !level;
+        for &waiter in &passed {
+            let (times, most) = match self.bound {
+                Overtaking::EachNode(most) if is_slow => (&mut guard.by_node[waiter][node], Some(most)),
+                Overtaking::EachNode(_) => (&mut guard.overtaken[waiter][me], Some(1)),
+                Overtaking::AtMost(most) => (&mut guard.overtaken[waiter][me], Some(most)),
+                _ => (&mut guard.overtaken[waiter][me], None),
+            };
             *times += 1;
             self.worst = self.worst.max(*times);
-            let most = if self.priority == Some(waiter) { WITH_PRIORITY } else { u32::MAX };
-            if self.bound.is_some_and(|bound| *times > bound.min(most)) {
+            let urgent = self.priority.filter(|&urgent| urgent == waiter).map(|_| WITH_PRIORITY);
+            if most.is_some_and(|most| *times > most.min(urgent.unwrap_or(most))) {
                 let what = format!("c{me} overtook c{waiter}, which had queued before it, {times} times");
+                return Err(Failure { kind: Kind::Overtaken, what });
+            }
+        }
+        if let Overtaking::FirstAside(most) = self.bound {
+            guard.is_aside_no_more(me);
+            let times = guard.sets_aside(&passed);
+            if times > most {
+                let first = guard.aside.0[0];
+                let what = format!("c{first} is the first that was passed, {times} times since it is");
                 return Err(Failure { kind: Kind::Overtaken, what });
             }
         }
