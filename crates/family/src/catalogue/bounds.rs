@@ -21,6 +21,6 @@ pub(super) const BY_NUMA_NODE: Overtaking = Overtaking::AtMost(3);
 /// here, and the first is that of the context that had queued its node before.
 pub(super) const BY_NUMA_TURN: Overtaking = Overtaking::EachNode(1);
 
-/// Here every second release of `malthusian` while somebody is aside recalls the eldest. The release that sets
-/// it aside is none of those two, and lets somebody pass, too.
+/// Here every second release of `malthusian` while somebody is aside recalls the eldest. The release that
+/// sets it aside is none of those two, and lets somebody pass, too.
 pub(super) const ASIDE: Overtaking = Overtaking::FirstAside(2);

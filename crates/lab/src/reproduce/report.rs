@@ -116,7 +116,7 @@ mod tests {
             cell.simulated = exists(&listed[0].locks[cell.lock]).then_some((124.5, 0.01));
         }
         let text = tables(&listed, &cells);
-        let byte = text.split("  byte (baseline)\n").nth(1).expect("it exists");
+        let byte = text.split("  byte-rmw (baseline)\n").nth(1).expect("it exists");
         let row = byte.lines().nth(1).expect("its first row");
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["32", "124.5", "124.5", "+0.0", "%", "1.0%"]);
         let qspin = text.split("  qspin\n").nth(1).expect("it exists");

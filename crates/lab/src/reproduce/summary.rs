@@ -124,7 +124,7 @@ mod tests {
             all().expect("in order").into_iter().filter(|table| table.name == "pvq-haswell-ex").collect();
         let mut cells = Cells::choose(&tables, &[]).expect("no filter");
         let column = |lock: &str| tables[0].column(lock).expect("a column");
-        let (byte, queued, ticket) = (column("byte"), column("unfair-q"), column("pv-ticket"));
+        let (byte, queued, ticket) = (column("byte-rmw"), column("unfair-q"), column("pv-ticket"));
         for cell in &mut cells.all {
             // The unfair queue and byte in the right order, the ticket lock in the wrong one.
             let simulated = [(byte, 100.0), (queued, 90.0), (ticket, 80.0)];
@@ -137,7 +137,7 @@ mod tests {
         let collapses = collapses(0, &tables[0], &cells);
         assert_eq!(collapses.len(), 3);
         let (_, published, simulated) =
-            collapses.iter().find(|(lock, ..)| lock == "byte").expect("it has one");
+            collapses.iter().find(|(lock, ..)| lock == "byte-rmw").expect("it has one");
         assert!(
             (published.expect("published") - 195.6 / 124.5).abs() < 1e-9 && (simulated - 1.0).abs() < 1e-9
         );

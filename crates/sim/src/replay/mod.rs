@@ -1,8 +1,7 @@
 //! A workload that is no formula: what the threads of a recorded program did, played on a simulated machine.
 //!
-//! [`script`] is what one thread did, in bytes; [`Recorded`] all of them, and which locks they share;
-//! [`Replay`] the workload. [`play`] is the life of a context. The rules by which more contexts than recorded
-//! threads are made:
+//! A [`Script`] is what one thread did, in bytes; [`Recorded`] all of them, and which locks they share;
+//! [`Replay`] the workload. These rules make more contexts than threads were recorded:
 //!
 //! - A *worker* is copied as often as needed; of every other thread there is one. Copy *k* of all workers
 //!   belongs together: conditions are notified within it.

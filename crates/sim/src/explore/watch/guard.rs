@@ -137,8 +137,8 @@ impl Guard {
         }
     }
 
-    /// The second byte of a mutual exclusion lock has changed, by `me`. A head takes back what it has asked for
-    /// itself, before another one is head.
+    /// The second byte of a mutual exclusion lock has changed, by `me`. A head takes back what it has asked
+    /// for itself, before another one is head.
     pub(super) fn second_byte_changed(
         &mut self,
         says: SecondByte,
