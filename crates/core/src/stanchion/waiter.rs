@@ -312,17 +312,19 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     fn sleep_for_a_turn(&self) {
         // ord: SW11 alone: written by us, or by the owner that roused us (ND6)
         let left = self.node.due.load(Relaxed).wrapping_sub(micros::<P>());
-        let mut nanos = u64::from(left) * 1_000;
-        if let Some(until) = self.until {
-            nanos = nanos.min(P::remaining(until));
-        }
-        if nanos > 0 && left.cast_signed() > 0 && P::paravirt() {
+        if left.cast_signed() > 0 && P::paravirt() {
             // Who goes on with the lock may see that we wait for this CPU once our turn has come (rule 4).
             // ord: SW12 alone: a hint for rule 4
             self.node.runs_at.store(P::home(), Relaxed);
             P::count(Event::PvWaitHead);
             let roused = self.node.tag().with(State::Roused);
-            P::sleep(self.me, self.node.cell(), roused.raw(), Some(&P::after(nanos)));
+            let turn = P::after(u64::from(left) * 1_000);
+            let ends_before = |until: &&P::Deadline| {
+                let turn = P::remaining(&turn); // first, so that time that passes here counts for the deadline
+                P::remaining(until) < turn
+            };
+            let end = self.until.filter(ends_before).unwrap_or(&turn);
+            P::sleep(self.me, self.node.cell(), roused.raw(), Some(end));
             // ord: SW13 alone: a hint for rule 4
             self.node.runs_at.store(0, Relaxed);
         }
