@@ -319,11 +319,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             P::count(Event::PvWaitHead);
             let roused = self.node.tag().with(State::Roused);
             let turn = P::after(u64::from(left) * 1_000);
-            let ends_before = |until: &&P::Deadline| {
-                let turn = P::remaining(&turn); // first, so that time that passes here counts for the deadline
-                P::remaining(until) < turn
-            };
-            let end = self.until.filter(ends_before).unwrap_or(&turn);
+            // The turn first: time that passes between the two looks counts for the deadline.
+            let end = self.until.filter(|until| P::remaining(&turn) > P::remaining(until)).unwrap_or(&turn);
             P::sleep(self.me, self.node.cell(), roused.raw(), Some(end));
             // ord: SW13 alone: a hint for rule 4
             self.node.runs_at.store(0, Relaxed);
