@@ -312,6 +312,18 @@ void stanchion_events_reset(void) STANCHION_NOEXCEPT;
 int stanchion_mutex_clocklock(struct stanchion_mutex_t *lock, int clock, const struct timespec *until) STANCHION_NOEXCEPT;
 
 /**
+ * Releases `lock` and leaves it to the thread that has waited longest, if one waits; nobody gets ahead of
+ * it.
+ *
+ * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+ * - Progress: the lock stays held until that thread runs, so each such release may cost a wake-up. For a
+ *   holder that locks it again at once, and is to let others in now and then.
+ *
+ * Caller: As `stanchion_mutex_unlock`.
+ */
+int stanchion_mutex_unlock_fair(struct stanchion_mutex_t *lock) STANCHION_NOEXCEPT;
+
+/**
  * Waits until the calling thread holds `lock`, a `stanchion_mutex_t`.
  *
  * - Returns: 0, or `EINVAL` if `lock` is null or misaligned.

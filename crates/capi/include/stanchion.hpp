@@ -123,6 +123,9 @@ STANCHION_EACH_FAMILY(STANCHION_FAMILY_)        /* byte_mutex, ticket_mutex and 
 #undef STANCHION_MUTEX_
 #undef STANCHION_FAMILY_
 
+/* Releases it and leaves it to the thread that has waited longest, if one waits. */
+inline void unlock_fair(mutex& held) { detail::check(stanchion_mutex_unlock_fair(held.native_handle())); }
+
 /* The queued reader-writer lock: SharedMutex and SharedTimedMutex. */
 class shared_mutex {
 public:

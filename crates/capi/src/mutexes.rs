@@ -202,6 +202,26 @@ pub unsafe extern "C" fn stanchion_mutex_clocklock(
     }
 }
 
+/// Releases `lock` and leaves it to the thread that has waited longest, if one waits; nobody gets ahead of
+/// it.
+///
+/// - Returns: 0, or `EINVAL` if `lock` is null or misaligned.
+/// - Progress: the lock stays held until that thread runs, so each such release may cost a wake-up. For a
+///   holder that locks it again at once, and is to let others in now and then.
+///
+/// # Safety
+///
+/// As `stanchion_mutex_unlock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stanchion_mutex_unlock_fair(lock: *mut stanchion_mutex_t) -> c_int {
+    let release = |lock: &lock::StanchionLock<Destroyable>| {
+        lock.inner().release_fair();
+        0
+    };
+    // SAFETY: the caller promises what `on` asks.
+    unsafe { on(lock, release) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

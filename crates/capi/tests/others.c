@@ -61,6 +61,48 @@ static void check_clocks(void) {
     expect("clocklock", "null", stanchion_mutex_clocklock(NULL, CLOCK_MONOTONIC, &(struct timespec){1, 0}), EINVAL);
 }
 
+/* unlock_fair: whoever waits has the lock when it returns. */
+
+static pthread_barrier_t asked, gone;
+
+static void *wait_in_line(void *unused) {
+    expect("waiter", "lock", stanchion_mutex_lock(&mutex), 0);
+    pthread_barrier_wait(&asked);
+    expect("waiter", "unlock", stanchion_mutex_unlock(&mutex), 0);
+    pthread_barrier_wait(&gone);
+    return unused;
+}
+
+static void check_fair_release(void) {
+    enum { ROUNDS = 50 };
+    const struct timespec pause = {0, 100000};
+    pthread_barrier_init(&asked, NULL, 2);
+    pthread_barrier_init(&gone, NULL, 2);
+    expect("unlock_fair", "null", stanchion_mutex_unlock_fair(NULL), EINVAL);
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t thread;
+        expect("mutex", "lock", stanchion_mutex_lock(&mutex), 0);
+        start(&thread, wait_in_line, NULL);
+        /* Two bytes of it, for the library alone, are not zero while somebody waits in line. */
+        while (__atomic_load_n(&mutex.opaque, __ATOMIC_ACQUIRE) >> 16 == 0) {
+            nanosleep(&pause, NULL);
+        }
+        expect("unlock_fair", "with somebody in line", stanchion_mutex_unlock_fair(&mutex), 0);
+        const int got = stanchion_mutex_trylock(&mutex);
+        expect("trylock", "after a fair release, with somebody in line", got, EBUSY);
+        if (got == 0) {
+            stanchion_mutex_unlock(&mutex);
+        }
+        pthread_barrier_wait(&asked);
+        pthread_barrier_wait(&gone);
+        pthread_join(thread, NULL);
+    }
+    expect("mutex", "lock", stanchion_mutex_lock(&mutex), 0);
+    expect("unlock_fair", "with nobody in line", stanchion_mutex_unlock_fair(&mutex), 0);
+    expect("trylock", "after a fair release with nobody in line", stanchion_mutex_trylock(&mutex), 0);
+    expect("mutex", "unlock", stanchion_mutex_unlock(&mutex), 0);
+}
+
 static void check_places_of_cond(void) {
     static char bytes[64];
     stanchion_cond_t *crooked = (void *)(bytes + (((size_t)bytes & 1) == 0));
@@ -252,6 +294,7 @@ int main(void) {
     check_nopv();
     expect("version", "that of the header", strcmp(stanchion_version(), STANCHION_VERSION), 0);
     check_clocks();
+    check_fair_release();
     check_places_of_cond();
     check_waking();
     check_events();

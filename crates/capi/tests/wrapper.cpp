@@ -115,6 +115,14 @@ void check_checked() {
     expect("unlock when free", thrown([&] { mutex.unlock(); }), EPERM);
 }
 
+void check_fair() {
+    stanchion::mutex mutex;
+    mutex.lock();
+    stanchion::unlock_fair(mutex);
+    expect("try_lock after a fair release with nobody in line", mutex.try_lock(), 1);
+    stanchion::unlock_fair(mutex);
+}
+
 template <class Lock>
 void check_shared(Lock& lock) {
     {
@@ -209,6 +217,7 @@ int main() {
 #define CHECK(name, bytes) check_mutex<stanchion::name##_mutex>();
     STANCHION_EACH_FAMILY(CHECK)
     check_checked();
+    check_fair();
     stanchion::shared_mutex shared;
     stanchion::percpu_shared_mutex percpu, percpu_of_a_class(tables);
     check_shared(shared);

@@ -38,6 +38,12 @@ const FAULTS: &[Fault] = &[
          if (e == 0 && calls++ % 2 == 0) { usleep(2000); e = *l & 0; } return e; }",
     ),
     fault(
+        "a fair release that is a plain one",
+        "tests/others.c",
+        "int stanchion_mutex_unlock(void *); int stanchion_mutex_unlock_fair(void *l) { return \
+         stanchion_mutex_unlock(l); }",
+    ),
+    fault(
         "a trylock that always succeeds",
         "tests/locks.c",
         "int stanchion_ticket_trylock(void *l) { return NONE(l, 4) ? EINVAL : 0; }",
