@@ -24,8 +24,9 @@
 //! A thread of ours that comes for a plain mutex puts [`TAKEN`] in libc's owner's place. Then it takes our
 //! word, which is a read-modify-write, and looks at libc's. So one of two who come at the same moment sees
 //! the other. Who holds the mutex takes [`TAKEN`] away when it unlocks; who has waited for that finds it
-//! gone, puts it back, and passes a fence. For other kinds [`TAKEN`] comes after the word, and libc may get
-//! in between, for once: then its word is held when we look again, or when we unlock, and we end the process.
+//! gone, puts it back, and passes a fence. For other kinds [`TAKEN`] comes after the word, and a fence before
+//! the look at libc's word: a libc that takes it after that finds [`TAKEN`], and one that took it before is
+//! seen.
 use crate::locks::Choice;
 use crate::object::{Mutex, TAKEN};
 use crate::say::die;
@@ -133,10 +134,12 @@ impl Mutex {
         if self.is_libcs() {
             return false;
         }
-        // ord: TW14 alone: a libc that comes just now is looked for below
+        // ord: TW14 alone: ordered against libc's word by the fence
         self.libcs_owner.store(TAKEN, Ordering::Relaxed);
         // ord: TW15 alone: see M7, others only learn that it is not them
         self.owner.store(me(), Ordering::Relaxed);
+        // ord: TW21 alone: as TW13, libc's word is looked at after libc can see us
+        fence(Ordering::SeqCst);
         if self.is_held_by_libc() {
             die_of_two(HELD);
         }
