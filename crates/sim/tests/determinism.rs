@@ -59,6 +59,7 @@ const CASES: &[Case] = &[
             "host.fair-share.slice=500us",
             "host.fair-share.granularity=none",
             "host.pause-loop.window=2us",
+            "host.pause-loop.gap=49ns",
             "host.pause-loop.exit=3us",
             "host.pause-loop.guard=20us",
         ],
