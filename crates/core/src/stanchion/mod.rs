@@ -34,9 +34,9 @@
 //!
 //! # Properties
 //!
-//! - Fairness: first come, first roused, but for rule 5: a waiter is passed over for those at home on the
-//!   releaser's CPU that came up to a turn after it, and on several NUMA nodes for those of the releaser's
-//!   node that came up to `near_us` (5 ms) after it. An heir is overtaken without bound for a turn
+//! - Fairness: first come, first roused, but for rule 5. A waiter is passed over for those at home on the
+//!   releaser's CPU that came up to a turn after it. On several NUMA nodes it is passed over for those of the
+//!   releaser's node that came up to `near_us` (5 ms) after it. An heir is overtaken without bound for a turn
 //!   (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so two turns
 //!   in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU,
 //!   by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock. Where

@@ -3,9 +3,9 @@
 //! Contexts are coroutines on one host thread. Each memory operation of a lock is a *step*; before each step
 //! a strategy decides who goes next, so every interleaving of steps can come up, and a seed brings it up
 //! again. What is checked: mutual exclusion, that somebody can always go on, each visible change of the
-//! lock's word against its transition table, the lock's stated bound on overtaking, that a limited wait ends
-//! no earlier than its deadline and sleeps no longer, and that in the end nothing is left of the waiting:
-//! words are as they were at first, nodes, parking slots and places are given back. A failure is cut down to
+//! lock's word against its transition table, the lock's stated bound on overtaking. A limited wait ends no
+//! earlier than its deadline and sleeps no longer. In the end nothing is left of the waiting: words are as
+//! they were at first, nodes, parking slots and places are given back. A failure is cut down to
 //! a short interleaving that can be read.
 //!
 //! A context that waits for a cell sleeps until the cell changes; spinning takes no steps. Between
