@@ -141,7 +141,7 @@ fn readers_and_writers_both_have_their_line_and_readers_meet() {
 fn readers_that_exclude_each_other_are_reported() {
     let output = caught("busted-rw-serial", &[]);
     assert_eq!(code(&output), 0, "{}", stdout(&output));
-    let says = "busted-rw-serial: FAILED: readers were never inside together";
+    let says = "busted-rw-serial: FAILED: the lock: a reader kept another one out";
     assert!(stdout(&output).contains(says), "{}", stdout(&output));
 }
 

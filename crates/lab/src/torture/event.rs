@@ -72,6 +72,8 @@ pub(crate) struct Finished {
     /// What readers did, if it is a lock that they share.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) shared: Option<Shared>,
+    /// A test lock at which a reader kept another one out, with no writer there.
+    pub(crate) serial: Option<String>,
 }
 
 impl Event {

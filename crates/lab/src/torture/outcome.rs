@@ -1,7 +1,6 @@
 //! What became of one lock.
 use super::event::{Finished, Stall};
 use super::orders::Orders;
-use super::sharing::Shared;
 use super::tally::Tally;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
@@ -20,8 +19,8 @@ pub(crate) enum Failure {
     Stall(Stall),
     /// One waiter of a fair lock was passed over.
     Starved { worker: String, seconds: f64, doing: String },
-    /// Readers that may share the lock were never inside together.
-    NeverTogether { reads: u64 },
+    /// A reader did not come in beside another one.
+    Serial { lock: String },
     /// Workers panicked.
     Panicked { count: u64 },
     /// The process was killed by a signal of its own making.
@@ -52,9 +51,7 @@ impl core::fmt::Display for Failure {
             Self::Starved { worker, seconds, doing } => {
                 write!(f, "{worker} starved for {seconds:.1} s, {doing}")
             }
-            Self::NeverTogether { reads } => {
-                write!(f, "readers were never inside together, in {reads} reads")
-            }
+            Self::Serial { lock } => write!(f, "{lock}: a reader kept another one out"),
             Self::Panicked { count } => write!(f, "{count} workers panicked"),
             Self::Crashed { signal } => write!(f, "crashed with signal {signal}{}", signal_name(*signal)),
             Self::Exited { code: THREAD_SANITIZER } => {
@@ -122,13 +119,8 @@ impl Outcome {
             let (lock, counted, acquired) = (lock.clone(), *counted, *acquired);
             self.failures.push(Failure::Miscount { lock, counted, acquired });
         }
-        if let Some(Shared { together: 0, downgrades, .. }) = finished.shared {
-            // A writer that goes on as a reader is a read, too, and met nobody when it came.
-            let reads = finished.reads.total.saturating_sub(downgrades);
-            if self.orders.readers > 1 && reads >= Shared::READS_ENOUGH {
-                self.failures.push(Failure::NeverTogether { reads });
-            }
-        }
+        let serial = finished.serial.clone();
+        self.failures.extend(serial.map(|lock| Failure::Serial { lock }));
         self.counts = Some((finished.writes, finished.reads));
         self.finished = Some(finished);
     }
@@ -219,30 +211,12 @@ mod tests {
             torn: 1,
             panicked: 1,
             miscounted: vec![("the lock".to_owned(), 1, 2)],
+            serial: Some("the lock".to_owned()),
             ..Finished::default()
         });
-        assert_eq!(seen.failures.len(), 4);
+        assert_eq!(seen.failures.len(), 5);
         assert_eq!(seen.verdict(), "FAILED");
         assert_eq!(seen.failures[0].to_string(), "2 times two were inside at once");
-    }
-
-    #[test]
-    fn readers_that_never_meet_are_a_failure_where_they_may() {
-        let verdict = |readers, reads, shared: Option<Shared>| {
-            let mut seen = outcome(&[]);
-            seen.orders.readers = readers;
-            let reads = Tally { total: reads, ..Tally::default() };
-            seen.finish(Finished { reads, shared, ..Finished::default() });
-            seen.verdict()
-        };
-        let (alone, met) = (Shared::default(), Shared { together: 1, ..Shared::default() });
-        assert_eq!(verdict(2, 5000, Some(alone)), "FAILED");
-        assert_eq!(verdict(2, 5000, Some(met)), "passed");
-        assert_eq!(verdict(2, 5000, None), "passed", "a mutex");
-        assert_eq!(verdict(1, 5000, Some(alone)), "passed", "whom should it meet");
-        assert_eq!(verdict(2, 50, Some(alone)), "passed", "too few to say");
-        let downgraded = Shared { downgrades: 4500, ..alone };
-        assert_eq!(verdict(2, 5000, Some(downgraded)), "passed", "few of them came to read");
     }
 
     #[test]

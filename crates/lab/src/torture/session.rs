@@ -2,6 +2,7 @@
 //!
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
+#![expect(unsafe_code, reason = "giving a lock back is unsafe to call")]
 use super::arena::Arena;
 use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
@@ -12,7 +13,7 @@ use super::shuffle::Shuffle;
 use super::slot::{Breaches, Doing, Slot, TEST_LOCKS, lock_name};
 use super::tally::jain;
 use super::tormentor;
-use super::tortured::Tortured;
+use super::tortured::{Side, Tortured};
 use super::watchdog::{Sample, Verdict, Watchdog};
 use super::worker;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -28,6 +29,8 @@ const HANDS_OFF: Duration = Duration::from_millis(100);
 const PAUSE_MS: (u64, u64) = (10, 100);
 /// Shortest and longest time between two shuffles, in milliseconds.
 const SHUFFLE_MS: (u64, u64) = (20, 200);
+/// How long a reader may take to come in beside another one where nobody writes: far more than a wake-up takes.
+const COMPANY: Duration = Duration::from_secs(2);
 /// The exit code of a child that could not begin.
 pub(crate) const EXIT_NOT_STARTED: i32 = 3;
 /// Stack of a worker: enough for its handlers five deep, with room for the registers that signals save.
@@ -138,6 +141,26 @@ impl<L: Tortured> Session<L> {
             std::thread::sleep(TICK);
         }
         self.sums(self.start.elapsed(), true)
+    }
+
+    /// A test lock at which a reader does not come in beside another although nobody else is there.
+    fn serial(&self) -> Option<String> {
+        let serial = |test_lock: &usize| {
+            let lock = &self.arena.test_locks[*test_lock].lock;
+            let guard = lock.acquire(Side::Reads);
+            let (says, came) = std::sync::mpsc::channel();
+            let beside = spawn("reader".to_owned(), move || {
+                let guard = lock.acquire(Side::Reads);
+                let _ = says.send(());
+                // SAFETY: the guard is what this thread acquired from this very lock just now.
+                unsafe { lock.release(guard) };
+            });
+            let alone = came.recv_timeout(COMPANY).is_err();
+            // SAFETY: the guard is what this thread acquired from this very lock above.
+            unsafe { lock.release(guard) };
+            beside.join().is_err() || alone
+        };
+        (0..TEST_LOCKS).find(serial).map(lock_name)
     }
 
     /// Joins those who left, and fills their slots again while the run lasts.
@@ -276,7 +299,10 @@ impl<L: Tortured> Session<L> {
         let mut breaches = Breaches::default();
         slots().chain([&arena.tormentor]).for_each(|slot| breaches += slot.breaches());
         let mut miscounted = Vec::new();
+        let mut serial = None;
         if joined {
+            // Whoever left a lock locked has been found out by now.
+            serial = (L::SKILLS.shares && breaches == Breaches::default()).then(|| self.serial()).flatten();
             for test_lock in 0..TEST_LOCKS {
                 let (counted, acquired) = (arena.test_locks[test_lock].counted(), arena.writes_at(test_lock));
                 if counted != acquired {
@@ -305,6 +331,7 @@ impl<L: Tortured> Session<L> {
             tries: sum(|slot| slot.tries.load(Relaxed)),
             tries_won: sum(|slot| slot.tries_won.load(Relaxed)),
             shared: L::SKILLS.shares.then_some(shared),
+            serial,
             ..self.done.clone()
         }
     }

@@ -48,9 +48,6 @@ impl AddAssign<&Sharing> for Shared {
 }
 
 impl Shared {
-    /// From so many reads on, readers that were never inside together exclude each other.
-    pub(crate) const READS_ENOUGH: u64 = 1000;
-
     /// A line about it.
     pub(crate) fn line(&self) -> String {
         let Self { together, again, handler_again, any_order, downgrades, upgrades } = self;
