@@ -100,12 +100,12 @@ static void *performs(void *argument) {
     return NULL;
 }
 
-/* One way holds it, while threads come for it both ways: they wait, and get it. */
-static void waited_for_by_both(const struct functions *holder, const struct functions *releaser) {
+/* One way holds it, while threads come for it both ways, or the first way alone: they wait, and get it. */
+static void waited_for(int ways, const struct functions *holder, const struct functions *releaser) {
     pthread_t threads[2];
     WORKS(holder->pthread_mutex_lock(&M));
     ADD(&inside, 1);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < ways; i++) {
         const struct functions *functions = i ? &other : &by_name;
         struct call call = {functions->pthread_mutex_lock, functions->pthread_mutex_unlock, 0, 0};
         calls[i] = call;
@@ -116,24 +116,29 @@ static void waited_for_by_both(const struct functions *holder, const struct func
     CHECK(!READ(&calls[0].done) && !READ(&calls[1].done), "two hold it at a time");
     ADD(&inside, -1);
     WORKS(releaser->pthread_mutex_unlock(&M));
-    for (int i = 0; i < 2; i++) END(threads[i]);
+    for (int i = 0; i < ways; i++) END(threads[i]);
 }
 TEST_EACH(held_by_the_other_and_waited_for, WAYS) {
     begin("held_by_the_other_and_waited_for", row);
-    waited_for_by_both(&other, &other);
+    waited_for(2, &other, &other);
 }
 TEST_EACH(held_by_name_and_waited_for, WAYS) {
     begin("held_by_name_and_waited_for", row);
-    waited_for_by_both(&by_name, &by_name);
+    waited_for(2, &by_name, &by_name);
 }
 TEST_EACH(locked_by_the_other_and_unlocked_by_name_while_waited_for, WAYS) {
     begin("locked_by_the_other_and_unlocked_by_name_while_waited_for", row);
-    waited_for_by_both(&other, &by_name);
+    waited_for(2, &other, &by_name);
 }
 
 TEST_EACH(locked_by_name_and_unlocked_by_the_other_while_waited_for, WAYS) {
     begin("locked_by_name_and_unlocked_by_the_other_while_waited_for", row);
-    waited_for_by_both(&by_name, &other);
+    waited_for(2, &by_name, &other);
+}
+/* Nobody else comes who could see that it is free. */
+TEST_EACH(locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name, WAYS) {
+    begin("locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name", row);
+    waited_for(1, &by_name, &other);
 }
 
 static int timedlock_soon(pthread_mutex_t *mutex) {

@@ -27,12 +27,18 @@
 //! gone, puts it back, and passes a fence. For other kinds [`TAKEN`] comes after the word, and a fence before
 //! the look at libc's word: a libc that takes it after that finds [`TAKEN`], and one that took it before is
 //! seen.
+//!
+//! An unlock by libc wakes nobody of ours. So a thread that has slept for a second at the default lock looks
+//! for traces, and again each time that it has slept as long again.
 use crate::locks::Choice;
 use crate::object::{Mutex, TAKEN};
 use crate::say::die;
 use crate::thread::{locked_by_libc, me};
+use core::mem::offset_of;
+use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{Ordering, fence};
 use core::time::Duration;
+use libc::pthread_mutex_t;
 use stanchion::deadline::sleep;
 
 /// What is told of a mutex.
@@ -45,6 +51,22 @@ const LIBCS: i32 = 1 << 23;
 /// there. So long it is waited for.
 pub(crate) const LOOKS: u32 = 10_000;
 pub(crate) const PAUSE: Duration = Duration::from_micros(50);
+
+/// A thread of ours has slept long in the queue of the default lock at this address.
+pub(crate) fn look_at(word: usize) {
+    const BEFORE: usize = offset_of!(Mutex, word);
+    const { assert!(BEFORE.is_multiple_of(align_of::<pthread_mutex_t>())) };
+    if !word.is_multiple_of(align_of::<pthread_mutex_t>()) {
+        return; // the queue of a reader-writer lock, which is its second word
+    }
+    // SAFETY: the word is a mutex's, which lives while a thread waits for it, with the default lock.
+    unsafe {
+        let mutex = &*with_exposed_provenance::<Mutex>(word - BEFORE);
+        if mutex.is_disturbed() {
+            mutex.settle(Choice::DEFAULT);
+        }
+    }
+}
 
 /// Ends the process, since an object that a thread of ours holds is held by libc's functions, too.
 pub(crate) fn die_of_two(what: &[u8]) -> ! {

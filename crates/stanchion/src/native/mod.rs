@@ -115,9 +115,12 @@ impl<C: Counting> Machine for Native<C> {
         os::priority()
     }
 
-    fn sleep(_node: NodeId, cell: &Cell32, value: u32, until: Option<&Deadline>) {
+    fn sleep(node: NodeId, cell: &Cell32, value: u32, until: Option<&Deadline>) {
         if C::WATCHES {
             watch::parked();
+            if until.is_none() {
+                return watch::sleep(nodes::node(node), value);
+            }
         }
         // EINTR, EAGAIN and a deadline that has passed are returns at any time.
         os::wait(&cell.0, value, until);
