@@ -189,7 +189,7 @@ UNUSED static int sleeps(pid_t tid) {
     char path[64], text[400];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
     FILE *stat = fopen(path, "r");
-    SETUP(stat != NULL);
+    CHECK(stat != NULL, "a thread that was to wait is gone");
     size_t length = fread(text, 1, sizeof text - 1, stat);
     fclose(stat);
     text[length] = 0;

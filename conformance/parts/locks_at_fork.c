@@ -17,10 +17,9 @@ static void in_parent(void) { pthread_mutex_unlock(&locks_at_fork_mutex); }
 /* Those who waited are not in the child. */
 static void in_child(void) {
     static const char complaint[] = "FAIL locks_at_fork.c: a mutex does not work in an atfork handler of the child\n";
-    int wrong = pthread_mutex_unlock(&locks_at_fork_mutex);
-    wrong |= pthread_mutex_lock(&locks_at_fork_mutex);
-    wrong |= pthread_mutex_unlock(&locks_at_fork_mutex);
-    if (wrong == 0) return;
+    if (pthread_mutex_unlock(&locks_at_fork_mutex) == 0 && pthread_mutex_lock(&locks_at_fork_mutex) == 0 &&
+        pthread_mutex_unlock(&locks_at_fork_mutex) == 0)
+        return;
     (void)!write(2, complaint, sizeof complaint - 1);
     _exit(1);
 }

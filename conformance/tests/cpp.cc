@@ -154,12 +154,17 @@ TEST(scoped_lock_of_several) {
     long counter = 0;
     for (int i = 0; i < 6; i++) threads.emplace_back([&, i] {
         for (int j = 0; j < 2000; j++) {
+            auto count = [&] {
+                long seen = counter;
+                if (j % 16 == 0) std::this_thread::yield();
+                counter = seen + 1;
+            };
             if (i % 2) {
                 std::scoped_lock guard(a, b, c);
-                counter++;
+                count();
             } else {
                 std::scoped_lock guard(c, b, a);
-                counter++;
+                count();
             }
         }
     });
@@ -244,13 +249,15 @@ TEST(notify_all_at_thread_exit) {
     std::mutex mutex;
     std::condition_variable changed;
     bool done = false;
+    std::unique_lock<std::mutex> guard(mutex);
     std::thread thread([&] {
         std::unique_lock<std::mutex> guard(mutex);
         done = true;
         std::notify_all_at_thread_exit(changed, std::move(guard));
     });
-    std::unique_lock<std::mutex> guard(mutex);
-    CHECK(changed.wait_for(guard, std::chrono::seconds(TIMEOUT), [&] { return done; }), "never notified");
+    /* Without a predicate, which would be true after the time is over, too. */
+    while (!done)
+        CHECK(changed.wait_for(guard, std::chrono::seconds(TIMEOUT)) == std::cv_status::no_timeout, "never notified");
     guard.unlock();
     thread.join(); /* it notifies after it has let the mutex go */
 }

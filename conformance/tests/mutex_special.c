@@ -53,10 +53,13 @@ TEST(default_attributes) {
     GIVES(pthread_mutexattr_init(&attributes), 0);
     GIVES(pthread_mutexattr_gettype(&attributes, &value), 0);
     CHECK(value == PTHREAD_MUTEX_DEFAULT, "the type is %d", value);
+    value = -1;
     GIVES(pthread_mutexattr_getpshared(&attributes, &value), 0);
     CHECK(value == PTHREAD_PROCESS_PRIVATE, "pshared is %d", value);
+    value = -1;
     GIVES(pthread_mutexattr_getrobust(&attributes, &value), 0);
     CHECK(value == PTHREAD_MUTEX_STALLED, "robust is %d", value);
+    value = -1;
     GIVES(pthread_mutexattr_getprotocol(&attributes, &value), 0);
     CHECK(value == PTHREAD_PRIO_NONE, "the protocol is %d", value);
 }

@@ -143,6 +143,7 @@ TEST(threads_2500_one_after_another) {
 
 struct common {
     pthread_mutex_t mutex;
+    int here;
     long counter;
 };
 
@@ -150,6 +151,8 @@ TEST(process_shared) {
     struct common *common = ANY(struct common, shared_memory(sizeof *common));
     make(PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_SHARED, &common->mutex);
     pid_t child = forked();
+    ADD(&common->here, 1);
+    while (READ(&common->here) != 2) sched_yield(); /* else one may be done before the other begins */
     for (int i = 0; i < 50000; i++) {
         pthread_mutex_lock(&common->mutex);
         long seen = common->counter;
