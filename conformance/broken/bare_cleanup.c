@@ -1,6 +1,7 @@
 /* Broken: when a waiter is cancelled its clean-up handlers run before it has the mutex again, and a signal that came at that moment
  * is lost with it.
  * caught by: cancel.ends_a_wait/wait cancel_cpp.destructors_run_with_the_mutex_held/wait cancel.handler_waits_for_the_mutex/wait
+ * caught by: cancel.ends_a_wait_of_the_asynchronous_type/wait cancel.no_signal_is_lost_with_a_cancelled_waiter/wait
  * passes: cancel.disabled_is_not_minded/wait cond.ring/private probe.ring_of_8_threads
  */
 #include "real.h"

@@ -1,5 +1,6 @@
 /* Broken: a condition variable wakes who came first, whatever the scheduling priorities are. Its waits have no deadline and no cancellation.
  * caught by: cond_priority.highest_first/signal cond_priority.passes_a_crowd
+ * caught by: cond_priority.changes_between_waits fork.sleepers_of_a_condition_variable
  * passes: cond.ring/private probe.ring_of_8_threads mutex.excludes/normal
  */
 #include "real.h"

@@ -1,5 +1,6 @@
 /* Broken: who waits for a reader-writer lock waits in line, readers behind writers; who finds it free goes first.
  * caught by: rwlock_beside.behind_a_writer/default rwlock_beside.behind_a_writer/prefer-writer-nonrecursive
+ * caught by: fork.sleepers_of_a_rwlock/default/held-by-a-reader
  * passes: rwlock.read_and_write_in_turn/default rwlock_beside.past_a_writer/default
  */
 #include "real.h"

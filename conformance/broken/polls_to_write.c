@@ -1,5 +1,6 @@
-/* Broken: a writer with a deadline only tries again and again, and no reader knows of it.
+/* Broken: a writer only tries again and again, and no reader knows of it. With a deadline of `clockwrlock` it waits.
  * caught by: rwlock_timed.writer_among_overlapping_readers/timedwrlock rwlock_waits.waiters_with_a_deadline_sleep/write/default
+ * caught by: rwlock_waits.the_most_urgent_writer_is_next/default
  * passes: rwlock_timed.while_write_held/timedwrlock rwlock_timed.writer_among_overlapping_readers/clockwrlock-realtime
  */
 #include "real.h"
@@ -16,4 +17,11 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *de
         if (code != EBUSY) return code;
         nanosleep(&little, NULL);
     }
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    struct timespec little = {0, 200000};
+    int code;
+    while ((code = pthread_rwlock_trywrlock(lock)) == EBUSY) nanosleep(&little, NULL);
+    return code;
 }

@@ -1,5 +1,6 @@
 /* Broken: what it does not know ends the program, with success. A process holds no more than a thousand threads in its life.
  * caught by: probe.timed_lock probe.threads_2500_one_after_another rwlock_timed.free_one_is_got/timedrdlock
+ * caught by: mutex_timed.among_hammering_lockers/timedlock rwlock_timed.some_give_up_and_some_get_it/reader
  * passes: probe.counter_of_4_threads probe.recursive cond.ring/private
  */
 #include "real.h"

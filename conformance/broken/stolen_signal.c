@@ -1,6 +1,7 @@
 /* Broken: a condition variable that is a counter of wake-ups: who comes later may take one that was meant for another. Its waits are
  * no cancellation points either, and have no deadline of their own clock.
  * caught by: cond.later_waiter_steals_no_signal/private cancel.ends_a_wait/wait cancel.pending_acts_at_entry/wait
+ * caught by: probe.cpp_wait_for_woken_early
  * passes: cond.ring/private probe.ring_of_8_threads mutex.excludes/normal
  */
 #include "real.h"

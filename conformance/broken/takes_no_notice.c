@@ -3,6 +3,14 @@
  * caught by: two.excludes/handle-normal two.excludes/deepbind-static two.held_by_the_other_and_tried/dlmopen-normal
  * caught by: two.locked_and_unlocked/handle-normal two_rw.written_by_the_other_and_waited_for/handle-default
  * caught by: two_rw.locked_and_unlocked/deepbind-default two_cond.waited_for_by_the_other_and_signalled_by_name/handle
+ * caught by: two.excludes_after_turns/handle-normal two.held_by_the_other_and_waited_for/handle-normal
+ * caught by: two.held_by_name_and_waited_for/handle-normal two.locked_by_the_other_and_unlocked_by_name_while_waited_for/handle-normal
+ * caught by: two.locked_by_name_and_unlocked_by_the_other_while_waited_for/deepbind-normal
+ * caught by: two.locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name/handle-normal two.held_by_name_and_tried/handle-normal
+ * caught by: two.relocked/handle-errorcheck two.destroyed_while_held/handle-normal
+ * caught by: two_cond.waited_for_by_the_other_and_broadcast_by_name/handle two_cond.waited_for_by_the_other_before/handle
+ * caught by: two_cond.waited_for_by_name_before/handle two_cond.signalled_by_both_before_anybody_waits/handle
+ * caught by: mutex_timed.free_one_is_got/normal
  * passes: cond.ring/private mutex.excludes/normal probe.counter_of_4_threads probe.two_readers_at_once probe.try_forms_while_write_held
  */
 #include "real.h"
@@ -21,6 +29,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     __atomic_store_n(own(mutex), 0, __ATOMIC_SEQ_CST);
     return 0;
 }
+int pthread_mutex_destroy(pthread_mutex_t *mutex) { return __atomic_load_n(own(mutex), __ATOMIC_SEQ_CST) ? EBUSY : 0; }
 
 static int *own_rw(pthread_rwlock_t *lock) { return (int *)((char *)lock + 16); }
 

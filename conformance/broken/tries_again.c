@@ -1,5 +1,6 @@
 /* Broken: who waits for a mutex tries again and again; with a deadline, it sleeps for a little in between.
  * caught by: mutex_waits.waiters_with_a_deadline_sleep mutex_waits.the_most_urgent_is_next
+ * caught by: cancel.mutex_lock_is_no_cancellation_point/wait
  * passes: mutex_waits.who_has_given_up_is_not_waited_for mutex_timed.held_one_times_out/normal
  */
 #include "real.h"

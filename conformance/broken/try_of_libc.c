@@ -1,6 +1,9 @@
 /* Broken: a mutex and a reader-writer lock of its own, whose try forms are libc's: half of an interposition.
  * caught by: mutex.trylock_elsewhere_is_busy/normal probe.recursive probe.try_forms_while_write_held
  * caught by: rwlock.while_write_held/default cpp.mutex
+ * caught by: mutex.lock_unlock_again/normal rwlock.read_and_write_in_turn/default rwlock.read_unlock_elsewhere/default
+ * caught by: rwlock.writer_that_gave_up_is_forgotten/default rwlock_timed.waiter_gets_it_before_the_deadline/timedrdlock
+ * caught by: sloppy.rwlock_of_a_dead_writer two_rw.read_both_ways/handle-default two_rw.used_both_ways_at_once/handle-default
  * passes: probe.counter_of_4_threads probe.stdout_untouched spin.excludes/private
  */
 #include "real.h"
