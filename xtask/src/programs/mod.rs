@@ -4,8 +4,10 @@
 //! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`]
 //! runs one and judges what it printed, [`process`] is one command with a limit, [`probe`] sees that a
 //! library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in [`measure`] and
-//! its tables in [`report`].
+//! its tables in [`report`], `--advise` in [`advise`], with [`limit`].
+mod advise;
 mod kit;
+mod limit;
 mod measure;
 mod play;
 mod probe;
@@ -23,7 +25,7 @@ use stanchion_family::catalogue::{MUTEXES, Waits};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
-use table::Program;
+use table::{Program, Words};
 
 /// Whether the waiters of the lock called `name` never sleep: with more threads than CPUs a hand-over may
 /// take a time slice.
@@ -48,10 +50,10 @@ pub(crate) struct Request {
     /// Leave out programs that are not on this machine; otherwise --check fails for them
     #[arg(long)]
     here_only: bool,
-    /// With --measure: so many runs of each, interleaved
+    /// With --measure and --advise: so many runs of each, interleaved
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
-    /// With --measure: where programs.json and programs.md go [default: target/programs/measured]
+    /// With --measure and --advise: where results go [default: target/programs/measured, .../advised]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// With --measure: write over the results of an earlier measurement
@@ -69,6 +71,9 @@ struct Mode {
     /// Throughput relative to libc, beside the bars
     #[arg(long)]
     measure: bool,
+    /// What `stanchion advise` predicts, beside what the programs do
+    #[arg(long)]
+    advise: bool,
     /// See whether the checks notice libraries that are broken on purpose
     #[arg(long)]
     self_test: bool,
@@ -103,7 +108,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         println!("{:<26} not here: package {}", program.name, packages([program]));
     }
     process::catch_interrupts()?;
-    let effort = if request.mode.measure { Effort::Measure } else { Effort::Check };
+    let effort = if request.mode.measure || request.mode.advise { Effort::Measure } else { Effort::Check };
     let mut kit = Kit::new(root, effort)?;
     let code = if request.mode.self_test {
         selftest::run(&mut kit, &here, request.only.is_empty())?
@@ -114,6 +119,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         }
         if request.mode.measure {
             measure::run(root, &mut kit, &here, &absent, &locks, request)?
+        } else if request.mode.advise {
+            advise::run(root, &mut kit, &here, &locks, request)?
         } else {
             check(&mut kit, &here, &locks)?
         }
@@ -158,11 +165,7 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", interposer.display())))?;
     }
     let lock = |name: &String| {
-        if libc(name) {
-            Lock { name: name.clone(), env: Vec::new(), slow: false }
-        } else {
-            preloaded(name, &interposer, spins(name))
-        }
+        if libc(name) { Lock::libc() } else { preloaded(name, &interposer, spins(name)) }
     };
     Ok(request.locks.iter().map(lock).collect())
 }
@@ -170,7 +173,12 @@ fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
 /// A lock of an interposing library.
 fn preloaded(name: &str, library: &Path, slow: bool) -> Lock {
     let env = [("LD_PRELOAD", library.display().to_string()), ("STANCHION", format!("lock={name}"))];
-    Lock { name: name.to_owned(), env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(), slow }
+    Lock {
+        name: name.to_owned(),
+        env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        wrapper: Words::new(),
+        slow,
+    }
 }
 
 /// `--check`: every program once with each lock, at one thread a CPU and at many.

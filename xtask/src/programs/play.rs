@@ -22,8 +22,17 @@ pub(crate) struct Lock {
     pub(crate) name: String,
     /// Nothing for libc's own.
     pub(crate) env: Vec<(String, String)>,
+    /// A command that the commands under the lock are given to.
+    pub(crate) wrapper: Words,
     /// With more threads than CPUs it takes a time slice for each hand-over, so it gets less to do.
     pub(crate) slow: bool,
+}
+
+impl Lock {
+    /// libc's own.
+    pub(crate) fn libc() -> Self {
+        Self { name: "libc".to_owned(), env: Vec::new(), wrapper: Words::new(), slow: false }
+    }
 }
 
 /// What became of a run.
@@ -132,6 +141,11 @@ impl Play<'_> {
         words.iter().map(|word| self.fill(word)).collect()
     }
 
+    /// The words of a command under the lock.
+    fn wrapped(&self, words: &Words) -> Words {
+        self.lock.wrapper.iter().cloned().chain(self.fill_all(words)).collect()
+    }
+
     fn env(&self, under_lock: bool) -> Vec<(String, String)> {
         let own = self.program.env.iter().map(|(name, value)| (name.clone(), self.fill(value)));
         own.chain(self.lock.env.iter().filter(|_| under_lock).cloned()).collect()
@@ -141,7 +155,7 @@ impl Play<'_> {
     fn perform(&self) -> Result<Option<f64>, Stop> {
         let Some(server) = &self.program.server else { return self.steps() };
         let file = |end: &str| self.stage.dir.join(format!("server.{end}"));
-        let words = self.fill_all(&server.run);
+        let words = self.wrapped(&server.run);
         let mut running =
             process::start(&words, &self.env(true), &self.stage.dir, &file("out"), &file("err"))?;
         let says = || last_line(&format!("{}\n{}", read(&file("out")), read(&file("err"))));
@@ -194,7 +208,8 @@ impl Play<'_> {
 
     fn step(&self, index: usize, step: &Step) -> Result<Option<f64>, Stop> {
         let (words, under_lock) = step.command();
-        let words = self.fill_all(words);
+        let who = self.fill(words[0].rsplit('/').next().unwrap_or_default());
+        let words = if under_lock { self.wrapped(words) } else { self.fill_all(words) };
         let dir = &self.stage.dir;
         let out = step.keep.as_ref().map_or_else(|| dir.join(format!("{index}.out")), |name| dir.join(name));
         let err = dir.join(format!("{index}.err"));
@@ -205,7 +220,6 @@ impl Play<'_> {
         }
         let printed = if step.keep.is_some() { String::new() } else { read(&out) };
         let complaints = read(&err);
-        let who = words[0].rsplit('/').next().unwrap_or_default();
         let judged = match ended {
             Ended::Interrupted => return Err(Stop::Interrupted),
             Ended::TimedOut => {

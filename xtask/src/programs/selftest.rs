@@ -22,7 +22,7 @@ const LEAST_TIMEOUT: Duration = Duration::from_secs(4);
 ///
 /// Of `all` programs one at least has to notice by its output, with nothing that crashed or hung.
 pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<ExitCode> {
-    let libc = Lock { name: "libc".to_owned(), env: Vec::new(), slow: false };
+    let libc = Lock::libc();
     let progress =
         Progress::new(programs.iter().map(|program| program.notices.len() as u64).sum(), false).ticking();
     let (mut noticed, mut failed, mut by_output) = (0, 0, 0);

@@ -29,6 +29,9 @@ pub(crate) struct Program {
     /// Lives on one lock, so that a better lock shows.
     #[serde(default)]
     pub(crate) hot: bool,
+    /// Is predicted from a recording.
+    #[serde(default)]
+    pub(crate) advised: bool,
     /// Threads for each CPU when there are too many.
     #[serde(default = "eight")]
     pub(crate) overcommit: usize,

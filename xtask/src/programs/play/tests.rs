@@ -21,7 +21,8 @@ fn played(name: &str, rest: &str) -> Played {
     fs::create_dir_all(&dir).expect("a directory");
     let values = vec![("size", "3".to_owned()), ("dir", dir.display().to_string())];
     let stage = Stage { dir: dir.clone(), values, limit: Duration::from_secs(30) };
-    let lock = Lock { name: "x".to_owned(), env: vec![("UNDER".to_owned(), "lock".to_owned())], slow: false };
+    let lock =
+        Lock { name: "x".to_owned(), env: vec![("UNDER".to_owned(), "lock".to_owned())], ..Lock::libc() };
     let played = play(&program, &lock, &stage).expect("the harness works").expect("nobody interrupts");
     fs::remove_dir_all(&dir).expect("tidying up");
     played
