@@ -3,7 +3,6 @@ use crate::cells::{CellU8, CellU16, CellU32, CellUsize, loom_order};
 use crate::policies;
 use crate::weaken::ordering;
 use crate::world::{self, World};
-use core::mem::ManuallyDrop;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
 use stanchion_core::order::{FenceOrder, Kind, Relaxed, Release};
@@ -61,11 +60,7 @@ impl Machine for Model {
     }
 
     fn with_domain<R>(f: impl FnOnce(&World) -> R) -> R {
-        // A check that has failed unwinds through here. The world's cells may not be dropped then.
-        let world = ManuallyDrop::new(world::here().0);
-        let result = f(&world);
-        drop(ManuallyDrop::into_inner(world));
-        result
+        f(&world::here().0)
     }
 
     fn this_cpu() -> Option<CpuId> {
