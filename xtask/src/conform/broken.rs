@@ -7,6 +7,7 @@ use super::build::{Program, stem};
 use super::runner::{Setting, Verdict};
 use super::{Case, Column, TIMEOUT, find, run_cases};
 use core::time::Duration;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -49,9 +50,27 @@ pub(super) fn run(
             worker.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))
         })
     })?;
-    let wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let unnamed = unnamed(programs, libraries)?;
+    for test in &unnamed {
+        println!("{:<16} NOT NAMED  {test}  no broken library is caught by it", "-");
+    }
+    let wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner) + unnamed.len();
     println!("conform --self-test: {} broken libraries, {wrong} findings", libraries.len());
     Ok(if wrong == 0 && !libraries.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The tests of which no library says that they catch it. One row of a table counts for all of them.
+fn unnamed(programs: &[Program], libraries: &[(PathBuf, PathBuf)]) -> io::Result<BTreeSet<String>> {
+    let without_row = |test: &str| test.split('/').next().unwrap_or_default().to_owned();
+    let mut names: BTreeSet<String> =
+        programs.iter().flat_map(|program| &program.tests).map(|test| without_row(test)).collect();
+    for (source, _) in libraries {
+        let promise = read(&fs::read_to_string(source)?).map_err(io::Error::other)?;
+        for test in &promise.caught_by {
+            names.remove(&without_row(test));
+        }
+    }
+    Ok(names)
 }
 
 /// The lines about one library, and how many of its promises it does not keep.

@@ -29,7 +29,8 @@ const HANDS_OFF: Duration = Duration::from_millis(100);
 const PAUSE_MS: (u64, u64) = (10, 100);
 /// Shortest and longest time between two shuffles, in milliseconds.
 const SHUFFLE_MS: (u64, u64) = (20, 200);
-/// How long a reader may take to come in beside another one where nobody writes: far more than a wake-up takes.
+/// How long a reader may take to come in beside another one where nobody writes: far more than a wake-up
+/// takes.
 const COMPANY: Duration = Duration::from_secs(2);
 /// The exit code of a child that could not begin.
 pub(crate) const EXIT_NOT_STARTED: i32 = 3;
