@@ -195,7 +195,7 @@ impl<'a> Published<'a> {
 
     fn state(&self) -> &'static str {
         let cell = self.cell;
-        match (cell.failure.is_some(), cell.simulated.is_some(), cell.published.is_some()) {
+        match (cell.failure.is_some(), cell.simulated.is_some(), cell.error().is_some()) {
             (true, ..) => "failed",
             (_, true, true) => "compared",
             (_, true, false) => "predicted",
@@ -214,12 +214,24 @@ pub fn of_published<'a>() -> Vec<Column<Published<'a>>> {
         Column::new("row", Text, |row: &Published| row.table().rows[row.cell.row].label.as_str().into()),
         Column::new("unit", Text, |row: &Published| row.table().unit.as_str().into()),
         Column::new("lower_is_better", Truth, |row: &Published| row.table().lower_is_better.into()),
-        Column::new("baseline", Truth, |row: &Published| (row.lock() == row.table().baseline).into()),
+        Column::new("role", Text, |row: &Published| row.cell.role.name().into()),
         Column::new("published", Real, |row: &Published| Value::of(row.cell.published)),
-        Column::new("simulated", Real, |row: &Published| Value::of(row.cell.simulated.map(|(mean, _)| mean))),
+        Column::new("simulated", Real, |row: &Published| Value::of(row.cell.simulated.map(|now| now.mean))),
         Column::new("relative_error", Real, |row: &Published| Value::of(row.cell.error())),
         Column::new("relative_spread", Real, |row: &Published| {
-            Value::of(row.cell.simulated.map(|(_, spread)| spread))
+            Value::of(row.cell.simulated.map(|now| now.spread))
+        }),
+        Column::new("registered", Real, |row: &Published| {
+            Value::of(row.cell.registered.map(|cell| cell.value))
+        }),
+        Column::new("registered_from", Real, |row: &Published| {
+            Value::of(row.cell.registered.map(|cell| cell.from))
+        }),
+        Column::new("registered_to", Real, |row: &Published| {
+            Value::of(row.cell.registered.map(|cell| cell.to))
+        }),
+        Column::new("as_registered", Truth, |row: &Published| {
+            row.cell.as_registered().map_or(Value::Nothing, Value::from)
         }),
         Column::new("state", Text, |row: &Published| row.state().into()),
         Column::new("failure", Text, |row: &Published| Value::of(row.cell.failure.as_deref())),

@@ -41,7 +41,7 @@ enum Command {
     Sweep(sweep::Args),
     /// Run published tables in the simulator and tell, cell by cell, how far it is off
     Reproduce(Box<reproduce::ReproduceArgs>),
-    /// Fit a machine or a workload to the baseline column of a published table
+    /// Fit a machine or a workload to the column of a published table that is there for it
     Fit(Box<reproduce::FitArgs>),
     /// Torture locks the way the kernel's locktorture does
     Torture(torture::Args),

@@ -1,8 +1,25 @@
 //! Cells: what was published and what was simulated, for one lock in one row of one table.
-use super::simulate::{Job, Miss};
+use super::registered::Registered;
+use super::roles::Role;
+use super::simulate::{Done, Job, Miss};
 use super::tables::Table;
 use crate::names::nearest;
 use std::sync::Arc;
+
+/// What the seeds of a cell came to, in the unit of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Simulated {
+    /// The mean.
+    pub mean: f64,
+    /// Relative standard deviation.
+    pub spread: f64,
+    /// The least that a seed came to.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+    /// Of the run with the first seed; `None` if its virtual time was cut.
+    pub trace: Option<u64>,
+}
 
 /// A cell.
 pub struct Cell {
@@ -12,19 +29,35 @@ pub struct Cell {
     pub row: usize,
     /// The column.
     pub lock: usize,
+    /// What it is to the simulator.
+    pub role: Role,
     /// What was published, in the unit of the table.
     pub published: Option<f64>,
-    /// Mean and relative standard deviation over the seeds, in the unit of the table.
-    pub simulated: Option<(f64, f64)>,
+    /// What it came to.
+    pub simulated: Option<Simulated>,
+    /// What was predicted before.
+    pub registered: Option<Registered>,
     /// Why it was not simulated, if it went wrong.
     pub failure: Option<String>,
 }
 
 impl Cell {
-    /// How far the simulation is off: 0.1 is ten per cent too much.
+    /// What is compared with the published value: of a blind cell what was registered, and nothing else.
+    pub fn compared(&self) -> Option<f64> {
+        match self.role {
+            Role::Blind => self.registered.map(|registered| registered.value),
+            Role::Fit | Role::Seen => self.simulated.map(|simulated| simulated.mean),
+        }
+    }
+
+    /// How far that is off: 0.1 is ten per cent too much.
     pub fn error(&self) -> Option<f64> {
-        let (simulated, _) = self.simulated?;
-        Some(simulated / self.published? - 1.0)
+        Some(self.compared()? / self.published? - 1.0)
+    }
+
+    /// Whether the run is the one that was registered. `None`: nothing was, or the run cannot tell.
+    pub fn as_registered(&self) -> Option<bool> {
+        Some(self.registered?.trace == self.simulated?.trace?)
     }
 }
 
@@ -35,6 +68,8 @@ pub struct Cells {
     /// Which cell each job belongs to.
     of_job: Vec<usize>,
     scales: Vec<f64>,
+    /// Whether jobs run for the whole virtual time of their tables.
+    whole: bool,
 }
 
 /// Whether the simulator has a lock of this name, or several with a `+` between them.
@@ -60,8 +95,10 @@ impl Cells {
                             table: table_index,
                             row: row_index,
                             lock: lock_index,
+                            role: row.roles[lock_index],
                             published: row.published[lock_index],
                             simulated: None,
+                            registered: None,
                             failure: None,
                         });
                     }
@@ -85,7 +122,8 @@ impl Cells {
                 ));
             }
         }
-        Ok(Self { all, of_job: Vec::new(), scales: tables.iter().map(|table| table.scale).collect() })
+        let scales = tables.iter().map(|table| table.scale).collect();
+        Ok(Self { all, of_job: Vec::new(), scales, whole: true })
     }
 
     /// The runs that they need: one for each seed, for the locks that exist. The virtual time is divided by
@@ -93,6 +131,7 @@ impl Cells {
     pub fn jobs(&mut self, tables: &[Table], seeds: u64, shorter: u64) -> Vec<Job> {
         let mut jobs = Vec::new();
         self.of_job.clear();
+        self.whole = shorter == 1;
         for (index, cell) in self.all.iter().enumerate() {
             let table = &tables[cell.table];
             let (row, lock) = (&table.rows[cell.row], &table.locks[cell.lock]);
@@ -115,7 +154,7 @@ impl Cells {
     }
 
     /// Puts results into their cells. A cell of which a run was stopped has none.
-    pub fn take(&mut self, results: &[Result<f64, Miss>]) {
+    pub fn take(&mut self, results: &[Result<Done, Miss>]) {
         for index in 0..self.all.len() {
             let own = || {
                 self.of_job.iter().zip(results).filter(|(cell, _)| **cell == index).map(|(_, result)| result)
@@ -124,13 +163,16 @@ impl Cells {
                 Err(Miss::Failed(why)) => Some(why.clone()),
                 _ => None,
             });
-            let values: Option<Vec<f64>> = own().map(|result| result.as_ref().ok().copied()).collect();
+            let done: Option<Vec<Done>> = own().map(|result| result.as_ref().ok().copied()).collect();
             let scale = self.scales[self.all[index].table];
             let cell = &mut self.all[index];
             cell.failure = failure;
-            cell.simulated = values.filter(|values| !values.is_empty()).map(|values| {
+            cell.simulated = done.filter(|done| !done.is_empty()).map(|done| {
+                let values: Vec<f64> = done.iter().map(|done| done.value / scale).collect();
                 let (mean, spread) = mean_and_spread(&values);
-                (mean / scale, spread)
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                Simulated { mean, spread, least, most, trace: self.whole.then_some(done[0].trace) }
             });
         }
     }
@@ -164,6 +206,21 @@ mod tests {
     }
 
     #[test]
+    fn a_blind_cell_is_compared_with_what_was_registered() {
+        let simulated = Simulated { mean: 2.0, spread: 0.0, least: 2.0, most: 2.0, trace: Some(1) };
+        let registered = Registered { value: 4.0, from: 3.0, to: 5.0, trace: 2 };
+        let mut cells = Cells::choose(&locktorture(), &[]).expect("no filter");
+        let cell = &mut cells.all[0];
+        (cell.published, cell.simulated) = (Some(1.0), Some(simulated));
+        (cell.role, cell.registered) = (Role::Blind, None);
+        assert_eq!((cell.error(), cell.as_registered()), (None, None));
+        cell.registered = Some(registered);
+        assert_eq!((cell.error(), cell.as_registered()), (Some(3.0), Some(false)));
+        cell.role = Role::Seen;
+        assert_eq!(cell.error(), Some(1.0));
+    }
+
+    #[test]
     fn filters_choose_locks_and_rows() {
         let tables = locktorture();
         let count = |filters: &[&str]| {
@@ -185,12 +242,15 @@ mod tests {
         let jobs = cells.jobs(&tables, 2, 1);
         let existing = tables[0].locks.iter().filter(|lock| exists(lock)).count();
         assert_eq!(jobs.len(), 2 * existing, "two seeds of each lock that exists");
+        let value = |job| if job % 2 == 0 { 6.0e7 } else { 6.4e7 };
         let results: Vec<_> =
-            (0..jobs.len()).map(|job| Ok(if job % 2 == 0 { 6.0e7 } else { 6.4e7 })).collect();
+            (0..jobs.len()).map(|job| Ok(Done { value: value(job), trace: job as u64 })).collect();
         cells.take(&results);
-        let qspin = cells.find(0, 7, 0).expect("the baseline");
-        let (mean, spread) = qspin.simulated.expect("two results");
-        assert!((mean - 6.2).abs() < 1e-9 && (spread - 0.2 / 6.2).abs() < 1e-9);
+        let qspin = cells.find(0, 7, 0).expect("the column to fit");
+        let two = qspin.simulated.expect("two results");
+        assert!((two.mean - 6.2).abs() < 1e-9 && (two.spread - 0.2 / 6.2).abs() < 1e-9);
+        assert!((two.least - 6.0).abs() < 1e-9 && (two.most - 6.4).abs() < 1e-9);
+        assert_eq!(two.trace, Some(0), "that of the first seed");
         assert!((qspin.error().expect("it is published") - (6.2 / 6.170 - 1.0)).abs() < 1e-9);
         let stopped = vec![Err(Miss::Stopped); jobs.len()];
         cells.take(&stopped);

@@ -22,6 +22,15 @@ pub struct Job {
     pub milliseconds: u64,
 }
 
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Done {
+    /// The result in the workload's unit.
+    pub value: f64,
+    /// Of everything that happened: equal traces, equal runs.
+    pub trace: u64,
+}
+
 /// Why a run has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Miss {
@@ -34,8 +43,8 @@ pub enum Miss {
 /// Events that one run may take: a minute or so.
 const MOST_EVENTS: u64 = 1_500_000_000;
 
-/// The result of one run in the workload's unit.
-fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
+/// Does one run.
+fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<Done, Miss> {
     let spec = Spec {
         machine: &job.machine,
         workload: &job.workload,
@@ -51,7 +60,7 @@ fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
     match stanchion_sim::run(&spec, stop) {
         Ok(outcome) if outcome.cut_short && stop() => Err(Miss::Stopped),
         Ok(outcome) if outcome.cut_short => Err(Miss::Failed("too many events for one run".to_owned())),
-        Ok(outcome) => Ok(job.workload.score(&outcome).value),
+        Ok(outcome) => Ok(Done { value: job.workload.score(&outcome).value, trace: outcome.hash }),
         Err(Failure::Refused(why) | Failure::Broken(why)) => Err(Miss::Failed(why)),
     }
 }
@@ -63,8 +72,8 @@ fn run(job: &Job, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64, Miss> {
 pub fn all(
     jobs: &[Job],
     stop: &(dyn Fn() -> bool + Sync),
-    done: &(dyn Fn(usize, &Result<f64, Miss>) + Sync),
-) -> Vec<Result<f64, Miss>> {
+    done: &(dyn Fn(usize, &Result<Done, Miss>) + Sync),
+) -> Vec<Result<Done, Miss>> {
     let results = Mutex::new(vec![Err(Miss::Stopped); jobs.len()]);
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));

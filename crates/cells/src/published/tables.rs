@@ -1,8 +1,10 @@
-//! The published tables, as data: which cells there are, and how each is simulated.
+//! The published tables, as data: which cells there are, how each is simulated, and who may open it.
+use super::roles::{Columns, Role};
 use crate::names::nearest;
 use serde::Deserialize;
 use stanchion_sim::machine::{self, Machine};
 use stanchion_sim::workload::{self, Workload};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Includes published files under their names.
@@ -22,6 +24,7 @@ const FILES: &[(&str, &str)] = published! {
     "xen-pv"
     "xen-percpu"
     "powerpc"
+    "litl"
 };
 
 /// What stands for a lock's name in the path of a cell.
@@ -47,13 +50,16 @@ struct Simulate {
     rows: Option<String>,
     row_sets: Option<String>,
     contexts: Option<usize>,
+    /// Contexts for each unit of a row, as for rows of nodes.
+    contexts_per_row: Option<usize>,
     /// Path of a lock's column.
     cells: Option<String>,
+    /// What the file calls a lock's column, where that is not the lock's name.
+    #[serde(default)]
+    called: BTreeMap<String, String>,
     #[serde(default)]
     row: Vec<SingleRow>,
-    locks: Vec<String>,
-    baseline: String,
-    baseline_rows: Option<Vec<String>>,
+    columns: Columns,
     #[serde(default)]
     fits_machine: bool,
     milliseconds: u64,
@@ -89,15 +95,15 @@ pub struct Table {
     pub scale: f64,
     /// Whether its results are times.
     pub lower_is_better: bool,
-    /// Its columns.
+    /// Its columns; first the one to fit, if there is one.
     pub locks: Vec<String>,
-    /// The lock whose column a fit may see.
-    pub baseline: String,
+    /// The lock whose column a fit may open.
+    pub fit: Option<String>,
     /// The file names of its machine and of its workloads, with what is replaced in the machine.
     pub machine_name: String,
     /// Fields replaced in the machine.
     pub machine_sets: Vec<String>,
-    /// Whether its baseline is what the machine is fitted to; other tables take the machine as it is.
+    /// Whether the machine is fitted to its column to fit; other tables take the machine as it is.
     pub fits_machine: bool,
     /// Its rows.
     pub rows: Vec<Row>,
@@ -121,8 +127,8 @@ pub struct Row {
     pub workload: Arc<Workload>,
     /// What was published, for each lock.
     pub published: Vec<Option<f64>>,
-    /// Whether a fit may see the baseline's cell.
-    pub fits: bool,
+    /// What each cell is to the simulator.
+    pub roles: Vec<Role>,
 }
 
 impl Table {
@@ -134,6 +140,11 @@ impl Table {
 
 /// All published tables.
 pub fn all() -> Result<Vec<Table>, String> {
+    read(&Role::ALL)
+}
+
+/// All tables. Of their numbers the file's reader opens those only whose cells have one of the roles `open`.
+fn read(open: &[Role]) -> Result<Vec<Table>, String> {
     let mut tables = Vec::new();
     for (name, text) in FILES {
         let refused = |error: &dyn core::fmt::Display| format!("published/{name}.toml: {error}");
@@ -142,7 +153,7 @@ pub fn all() -> Result<Vec<Table>, String> {
         let listed: Vec<Simulate> =
             simulate.try_into().map_err(|error: toml::de::Error| refused(&error.message()))?;
         for simulate in listed {
-            tables.push(build(&file, simulate).map_err(|error| refused(&error))?);
+            tables.push(build(&file, simulate, open).map_err(|error| refused(&error))?);
         }
     }
     Ok(tables)
@@ -150,7 +161,18 @@ pub fn all() -> Result<Vec<Table>, String> {
 
 /// The tables with these names; all, without any.
 pub fn chosen(names: &[String]) -> Result<Vec<Table>, String> {
-    let all = all()?;
+    named(all()?, names)
+}
+
+/// As [`chosen`], with the numbers that a fit may open, and no others. Without names: the tables that have
+/// any.
+pub fn to_fit(names: &[String]) -> Result<Vec<Table>, String> {
+    let mut tables = named(read(&[Role::Fit])?, names)?;
+    tables.retain(|table| table.fit.is_some() || !names.is_empty());
+    Ok(tables)
+}
+
+fn named(all: Vec<Table>, names: &[String]) -> Result<Vec<Table>, String> {
     for name in names {
         if !all.iter().any(|table| table.name == *name) {
             let near = nearest(name, all.iter().map(|table| table.name.as_str())).join(", ");
@@ -197,7 +219,9 @@ fn plans(file: &toml::Table, simulate: &Simulate) -> Result<Vec<Plan>, String> {
             let sets = simulate.row_sets.iter().map(|path| format!("{path}={number}")).collect();
             plans.push(Plan {
                 label: number.to_string(),
-                contexts: simulate.contexts.unwrap_or(number as usize),
+                contexts: simulate
+                    .contexts
+                    .unwrap_or(number as usize * simulate.contexts_per_row.unwrap_or(1)),
                 workload: None,
                 sets,
                 cell: format!("{cells}.{index}"),
@@ -214,7 +238,8 @@ fn plans(file: &toml::Table, simulate: &Simulate) -> Result<Vec<Plan>, String> {
     Ok(plans)
 }
 
-fn build(file: &toml::Table, simulate: Simulate) -> Result<Table, String> {
+fn build(file: &toml::Table, simulate: Simulate, open: &[Role]) -> Result<Table, String> {
+    let columns = simulate.columns.listed().map_err(|error| format!("{}: {error}", simulate.name))?;
     let machine = Arc::new(machine::load_with(&simulate.machine, &simulate.set)?.machine);
     let mut rows = Vec::new();
     let mut lower_is_better = false;
@@ -222,18 +247,21 @@ fn build(file: &toml::Table, simulate: Simulate) -> Result<Table, String> {
         let name = plan.workload.or_else(|| simulate.workload.clone()).ok_or("a row without a workload")?;
         let workload = workload::load_with(&name, &plan.sets)?.workload;
         lower_is_better = workload.job.is_some();
-        let published =
-            simulate.locks.iter().map(|lock| at(file, &plan.cell.replace(LOCK, lock)).and_then(float));
-        let fits = simulate.baseline_rows.as_ref().is_none_or(|rows| rows.contains(&plan.label));
+        let cell = |(lock, column): &(String, Role)| {
+            let value = at(file, &plan.cell.replace(LOCK, simulate.called.get(lock).unwrap_or(lock)));
+            let role = simulate.columns.role(*column, &plan.label, value.is_some());
+            (value.filter(|_| open.contains(&role)).and_then(float), role)
+        };
+        let (published, roles) = columns.iter().map(cell).unzip();
         rows.push(Row {
-            published: published.collect(),
+            published,
+            roles,
             label: plan.label,
             contexts: plan.contexts,
             workload_name: name,
             workload_sets: plan.sets,
             machine: Arc::clone(&machine),
             workload: Arc::new(workload),
-            fits,
         });
     }
     let source = file.get("source").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
@@ -245,8 +273,8 @@ fn build(file: &toml::Table, simulate: Simulate) -> Result<Table, String> {
         unit: simulate.unit,
         scale: simulate.scale,
         lower_is_better,
-        locks: simulate.locks,
-        baseline: simulate.baseline,
+        locks: columns.into_iter().map(|(lock, _)| lock).collect(),
+        fit: simulate.columns.fit,
         machine_name: simulate.machine,
         machine_sets: simulate.set,
         fits_machine: simulate.fits_machine,
@@ -279,9 +307,31 @@ mod tests {
     }
 
     #[test]
-    fn each_baseline_is_a_column_and_rows_fit_their_machines() {
+    fn a_fit_opens_the_cells_to_fit_only() {
+        let count = |tables: Vec<Table>, role: Role| {
+            let cells = tables.into_iter().flat_map(|table| table.rows);
+            let cells = cells.flat_map(|row| row.published.into_iter().zip(row.roles));
+            cells.filter(|(published, of)| published.is_some() && *of == role).count()
+        };
+        let opened = || to_fit(&[]).expect("in order");
+        assert!(count(opened(), Role::Fit) > 50);
+        assert_eq!((count(opened(), Role::Seen), count(opened(), Role::Blind)), (0, 0));
+        assert!(count(all().expect("in order"), Role::Seen) > 50, "they are there to be opened");
+    }
+
+    #[test]
+    fn a_file_with_an_unknown_role_is_refused() {
+        let simulate = "name = 'x'\ntitle = 'x'\nmachine = 'small-vm'\nunit = 's'\nmilliseconds = 1\n";
+        let error =
+            toml::from_str::<Simulate>(&format!("{simulate}columns.sen = ['cna']")).expect_err("refused");
+        assert!(error.message().contains("unknown field `sen`"), "{error}");
+        let error = toml::from_str::<Simulate>(simulate).expect_err("no column has a role");
+        assert!(error.message().contains("missing field `columns`"), "{error}");
+    }
+
+    #[test]
+    fn rows_fit_their_machines() {
         for table in all().expect("the files are in order") {
-            assert!(table.column(&table.baseline).is_some(), "{}", table.name);
             for row in &table.rows {
                 let pinned = row.machine.host.scheduler == machine::SchedulerKind::Pinned;
                 assert!(

@@ -25,6 +25,17 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub list: bool,
 
+    /// Register every cell that is run, in DIR/published/predictions.toml, in place of what stands there of
+    /// these tables
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        default_missing_value = ".",
+        conflicts_with_all = ["quick", "cell", "list"]
+    )]
+    pub register: Option<PathBuf>,
+
     /// Write every cell as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -47,14 +58,20 @@ pub(crate) struct ReproduceArgs {
 }
 
 #[derive(clap::Args, Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct FitArgs {
-    /// Tables whose baseline columns are fitted, by name; several of one machine are fitted together,
-    /// separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    /// Tables whose columns are fitted, by name; several of one machine are fitted together, separated by
+    /// commas [with --check and --record: each by itself; default: all]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        required_unless_present_any = ["check", "record"]
+    )]
     pub table: Vec<String>,
 
-    /// The column to fit; only a table's baseline is allowed [default: the baseline]
+    /// The column to fit; only the one with the role fit is allowed [default: that one]
     #[arg(long, value_name = "LOCK")]
     pub lock: Option<String>,
 
@@ -71,11 +88,15 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
 
-    /// Only evaluate the files as they are, and tell whether the bars hold
+    /// Only evaluate the files as they are; fails when a fit is stale: made with other numbers or other code
     #[arg(long)]
     pub check: bool,
 
-    /// Where machines/ and workloads/ are; the fitted files are written there
+    /// Move nothing; record the files as they are as the fit
+    #[arg(long, conflicts_with = "check")]
+    pub record: bool,
+
+    /// Where machines/, workloads/ and published/fits.toml are; what is fitted is written there
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
 

@@ -8,7 +8,7 @@ use stanchion_cells::published::tables::Table;
 use std::path::{Path, PathBuf};
 
 /// The version of the files' format.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Where results go.
 pub(crate) struct Exports {
@@ -95,6 +95,7 @@ fn json<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_cells::published::cells::Simulated;
     use stanchion_cells::published::tables::all;
 
     #[test]
@@ -104,7 +105,8 @@ mod tests {
         let exports = Exports::open(&args).expect("nothing is in the way");
         let tables = all().expect("in order");
         let mut cells = Cells::choose(&tables, &[]).expect("no filter");
-        cells.all[0].simulated = Some((2.7, 0.01));
+        let two = Simulated { mean: 2.7, spread: 0.01, least: 2.6, most: 2.8, trace: None };
+        cells.all[0].simulated = Some(two);
         exports.write(&tables, &cells, 3).expect("it can be written");
         let csv =
             std::fs::read_to_string(directory.path().join("new/reproduce.csv")).expect("it was written");

@@ -1,10 +1,11 @@
 //! `stanchion reproduce` and `stanchion fit`: published tables against the simulator, cell by cell.
 //!
-//! The tables are data ([`tables`]): which machine and workload each needs stands beside its numbers. The
-//! runs of all cells go side by side ([`simulate`]), come together in cells ([`cells`]) and are told in words
-//! ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A fit ([`fit`]) sees the baseline's
-//! column and nothing else.
+//! The cells of the tables (`stanchion_cells::published`) are told in words ([`report`]), in a summary
+//! ([`summary`]) and in files ([`export`]). A fit ([`fit`]) opens the columns to fit and no others. A blind
+//! cell is compared with what was registered of it.
 mod args;
+#[cfg(test)]
+mod claims;
 mod export;
 mod fit;
 mod report;
@@ -16,8 +17,11 @@ pub(crate) use fit::fit;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
-use stanchion_cells::published::{simulate, tables};
+use stanchion_cells::published::tables::Table;
+use stanchion_cells::published::{registered, simulate, tables};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The contract of the exit codes, as `--help` tells it.
@@ -27,11 +31,12 @@ pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed
 /// Runs published tables.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
     let prepared = tables::chosen(&args.table).and_then(|tables| {
-        let cells = Cells::choose(&tables, &args.cell)?;
+        let mut cells = Cells::choose(&tables, &args.cell)?;
+        let before = registered::recall(&tables, &mut cells)?;
         let exports = export::Exports::open(args)?;
-        Ok((tables, cells, exports))
+        Ok((tables, cells, before, exports))
     });
-    let (tables, mut cells, exports) = match prepared {
+    let (tables, mut cells, before, exports) = match prepared {
         Ok(prepared) => prepared,
         Err(message) => return refuse(&message),
     };
@@ -45,7 +50,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
     let results = simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step());
     progress.finish();
     cells.take(&results);
-    let mut text = report::tables(&tables, &cells);
+    let mut text = report::tables(&tables, &cells, &before);
     text.push_str(&summary::text(&tables, &cells));
     let code = if cells.any_failed() {
         ExitCode::from(FAILED)
@@ -55,17 +60,34 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
         ExitCode::SUCCESS
     };
     let code = print(&text, code);
-    match exports.write(&tables, &cells, seeds) {
-        Ok(()) => {}
-        Err(message) => {
-            eprintln!("stanchion: {message}");
-            return ExitCode::from(FAILED);
-        }
+    let register = args.register.as_ref().filter(|_| !interrupt::requested() && !cells.any_failed());
+    let written = exports
+        .write(&tables, &cells, seeds)
+        .and_then(|()| register.map_or(Ok(()), |dir| write_registered(dir, &tables, &cells, seeds)));
+    if let Err(message) = written {
+        eprintln!("stanchion: {message}");
+        return ExitCode::from(FAILED);
     }
     if interrupt::requested() {
         eprintln!("stanchion: interrupted; the cells that were finished are above");
     }
     code
+}
+
+/// Registers all cells below `dir`.
+fn write_registered(dir: &Path, tables: &[Table], cells: &Cells, seeds: u64) -> Result<(), String> {
+    let path = dir.join(registered::PATH);
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let before = std::fs::read_to_string(&path).map_err(failed)?;
+    let text = registered::with(&before, tables, cells, seeds, &today())?;
+    std::fs::write(&path, text).map_err(failed)?;
+    eprintln!("stanchion: registered in {}", path.display());
+    Ok(())
+}
+
+/// The date, as records have it.
+fn today() -> String {
+    Provenance::collect(1).date.chars().take_while(|&letter| letter != 'T').collect()
 }
 
 fn refuse(message: &str) -> ExitCode {

@@ -1,6 +1,8 @@
 //! The tables on the terminal: published, simulated and error, cell by cell.
 use core::fmt::Write;
-use stanchion_cells::published::cells::{Cell, Cells, exists};
+use stanchion_cells::published::cells::{Cell, Cells, Simulated, exists};
+use stanchion_cells::published::registered::OfTable;
+use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::tables::Table;
 
 /// The tables there are.
@@ -10,59 +12,87 @@ pub(crate) fn list(tables: &[Table]) -> String {
         let rows: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
         let _ = writeln!(text, "{:24} {}", table.name, table.title);
         let _ = writeln!(text, "{:24}   locks {}; rows {}", "", table.locks.join(", "), rows.join(", "));
-        let _ = writeln!(text, "{:24}   baseline {}; on {}", "", table.baseline, table.machine_name);
+        let fit = table.fit.as_ref().map_or(String::new(), |fit| format!("fitted to {fit}; "));
+        let _ = writeln!(text, "{:24}   {fit}on {}", "", table.machine_name);
     }
     text
 }
 
-/// Every table with its cells.
-pub(crate) fn tables(tables: &[Table], cells: &Cells) -> String {
+/// Every table with its cells, those to fit, seen ones and blind ones apart. `before` is what was registered
+/// of each.
+pub(crate) fn tables(tables: &[Table], cells: &Cells, before: &[Option<OfTable>]) -> String {
     let mut text = String::new();
-    for (index, table) in tables.iter().enumerate() {
+    for (index, (table, before)) in tables.iter().zip(before).enumerate() {
         if cells.all.iter().any(|cell| cell.table == index) {
-            text.push_str(&one(index, table, cells));
+            text.push_str(&one(index, table, cells, before.as_ref()));
             text.push('\n');
         }
     }
     text
 }
 
-fn one(index: usize, table: &Table, cells: &Cells) -> String {
+fn one(index: usize, table: &Table, cells: &Cells, before: Option<&OfTable>) -> String {
     let better = if table.lower_is_better { "less is better" } else { "more is better" };
     let mut text = format!("{}: {} ({}, {better})\n", table.name, table.title, table.unit);
     let _ = writeln!(text, "  published in: {}", table.source);
     if !table.note.is_empty() {
         let _ = writeln!(text, "  {}", table.note);
     }
-    for (lock_index, lock) in table.locks.iter().enumerate() {
-        let of_lock: Vec<&Cell> =
-            (0..table.rows.len()).filter_map(|row| cells.find(index, row, lock_index)).collect();
-        if of_lock.is_empty() {
-            continue;
-        }
-        if !exists(lock) {
-            let published: Vec<String> = of_lock
-                .iter()
-                .filter_map(|cell| {
-                    Some(format!("{} at {}", number(cell.published?), table.rows[cell.row].label))
-                })
-                .collect();
-            let published = if published.is_empty() { "nothing".to_owned() } else { published.join(", ") };
-            let _ = writeln!(text, "  {lock}: not simulated, comes with its issue; published: {published}");
-            continue;
-        }
-        let baseline = if *lock == table.baseline { " (baseline)" } else { "" };
-        let _ = writeln!(text, "  {lock}{baseline}");
-        let _ = writeln!(
-            text,
-            "    {:>8} {:>12} {:>12} {:>8} {:>7}",
-            "", "published", "simulated", "error", "+-"
-        );
-        for cell in of_lock {
-            text.push_str(&line(table, cell));
+    let own = |role, lock| {
+        let cells = (0..table.rows.len()).filter_map(move |row| cells.find(index, row, lock));
+        cells.filter(|cell| cell.role == role).collect::<Vec<&Cell>>()
+    };
+    if let Some(before) = before {
+        let all = cells.all.iter().filter(|cell| cell.table == index);
+        let _ =
+            writeln!(text, "  registered on {}, {} seeds; {}", before.date, before.seeds, since(before, all));
+    }
+    for role in Role::ALL {
+        for (lock_index, lock) in table.locks.iter().enumerate() {
+            let of_lock = own(role, lock_index);
+            if of_lock.is_empty() {
+                continue;
+            }
+            if exists(lock) {
+                let _ = writeln!(text, "  {lock} ({})", role.name());
+                let _ = writeln!(
+                    text,
+                    "    {:>8} {:>12} {:>12} {:>9} {:>7}  registered",
+                    "", "published", "simulated", "error", "+-"
+                );
+                for cell in of_lock {
+                    text.push_str(&line(table, cell));
+                }
+            } else {
+                let published = published(table, &of_lock);
+                let _ =
+                    writeln!(text, "  {lock}: not simulated, comes with its issue; published: {published}");
+            }
         }
     }
     text
+}
+
+/// What became of what was registered: whether its numbers and its runs are still the same.
+fn since<'c>(before: &OfTable, cells: impl Iterator<Item = &'c Cell>) -> String {
+    if !before.changed.is_empty() {
+        return format!("{} changed since", before.changed.join(" and "));
+    }
+    let known: Vec<bool> = cells.filter_map(Cell::as_registered).collect();
+    match known.iter().filter(|&&same| !same).count() {
+        _ if known.is_empty() => "whether the code changed since is not known from short runs".to_owned(),
+        0 => "nothing changed since".to_owned(),
+        changed => {
+            format!("the code of locks or simulator changed since, in {changed} of {} cells", known.len())
+        }
+    }
+}
+
+/// What was published of a lock that cannot be simulated.
+fn published(table: &Table, cells: &[&Cell]) -> String {
+    let of = |cell: &&Cell| Some(format!("{} at {}", number(cell.published?), table.rows[cell.row].label));
+    let all: Vec<String> = cells.iter().filter_map(of).collect();
+    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
 }
 
 fn line(table: &Table, cell: &Cell) -> String {
@@ -71,19 +101,23 @@ fn line(table: &Table, cell: &Cell) -> String {
     if let Some(why) = &cell.failure {
         return format!("    {label:>8} {published:>12} {:>12}  {why}\n", "failed");
     }
-    let Some((simulated, spread)) = cell.simulated else {
+    let Some(Simulated { mean, spread, .. }) = cell.simulated else {
         return format!("    {label:>8} {published:>12} {:>12}\n", "not run");
     };
-    if !simulated.is_finite() {
+    if !mean.is_finite() {
         return format!(
             "    {label:>8} {published:>12} {:>12} not one unit of work was done in the window\n",
             "no end"
         );
     }
-    let error = cell.error().map_or("predicted".to_owned(), |error| format!("{:+.1} %", error * 100.0));
+    let error = cell.error().map_or("-".to_owned(), |error| format!("{:+.1} %", error * 100.0));
     // A single run has no spread.
     let spread = if spread > 0.0 { format!("{:.1}%", spread * 100.0) } else { "-".to_owned() };
-    format!("    {label:>8} {published:>12} {:>12} {error:>9} {spread:>7}\n", number(simulated))
+    let registered = cell.registered.map_or("-".to_owned(), |before| {
+        let changed = if cell.as_registered() == Some(false) { ", changed since" } else { "" };
+        format!("{} ({} to {}){changed}", number(before.value), number(before.from), number(before.to))
+    });
+    format!("    {label:>8} {published:>12} {:>12} {error:>9} {spread:>7}  {registered}\n", number(mean))
 }
 
 /// A number with four digits or so.
@@ -100,6 +134,7 @@ pub(crate) fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_cells::published::registered::Registered;
     use stanchion_cells::published::tables::all;
 
     fn chosen(name: &str) -> (Vec<Table>, Cells) {
@@ -109,18 +144,39 @@ mod tests {
         (tables, cells)
     }
 
+    fn simulated(mean: f64, trace: Option<u64>) -> Simulated {
+        Simulated { mean, spread: 0.01, least: mean, most: mean, trace }
+    }
+
     #[test]
-    fn what_was_not_published_is_a_prediction() {
+    fn roles_stand_apart_and_what_was_registered_stands_beside() {
         let (listed, mut cells) = chosen("pvq-haswell-ex");
         for cell in &mut cells.all {
-            cell.simulated = exists(&listed[0].locks[cell.lock]).then_some((124.5, 0.01));
+            cell.simulated = Some(simulated(124.5, Some(1)));
+            cell.registered = Some(Registered { value: 130.0, from: 129.0, to: 131.0, trace: 1 });
         }
-        let text = tables(&listed, &cells);
-        let byte = text.split("  byte-rmw (baseline)\n").nth(1).expect("it exists");
-        let row = byte.lines().nth(1).expect("its first row");
-        assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["32", "124.5", "124.5", "+0.0", "%", "1.0%"]);
-        let qspin = text.split("  qspin\n").nth(1).expect("it exists");
-        assert!(qspin.lines().nth(1).is_some_and(|row| row.contains("predicted")), "{qspin}");
+        let before = |changed| [Some(OfTable { date: "2026-11-25".to_owned(), seeds: 3, changed })];
+        let text = tables(&listed, &cells, &before(vec![]));
+        assert!(text.contains("  registered on 2026-11-25, 3 seeds; nothing changed since\n"), "{text}");
+        let rows = |head: &str| -> Vec<String> {
+            let block = text.split(head).nth(1).unwrap_or_else(|| panic!("{head} in {text}"));
+            let of_lock = block.lines().skip(1).take_while(|line| line.starts_with("    "));
+            of_lock.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        };
+        let fit = rows("  byte-rmw (fit)\n");
+        assert_eq!(fit, ["32 124.5 124.5 +0.0 % 1.0% 130.0 (129.0 to 131.0)"]);
+        let (seen, blind) = (rows("  byte-rmw (seen)\n"), rows("  qspin (blind)\n"));
+        assert_eq!((seen.len(), blind.len()), (2, 3));
+
+        cells.all[0].simulated = Some(simulated(124.5, Some(2)));
+        let text = tables(&listed, &cells, &before(vec![]));
+        assert!(text.contains("the code of locks or simulator changed since, in 1 of 27 cells"), "{text}");
+        assert_eq!(text.matches("(129.0 to 131.0), changed since\n").count(), 1, "{text}");
+        let text = tables(&listed, &cells, &before(vec!["machine", "workload"]));
+        assert!(text.contains("3 seeds; machine and workload changed since\n"), "{text}");
+        cells.all.iter_mut().for_each(|cell| cell.simulated = Some(simulated(124.5, None)));
+        let text = tables(&listed, &cells, &before(vec![]));
+        assert!(text.contains("is not known from short runs\n"), "{text}");
     }
 
     #[test]
@@ -129,7 +185,7 @@ mod tests {
         let column = listed[0].column("percpu-rw").expect("published");
         "percpu-rx".clone_into(&mut listed[0].locks[column]);
         let cells = Cells::choose(&listed, &[]).expect("no filter");
-        let text = tables(&listed, &cells);
+        let text = tables(&listed, &cells, &[None]);
         assert!(text.contains("percpu-rx: not simulated, comes with its issue; published: 64"), "{text}");
     }
 
@@ -137,8 +193,8 @@ mod tests {
     fn cells_that_were_not_run_or_failed_say_so() {
         let (listed, mut cells) = chosen("locktorture");
         cells.all[0].failure = Some("mutual exclusion is broken".to_owned());
-        cells.all[3].simulated = Some((f64::INFINITY, f64::NAN));
-        let text = tables(&listed, &cells);
+        cells.all[3].simulated = Some(simulated(f64::INFINITY, None));
+        let text = tables(&listed, &cells, &[None]);
         assert!(text.contains("no end not one unit"), "{text}");
         assert!(text.contains("failed  mutual exclusion is broken") && text.contains("not run"), "{text}");
     }

@@ -1,8 +1,9 @@
-//! What the tables say together: how near the baselines are, whether the right lock wins, how large collapses
-//! are.
+//! What the tables say together, by the roles of cells: how far off they are, whether the right lock wins;
+//! and how large collapses are.
 use super::report::number;
 use core::fmt::Write;
-use stanchion_cells::published::cells::Cells;
+use stanchion_cells::published::cells::{Cell, Cells};
+use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::tables::Table;
 
 /// Published results nearer to each other than this are a tie.
@@ -18,27 +19,23 @@ pub(crate) fn median_and_worst(errors: &[f64]) -> Option<(f64, f64)> {
     Some((median, worst))
 }
 
-/// Errors of the locks of a table: of its baseline, or of the others.
-fn errors(index: usize, table: &Table, cells: &Cells, of_baseline: bool) -> Vec<f64> {
-    let of_table = cells.all.iter().filter(|cell| cell.table == index);
-    let wanted = of_table.filter(|cell| (table.locks[cell.lock] == table.baseline) == of_baseline);
-    wanted
-        .filter_map(stanchion_cells::published::cells::Cell::error)
-        .filter(|error| error.is_finite())
-        .collect()
+/// Errors of the cells of a role, in one table or in all.
+pub(crate) fn errors(table: Option<usize>, cells: &Cells, role: Role) -> Vec<f64> {
+    let wanted = |cell: &&Cell| cell.role == role && table.is_none_or(|table| cell.table == table);
+    cells.all.iter().filter(wanted).filter_map(Cell::error).filter(|error| error.is_finite()).collect()
 }
 
-/// How many pairs of locks are in the published order, of how many that were published and simulated in the
-/// same row.
-fn orderings(index: usize, table: &Table, cells: &Cells) -> (usize, usize) {
+/// How many pairs of locks are in the published order, of how many that were published and can be compared in
+/// the same row. A pair with a blind cell is blind; one with a seen cell, else, is seen.
+pub(crate) fn orderings(index: usize, table: &Table, cells: &Cells, role: Role) -> (usize, usize) {
     let (mut right, mut all) = (0, 0);
     for row in 0..table.rows.len() {
-        let both: Vec<(f64, f64)> = (0..table.locks.len())
+        let known: Vec<(f64, f64, Role)> = (0..table.locks.len())
             .filter_map(|lock| cells.find(index, row, lock))
-            .filter_map(|cell| Some((cell.published?, cell.simulated?.0)))
+            .filter_map(|cell| Some((cell.published?, cell.compared()?, cell.role)))
             .collect();
-        for (at, one) in both.iter().enumerate() {
-            for other in &both[at + 1..] {
+        for (at, one) in known.iter().enumerate() {
+            for other in known[at + 1..].iter().filter(|other| one.2.max(other.2) == role) {
                 let published = (one.0 / other.0).ln();
                 if published.abs() >= TIE {
                     all += 1;
@@ -59,7 +56,12 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<
     let factor = |lock: usize| {
         let (first, last) = (cells.find(index, 0, lock)?, cells.find(index, table.rows.len() - 1, lock)?);
         let published = last.published.zip(first.published).map(|(last, first)| last / first);
-        Some((table.locks[lock].clone(), published, last.simulated?.0 / first.simulated?.0))
+        // What nobody has published is not compared with anything.
+        let told = |cell: &Cell| match cell.published {
+            Some(_) => cell.compared(),
+            None => cell.simulated.map(|simulated| simulated.mean),
+        };
+        Some((table.locks[lock].clone(), published, told(last)? / told(first)?))
     };
     (0..table.locks.len()).filter_map(factor).collect()
 }
@@ -67,24 +69,10 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<
 /// The summary, in a few lines.
 pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     let mut lines = String::new();
-    let per_cent = |part: f64| format!("{:.1} %", part * 100.0);
-    let (mut right, mut all) = (0, 0);
     for (index, table) in tables.iter().enumerate() {
-        for (of_baseline, what) in [(true, "baseline"), (false, "other published locks")] {
-            let errors = errors(index, table, cells, of_baseline);
-            if let Some((median, worst)) = median_and_worst(&errors) {
-                let (name, count) = (&table.name, errors.len());
-                let _ = writeln!(
-                    lines,
-                    "  {name}: {what} off by {} in the median, {} at worst ({count} cells)",
-                    per_cent(median),
-                    per_cent(worst)
-                );
-            }
+        for role in Role::ALL {
+            tell(&mut lines, &table.name, role, &errors(Some(index), cells, role));
         }
-        let ordered = orderings(index, table, cells);
-        right += ordered.0;
-        all += ordered.1;
         let rows = (table.rows.first(), table.rows.last());
         for (lock, published, simulated) in collapses(index, table, cells) {
             let (Some(first), Some(last)) = rows else { continue };
@@ -99,16 +87,40 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
             );
         }
     }
-    if all > 0 {
-        let _ =
-            writeln!(lines, "  who beats whom: right in {right} of {all} pairs that are more than 3 % apart");
+    for role in Role::ALL {
+        tell(&mut lines, "all tables", role, &errors(None, cells, role));
+    }
+    for role in Role::ALL {
+        let of_table = |(index, table)| orderings(index, table, cells, role);
+        let (right, all) =
+            tables.iter().enumerate().map(of_table).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        if all > 0 {
+            let _ = writeln!(
+                lines,
+                "  who beats whom: {} pairs that are more than 3 % apart are right in {right} of {all}",
+                role.name()
+            );
+        }
     }
     if lines.is_empty() { lines } else { format!("summary\n{lines}") }
+}
+
+/// How far cells of a role are off, if any can be compared.
+fn tell(lines: &mut String, name: &str, role: Role, errors: &[f64]) {
+    if let Some((median, worst)) = median_and_worst(errors) {
+        let (role, count) = (role.name(), errors.len());
+        let (median, worst) = (median * 100.0, worst * 100.0);
+        let _ = writeln!(
+            lines,
+            "  {name}: {role} cells off by {median:.1} % in the median, {worst:.1} % at worst ({count} cells)"
+        );
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_cells::published::cells::Simulated;
     use stanchion_cells::published::tables::all;
 
     #[test]
@@ -128,12 +140,19 @@ mod tests {
         for cell in &mut cells.all {
             // The unfair queue and byte in the right order, the ticket lock in the wrong one.
             let simulated = [(byte, 100.0), (queued, 90.0), (ticket, 80.0)];
-            cell.simulated =
-                simulated.iter().find(|(lock, _)| *lock == cell.lock).map(|(_, time)| (*time, 0.0));
+            let of_lock = simulated.iter().find(|(lock, _)| *lock == cell.lock);
+            cell.simulated = of_lock.map(|&(_, time)| Simulated {
+                mean: time,
+                spread: 0.0,
+                least: time,
+                most: time,
+                trace: None,
+            });
         }
         // At 32: byte over unfair-q (4 %) right, byte over pv-ticket (4.6 %) right, the other two tie. At 48
         // and 60: one of three.
-        assert_eq!(orderings(0, &tables[0], &cells), (2 + 1 + 1, 2 + 3 + 3));
+        assert_eq!(orderings(0, &tables[0], &cells, Role::Seen), (2 + 1 + 1, 2 + 3 + 3));
+        assert_eq!(orderings(0, &tables[0], &cells, Role::Blind), (0, 0), "nothing blind is published");
         let collapses = collapses(0, &tables[0], &cells);
         assert_eq!(collapses.len(), 3);
         let (_, published, simulated) =

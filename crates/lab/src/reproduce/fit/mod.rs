@@ -1,70 +1,109 @@
-//! `stanchion fit`: moves the numbers of a machine or a workload until a table's baseline column comes out.
+//! `stanchion fit`: moves the numbers of a machine or a workload until a table's column to fit comes out.
 //!
 //! Least squares of relative errors, held by log-normal priors from the files ([`problem`]), by damped
-//! Gauss-Newton steps in the logarithms of the parameters ([`descent`]). A fit sees the baseline's column
-//! only: what it says about other locks is a prediction. Everything is deterministic, so a fit repeats.
+//! Gauss-Newton steps in the logarithms of the parameters ([`descent`]). A fit opens columns to fit only:
+//! what it says about other locks is a prediction. Everything is deterministic, so a fit repeats. What it was
+//! made with goes on record ([`record`]), so that a stale one is noticed.
 mod descent;
 mod problem;
+mod record;
 mod written;
 
 use super::args::FitArgs;
-use super::refuse;
 use super::report::number;
 use super::summary::median_and_worst;
+use super::{refuse, today};
 use core::fmt::Write;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, print};
 use lab_kit::progress::Progress;
 use problem::Problem;
-use stanchion_cells::published::tables::chosen;
+use record::Fit;
+use stanchion_cells::published::tables::to_fit;
 use std::process::ExitCode;
 
-/// The bars that a fitted baseline column has to pass: median and worst relative error.
+/// The bars that a fitted column has to pass: median and worst relative error.
 const BARS: (f64, f64) = (0.05, 0.12);
 
-/// Fits a table's baseline, or checks it.
+/// Fits tables together; or checks or records them, each by itself.
 pub(crate) fn fit(args: &FitArgs) -> ExitCode {
-    let problem = match chosen(&args.table).and_then(|tables| Problem::new(tables, args)) {
-        Ok(problem) => problem,
+    let alone = args.check || args.record;
+    let prepared = to_fit(&args.table).and_then(|tables| {
+        let groups = if alone { tables.into_iter().map(|table| vec![table]).collect() } else { vec![tables] };
+        let problems = groups.into_iter().map(|tables| Problem::new(tables, args));
+        let on_record = if args.check { record::read(&args.dir)? } else { Vec::new() };
+        Ok((problems.collect::<Result<Vec<_>, _>>()?, on_record))
+    });
+    let (problems, on_record) = match prepared {
+        Ok(prepared) => prepared,
         Err(message) => return refuse(&message),
     };
     interrupt::install();
-    let evaluations = if args.check { 1 } else { 2 + args.rounds as usize * (problem.knobs.len() + 4) };
-    let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
     let mut text = String::new();
-    let start = problem.start();
-    let evaluate = |points: &[Vec<f64>]| problem.errors(points, &interrupt::requested, &|| progress.step());
-    let Some(before) = evaluate(core::slice::from_ref(&start)).pop().flatten() else {
-        progress.finish();
-        return failed();
-    };
-    let (end, after) = if args.check || problem.knobs.is_empty() {
-        (start.clone(), before.clone())
-    } else {
-        let weights = problem.priors();
-        let found = descent::descend(&start, &before, &weights, problem::ERROR_SCALE, args.rounds, evaluate);
-        let Some(found) = found else {
-            progress.finish();
-            return failed();
-        };
-        found
-    };
-    progress.finish();
-    let passes = tell(&mut text, &problem, &start, &end, &before, &after);
-    if !args.check && !args.dry_run {
-        match written::write(&problem, &end, &args.dir) {
-            Ok(paths) => {
-                for path in paths {
-                    let _ = writeln!(text, "written: {}", path.display());
-                }
-            }
-            Err(message) => {
-                eprintln!("stanchion: {message}");
-                return print(&text, ExitCode::from(FAILED));
-            }
+    let mut fallen = Vec::new();
+    for problem in &problems {
+        match one(problem, args, &on_record, &mut text) {
+            Ok(true) => {}
+            Ok(false) => fallen.extend(problem.parts.iter().map(|part| part.table.name.as_str())),
+            Err(code) => return print(&text, code),
         }
     }
-    print(&text, if passes { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    if args.check {
+        let stale = if fallen.is_empty() { "none".to_owned() } else { fallen.join(", ") };
+        let _ = writeln!(text, "fits: {}; stale: {stale}", problems.len());
+    }
+    print(&text, if fallen.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// Fits, checks or records one problem. Whether it holds: a fit passes the bars, one that is checked is not
+/// stale.
+fn one(problem: &Problem, args: &FitArgs, on_record: &[Fit], text: &mut String) -> Result<bool, ExitCode> {
+    let moves = !args.check && !args.record && !problem.knobs.is_empty();
+    let evaluations = if moves { 2 + args.rounds as usize * (problem.knobs.len() + 4) } else { 1 };
+    let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
+    let measure = |points: &[Vec<f64>]| problem.measure(points, &interrupt::requested, &|| progress.step());
+    let at = |point: &Vec<f64>| measure(core::slice::from_ref(point)).pop().flatten();
+    let found = || {
+        let start = problem.start();
+        let before = at(&start)?;
+        if !moves {
+            return Some((start.clone(), before.clone(), start, before));
+        }
+        let errors = |points: &[Vec<f64>]| {
+            measure(points).into_iter().map(|found| Some(found?.errors)).collect::<Vec<_>>()
+        };
+        let (priors, scale) = (problem.priors(), problem::ERROR_SCALE);
+        let (end, _) = descent::descend(&start, &before.errors, &priors, scale, args.rounds, errors)?;
+        let after = at(&end)?;
+        Some((start, before, end, after))
+    };
+    let found = found();
+    progress.finish();
+    let (start, before, end, after) = found.ok_or_else(failed)?;
+    let passes = tell(text, problem, &start, &end, &before.errors, &after.errors);
+    let fits = record::of(problem, &end, &after, &today());
+    if args.check {
+        let stale: Vec<String> = fits.iter().filter_map(|fit| record::stale(on_record, fit)).collect();
+        for why in &stale {
+            let _ = writeln!(text, "  stale: {why}");
+        }
+        return Ok(stale.is_empty());
+    }
+    if args.dry_run {
+        return Ok(passes);
+    }
+    let moved = if moves { written::write(problem, &end, &args.dir) } else { Ok(Vec::new()) };
+    let written = moved.and_then(|mut paths| {
+        paths.push(record::write(fits, &args.dir)?);
+        Ok(paths)
+    });
+    for path in written.map_err(|message| {
+        eprintln!("stanchion: {message}");
+        ExitCode::from(FAILED)
+    })? {
+        let _ = writeln!(text, "written: {}", path.display());
+    }
+    Ok(passes || args.record)
 }
 
 /// After a run that was stopped or failed; the latter was told on standard error.
@@ -89,7 +128,7 @@ fn tell(
     let mut all_pass = true;
     for part in &problem.parts {
         let table = &part.table;
-        let _ = writeln!(text, "{}, column {} ({})", table.title, table.baseline, table.unit);
+        let _ = writeln!(text, "{}, column {} ({})", table.title, part.column, table.unit);
         let _ = writeln!(
             text,
             "  {:>8} {:>12} {:>12} {:>9} {:>9}",

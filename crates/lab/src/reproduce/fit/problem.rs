@@ -1,10 +1,12 @@
-//! What is fitted to what: the baseline's columns of one or more tables of a machine, and the parameters that
-//! may move.
+//! What is fitted to what: the columns to fit of one or more tables of a machine, and the parameters that may
+//! move.
 use super::super::args::FitArgs;
 use lab_kit::names::unknown;
 use stanchion_cells::published::cells::exists;
-use stanchion_cells::published::simulate::{self, Job, Miss};
-use stanchion_cells::published::tables::Table;
+use stanchion_cells::published::fingerprint::of_traces;
+use stanchion_cells::published::roles::Role;
+use stanchion_cells::published::simulate::{self, Done, Job, Miss};
+use stanchion_cells::published::tables::{self, Table};
 use stanchion_sim::machine::file::{self as machine_file, Evidence, MachineFile};
 use stanchion_sim::machine::{self, Machine};
 use stanchion_sim::workload::{self, Workload, WorkloadFile};
@@ -29,7 +31,7 @@ pub(crate) struct Knob {
     pub now: f64,
 }
 
-/// A published cell of the baseline.
+/// A published cell to fit.
 pub(crate) struct Row {
     pub label: String,
     pub contexts: usize,
@@ -40,8 +42,19 @@ pub(crate) struct Row {
 /// One table's part in a fit.
 pub(crate) struct Part {
     pub table: Table,
+    /// The lock whose column is fitted.
+    pub column: String,
     pub rows: Vec<Row>,
     pub workload: WorkloadFile,
+}
+
+/// What was found at a point.
+#[derive(Clone)]
+pub(super) struct Measured {
+    /// The logarithm of simulated over published for each row.
+    pub errors: Vec<f64>,
+    /// For each part: of its runs with the first seed.
+    pub traces: Vec<String>,
 }
 
 /// A fit.
@@ -49,7 +62,7 @@ pub(crate) struct Problem {
     pub parts: Vec<Part>,
     pub knobs: Vec<Knob>,
     pub machine: MachineFile,
-    seeds: u64,
+    pub seeds: u64,
 }
 
 /// The value that a parameter had before it was fitted, if a source says so.
@@ -67,22 +80,15 @@ fn place(dir: &Path, kind: &str, name: &str) -> String {
 
 impl Part {
     fn new(table: Table, args: &FitArgs) -> Result<Self, String> {
-        let lock = args.lock.as_ref().unwrap_or(&table.baseline);
-        if *lock != table.baseline {
-            return Err(format!(
-                "a fit sees the baseline of {} only, which is {}: what it says about {lock} has to stay a prediction",
-                table.name, table.baseline
-            ));
+        let lock = table.fit.clone().ok_or_else(|| format!("{} has no column to fit", table.name))?;
+        if let Some(other) = args.lock.as_ref().filter(|other| **other != lock) {
+            return Err(format!("a fit opens of {} the column {lock} only, not {other}", table.name));
         }
-        if !exists(lock) {
-            return Err(format!(
-                "{lock}, the baseline of {}, comes with its issue: nothing to fit yet",
-                table.name
-            ));
+        if !exists(&lock) {
+            return Err(format!("{lock} of {} comes with its issue: nothing to fit yet", table.name));
         }
-        let column = table.column(lock).ok_or("the baseline is a column")?;
-        let published =
-            |row: &stanchion_cells::published::tables::Row| row.published[column].filter(|_| row.fits);
+        let column = table.column(&lock).ok_or("the column to fit is a column")?;
+        let to_fit = |row: &tables::Row| row.published[column].filter(|_| row.roles[column] == Role::Fit);
         let rows: Vec<Row> = table
             .rows
             .iter()
@@ -90,7 +96,7 @@ impl Part {
                 Some(Row {
                     label: row.label.clone(),
                     contexts: row.contexts,
-                    published: published(row)?,
+                    published: to_fit(row)?,
                     workload_sets: row.workload_sets.clone(),
                 })
             })
@@ -100,7 +106,7 @@ impl Part {
             return Err(format!("{} has nothing that a fit may see", table.name));
         }
         let workload = workload::load(&place(&args.dir, "workloads", &name))?;
-        Ok(Self { table, rows, workload })
+        Ok(Self { table, column: lock, rows, workload })
     }
 
     /// The workload of a row, which may differ in what the row stands for.
@@ -209,14 +215,14 @@ impl Problem {
         (machine, workloads)
     }
 
-    /// The logarithm of simulated over published for each row, at each of the points. `None` where a run was
-    /// stopped or failed; a failure is told on standard error.
-    pub(super) fn errors(
+    /// What is found at each of the points. `None` where a run was stopped or failed; a failure is told on
+    /// standard error.
+    pub(super) fn measure(
         &self,
         points: &[Vec<f64>],
         stop: &(dyn Fn() -> bool + Sync),
         one_done: &(dyn Fn() + Sync),
-    ) -> Vec<Option<Vec<f64>>> {
+    ) -> Vec<Option<Measured>> {
         let mut jobs = Vec::new();
         for point in points {
             let (machine, workloads) = self.at(point);
@@ -227,7 +233,7 @@ impl Problem {
                     jobs.extend((1..=self.seeds).map(|seed| Job {
                         machine: Arc::clone(&machine),
                         workload: Arc::clone(&workload),
-                        lock: part.table.baseline.clone(),
+                        lock: part.column.clone(),
                         contexts: row.contexts,
                         seed,
                         milliseconds: (part.table.milliseconds / 2).max(2),
@@ -241,16 +247,24 @@ impl Problem {
             }
             one_done();
         });
-        results.chunks(self.runs()).map(|results| self.log_errors(results)).collect()
+        let measured = |results: &[Result<Done, Miss>]| {
+            Some(Measured { errors: self.log_errors(results)?, traces: self.traces(results) })
+        };
+        results.chunks(self.runs()).map(measured).collect()
     }
 
-    fn log_errors(&self, results: &[Result<f64, Miss>]) -> Option<Vec<f64>> {
+    fn traces(&self, results: &[Result<Done, Miss>]) -> Vec<String> {
+        let mut first_seeds = results.iter().step_by(self.seeds as usize).flatten().map(|done| done.trace);
+        self.parts.iter().map(|part| of_traces(first_seeds.by_ref().take(part.rows.len()))).collect()
+    }
+
+    fn log_errors(&self, results: &[Result<Done, Miss>]) -> Option<Vec<f64>> {
         let scales = self.parts.iter().flat_map(|part| part.rows.iter().map(|_| part.table.scale));
         let of_rows = results.chunks(self.seeds as usize).zip(self.rows().zip(scales));
         of_rows
             .map(|(seeds, (row, scale))| {
                 let values: Option<Vec<f64>> =
-                    seeds.iter().map(|value| value.as_ref().ok().copied()).collect();
+                    seeds.iter().map(|done| done.as_ref().ok().map(|done| done.value)).collect();
                 let mean = values?.iter().sum::<f64>() / self.seeds as f64;
                 let error = (mean / scale / row.published).ln();
                 error.is_finite().then_some(error)
@@ -263,7 +277,6 @@ impl Problem {
 mod tests {
     use super::*;
     use clap::Parser;
-    use stanchion_cells::published::tables::all;
 
     #[derive(Parser)]
     struct Line {
@@ -273,19 +286,15 @@ mod tests {
 
     fn problem(words: &[&str]) -> Result<Problem, String> {
         let args = Line::parse_from(["fit"].iter().chain(words)).args;
-        let tables = args.table.iter().map(|name| {
-            all().expect("in order").into_iter().find(|table| table.name == *name).expect("a table")
-        });
-        Problem::new(tables.collect(), &args)
+        Problem::new(tables::to_fit(&args.table)?, &args)
     }
 
     #[test]
-    fn only_the_baseline_is_fitted() {
-        let refused = problem(&["--table", "locktorture", "--lock", "cna"]).err().expect("not the baseline");
-        assert!(refused.contains("only, which is qspin"), "{refused}");
-        let refused =
-            problem(&["--table", "xen-pv"]).err().expect("there is no such lock yet, or no row to fit");
-        assert!(refused.contains("xen-pv"), "{refused}");
+    fn only_columns_to_fit_are_opened() {
+        let refused = problem(&["--table", "locktorture", "--lock", "cna"]).err().expect("a seen column");
+        assert_eq!(refused, "a fit opens of locktorture the column qspin only, not cna");
+        let refused = problem(&["--table", "xen-pv"]).err().expect("its columns are seen or blind");
+        assert_eq!(refused, "xen-pv has no column to fit");
         assert!(problem(&["--table", "locktorture", "--lock", "qspin"]).is_ok());
     }
 

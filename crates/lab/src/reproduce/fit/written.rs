@@ -9,7 +9,7 @@ pub(super) fn write(problem: &Problem, point: &[f64], dir: &Path) -> Result<Vec<
     let (machine, moved) = problem.at(point);
     let rows = |part: &Part| {
         let (table, rows) = (&part.table, part.rows.len());
-        format!("the {} column of {} ({rows} rows)", table.baseline, table.name)
+        format!("the {} column of {} ({rows} rows)", part.column, table.name)
     };
     let columns = problem.parts.iter().map(rows).collect::<Vec<_>>().join(" and ");
     let how = |centre: f64| format!("to {columns}, stanchion fit{FROM}{centre}");

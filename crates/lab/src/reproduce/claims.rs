@@ -1,0 +1,78 @@
+//! The table of `docs/simulator.md`: what was registered against what was published.
+use super::summary::{errors, median_and_worst, orderings};
+use stanchion_cells::published::cells::{Cell, Cells, Simulated};
+use stanchion_cells::published::registered::recall;
+use stanchion_cells::published::roles::Role;
+use stanchion_cells::published::tables::{Table, all};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulator.md");
+const MARKS: (&str, &str) = ("<!-- registered: begin -->\n", "<!-- registered: end -->\n");
+
+/// A row: of one table, or of all.
+fn row(name: &str, index: Option<usize>, tables: &[Table], cells: &Cells) -> String {
+    let of_row = |table: usize| index.is_none_or(|index| index == table);
+    let off = |role| {
+        let registered = |cell: &&Cell| of_row(cell.table) && cell.role == role && cell.registered.is_some();
+        let registered = cells.all.iter().filter(registered).count();
+        let errors = errors(index, cells, role);
+        match median_and_worst(&errors) {
+            Some((median, worst)) => {
+                format!("{:.1} %, {:.1} % ({})", median * 100.0, worst * 100.0, errors.len())
+            }
+            None if registered == 0 => "-".to_owned(),
+            None => format!("{registered} not compared"),
+        }
+    };
+    let order = |role| {
+        let own = tables.iter().enumerate().filter(|(table, _)| of_row(*table));
+        let all = own.map(|(index, table)| orderings(index, table, cells, role));
+        match all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)) {
+            (_, 0) => "-".to_owned(),
+            (right, all) => format!("{right} of {all}"),
+        }
+    };
+    let ([fit, seen, blind], seen_order, blind_order) =
+        (Role::ALL.map(off), order(Role::Seen), order(Role::Blind));
+    format!("| {name} | {fit} | {seen} | {blind} | {seen_order} | {blind_order} |\n")
+}
+
+/// A row for each table of which anything is compared, and one for all.
+fn section() -> String {
+    let tables = all().expect("in order");
+    let mut cells = Cells::choose(&tables, &[]).expect("no filter");
+    recall(&tables, &mut cells).unwrap_or_else(|error| panic!("{error}"));
+    for cell in &mut cells.all {
+        cell.simulated = cell.registered.map(|before| Simulated {
+            mean: before.value,
+            spread: 0.0,
+            least: before.from,
+            most: before.to,
+            trace: Some(before.trace),
+        });
+    }
+    let mut out = "| table | fit: median, worst (cells) | seen | blind | order of seen locks | blind |\n\
+                   |---|---|---|---|---|---|\n"
+        .to_owned();
+    for (index, table) in tables.iter().enumerate() {
+        if cells.all.iter().any(|cell| cell.table == index && cell.error().is_some()) {
+            out.push_str(&row(&format!("`{}`", table.name), Some(index), &tables, &cells));
+        }
+    }
+    out.push_str(&row("all", None, &tables, &cells));
+    out
+}
+
+#[test]
+fn the_claims_of_the_documentation_are_what_is_registered() {
+    let text = std::fs::read_to_string(DOCUMENT).expect("docs/simulator.md is there");
+    let (before, rest) = text.split_once(MARKS.0).expect("the begin is marked");
+    let (_, after) = rest.split_once(MARKS.1).expect("the end is marked");
+    let wanted = format!("{before}{}\n{}\n{}{after}", MARKS.0, section(), MARKS.1);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(DOCUMENT, &wanted).expect("docs/simulator.md can be written");
+    } else {
+        let how =
+            "docs/simulator.md is not current; run: UPDATE_DOCS=1 cargo test -p stanchion-lab the_claims_of";
+        assert!(text == wanted, "{how}");
+    }
+}
