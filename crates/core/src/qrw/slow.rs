@@ -42,8 +42,10 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             if P::is_priority() || !W::HALTS {
                 self.wait_or_yield(|count| Want::ReadAgain.can_go(count), until);
             } else {
-                let nanos = until.map_or(nanos, |until| nanos.min(P::remaining(until)));
-                if self.acquire_in_queue(Want::Read, Some(&P::after(nanos)))? {
+                // This look first: time that passes between the two counts for the deadline.
+                let look = P::after(nanos);
+                let end = until.filter(|until| P::remaining(&look) > P::remaining(until)).unwrap_or(&look);
+                if self.acquire_in_queue(Want::Read, Some(end))? {
                     return Ok(true);
                 }
             }

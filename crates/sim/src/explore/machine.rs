@@ -92,7 +92,7 @@ impl Machine {
         Self {
             rows: 1 + random.below(ROWS) as usize,
             slots: 1 + random.below(2) as usize,
-            slots_taken: SLOTS_PER_ROW - ENOUGH,
+            slots_taken: 0,
             heads: 1 << random.below(2),
             collides: random.once_in(2),
             first_number: high[random.below(high.len() as u64) as usize],
@@ -125,9 +125,10 @@ impl Machine {
         } else {
             (machine.slots, machine.waits, machine.heads) = (ENOUGH, usize::MAX, ENOUGH);
         }
-        if !faults.has(Fault::LargeNumbers) {
-            (machine.first_number, machine.slots_taken) = (0, 0);
-            (machine.clock, machine.ticket) = (0, 0);
+        if faults.has(Fault::LargeNumbers) {
+            machine.slots_taken = SLOTS_PER_ROW - machine.slots; // the last ones are free
+        } else {
+            (machine.first_number, machine.clock, machine.ticket) = (0, 0, 0);
         }
         machine.paravirt = !faults.has(Fault::NoHalts);
         if !faults.has(Fault::NoNumber) {

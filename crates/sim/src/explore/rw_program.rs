@@ -97,14 +97,21 @@ impl RwProgram {
         if how == How::Waited {
             watch(index, |sharing| sharing.begins(me, Wants::Read));
         }
-        let in_time = |end| match limited(end, |is_in| *is_in != Ok(false), || lock.acquire_read_until(end)) {
+        let waits = |end| {
+            if again { lock.acquire_read_again_until(end) } else { lock.acquire_read_until(end) }
+        };
+        let in_time = |end| match limited(end, |is_in| *is_in != Ok(false), || waits(end)) {
             Ok(false) => {
-                gives_up(index, Wants::Read);
+                if again {
+                    say(What::TryFails, index)
+                } else {
+                    gives_up(index, Wants::Read)
+                }
                 None
             }
             in_or_refused => Some(in_or_refused.is_ok()),
         };
-        let in_time = self.limit().filter(|_| how == How::Waited).and_then(in_time);
+        let in_time = self.limit().filter(|_| again || how == How::Waited).and_then(in_time);
         let acquired = tried
             || in_time.unwrap_or_else(|| {
                 say(What::Acquire, index);

@@ -20,6 +20,7 @@ pub(super) trait SteppedRw {
     fn acquire_read_again(&self) -> Result<(), TooManyReaders>;
     fn try_acquire_read(&self) -> bool;
     fn acquire_read_until(&self, until: u64) -> Result<bool, TooManyReaders>;
+    fn acquire_read_again_until(&self, until: u64) -> Result<bool, TooManyReaders>;
     fn acquire_write_until(&self, until: u64) -> bool;
     fn release_read(&self);
     fn acquire_write(&self);
@@ -60,6 +61,9 @@ macro_rules! passed_on {
         }
         fn acquire_read_until(&self, until: u64) -> Result<bool, TooManyReaders> {
             self.0.acquire_read_until(&until)
+        }
+        fn acquire_read_again_until(&self, until: u64) -> Result<bool, TooManyReaders> {
+            self.0.acquire_read_again_until(&until)
         }
         fn acquire_write_until(&self, until: u64) -> bool {
             self.0.acquire_write_until(&until)

@@ -13,6 +13,9 @@ use super::super::platform::STEP_NANOS;
 use super::super::trace::What;
 use super::{Engine, Status};
 
+/// Who waits for a limited time is gone within so many of its own turns after that: as many as it takes to
+/// leave a queue in which others come and go.
+const TURNS_TO_LEAVE: u32 = 600;
 /// Late kicks are up to so many steps late.
 const LATEST_KICK: u64 = 64;
 /// A limited wait that ends at the last moment ends within so many steps after it was to be ended by somebody
@@ -122,6 +125,7 @@ impl Engine {
     pub(in crate::explore) fn waits_until(&mut self, time: u64) {
         let end = self.step_at(time);
         *self.limited_wait() = Some((end, end));
+        self.late[self.current][usize::from(self.level[self.current])] = 0;
     }
 
     /// The current context has come to the end of a limited wait: it `acquired`, or its time is over.
@@ -130,6 +134,22 @@ impl Engine {
         if let Some((_, end)) = self.limited_wait().take().filter(|&(_, end)| !acquired && steps < end) {
             let left = end - steps;
             self.fail(Kind::Stuck, format!("c{me} gave up {left} steps before its time was over"));
+        }
+    }
+
+    /// The current context has another turn. It does not go on waiting when the time of its wait is over.
+    pub(super) fn notes_lateness(&mut self) {
+        let (me, level) = (self.current, usize::from(self.level[self.current]));
+        let Some((end, _)) = self.ends[me][level] else {
+            self.late[me][level] = 0;
+            return;
+        };
+        self.late[me][level] += u32::from(self.steps > end);
+        if self.late[me][level] > TURNS_TO_LEAVE {
+            self.fail(
+                Kind::Stuck,
+                format!("c{me} still waits {TURNS_TO_LEAVE} turns after its time was over"),
+            );
         }
     }
 

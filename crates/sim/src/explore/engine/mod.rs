@@ -109,6 +109,8 @@ pub(super) struct Engine {
     /// When the limited wait of each context is to end, at each level of nesting, if there is one; and the
     /// earliest end of it that the lock was told.
     ends: [[Option<(u64, u64)>; LEVELS]; CONTEXTS],
+    /// How many turns each has had in it since then.
+    late: [[u32; LEVELS]; CONTEXTS],
     /// Steps at which limited waits were to end, and at which they end: time may pass at any moment.
     hastened: [(u64, u64); CONTEXTS],
     /// Who is in the middle of what others may spoil: who gives up, or tries without waiting.
@@ -185,6 +187,7 @@ impl Engine {
             timers: [u64::MAX; CONTEXTS],
             limits: [u64::MAX; CONTEXTS],
             ends: [[None; LEVELS]; CONTEXTS],
+            late: [[0; LEVELS]; CONTEXTS],
             hastened: [(u64::MAX, u64::MAX); CONTEXTS],
             at_risk: 0,
             away: 0,
@@ -224,6 +227,7 @@ impl Engine {
         self.timers = [u64::MAX; CONTEXTS];
         (self.limits, self.hastened) = ([u64::MAX; CONTEXTS], [(u64::MAX, u64::MAX); CONTEXTS]);
         self.ends = [[None; LEVELS]; CONTEXTS];
+        self.late = [[0; LEVELS]; CONTEXTS];
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };

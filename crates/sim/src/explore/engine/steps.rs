@@ -59,6 +59,7 @@ pub(in super::super) fn pause() {
 fn turn(relaxed: bool) {
     let (me, stays) = with(|engine| {
         let me = engine.current;
+        engine.notes_lateness();
         (me, engine.choose(relaxed) && engine.current == me)
     });
     if !stays {
