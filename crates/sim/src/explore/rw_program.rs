@@ -103,9 +103,9 @@ impl RwProgram {
         let in_time = |end| match limited(end, |is_in| *is_in != Ok(false), || waits(end)) {
             Ok(false) => {
                 if again {
-                    say(What::TryFails, index)
+                    say(What::TryFails, index);
                 } else {
-                    gives_up(index, Wants::Read)
+                    gives_up(index, Wants::Read);
                 }
                 None
             }
