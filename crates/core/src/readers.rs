@@ -2,7 +2,7 @@
 //! classes that they form.
 use crate::machine::{Atomic, ConstAtomic, Machine, kick_numbered};
 use crate::numbers::CpuId;
-use crate::order::{Relaxed, Release};
+use crate::order::{Acquire, Relaxed, Release};
 use crate::private::Private;
 use crate::tunables::Tunable;
 
@@ -88,7 +88,7 @@ impl<P: Machine> ReaderCell<P> {
     /// The calling context leaves, and wakes a writer that waits for that. Of the lock, nothing is touched.
     #[inline(always)]
     pub(crate) fn leave(&self, reads: usize) {
-        // ord: D4 pairs D9, D10, D14: our section comes before the writer's; either it sees us gone, or we
+        // ord: D4 pairs D9, D10, D14, D46: our section comes before the writer's; either it sees us gone, or we
         // see it waiting
         let waiter = P::store_then_load(&self.reads, reads, &self.waiter);
         // Its number stays in the cell (I4).
@@ -111,9 +111,16 @@ impl<P: Machine> ReaderCell<P> {
         self.waiter.peek() != 0
     }
 
-    /// Whether the context reads nothing through this cell, for reports and for contexts that end.
+    /// Whether the context reads nothing through this cell, for reports.
     pub fn is_idle(&self) -> bool {
         self.reads.peek() == IDLE
+    }
+
+    /// Whether the context, which has ended, left all that it read through this cell. What it did while it
+    /// read comes before what the caller does.
+    pub fn has_left(&self) -> bool {
+        // ord: D46 pairs D4: what was read comes before what the next writer does that finds the context gone
+        self.reads.load(Acquire) == IDLE
     }
 }
 

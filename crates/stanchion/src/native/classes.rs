@@ -132,7 +132,7 @@ fn classes() -> impl Iterator<Item = &'static Class> {
 
 /// Whether one of the cells of `cpu`, whose thread has ended, says that it reads.
 pub(super) fn is_reading(cpu: CpuId) -> bool {
-    classes().any(|class| class.line(cpu).is_some_and(|line| !line.0.is_idle()))
+    classes().any(|class| class.line(cpu).is_some_and(|line| !line.0.has_left()))
 }
 
 /// In the child of a fork, which does not have the writers that waited: nobody waits for `cpu` to leave.
