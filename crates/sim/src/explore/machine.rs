@@ -108,13 +108,13 @@ impl Machine {
         }
     }
 
-    /// The NUMA node of a context.
-    pub(super) fn node_of(&self, ctx: Ctx) -> u16 {
-        match self.alone {
-            _ if self.nodes == 1 => 0,
+    /// The NUMA node of a context that has moved so often, if contexts move.
+    pub(super) fn node_of(&self, ctx: Ctx, moved: u16) -> u16 {
+        let first = match self.alone {
             Some(alone) => u16::from(alone == ctx),
-            None => ctx as u16 % self.nodes,
-        }
+            None => ctx as u16,
+        };
+        (first + moved) % self.nodes
     }
 
     /// The machine that was drawn, without what belongs to faults that are not among `faults`.

@@ -116,6 +116,7 @@ pub(super) enum Coin {
     Timed,
     Haste,
     Fair,
+    Moves,
 }
 
 /// Once in so many schedules with [`Fault::Starve`] there are many rounds, of fewer contexts perhaps: bounds
@@ -234,6 +235,16 @@ impl Plan {
     /// Whether some waiters are of real-time priority.
     pub(super) fn has_urgent(&self) -> bool {
         self.coin(Coin::Urgent, 0, 0, 3) == 0
+    }
+
+    /// Whether contexts move to other NUMA nodes, between any two questions where they are.
+    pub(super) fn moves(&self) -> bool {
+        self.coin(Coin::Moves, CONTEXTS, 0, 4) == 0
+    }
+
+    /// Whether `ctx` moves before it asks for the `times`th time on which NUMA node it is.
+    pub(super) fn moves_before(&self, ctx: Ctx, times: u32) -> bool {
+        self.moves() && self.coin(Coin::Moves, ctx, times, 3) == 0
     }
 
     /// How many locks contexts and handlers use: the lock under test, a second one, one for each level of

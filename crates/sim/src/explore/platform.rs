@@ -100,7 +100,7 @@ impl Machine for Stepped {
     }
 
     fn numa_node() -> u16 {
-        with(|engine| engine.domain.machine().node_of(engine.current))
+        with(engine::Engine::numa_node)
     }
 
     fn is_priority() -> bool {
@@ -112,7 +112,7 @@ impl Machine for Stepped {
     }
 
     fn numa_node_of(cpu: CpuId) -> u16 {
-        with(|engine| engine.owner_of(cpu).map_or(0, |ctx| engine.domain.machine().node_of(ctx)))
+        with(|engine| engine.owner_of(cpu).map_or(0, |ctx| engine.numa_node_of(ctx)))
     }
 
     fn paravirt() -> bool {

@@ -153,6 +153,18 @@ impl Engine {
         }
     }
 
+    /// The current context has another turn, and is no handler. An heir whose turn has come asks for the lock.
+    pub(super) fn notes_silence(&mut self) {
+        let (me, now) = (self.current, self.now());
+        if self.level[me] != 0 {
+            return;
+        }
+        let seen = self.watch.as_mut().map(|watch| watch.has_turn(me, now));
+        if let Some(Err(failure)) = seen {
+            self.fail(failure.kind, failure.what);
+        }
+    }
+
     /// The current context is about to sleep until step `until`: not beyond the end of its wait.
     pub(in crate::explore) fn sleeps_until(&mut self, until: Option<u64>) {
         let me = self.current;

@@ -100,6 +100,8 @@ pub(super) struct Engine {
     /// How many handlers deep a context is.
     level: [u8; CONTEXTS],
     coins: [u32; CONTEXTS],
+    /// How often each has asked on which NUMA node it is, and has moved to another one.
+    places: [(u16, u16); CONTEXTS],
     buffers: Buffers,
     late_kicks: Vec<(u64, Ctx)>,
     /// The step at which a halted context wakes up by itself; the greatest number: never.
@@ -182,6 +184,7 @@ impl Engine {
             at_halt: false,
             level: [0; CONTEXTS],
             coins: [0; CONTEXTS],
+            places: [(0, 0); CONTEXTS],
             buffers: Buffers::default(),
             late_kicks: Vec::new(),
             timers: [u64::MAX; CONTEXTS],
@@ -222,6 +225,7 @@ impl Engine {
         }
         (self.kicked, self.roused, self.interrupted, self.away, self.at_risk) = (0, 0, 0, 0, 0);
         (self.level, self.coins, self.halts) = ([0; CONTEXTS], [0; CONTEXTS], [0; CONTEXTS]);
+        self.places = [(0, 0); CONTEXTS];
         self.buffers.clear();
         self.late_kicks.clear();
         self.timers = [u64::MAX; CONTEXTS];
@@ -262,6 +266,19 @@ impl Engine {
         let times = &mut self.coins[self.current];
         *times += 1;
         self.plan.coin(coin, self.current, *times, below)
+    }
+
+    /// The NUMA node on which the current context is, which may have moved.
+    pub(super) fn numa_node(&mut self) -> u16 {
+        let (asked, moved) = &mut self.places[self.current];
+        *asked += 1;
+        *moved += u16::from(self.plan.moves_before(self.current, (*asked).into()));
+        self.numa_node_of(self.current)
+    }
+
+    /// The NUMA node on which `ctx` last was.
+    pub(super) fn numa_node_of(&self, ctx: Ctx) -> u16 {
+        self.domain.machine().node_of(ctx, self.places[ctx].1)
     }
 
     /// What the clock says, in nanoseconds.

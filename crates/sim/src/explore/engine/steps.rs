@@ -60,6 +60,7 @@ fn turn(relaxed: bool) {
     let (me, stays) = with(|engine| {
         let me = engine.current;
         engine.notes_lateness();
+        engine.notes_silence();
         (me, engine.choose(relaxed) && engine.current == me)
     });
     if !stays {

@@ -117,9 +117,10 @@ impl Watch {
             line_table,
             bound: match overtaking {
                 _ if does_not_tell => Overtaking::Unbounded("a node may be another context's"),
+                Overtaking::EachNode(_) if plan.moves() => Overtaking::Unbounded("contexts move"),
                 other => other,
             },
-            nodes: core::array::from_fn(|ctx| plan.machine().node_of(ctx).into()),
+            nodes: core::array::from_fn(|ctx| plan.machine().node_of(ctx, 0).into()),
             priority: plan.machine().priority.filter(|_| subject.stated.heeds_priority),
             tail: subject.stated.tail,
             second_byte: match subject.stated.second_byte {

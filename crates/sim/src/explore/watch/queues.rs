@@ -31,6 +31,10 @@ pub(in super::super) struct Rules {
     pub(in super::super) near: u32,
 }
 
+/// An heir whose turn has come asks for the lock before it has had so many turns: it looks at the clock once
+/// in 16 looks, each of which takes it some turns.
+const TURNS_TO_ASK: u32 = 200;
+
 /// The queue of one lock.
 #[derive(Default)]
 struct Queue {
@@ -53,6 +57,8 @@ struct Wait {
     slept: Option<u64>,
     /// How often its turn has begun.
     turns: u32,
+    /// How many turns its waiter has had since its turn came, without asking for the lock.
+    silent: u32,
     /// It stands in a place that was given up, and its turn may be about to begin.
     took_over: bool,
     /// Its turn must begin: not before this time, and not when that of the place that it took over did.
@@ -76,6 +82,7 @@ impl Wait {
             roused_since: None,
             slept: None,
             turns: 0,
+            silent: 0,
             took_over: false,
             begins: None,
         }
@@ -191,6 +198,7 @@ impl Queues {
         wait.took_over = states == (Abandoned, Roused);
         wait.waits_since = (states.1 == Waiting).then_some(now);
         wait.roused_since = (states.1 == Roused).then_some(now);
+        wait.silent = 0;
         match states {
             (Leased, Roused) => wait.turns = 1,
             // Who comes back to the place that it left has no new turn; nor has, in order, who takes one
@@ -208,6 +216,34 @@ impl Queues {
             _ => {}
         }
         seen
+    }
+
+    /// `me`, which runs, has another turn, and whether the lock at an address is asked for, `asks` says. An
+    /// heir whose turn has come asks for the lock, unless it stops competing.
+    pub(super) fn has_turn(
+        &mut self,
+        me: Ctx,
+        now: u64,
+        asks: impl Fn(usize) -> bool,
+    ) -> Result<(), Failure> {
+        if self.rules.in_order {
+            return Ok(());
+        }
+        for wait in &mut self.waits {
+            if wait.roused_since.is_none() || self.domain.waiter_with(wait.node) != Some(me) {
+                continue;
+            }
+            let at = self.domain.wait_node(wait.node).report();
+            let lock = at.lock.wrapping_sub(self.base) / LOCK_BYTES;
+            let is_silent = not_before(micros(now), at.due) && lock < self.of_locks.len() && !asks(lock);
+            wait.silent = if is_silent { wait.silent + 1 } else { 0 };
+            if wait.silent > TURNS_TO_ASK {
+                let what =
+                    format!("c{me} does not ask for lock {lock}, {TURNS_TO_ASK} turns after it is due");
+                return wrong(Kind::Overtaken, what);
+            }
+        }
+        Ok(())
     }
 
     /// What is known of the wait with `node`, of a context that is in the queue.

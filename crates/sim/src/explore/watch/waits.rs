@@ -1,6 +1,7 @@
 //! Who waits for a limited time, who gives up, and who sleeps at a lock that is free.
 use super::super::Ctx;
 use super::super::chooser::{Set, bit};
+use super::super::failure::Failure;
 use super::Watch;
 use super::guard::Guard;
 use stanchion_family::catalogue::{SecondByte, Tail};
@@ -70,6 +71,18 @@ impl Watch {
     pub(in super::super) fn is_busy(&mut self, lock: usize, me: Ctx, busy: bool) {
         let guard = &mut self.guards[lock];
         guard.busy = if busy { guard.busy | bit(me) } else { guard.busy & !bit(me) };
+    }
+
+    /// `me`, which waits, has another turn: an heir whose turn has come asks for the lock.
+    pub(in super::super) fn has_turn(&mut self, me: Ctx, now: u64) -> Result<(), Failure> {
+        let (Some(queues), SecondByte::AsksNewcomers { bit: asks, .. }) =
+            (&mut self.queues, self.second_byte)
+        else {
+            return Ok(());
+        };
+        let guards = &self.guards;
+        let asks = |lock: usize| guards[lock].last.pending & asks != 0 || guards[lock].holder == Some(me);
+        queues.has_turn(me, now, asks)
     }
 
     /// A lock whose waits lease nodes, that nobody holds, and at which nobody is about to do anything but
