@@ -27,8 +27,7 @@ pub(crate) struct Request {
 
 /// Runs the command.
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let place = root.join(target).join("python");
+    let place = crate::built::target(root).join("python");
     let wheel = build(root, &place)?;
     let bytes = fs::metadata(&wheel)?.len();
     println!("{}: {:.1} MB", wheel.display(), bytes as f64 / 1e6);
@@ -84,11 +83,21 @@ fn check(root: &Path, place: &Path, wheel: &Path, ray: bool) -> io::Result<ExitC
     }
     let types = ["-m", "mypy", "--config-file", "pyproject.toml", "python/stanchion", "tests"];
     let steps: [&[&str]; 2] = [&types, &["-m", "pytest", "-q", "tests"]];
+    let command = command(root)?;
     let mut passed = true;
     for step in steps {
-        passed &= Command::new(&python).args(step).current_dir(&package).status()?.success();
+        let mut step_of = Command::new(&python);
+        step_of.args(step).current_dir(&package).env("STANCHION_COMMAND", &command);
+        passed &= step_of.status()?.success();
     }
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The `stanchion` command and its interposer, built as the other jobs of CI build them: `advise` starts it.
+fn command(root: &Path) -> io::Result<PathBuf> {
+    let packages = ["-p", "stanchion-lab", "-p", "stanchion-preload"];
+    must(Command::new("cargo").args(["build", "--quiet", "--profile", "ci"]).args(packages).current_dir(root))?;
+    Ok(crate::built::target(root).join("ci/stanchion"))
 }
 
 /// The first block of Python on a page.

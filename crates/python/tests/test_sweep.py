@@ -155,7 +155,8 @@ def test_cells_are_found_by_their_numbers() -> None:
     [
         ('machine = "small-vm"\nlocks = "byte"\n', "grid.toml:2: locks: no such axis; nearest: lock"),
         ('lock = "byte"\nvcpus = [2, 0]\n', "grid.toml:2: vcpus: '0' vCPUs cannot be run"),
-        ('lock = "byte"\n[set]\n"host.slise" = ["1ms"]\n', "grid.toml"),
+        ('lock = "byte"\n[set]\n"host.slise" = ["1ms"]\n', "grid.toml:3: "),
+        ('seeds = 2\nlimit = "much"\n', "grid.toml:2: limit: 'much' is no number"),
         ("lock = [\n", "grid.toml: "),
     ],
 )

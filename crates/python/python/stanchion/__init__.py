@@ -16,15 +16,18 @@ and what would be right.
 
 from __future__ import annotations
 
+from stanchion._advise import Advice, advise
 from stanchion._api import reproduce, simulate
 from stanchion._native import Table, __version__, locks, machines, workloads
 from stanchion._results import load_results
 from stanchion._sweep.run import Unfinished, sweep
 
 __all__ = [
+    "Advice",
     "Table",
     "Unfinished",
     "__version__",
+    "advise",
     "load_results",
     "locks",
     "machines",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,8 +42,9 @@ class Grid:
             self._read(axes)
         except ValueError as error:
             message = str(error)
-            line = _line_of(text, message.split(":")[0].split(" ")[0])
-            raise ValueError(f"{where}{line}: {message}") from None
+            field = re.search(r"--set ([^=]+)=", message)
+            line = _line_of(text, field[1] if field else message.split(":")[0].split(" ")[0])
+            raise ValueError(f"{where}{line}: {message.replace('--set ', 'set ')}") from None
 
     @classmethod
     def of(cls, grid: Grid | Mapping[str, Any] | str | Path) -> Grid:
@@ -73,7 +75,7 @@ class Grid:
         self.seeds = seeds_of(axes.get("seeds", 1))
         self.time = str(axes.get("time", "200ms"))
         self.warm_up = str(axes.get("warm_up", "20ms"))
-        self.limit = int(axes.get("limit", LIMIT))
+        self.limit = _number("limit", axes.get("limit", LIMIT))
         lock = listed(axes.get("lock", "all"))
         vcpus = listed(axes["vcpus"]) if "vcpus" in axes else None
         texts = {name: _native.read_file(name) for name in (*machines, *workloads)}
@@ -123,6 +125,13 @@ def _words(names: Any) -> list[str]:
     return list(dict.fromkeys(word for word in words if word))
 
 
+def _number(name: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: {value!r} is no number") from None
+
+
 def _combinations(axes: Mapping[str, Any]) -> list[list[str]]:
     """Each combination of the values of fields, as ``KEY=VALUE``."""
     if not isinstance(axes, Mapping):
@@ -144,5 +153,5 @@ def _flat(axes: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
 
 def _line_of(text: str, key: str) -> str:
     """``:LINE`` of the line that begins with a key; nothing, if none does."""
-    lines = (number for number, line in enumerate(text.splitlines(), 1) if line.lstrip().startswith(key))
+    lines = (number for number, line in enumerate(text.splitlines(), 1) if line.lstrip(" \t\"'").startswith(key))
     return next((f":{number}" for number in lines), "")
