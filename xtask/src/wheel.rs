@@ -96,7 +96,9 @@ fn check(root: &Path, place: &Path, wheel: &Path, ray: bool) -> io::Result<ExitC
 /// The `stanchion` command and its interposer, built as the other jobs of CI build them: `advise` starts it.
 fn command(root: &Path) -> io::Result<PathBuf> {
     let packages = ["-p", "stanchion-lab", "-p", "stanchion-preload"];
-    must(Command::new("cargo").args(["build", "--quiet", "--profile", "ci"]).args(packages).current_dir(root))?;
+    must(
+        Command::new("cargo").args(["build", "--quiet", "--profile", "ci"]).args(packages).current_dir(root),
+    )?;
     Ok(crate::built::target(root).join("ci/stanchion"))
 }
 
