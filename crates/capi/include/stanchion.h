@@ -93,9 +93,9 @@ typedef struct stanchion_cond_t {
  * most is awake, and that one may be overtaken for 0.2 ms (`turn_us`). Timed waits queue as any other.
  * Unlocking does not touch what it has released, so whoever locks it last may destroy it at once.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_mutex_t {
   /* For the library alone. */
@@ -106,9 +106,9 @@ typedef struct stanchion_mutex_t {
 /**
  * `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_counted_mutex_t {
   /* For the library alone. */
@@ -150,10 +150,10 @@ typedef struct stanchion_percpu_rwlock_t {
 
 /**
  * A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the
- * queue may be passed for half a millisecond.
+ * queue may be passed by writers for some microseconds, and while it has no CPU.
  *
  * Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory:
- * 8 bytes, and 128 bytes for each thread that ever waited for any lock of this library.
+ * 8 bytes, and at most 192 bytes for each thread that ever waited for any lock of this library.
  */
 typedef struct stanchion_rwlock_t {
   /* For the library alone. */

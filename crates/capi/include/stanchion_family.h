@@ -15,9 +15,9 @@
 /**
  * `byte`: Whoever finds the byte free takes it; waiters spin. For: the unfair yardstick.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_byte_t {
   /* For the library alone. */
@@ -28,9 +28,9 @@ typedef struct stanchion_byte_t {
 /**
  * `ticket`: Tickets in order of arrival; all waiters spin on one line. For: the fair yardstick, lost when threads outnumber CPUs.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_ticket_t {
   /* For the library alone. */
@@ -41,9 +41,9 @@ typedef struct stanchion_ticket_t {
 /**
  * `twa`: Tickets in order of arrival; only the next in line polls the lock. For: as `ticket`, with more CPUs.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_twa_t {
   /* For the library alone. */
@@ -54,9 +54,9 @@ typedef struct stanchion_twa_t {
 /**
  * `qspin`: The waiters form a queue, and each spins on a line of its own. For: at most one thread a CPU, and none of them preempted.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_qspin_t {
   /* For the library alone. */
@@ -67,9 +67,9 @@ typedef struct stanchion_qspin_t {
 /**
  * `cna`: A queue of spinners that serves its own NUMA node first, for 1 ms. For: as `qspin`, on several NUMA nodes: waiters nearby first.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_cna_t {
   /* For the library alone. */
@@ -80,9 +80,9 @@ typedef struct stanchion_cna_t {
 /**
  * `hmcs`: A queue on each NUMA node, and a queue of the NUMA nodes. For: as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_hmcs_t {
   /* For the library alone. */
@@ -93,9 +93,9 @@ typedef struct stanchion_hmcs_t {
 /**
  * `reciprocating`: Waiters arrive on a stack, and one stack after the other is served. For: as `qspin`: each hand-over is one store into the line of the next.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_reciprocating_t {
   /* For the library alone. */
@@ -106,9 +106,9 @@ typedef struct stanchion_reciprocating_t {
 /**
  * `malthusian`: A queue that sets surplus waiters aside, to sleep for long. For: more threads than CPUs, a lock that is always wanted: few threads take turns.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_malthusian_t {
   /* For the library alone. */
@@ -119,9 +119,9 @@ typedef struct stanchion_malthusian_t {
 /**
  * `unfair-q`: A queue of spinners who steal, those in front more often. For: more threads than CPUs, without sleeping; no bound on a wait.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_unfair_q_t {
   /* For the library alone. */
@@ -132,9 +132,9 @@ typedef struct stanchion_unfair_q_t {
 /**
  * `ppc-simple`: The word names its owner, and waiters give it their time. For: the unfair yardstick where time can be given to the owner.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_ppc_simple_t {
   /* For the library alone. */
@@ -145,9 +145,9 @@ typedef struct stanchion_ppc_simple_t {
 /**
  * `owner-qspin`: A queue that gives its owner time; newcomers steal for a while. For: more threads than CPUs, where time can be given to the owner.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_owner_qspin_t {
   /* For the library alone. */
@@ -158,9 +158,9 @@ typedef struct stanchion_owner_qspin_t {
 /**
  * `xen-pv`: Whoever finds the byte free takes it; waiters sleep after a while. For: more threads than CPUs; unfair, a full fence at each release.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_xen_pv_t {
   /* For the library alone. */
@@ -171,9 +171,9 @@ typedef struct stanchion_xen_pv_t {
 /**
  * `pv-ticket`: Tickets in order of arrival; waiters sleep after a while. For: more threads than CPUs; strictly first come, first served.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_ticket_t {
   /* For the library alone. */
@@ -184,9 +184,9 @@ typedef struct stanchion_pv_ticket_t {
 /**
  * `pv-ticket-opportunistic`: As pv-ticket, and waiters near their turn hardly ever sleep. For: comparisons with `pv-ticket`.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_ticket_opportunistic_t {
   /* For the library alone. */
@@ -197,9 +197,9 @@ typedef struct stanchion_pv_ticket_opportunistic_t {
 /**
  * `pv-qspin`: Newcomers steal, others queue and sleep: the form of Linux 4.15. For: more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_t {
   /* For the library alone. */
@@ -210,9 +210,9 @@ typedef struct stanchion_pv_qspin_t {
 /**
  * `pv-qspin-eager`: Whoever becomes head of the queue is woken at once (4.2-rc1). For: comparisons: what was there before the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_eager_t {
   /* For the library alone. */
@@ -223,9 +223,9 @@ typedef struct stanchion_pv_qspin_eager_t {
 /**
  * `pv-qspin-kick-at-unlock`: Nobody steals; a release wakes the head of the queue if it sleeps. For: comparisons: patch 1 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_at_unlock_t {
   /* For the library alone. */
@@ -236,9 +236,9 @@ typedef struct stanchion_pv_qspin_kick_at_unlock_t {
 /**
  * `pv-qspin-kick-ahead`: As kick-at-unlock, and a release wakes the next few sleepers, too. For: comparisons: patches 1 and 2 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_ahead_t {
   /* For the library alone. */
@@ -249,9 +249,9 @@ typedef struct stanchion_pv_qspin_kick_ahead_t {
 /**
  * `pv-qspin-wait-early`: As kick-ahead, and whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 to 3 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_t {
   /* For the library alone. */
@@ -262,9 +262,9 @@ typedef struct stanchion_pv_qspin_wait_early_t {
 /**
  * `pv-qspin-wait-early-sampled`: As kick-ahead; waiters look now and then if the one ahead sleeps. For: comparisons: `pv-qspin-wait-early` as it was merged.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_sampled_t {
   /* For the library alone. */
@@ -275,9 +275,9 @@ typedef struct stanchion_pv_qspin_wait_early_sampled_t {
 /**
  * `pv-qspin-only-wait-early`: As kick-at-unlock; whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 and 3 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_only_wait_early_t {
   /* For the library alone. */
@@ -288,9 +288,9 @@ typedef struct stanchion_pv_qspin_only_wait_early_t {
 /**
  * `pv-qspin-pending`: As kick-at-unlock, and the first waiter needs no place in the queue. For: comparisons: patches 1 and 5 of the 2015 series.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_pending_t {
   /* For the library alone. */
@@ -301,9 +301,9 @@ typedef struct stanchion_pv_qspin_pending_t {
 /**
  * `pv-qspin-patched`: Kick at unlock, kick ahead, wait early and a pending waiter. For: comparisons: the 2015 series as a whole.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_patched_t {
   /* For the library alone. */
@@ -314,9 +314,9 @@ typedef struct stanchion_pv_qspin_patched_t {
 /**
  * `pv-qspin-hash`: As kick-at-unlock; a release finds the sleeper in a hash table. For: comparisons: how a release finds a sleeper.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_hash_t {
   /* For the library alone. */
@@ -327,9 +327,9 @@ typedef struct stanchion_pv_qspin_hash_t {
 /**
  * `ppc-qspin`: As kick-at-unlock, and waiters yield instead of sleeping. For: comparisons: queued locks on POWER from 2020 to 2022.
  *
- * Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
- * any lock of this library. They may be given back when nobody holds it or waits for it, and each
- * unlock has returned.
+ * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+ * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+ * and each unlock has returned.
  */
 typedef struct stanchion_ppc_qspin_t {
   /* For the library alone. */

@@ -73,9 +73,9 @@ macro_rules! mutex {
     ($(#[$doc:meta])* $name:ident $type:ident [$($opaque:ty)?] = $lock:ty) => {
         $(#[$doc])*
         ///
-        /// Free if all bytes are zero. Memory: its size, and 128 bytes for each thread that ever waited for
-        /// any lock of this library. They may be given back when nobody holds it or waits for it, and each
-        /// unlock has returned.
+        /// Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
+        /// waited for any lock of this library. They may be given back when nobody holds it or waits for it,
+        /// and each unlock has returned.
         #[derive(Debug)]
         #[repr(C)]
         pub struct $type {

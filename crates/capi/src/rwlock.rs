@@ -7,10 +7,10 @@ use stanchion::lock::QueuedRwLock;
 use stanchion_core::{Downgrade as _, RawRwLock as _};
 
 /// A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the
-/// queue may be passed for half a millisecond.
+/// queue may be passed by writers for some microseconds, and while it has no CPU.
 ///
 /// Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory:
-/// 8 bytes, and 128 bytes for each thread that ever waited for any lock of this library.
+/// 8 bytes, and at most 192 bytes for each thread that ever waited for any lock of this library.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_rwlock_t {

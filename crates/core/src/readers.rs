@@ -88,8 +88,8 @@ impl<P: Machine> ReaderCell<P> {
     /// The calling context leaves, and wakes a writer that waits for that. Of the lock, nothing is touched.
     #[inline(always)]
     pub(crate) fn leave(&self, reads: usize) {
-        // ord: D4 pairs D9, D10, D14, D46: our section comes before the writer's; either it sees us gone, or we
-        // see it waiting
+        // ord: D4 pairs D9, D10, D14, D46: our section comes before the writer's; either it sees us gone, or
+        // we see it waiting
         let waiter = P::store_then_load(&self.reads, reads, &self.waiter);
         // Its number stays in the cell (I4).
         if waiter != 0 {

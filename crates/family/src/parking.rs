@@ -163,7 +163,7 @@ impl<'a, P: Machine> ParkingRow<'a, P> {
     /// Takes on the duty to kick the head that sleeps at `slot`. `None` if somebody else did, or it is gone.
     #[must_use]
     pub fn consume(&self, slot: ParkingSlot) -> Option<CpuId> {
-        // ord: S5 alone: only chooses whom to kick, and a wrong kick is harmless (S3); the halted side
+        // ord: S5 alone: only chooses whom to kick, and a wrong kick is harmless (IS3); the halted side
         // re-reads all
         let armed = self.cell(slot).load(Relaxed);
         if armed == FREE || armed & CONSUMED != 0 {

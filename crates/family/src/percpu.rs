@@ -70,7 +70,7 @@ pub struct PerCpu<P: Machine> {
     pub(crate) wanted: P::U16,
     /// Its event channel: whether a wake-up is pending; see [`crate::xen_pv`].
     pub(crate) event: P::U8,
-    /// How many of the nodes are in use (P1).
+    /// How many of the nodes are in use (IP1).
     nesting: Private<P::U8>,
     /// When the context last saw a lock whose owner is preempted, in microseconds modulo 2^32; see
     /// [`crate::owner_queued`].

@@ -55,9 +55,9 @@ pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionL
 
 /// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
 ///
-/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by running
-///   threads until it has looked after half a millisecond, or has found readers in; see
-///   [`stanchion_core::qrw`].
+/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by writers
+///   until it has polled 64 times in vain (some microseconds), and by those that find the lock free while it
+///   has no CPU; see [`stanchion_core::qrw`].
 /// - Progress: waiters sleep. Needs the holders to run.
 /// - Timed: `try_read_for`, `try_write_for`, `try_upgradable_read_for` and the like queue and sleep like
 ///   `read` and `write`, and give up on time; also if there are too many readers. `try_upgrade_for` tries now

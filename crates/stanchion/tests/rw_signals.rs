@@ -107,6 +107,7 @@ scenes! {
     percpu_rw_in_a_class: Classed, percpu::PerCpuRwLock<Words>, percpu::PerCpuRwLock::new(&CLASS, Words::new());
     qrw: Queued, RwLock<QueuedRwLock, Words>, RwLock::new(Words::new());
     qrw_spin: QueuedSpin, RwLock<QueuedSpinRwLock, Words>, RwLock::new(Words::new());
+    qrw_again: Again, RwLock<QueuedRwLock, Words>, RwLock::new(Words::new());
 }
 
 /// Signals and their counts belong to the whole process.
@@ -173,6 +174,48 @@ fn storm<S: Scene>() -> u64 {
     crew.join(report);
     println!("{sent} signals");
     TORN.load(SeqCst)
+}
+
+/// A handler that reads again has interrupted the first of those who wait. It gets in beside a writer that
+/// has the lock nearly all the time: it must not look ever more rarely.
+#[test]
+fn a_handler_gets_in_while_a_writer_comes_again_and_again() {
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    install(&[handler::<Again>]);
+    HANDLED.store(0, SeqCst);
+    let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+    let report = || format!("{} signals handled", HANDLED.load(SeqCst));
+    let mut crew = Crew::new();
+    let held = Again::lock().write();
+    // The head, so that the reader comes to be the first once it has gone.
+    crew.spawn(Again::write);
+    std::thread::sleep(Duration::from_millis(20));
+    let (tell, told) = channel();
+    crew.spawn(move || {
+        tell.send(Target::this_thread()).expect("the test listens");
+        Again::read();
+        until("the end", || "a reader that waits to be joined".to_owned(), || stop.load(Relaxed));
+    });
+    let reader = told.recv().expect("it started");
+    std::thread::sleep(Duration::from_millis(20)); // it queues behind the head
+    reader.interrupt(1);
+    std::thread::sleep(Duration::from_millis(20));
+    drop(held);
+    let began = Instant::now();
+    while HANDLED.load(Relaxed) == 0 {
+        let held = Again::lock().write();
+        let since = Instant::now();
+        while since.elapsed() < Duration::from_micros(200) {
+            core::hint::spin_loop();
+        }
+        drop(held);
+        assert!(began.elapsed() < watch::limit(), "the handler does not get in");
+    }
+    stop.store(true, Relaxed);
+    crew.join(report);
 }
 
 /// The storm would let any lock pass if it saw nothing.

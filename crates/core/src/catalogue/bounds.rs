@@ -55,13 +55,11 @@ impl Overtaking {
     pub const UNTIL_CLOSED: Self = Self::Unbounded(
         "readers pass a writer until it has the base lock and closes the fast path; then nobody does",
     );
-    /// A reader of `qrw` looks twice at first, as it takes its addition back. As a newcomer it looks twice, 4
-    /// times each (3 polls and a try). Before it steps aside it looks 4 times (3 polls, and the mark by which
-    /// it asks), and once when it takes the mark back. In the end it looks as the head. A writer looks less.
-    pub const PASSING_QRW: Self =
-        Self::WhileItLooks { looks: 2 + 2 * 4 + 4 + 1 + AS_HEAD, asks: 2, as_head: AS_HEAD };
+    /// A reader of `qrw` looks twice at first, as it takes its addition back. As a newcomer it looks 4 times
+    /// (3 polls and a try), in the end as the head. A writer looks less.
+    pub const PASSING_QRW: Self = Self::WhileItLooks { looks: 2 + 4 + AS_HEAD, asks: 1, as_head: AS_HEAD };
     /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks
     /// twice each time. Writers are passed without bound.
     pub const PASSING_READERS_FIRST: Self =
-        Self::WhileItLooks { looks: 3 * 2 + (2 + 2 * 4 + 4 + 1 + AS_HEAD), asks: 2, as_head: AS_HEAD };
+        Self::WhileItLooks { looks: 3 * 2 + (2 + 4 + AS_HEAD), asks: 1, as_head: AS_HEAD };
 }

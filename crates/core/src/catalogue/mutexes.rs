@@ -38,7 +38,7 @@ macro_rules! mutex_rows {
             is "Running threads take it; one waiter is awake, the others sleep."
             for "any number of threads on any number of CPUs"
             c [] preload [0xff] {
-            bytes: 4, bytes_a_context: 128, bytes_a_class: 0,
+            bytes: 4, bytes_a_context: 64, bytes_a_class: 0,
             waits: Sleep, waiting: "spin for 10 µs at most, then sleep; one is awake", outnumbered: Holds,
             overtaken: "any number of times for 0.2 ms from when it is woken, then only by who was past its look", starves: false,
             bound: Unbounded("whoever runs takes it when it is free, until the heir's turn has come; then it is left to the heir for some looks"),

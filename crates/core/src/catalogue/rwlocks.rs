@@ -41,7 +41,7 @@ macro_rules! rwlock_rows {
             for "readers and writers, fair to both; waiters sleep"
             has counted upgrades reads_again {
             bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
-            waits: Sleep, waiting: "sleep in the queue; one at the head steps aside once", outnumbered: Holds,
+            waits: Sleep, waiting: "sleep in the queue; the head polls first", outnumbered: Holds,
             overtaken: "anybody, for the head's first 64 polls (`rw_head_polls`); then, and only while the head sleeps or waits for a CPU, writers that find the lock free",
             starves: false, bound: Overtaking::PASSING_QRW,
             holder_away: "all sleep", next_away: "writers that find it free acquire",

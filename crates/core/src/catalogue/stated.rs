@@ -1,9 +1,5 @@
 //! What locks state of their words, which tools check.
-use crate::stanchion::NO_BARGING;
-
-/// A newcomer of the default lock looks so often at a free one that an heir asks for before it takes it: the
-/// heir has no CPU then.
-const FREE_LOOKS: u32 = 8;
+use crate::stanchion::{FREE_LOOKS, NO_BARGING};
 
 /// What the tail of a word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,10 +25,10 @@
 //! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock
 //!   free. Who runs need not wait for who does not, and readers, which are kept out meanwhile, make room for
 //!   it.
-//! - **The queue's lock is the default lock, in order**: its waiters sleep at once, and nobody overtakes them
-//!   (I5).
+//! - **The queue's lock is the default lock, in order**: its waiters spin for a while and then sleep, and
+//!   nobody overtakes them (I5).
 //! - **A reader that must not wait behind writers takes its addition back and tries again.** It sleeps in the
-//!   queue between tries, for twice as long each time, unless it is an interrupt handler's. In the kernel it
+//!   queue between tries, for 32 turns at a time, unless it is an interrupt handler's. In the kernel it
 //!   leaves its addition. A writer here may have the word while readers are still leaving (an upgrade), who
 //!   would wait for each other.
 //! - **Upgradable holders, upgrades and downgrades** are new, and the kind that prefers readers

@@ -33,10 +33,11 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
 
     /// Waits for the writer that is in, up to the deadline. Whether it reads.
     ///
-    /// It may have interrupted a context that stands in the queue. So it queues for a while only, and looks
-    /// then; twice as long each time, so the looks are few, and take no longer than the writer did.
+    /// It may have interrupted the first of those in the queue. So it queues for [`TURNS_IN_QUEUE`] only, and
+    /// looks for a while then, again and again: behind the one that it interrupted nobody gets on, and
+    /// writers that find the lock free take it.
     pub(super) fn wait_to_read_again(&self, until: Option<&P::Deadline>) -> Result<bool, TooManyReaders> {
-        let mut nanos = u64::from(P::tunable(Tunable::TurnMicros)) * FIRST_QUEUEING;
+        let nanos = u64::from(P::tunable(Tunable::TurnMicros)) * 1_000 * TURNS_IN_QUEUE;
         while !self.try_acquire_read_again()? {
             P::count(Event::RwReadSlow);
             if P::is_priority() || !W::HALTS {
@@ -48,11 +49,13 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
                 if self.acquire_in_queue(Want::Read, Some(end))? {
                     return Ok(true);
                 }
+                let polls = P::tunable(Tunable::RwHeadPolls);
+                // ord: J27 alone: waits until a try has a chance
+                let _ = self.count.wait_until_polls(polls, Relaxed, |count| Want::ReadAgain.can_go(count));
             }
             if is_over::<P>(until) {
                 return self.try_acquire_read_again();
             }
-            nanos = nanos.saturating_mul(2);
         }
         Ok(true)
     }
@@ -134,8 +137,9 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     }
 }
 
-/// For how long a reader queues first that must not wait behind others, in thousandths of a turn.
-const FIRST_QUEUEING: u64 = 32_000;
+/// For how many turns a reader queues at a time that must not wait behind others: 6.4 ms, beside which its
+/// looks take nothing.
+const TURNS_IN_QUEUE: u64 = 32;
 
 /// Whether the deadline has passed, if there is one.
 pub(super) fn is_over<P: Platform>(until: Option<&P::Deadline>) -> bool {

@@ -116,6 +116,7 @@ use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::Platform;
 use crate::transitions::{Field, Table, Word};
+pub(crate) use waiter::FREE_LOOKS;
 pub(crate) use word::NO_BARGING;
 use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 

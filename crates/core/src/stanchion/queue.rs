@@ -77,8 +77,8 @@ impl<'a, P: Platform> Queue<'a, P> {
     }
 
     /// Adds the node of the calling context, which `prepare` gets ready: it is told whether it is the only
-    /// one. Returns that.
-    pub(super) fn add(&self, me: NodeId, mut prepare: impl FnMut(bool)) -> bool {
+    /// one.
+    pub(super) fn add(&self, me: NodeId, mut prepare: impl FnMut(bool)) {
         let node = self.node(me);
         put::<P>(&node.newer, None);
         put::<P>(&node.oldest, None);
@@ -92,8 +92,7 @@ impl<'a, P: Platform> Queue<'a, P> {
             // before it stay so
             match self.newest.compare_exchange(before, me.raw(), AcqRel, Relaxed) {
                 Ok(_) => {
-                    TRANSITIONS.check(Field::Tail, || before, me.raw());
-                    return before == NodeId::NONE;
+                    return TRANSITIONS.check(Field::Tail, || before, me.raw());
                 }
                 Err(now) => before = now,
             }
@@ -111,7 +110,7 @@ impl<'a, P: Platform> Queue<'a, P> {
         for _ in 0..newest {
             let node = self.node(next?);
             let tag = node.tag();
-            // ord: SQ7 alone: of the wait that the tag is of, or the exchange fails (N1)
+            // ord: SQ7 alone: of the wait that the tag is of, or the exchange fails (IN1)
             let ours = tag.state() == State::Abandoned && node.lock.load(Relaxed) == self.lock;
             if ours && node.change(tag, State::Roused) {
                 return next;

@@ -14,7 +14,7 @@ use crate::platform::Platform;
 
 /// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU
 /// then.
-const FREE_LOOKS: u32 = 16;
+pub(crate) const FREE_LOOKS: u32 = 16;
 
 /// What has become of an heir, or of any waiter, that was about to compete no more.
 enum Became {

@@ -11,7 +11,7 @@ use core::ptr::{self, NonNull};
 
 /// The waiters that stand before one mutex: a pointer beside its lock. All-zero is an empty one.
 ///
-/// Invariant **L5**: touched by the holder of that mutex only.
+/// Invariant **IL5**: touched by the holder of that mutex only.
 #[repr(transparent)]
 pub struct Relay {
     last: Cell<*const Waiter>,

@@ -33,7 +33,7 @@ pub(super) fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
     value: T,
     then: &impl Atomic<U>,
 ) -> U {
-    // ord: N16 alone: every other state is safe to assume (A2)
+    // ord: N16 alone: every other state is safe to assume (IA2)
     if STATE.load(Ordering::Relaxed) == LIGHT {
         // ord: N17 pairs N20: the heavy side's membarrier makes this pair as good as fenced
         first.store(value, Release);
@@ -73,7 +73,7 @@ pub(super) fn heavy_barrier() -> bool {
 
 /// The state, settled if it was not.
 pub(super) fn settle() -> u8 {
-    // ord: N24 alone: a state other than UNKNOWN stays true (A1)
+    // ord: N24 alone: a state other than UNKNOWN stays true (IA1)
     let state = STATE.load(Ordering::Relaxed);
     if state != UNKNOWN {
         return state;
@@ -86,7 +86,7 @@ pub(super) fn settle() -> u8 {
 /// Makes releases use the fenced form from now on, for comparison.
 pub(super) fn force_fences() {
     if settle() == LIGHT {
-        // ord: N27 alone: heavy barriers do not depend on how releases are done (A2)
+        // ord: N27 alone: heavy barriers do not depend on how releases are done (IA2)
         STATE.store(FORCED, Ordering::Relaxed);
     }
 }

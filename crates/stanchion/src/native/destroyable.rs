@@ -80,7 +80,7 @@ fn is_byte<A: 'static>(_: &A) -> bool {
 /// `lock` and the byte after it must be cells of a lock that the calling thread holds.
 #[inline(always)]
 unsafe fn release_bytes(lock: *mut u8) -> u8 {
-    // ord: N71 alone: the other way is right in any state (A4)
+    // ord: N71 alone: the other way is right in any state (IA4)
     if STATE.load(Ordering::Relaxed) == SEQUENCES {
         // SAFETY: the caller's cells, as it promises; sequences are to be had.
         let mark = unsafe { os::store_unless_marked::<0>(lock, 0, u8::MAX) };
@@ -105,7 +105,7 @@ unsafe fn release_bytes(lock: *mut u8) -> u8 {
 /// As [`release_bytes`].
 #[inline(always)]
 unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, marks: u8) -> bool {
-    // ord: N82 alone: as N71, the other way is right in any state (A4)
+    // ord: N82 alone: as N71, the other way is right in any state (IA4)
     if STATE.load(Ordering::Relaxed) == SEQUENCES {
         // SAFETY: the caller's cells, as it promises; sequences are to be had.
         return unsafe { os::store_unless_marked::<PAUSES>(lock, value, marks) } & marks == 0;
@@ -135,7 +135,7 @@ pub(super) fn heavy_barrier() -> bool {
 
 /// Which way releases go, settled if it was not.
 pub(super) fn settle() -> u8 {
-    // ord: N75 alone: a state other than UNKNOWN stays true (A4)
+    // ord: N75 alone: a state other than UNKNOWN stays true (IA4)
     let state = STATE.load(Ordering::Relaxed);
     if state != UNKNOWN {
         return state;

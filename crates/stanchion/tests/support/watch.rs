@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// Far beyond what any test needs on a machine that is busy; only a hang reaches it. Emulated machines are
 /// told a longer one.
-fn limit() -> Duration {
+pub(crate) fn limit() -> Duration {
     let told = std::env::var("STANCHION_TEST_LIMIT").ok().and_then(|seconds| seconds.parse().ok());
     told.map_or(Duration::from_mins(1), Duration::from_secs)
 }

@@ -153,7 +153,8 @@ impl Engine {
         }
     }
 
-    /// The current context has another turn, and is no handler. An heir whose turn has come asks for the lock.
+    /// The current context has another turn, and is no handler. An heir whose turn has come asks for the
+    /// lock.
     pub(super) fn notes_silence(&mut self) {
         let (me, now) = (self.current, self.now());
         if self.level[me] != 0 {
