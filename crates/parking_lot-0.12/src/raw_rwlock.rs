@@ -1,7 +1,6 @@
 //! The reader-writer lock of `stanchion`, which goes by the traits of `lock_api` 0.5, under those of 0.4.
 use crate::GuardMarker;
 use core::time::Duration;
-use stanchion::ExcludesWriters;
 use stanchion::deadline::Deadline;
 use stanchion::lock::QueuedRwLock;
 use stanchion::lock_api::{
