@@ -2,9 +2,15 @@
 //!
 //! The mutex is the third of Drepper's "Futexes are tricky" (2005), which glibc has had since: free, held,
 //! held and perhaps awaited. It does not spin, and hands nothing over: who is woken competes with who comes.
-//! The reader-writer lock prefers readers as glibc's default kind does: they pass waiting writers, and a
-//! writer that leaves lets all waiting readers in. The kernel's queues are lists here; what a call costs is
-//! the machine's `host.halt` and `host.kick`.
+//!
+//! The reader-writer lock is that of glibc since 2.25 as its comments describe it, of the default kind: a
+//! phase is the readers' or the writers', and there is one writer at a time that has the lock or is the next
+//! one. While the phase is the readers', they pass a writer that waits. It sleeps at once, and **the last of
+//! them leaves the lock to it**: until it has got its CPU back and is through, everybody sleeps. A writer that
+//! leaves lets in all readers that wait, or keeps the phase for whoever comes next. Nobody spins.
+//!
+//! The kernel's queues are lists here; what a call costs is the machine's `host.halt` and `host.kick`. A
+//! queue with somebody in it stands for the bit by which glibc knows that a call is needed.
 // tidy: ordering-definitions: one host thread runs everything, and the product has no such locks
 use crate::arena::{Arena, Placed};
 use crate::engine;
@@ -12,7 +18,7 @@ use crate::locks::{AnyLock, LockKind};
 use crate::platform::Sim32;
 use crate::rw_locks::{AnyRwLock, RwKind};
 use core::cell::RefCell;
-use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
+use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release, RmwOrder};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, TooManyReaders};
 use std::collections::VecDeque;
@@ -32,8 +38,8 @@ pub(crate) const MUTEX: LockKind = LockKind {
 pub(crate) const RWLOCK: RwKind = RwKind { name: "libc-rwlock", variant: true, make: rwlock };
 
 fn rwlock(arena: &Rc<Arena>, _class: usize) -> Box<dyn AnyRwLock> {
-    let word = arena.place(Sim32::new(0));
-    Box::new(FutexRwLock { word, readers: Queue::default(), writers: Queue::default() })
+    let words = arena.place(Words { word: Sim32::new(0), phase: Sim32::new(0), next: Sim32::new(0) });
+    Box::new(FutexRwLock { words, at_phase: Queue::default(), writers: Queue::default() })
 }
 
 /// Who sleeps at a futex, in the order in which they came.
@@ -111,44 +117,127 @@ impl AnyLock for FutexMutex {
     }
 }
 
-/// Set while a writer is inside; below it, readers that are inside or wait for the writer to leave.
-const WRITER: u32 = 1 << 31;
+/// The phase is the writers'.
+const WRITING: u32 = 1;
+/// A writer holds the lock, or is the next one to.
+const WRITER: u32 = 2;
+/// One that reads, or waits for the writers' phase to end.
+const READER: u32 = 4;
+
+fn readers(word: u32) -> u32 {
+    word / READER
+}
+
+/// What stands on the lock's line.
+struct Words {
+    word: Sim32,
+    /// Where sleep, as the kernel sees it: readers in the writers' phase, and the next writer in theirs.
+    phase: Sim32,
+    /// The same of writers that are not the next one.
+    next: Sim32,
+}
 
 struct FutexRwLock {
-    word: Placed<Sim32>,
-    readers: Queue,
+    words: Placed<Words>,
+    at_phase: Queue,
     writers: Queue,
+}
+
+impl FutexRwLock {
+    /// The phase is another one: who sleeps until then is told.
+    fn turn(&self, phase: u32) {
+        self.words.phase.swap(phase, Relaxed);
+        if !self.at_phase.is_empty() {
+            self.at_phase.wake_all();
+        }
+    }
+
+    /// Changes the word as `change` says; what it was, and is now.
+    fn change(&self, order: impl RmwOrder, change: impl Fn(u32) -> u32) -> (u32, u32) {
+        let mut seen = self.words.word.load(Relaxed);
+        loop {
+            let new = change(seen);
+            match self.words.word.compare_exchange(seen, new, order, Relaxed) {
+                Ok(_) => return (seen, new),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    fn is(&self, bit: u32) -> bool {
+        self.words.word.peek() & bit != 0
+    }
 }
 
 impl AnyRwLock for FutexRwLock {
     fn acquire_read(&self) -> Result<(), TooManyReaders> {
-        let mut seen = self.word.fetch_add(1, Acquire);
-        while seen & WRITER != 0 {
-            self.readers.sleep(|| self.word.peek() & WRITER != 0);
-            seen = self.word.load(Acquire);
+        let mut seen = self.words.word.fetch_add(READER, Acquire) + READER;
+        // Nobody writes any more: who finds that first ends the phase.
+        while seen & (WRITING | WRITER) == WRITING {
+            match self.words.word.compare_exchange(seen, seen & !WRITING, Acquire, Relaxed) {
+                Ok(_) => {
+                    self.turn(0);
+                    return Ok(());
+                }
+                Err(now) => seen = now,
+            }
+        }
+        while seen & WRITING != 0 {
+            self.at_phase.sleep(|| self.is(WRITING));
+            seen = self.words.word.load(Acquire);
         }
         Ok(())
     }
     fn release_read(&self) {
-        if self.word.fetch_add(u32::MAX, AcqRel) == 1 && !self.writers.is_empty() {
-            self.writers.wake_one();
+        let (_, now) = self.change(AcqRel, |seen| {
+            let left = seen - READER;
+            if readers(left) == 0 && left & WRITER != 0 { left | WRITING } else { left }
+        });
+        if now & WRITING != 0 {
+            self.turn(1);
         }
     }
     fn acquire_write(&self) {
-        while self.word.compare_exchange(0, WRITER, Acquire, Relaxed).is_err() {
-            self.writers.sleep(|| self.word.peek() != 0);
+        let (mut seen, _) = self.change(Acquire, |seen| seen | WRITER);
+        while seen & WRITER != 0 {
+            self.writers.sleep(|| self.is(WRITER));
+            (seen, _) = self.change(Acquire, |seen| seen | WRITER);
+        }
+        self.words.next.store(1, Relaxed);
+        seen |= WRITER;
+        while seen & WRITING == 0 && readers(seen) == 0 {
+            match self.words.word.compare_exchange(seen, seen | WRITING, Acquire, Relaxed) {
+                Ok(_) => {
+                    self.words.phase.store(1, Relaxed);
+                    return;
+                }
+                Err(now) => seen = now,
+            }
+        }
+        while seen & WRITING == 0 {
+            self.at_phase.sleep(|| !self.is(WRITING));
+            seen = self.words.word.load(Acquire);
         }
     }
     fn release_write(&self) {
-        // The readers that wait are counted already; the phase is theirs.
-        if self.word.fetch_add(WRITER, AcqRel) != WRITER {
-            self.readers.wake_all();
-        } else if !self.writers.is_empty() {
+        self.words.next.swap(0, Relaxed);
+        let (_, now) = self.change(AcqRel, |seen| {
+            let left = seen & !WRITER;
+            if readers(left) == 0 { left } else { left & !WRITING }
+        });
+        if now & WRITING == 0 {
+            self.turn(0);
+        }
+        if !self.writers.is_empty() {
             self.writers.wake_one();
         }
     }
     fn word(&self) -> Word {
-        let word = self.word.peek();
-        Word { tail: word as u16, pending: 0, locked: u8::from(word & WRITER != 0) }
+        let word = self.words.word.peek();
+        Word {
+            tail: readers(word) as u16,
+            pending: (word & WRITING) as u8,
+            locked: u8::from(word & WRITER != 0),
+        }
     }
 }

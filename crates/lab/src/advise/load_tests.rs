@@ -9,9 +9,15 @@ use stanchion_sim::machine;
 use std::sync::Arc;
 
 const MUTEX: u64 = 1;
+const READ: u64 = 2;
+const WRITE: u64 = 3;
 
 fn event(address: u64, came: u64, last: u64, wait: u64, hold: u64) -> Event {
-    let key = Key::new(address << 2 | MUTEX).expect("a lock");
+    event_of(MUTEX, address, came, last, wait, hold)
+}
+
+fn event_of(kind: u64, address: u64, came: u64, last: u64, wait: u64, hold: u64) -> Event {
+    let key = Key::new(address << 2 | kind).expect("a lock");
     Event { key, came, think: came.cast_signed() - last.cast_signed(), wait, hold }
 }
 
@@ -76,6 +82,39 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
     let cell = cells[0].as_ref().expect("simulated");
     assert_eq!(cell.failed, None);
     assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
+}
+
+/// So many rounds: reads lock 5 twice at a time for 400 ns, and writes it for 100 ns.
+fn reads_again(thread: u64, rounds: u64) -> Chunk {
+    let mut events = Vec::new();
+    let mut last = 0;
+    for _ in 0..rounds {
+        let came = last + 300;
+        events.push(event_of(READ, 5, came + 200, last, 0, 100));
+        events.push(event_of(READ, 5, came, came + 300, 0, 400));
+        events.push(event_of(WRITE, 5, came + 700, came + 400, 0, 100));
+        last = came + 800;
+    }
+    chunk(thread, &events)
+}
+
+/// libc's default reader-writer lock lets who reads read again though a writer waits, and so does what stands
+/// in its place. Under a lock that queues everybody in order, these threads wait for each other.
+#[test]
+fn who_reads_may_read_again_though_a_writer_waits() {
+    let file = written(&[reads_again(1, 500), reads_again(2, 500)], Totals::default());
+    let (recorded, facts) = load(file.path()).expect("a recording");
+    assert_eq!((facts.locks.len(), facts.locks[0].class), (1, Class::Rw));
+    let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
+    let workload = Arc::new(recorded.workload("test"));
+    for lock in [predict::TODAY, "stanchion", "pv-qspin"] {
+        let (machine, workload) = (Arc::clone(&machine), Arc::clone(&workload));
+        let case = Case { machine, workload, lock: lock.into(), workers: 8 };
+        let cells = predict::all(&facts, 0, &[case], &[1, 2], true);
+        let cell = cells[0].as_ref().expect("simulated");
+        assert_eq!(cell.failed, None, "{lock}");
+        assert!(cell.rate.mean > 0.0, "{lock}: {cell:?}");
+    }
 }
 
 #[test]

@@ -54,9 +54,10 @@ pub(crate) struct Cell {
 type Run = Option<Result<Outcome, Failure>>;
 
 /// The simulator's name of a lock that stands in a program: its mutex, and the reader-writer lock that comes
-/// with it.
+/// with it. That is of the kind that programs get from libc if they do not ask for another: its readers pass
+/// writers that wait, and so do those of the interposer (`rwlock.rs` there).
 fn simulated(lock: &str) -> String {
-    if lock == TODAY { "libc-mutex+libc-rwlock".to_owned() } else { format!("{lock}+qrw") }
+    if lock == TODAY { "libc-mutex+libc-rwlock".to_owned() } else { format!("{lock}+qrw-readers-first") }
 }
 
 /// How long a run is, for a program that acquires so often in a second with one thread.

@@ -39,7 +39,8 @@ fn of(workers: Vec<Script>, once: bool) -> Recorded {
     Recorded { workers, others: Vec::new(), locks: vec![Class::Mutex, Class::Rw], once }
 }
 
-const LOCKS: [&str; 4] = ["libc-mutex+libc-rwlock", "stanchion+qrw", "pv-qspin+qrw", "unfair-q+percpu-rw"];
+const LOCKS: [&str; 4] =
+    ["libc-mutex+libc-rwlock", "stanchion+qrw-readers-first", "pv-qspin+qrw", "unfair-q+percpu-rw"];
 
 #[test]
 fn each_recorded_acquisition_is_performed_once_and_holds_as_long() {
@@ -149,6 +150,28 @@ fn readers_are_inside_together() {
             outcome.time
         );
     }
+}
+
+#[test]
+fn libcs_last_reader_leaves_the_lock_to_a_writer_that_sleeps() {
+    // A writer comes while somebody reads, and sleeps. The reader leaves and comes again: the lock is the
+    // writer's by then, though it has not got its CPU back.
+    let mut reader = Writer::new(0);
+    reader.step(0.0, Step::AcquireRead(1));
+    reader.compute(500_000.0);
+    reader.step(500_000.0, Step::ReleaseRead(1));
+    reader.compute(100.0);
+    reader.step(500_100.0, Step::AcquireRead(1));
+    reader.step(500_200.0, Step::ReleaseRead(1));
+    let mut writer = Writer::new(0);
+    writer.compute(200_000.0);
+    writer.step(200_000.0, Step::Acquire(1));
+    writer.compute(1_000_000.0);
+    writer.step(1_200_000.0, Step::Release(1));
+    let outcome = play(of(vec![reader.finish(), writer.finish()], true), LOCKS[0], 2, 1, 1000 * MS);
+    assert_eq!(outcome.acquisitions, [2, 1]);
+    let waited = outcome.tallies[1].waited;
+    assert!(waited > 1_200_000, "the writer 0.3 ms, and then the reader 1 ms: {waited}");
 }
 
 #[test]
