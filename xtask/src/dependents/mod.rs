@@ -2,7 +2,8 @@
 //! the drop-in in its place.
 //!
 //! [`subjects`] is the list, [`place`] fetches and copies, [`own_tests`] makes parking_lot's tests a program,
-//! [`outcome`] reads what cargo printed.
+//! [`outcome`] reads what cargo printed. [`measure`] measures programs that use the crates, with `--bench`.
+mod measure;
 mod outcome;
 mod own_tests;
 mod place;
@@ -12,7 +13,7 @@ use crate::built;
 use crate::process::{self, Ended};
 use core::time::Duration;
 use lab_kit::names::unknown;
-use outcome::{Outcome, Verdict, count, lost};
+use outcome::{Again, Outcome, Test, Verdict, count, lost, passes};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
@@ -33,6 +34,21 @@ pub(crate) struct Request {
     /// How long one run of the tests of one crate may take, building included
     #[arg(long, value_name = "MINUTES", default_value_t = 45)]
     minutes: u64,
+    /// Measure programs that use the crates, with 16 threads a CPU, instead of running tests
+    #[arg(long, conflicts_with_all = ["night", "list"])]
+    bench: bool,
+    /// How often each program is measured with each parking_lot
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..), requires = "bench")]
+    rounds: u32,
+    /// How long each time
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u64).range(1..), requires = "bench")]
+    seconds: u64,
+    /// Write what was measured into a file
+    #[arg(long, value_name = "FILE", requires = "bench")]
+    json: Option<PathBuf>,
+    /// Write over that file
+    #[arg(long, requires = "json")]
+    force: bool,
 }
 
 /// One row of the result.
@@ -40,12 +56,17 @@ struct Row {
     subject: &'static Subject,
     without: Outcome,
     with: Outcome,
-    lost: Vec<String>,
+    lost: Vec<Test>,
+    /// Tests that chance decides on, without the drop-in as well.
+    unsteady: Vec<Again>,
 }
+
+/// How often a lost test is run again without the drop-in and with it, at most.
+const AGAIN: u32 = 30;
 
 /// Does what is asked for.
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    let chosen = choose(&request.only, request.night)?;
+    let chosen = choose(&request.only, request.night || request.bench)?;
     if request.list {
         for subject in chosen {
             let (package, version) = subject.package;
@@ -58,6 +79,9 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     process::catch_interrupts()?;
+    if request.bench {
+        return measure::run(root, request, &chosen);
+    }
     let limit = Duration::from_secs(request.minutes * 60);
     let mut rows = Vec::new();
     for subject in chosen {
@@ -103,14 +127,14 @@ impl Bench<'_> {
             place::copy(&source, copy)?;
         }
         let drop_in = self.root.join("crates").join(self.subject.drop_in);
+        let patch = format!("patch.crates-io.parking_lot.path=\"{}\"", drop_in.display());
         let words = self.subject.words;
-        if matches!(self.subject.kind, Kind::Dependent) {
+        if matches!(self.subject.kind, Kind::Dependent { .. }) {
             place::settle(&without, &[])?;
         }
         let before = self.test(&without, "log", &[words])?;
         let (after, left_out) = match self.subject.kind {
-            Kind::Dependent => {
-                let patch = format!("patch.crates-io.parking_lot.path=\"{}\"", drop_in.display());
+            Kind::Dependent { .. } => {
                 place::settle(&with, &["--config", &patch])?;
                 (self.test(&with, "log", &[words, &["--config", &patch]])?, &[][..])
             }
@@ -133,8 +157,29 @@ impl Bench<'_> {
         if !place::is_patched(&lock, &format!("{version}.")) {
             return Err(io::Error::other(format!("{}: the drop-in is not used", self.subject.name)));
         }
-        let lost = lost(&before, &after, left_out);
-        Ok(Row { subject: self.subject, without: before, with: after, lost })
+        let (mut lost, mut unsteady) = (lost(&before, &after, left_out), Vec::new());
+        if matches!(self.subject.kind, Kind::Dependent { .. }) && !lost.is_empty() {
+            let sides: [(&Path, &[&str]); 2] = [(&without, &[]), (&with, &["--config", &patch])];
+            let again: Vec<Again> =
+                lost.iter().map(|test| self.again(test, sides)).collect::<io::Result<_>>()?;
+            unsteady = again.into_iter().filter(|again| !again.is_lost()).collect();
+            lost.retain(|test| unsteady.iter().all(|again| again.test != *test));
+        }
+        Ok(Row { subject: self.subject, without: before, with: after, lost, unsteady })
+    }
+
+    /// Runs one test again until it is known that chance decides on both sides, or so often that it is not.
+    fn again(&self, test: &Test, sides: [(&Path, &[&str]); 2]) -> io::Result<Again> {
+        let mut again = Again { test: test.clone(), runs: 0, failed: [0; 2] };
+        while again.runs < AGAIN && again.is_lost() {
+            again.runs += 1;
+            for ((copy, patch), failed) in sides.iter().zip(&mut again.failed) {
+                let only = ["--", "--exact", &test.1];
+                let outcome = self.test(copy, "again.log", &[self.subject.words, patch, &only])?;
+                *failed += u32::from(!passes(&outcome, test));
+            }
+        }
+        Ok(again)
     }
 
     /// Runs the tests there; what cargo prints is kept beside the copy.
@@ -169,7 +214,7 @@ fn table(rows: &[Row]) -> String {
     let head = ["passed", "failed", "passed", "failed", "lost"].map(str::to_owned);
     let mut lines =
         vec![String::new(), format!("{:<18} {:>19} {:>19}", "", "parking_lot", "drop-in"), line("", &head)];
-    for Row { subject, without, with, lost } in rows {
+    for Row { subject, without, with, lost, .. } in rows {
         let counts = [without, with]
             .map(|outcome| [Verdict::Passed, Verdict::Failed].map(|kind| count(outcome, kind)));
         let [[passed, failed], [still, less]] = counts;
@@ -179,8 +224,13 @@ fn table(rows: &[Row]) -> String {
         ));
     }
     for row in rows {
-        let told = |test| format!("{}: passes without the drop-in only: {test}", row.subject.name);
+        let name = row.subject.name;
+        let told =
+            |(target, test): &Test| format!("{name}: passes without the drop-in only: {target}: {test}");
         lines.extend(row.lost.iter().map(told));
+        lines.extend(row.unsteady.iter().map(|Again { test: (target, test), runs, failed: [without, with] }| {
+            format!("{name}: chance decides: {target}: {test}: of {runs} more runs, {without} fail without the drop-in and {with} with it")
+        }));
     }
     lines.join("\n") + "\n"
 }
@@ -213,7 +263,8 @@ mod tests {
         let mut with = outcome.clone();
         with.insert(("tests/a.rs".to_owned(), "two".to_owned()), Verdict::Failed);
         let lost = lost(&outcome, &with, &[]);
-        let told = table(&[Row { subject: &SUBJECTS[0], without: outcome, with, lost }]);
+        let told =
+            table(&[Row { subject: &SUBJECTS[0], without: outcome, with, lost, unsteady: Vec::new() }]);
         assert!(told.contains("passes without the drop-in only: tests/a.rs: two"), "{told}");
     }
 }

@@ -18,8 +18,8 @@ pub(super) struct Subject {
 }
 
 pub(super) enum Kind {
-    /// A crate that uses parking_lot.
-    Dependent,
+    /// A crate that uses parking_lot, and a program that uses the crate, in `tests/dependents`.
+    Dependent { program: &'static str },
     /// parking_lot itself. Its tests are compiled against the drop-in and what helps them, except those that
     /// look inside.
     Itself { helpers: &'static str, inside: &'static [&'static str] },
@@ -53,7 +53,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         package: ("prometheus", "0.14.0"),
         words: &[],
         drop_in: "parking_lot-0.12",
-        kind: Kind::Dependent,
+        kind: Kind::Dependent { program: include_str!("../../../tests/dependents/prometheus.rs") },
         night: false,
     },
     Subject {
@@ -61,7 +61,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         package: ("r2d2", "0.8.10"),
         words: &[],
         drop_in: "parking_lot-0.12",
-        kind: Kind::Dependent,
+        kind: Kind::Dependent { program: include_str!("../../../tests/dependents/r2d2.rs") },
         night: false,
     },
     Subject {
@@ -69,7 +69,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         package: ("quick_cache", "0.7.0"),
         words: &[],
         drop_in: "parking_lot-0.12",
-        kind: Kind::Dependent,
+        kind: Kind::Dependent { program: include_str!("../../../tests/dependents/quick_cache.rs") },
         night: false,
     },
     Subject {
@@ -77,7 +77,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         package: ("tokio", "1.54.1"),
         words: &["--features", "full", "--config", "patch.crates-io.tokio.path='.'"],
         drop_in: "parking_lot-0.12",
-        kind: Kind::Dependent,
+        kind: Kind::Dependent { program: include_str!("../../../tests/dependents/tokio.rs") },
         night: true,
     },
 ];
