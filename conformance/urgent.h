@@ -49,4 +49,57 @@ static void most_urgent_is_next(int (*acquire)(void), int (*release)(void)) {
               order[4], order[5]);
 }
 
+static int over;
+static long sections, of_threads[7];
+
+static void section_of(size_t i, int work) {
+    GIVES(get_it(), 0);
+    sections++;
+    for (volatile int left = work; left > 0; left--) {
+    }
+    GIVES(give_it_back(), 0);
+    of_threads[i]++;
+}
+
+static void *ordinary_one(void *number) {
+    unsigned seed = (unsigned)(size_t)number;
+    while (!READ(&over)) section_of((size_t)number, rand_r(&seed) % 3000);
+    return NULL;
+}
+
+static void *urgent_one(void *number) {
+    size_t i = (size_t)number;
+    struct sched_param how;
+    memset(&how, 0, sizeof how);
+    how.sched_priority = 10 + (int)i;
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &how) != 0) return NULL;
+    while (!READ(&over)) {
+        section_of(i, 0);
+        sleep_us(100 + 150 * (long)i);
+    }
+    return NULL;
+}
+
+/* Urgent threads come and go on the one CPU of those that hold the lock most of the time: they preempt the one that
+ * releases it, at any moment. All get on. */
+UNUSED static void urgent_ones_preempt_the_others(int (*acquire)(void), int (*release)(void)) {
+    pthread_t threads[7];
+    cpu_set_t allowed, one;
+    int cpu = 0;
+    get_it = acquire;
+    give_it_back = release;
+    SETUP(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    while (!CPU_ISSET(cpu, &allowed)) cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    SETUP(sched_setaffinity(0, sizeof one, &one) == 0);
+    for (size_t i = 0; i < ROWS(threads); i++) threads[i] = START(i < 3 ? ordinary_one : urgent_one, (void *)i);
+    while (time_left()) sleep_us(10000);
+    PUT(&over, 1);
+    long sum = 0;
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+    for (size_t i = 0; i < ROWS(threads); i++) sum += of_threads[i];
+    CHECK(sum == sections, "%ld sections were counted of %ld", sections, sum);
+}
+
 #endif

@@ -9,6 +9,7 @@
  * caught by: cpp.static_objects cpp.recursive_mutex cpp.timed_mutex cpp.recursive_timed_mutex cpp.recursive_mutex_recurs
  * caught by: cpp.recursive_timed_mutex_recurs cpp.recursive_timed_mutex_gives_up cpp.scoped_lock_of_several
  * caught by: cpp.condition_variable_any_times_out cpp.short_lived_objects
+ * caught by: mutex_waits.urgent_threads_preempt_the_others
  * passes: probe.two_readers_at_once spin.excludes/private rwlock.writers_exclude/default
  */
 #include "real.h"

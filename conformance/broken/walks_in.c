@@ -4,6 +4,8 @@
  * caught by: sloppy.rdlock_waits_for_a_dead_writer cpp.shared_mutex cpp.shared_timed_mutex
  * caught by: two_rw.read_by_the_other_and_waited_for/handle-default two_rw.written_by_the_other_and_unlocked_by_name/handle-default
  * caught by: two_rw.read_by_the_other_and_unlocked_by_name/deepbind-default
+ * caught by: rwlock_waits.urgent_threads_preempt_the_others/default
+ * caught by: rwlock_waits.urgent_threads_preempt_the_others/prefer-writer-nonrecursive
  * passes: rwlock.readers_are_in_together/default rwlock.while_read_held/default rwlock.while_write_held/default probe.two_readers_at_once
  */
 #include "real.h"

@@ -73,3 +73,5 @@ static int lock_m(void) { return pthread_mutex_lock(&M); }
 static int unlock_m(void) { return pthread_mutex_unlock(&M); }
 
 TEST(the_most_urgent_is_next) { most_urgent_is_next(lock_m, unlock_m); }
+
+TEST(urgent_threads_preempt_the_others) { urgent_ones_preempt_the_others(lock_m, unlock_m); }

@@ -104,3 +104,8 @@ TEST_EACH(the_most_urgent_writer_is_next, KINDS) {
     make_lock(KINDS[row].kind);
     most_urgent_is_next(write_l, unlock_l);
 }
+
+TEST_EACH(urgent_threads_preempt_the_others, KINDS) {
+    make_lock(KINDS[row].kind);
+    urgent_ones_preempt_the_others(write_l, unlock_l);
+}

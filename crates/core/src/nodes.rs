@@ -18,7 +18,8 @@
 //!    └─────────────── by the waiter itself, once it owns the lock
 //! ```
 //!
-//! A fair release takes a node from `WAITING` or `ROUSED` to `GRANTED`; its waiter is the owner from then on.
+//! An owner that has roused a waiter may put it back to `WAITING` before it wakes it. A fair release takes a
+//! node from `WAITING` or `ROUSED` to `GRANTED`; its waiter is the owner from then on.
 //!
 //! Invariants:
 //! - **IN1** A node that is not `FREE` belongs to one wait, or, abandoned, to one queue. Its generation

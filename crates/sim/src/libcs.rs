@@ -6,8 +6,8 @@
 //! The reader-writer lock is that of glibc since 2.25 as its comments describe it, of the default kind: a
 //! phase is the readers' or the writers', and there is one writer at a time that has the lock or is the next
 //! one. While the phase is the readers', they pass a writer that waits. It sleeps at once, and **the last of
-//! them leaves the lock to it**: until it has got its CPU back and is through, everybody sleeps. A writer that
-//! leaves lets in all readers that wait, or keeps the phase for whoever comes next. Nobody spins.
+//! them leaves the lock to it**: until it has got its CPU back and is through, everybody sleeps. A writer
+//! that leaves lets in all readers that wait, or keeps the phase for whoever comes next. Nobody spins.
 //!
 //! The kernel's queues are lists here; what a call costs is the machine's `host.halt` and `host.kick`. A
 //! queue with somebody in it stands for the bit by which glibc knows that a call is needed.

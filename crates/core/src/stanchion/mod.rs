@@ -49,8 +49,9 @@
 //!   times two and a half turns, and a turn: the turns of an heir are two at most all together, a due heir
 //!   gets its CPU after half a turn more, and those at home may pass for a turn. 32 waiters: 16.2 ms. On
 //!   several NUMA nodes `near_us` stands in place of the last turn: 21 ms.
-//! - Progress: needs the holder to run. A release that rouses ends once the lock can be given back before the
-//!   heir has set *wake* again: the spin of an heir is longer than that. No wait for another context's few
+//! - Progress: needs the holder to run. A release that rouses chooses again when somebody has set *wake*
+//!   meanwhile, and wakes nobody before the lock is free: each choice takes a waiter that came, or that woke
+//!   up by itself. No wait for another context's few
 //!   instructions: not for links, not for an heir that is preempted. Newcomers leave a free lock to an heir
 //!   for some looks, 0.4 us.
 //! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the
@@ -114,7 +115,7 @@ use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::machine::{Atomic, ConstAtomic, Released};
 use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
-use crate::platform::Platform;
+use crate::platform::{Domain as _, Platform};
 use crate::transitions::{Field, Table, Word};
 pub(crate) use waiter::FREE_LOOKS;
 pub(crate) use word::NO_BARGING;
@@ -303,15 +304,18 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         };
         let mut roused = None;
         loop {
-            let heir = P::with_domain(|domain| self.rouse_heir(domain));
-            if let (Some(_), Some(before)) = (heir, roused) {
-                wake(before);
-            }
-            roused = heir.or(roused);
+            // Nobody is woken before the lock is released: one more urgent than we would take our CPU, find
+            // the lock held, ask for it, and be woken again, for ever.
+            roused = P::with_domain(|domain| {
+                if let Some(before) = roused.take() {
+                    turn::put_back::<P>(domain.wait_node(before));
+                }
+                self.rouse_heir(domain)
+            });
             // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's
             let released = P::release_then_look(&self.count, self.count_when_free(), &self.flags, WAKE);
             if released == Released::Held {
-                continue; // an heir that is woken now would find the lock held
+                continue; // somebody has asked meanwhile
             }
             roused.take().map(wake);
             if released == Released::Unmarked || !self.try_acquire() {

@@ -194,6 +194,13 @@ fn most_urgent<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> 
     found
 }
 
+/// For the owner: an heir that nobody has woken is a waiter again, unless it has woken up by itself and
+/// stands down, or gives up.
+pub(super) fn put_back<P: Platform>(node: &WaitNode<P>) {
+    let tag = node.tag();
+    let _ = tag.state() == State::Roused && node.change(tag, State::Waiting);
+}
+
 /// Makes a waiter an heir, whose turn comes later. Whether it still waited. The caller wakes it, once it has
 /// released the lock.
 fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {

@@ -267,7 +267,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                 return true;
             }
             if self.node.tag().state() != State::Roused {
-                return false; // it is ours (I6)
+                return false; // it is ours (I6), or we were put back
             }
             let hot = seen == Seen::Hot && P::tunable(Tunable::Turns) != 0;
             if hot || until_clock == 0 {

@@ -95,6 +95,8 @@ impl Engine {
                 }
             }
             (Roused, Waiting) | (Waiting | Roused | Granted, Free) if waiter == ctx => {}
+            // The owner chooses again.
+            (Roused, Waiting) if self.owns_lock_of(ctx, node) => {}
             (Waiting | Roused, Abandoned) if waiter == ctx => {
                 if let Some(watch) = &mut self.watch {
                     watch.is_leaving(ctx);
@@ -116,6 +118,12 @@ impl Engine {
                 self.fail(Kind::Transition, what);
             }
         }
+    }
+
+    /// Whether `ctx` owns the lock at which `node` stands.
+    fn owns_lock_of(&self, ctx: Ctx, node: NodeId) -> bool {
+        let lock = self.domain.wait_node(node).report().lock;
+        self.watch.as_ref().is_some_and(|watch| watch.owns(ctx, lock))
     }
 
     /// `ctx` is about to read or write a cell.

@@ -166,6 +166,7 @@ impl Queues {
         use State::{Abandoned, Free, Granted, Leased, Roused, Waiting};
         let (at, in_order) = (self.report(node), self.rules.in_order);
         if let (Roused, Waiting | Abandoned | Free) = states
+            && own
             && let Some((since, due)) = self.wait(node).begins.take()
             && at.due == due
             && !not_before(at.due, micros(since))

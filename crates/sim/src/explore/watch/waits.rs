@@ -62,6 +62,14 @@ impl Watch {
         self.came_for(me).is_some_and(|lock| self.guards[lock].gone & bit(me) != 0)
     }
 
+    /// Whether `me` owns the lock that stands at `address`, or the one whose queue does.
+    pub(in super::super) fn owns(&self, me: Ctx, address: usize) -> bool {
+        let lock = self.lock_at(address).map(|(lock, _)| lock);
+        lock.is_none_or(|lock| {
+            matches!(self.locks, super::Locks::Rw(_)) || self.guards[lock].holder == Some(me)
+        })
+    }
+
     /// The lock that `me` waits for with a limit, the last one if there are several.
     fn came_for(&self, me: Ctx) -> Option<usize> {
         self.guards.iter().rposition(|guard| guard.limited & bit(me) != 0)
