@@ -200,6 +200,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         loop {
             let tag = self.node.tag_acquired();
             if tag.state() == State::Waiting {
+                self.allow_barging(); // we may have been put back
                 self.sleep(tag);
             } else {
                 // ord: SW9 alone: a hint: we run
@@ -380,6 +381,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// The deadline has passed: leaves the node in the queue for an owner to take out, unless we are roused,
     /// or own the lock, at the last moment.
     fn give_up(&mut self) -> Became {
+        self.allow_barging();
         let tag = self.node.tag();
         let abandoned = tag.with(State::Abandoned);
         if tag.state() == State::Waiting {
