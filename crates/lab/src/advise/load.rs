@@ -3,18 +3,17 @@
 //! Events come in the order of releases, thread by thread. Locks that were taken before an event that ends
 //! first have a negative time before them; so each thread is read twice: once for those, once to merge all.
 use super::causes::{self, Causes, Happened};
+use super::recorder::Recorder;
 use crate::run::record::codec::{Event, Item, Kind, What};
+use crate::run::record::cost::Costs;
 use crate::run::record::file::{self, Meta, Totals};
 use crate::run::record::raw::Chunk;
 use stanchion_sim::replay::{Class, Recorded, Script, Step, Writer};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// What recording adds to the time before each arrival, and before each release, in nanoseconds: a reading of
-/// the clock (`docs/record.md`, *What it costs*).
-const COST: f64 = 7.0;
 /// A thread is a worker if it took locks at least this part as often as the busiest one.
 const WORKER: u64 = 10;
 
@@ -103,6 +102,7 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Facts), String> {
 /// What has to be known of all threads before the script of any can be written.
 struct Program {
     ticks_per_ns: f64,
+    cost: Option<Costs>,
     begins: u64,
     ends: u64,
     seen: HashMap<Identity, Seen>,
@@ -169,6 +169,7 @@ impl Program {
         let numbers = shared.into_iter().zip(0..).map(|((id, _), number)| (*id, number)).collect();
         Some(Self {
             ticks_per_ns: meta.ticks_per_ns,
+            cost: meta.cost,
             begins: begins.min(ends),
             ends,
             seen,
@@ -202,13 +203,16 @@ impl Program {
             writer: Writer::new(self.ns(base.saturating_sub(self.begins)) as u64),
             program: self,
             index,
+            recorder: Recorder::new(self.cost.as_ref(), self.ticks_per_ns),
             last: base,
             outer: outer.into_iter().peekable(),
+            marks: VecDeque::new(),
             waits: 0,
         };
         for chunk in chunks {
             chunk.items(|item| telling.item(item))?;
         }
+        telling.marks_until(u64::MAX);
         Some(telling.writer.finish())
     }
 
@@ -277,9 +281,12 @@ struct Telling<'p, I: Iterator<Item = Event>> {
     program: &'p Program,
     index: usize,
     writer: Writer,
+    recorder: Recorder,
     /// When it last did something.
     last: u64,
     outer: core::iter::Peekable<I>,
+    /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
+    marks: VecDeque<(u64, What)>,
     waits: usize,
 }
 
@@ -287,15 +294,25 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
     fn item(&mut self, item: Item) {
         match item {
             Item::Event(event) => {
-                self.outer_until(event.came);
                 if event.think >= 0 {
+                    self.marks_until(event.came);
+                    self.outer_until(event.came);
                     self.acquire(&event);
                 }
                 let released = event.came + event.wait + event.hold;
+                self.marks_until(released);
                 self.outer_until(released);
-                self.step(released, COST, Self::release(self.number(&event), event.key.kind()));
+                self.step(released, Self::release(self.number(&event), event.key.kind()));
+                self.recorder.released(event.key.kind());
             }
-            Item::Mark(at, what) => self.mark(at, what),
+            Item::Mark(at, what) => self.marks.push_back((at, what)),
+        }
+    }
+
+    fn marks_until(&mut self, at: u64) {
+        while let Some((at, what)) = self.marks.pop_front_if(|(mark, _)| *mark <= at) {
+            self.outer_until(at);
+            self.mark(at, what);
         }
     }
 
@@ -316,7 +333,8 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
             (Some(lock), Kind::Read) => Step::AcquireRead(lock),
             (Some(lock), _) => Step::Acquire(lock),
         };
-        self.step(event.came, COST, Some(step));
+        self.step(event.came, Some(step));
+        self.recorder.acquired(event.key.kind());
         // Waiting is simulated.
         self.last = self.last.max(event.came + event.wait);
     }
@@ -327,9 +345,9 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
 
     /// The thread did something at `at`, and computed before it. Releases of locks that nobody else takes are
     /// no step.
-    fn step(&mut self, at: u64, cost: f64, step: Option<Step>) {
+    fn step(&mut self, at: u64, step: Option<Step>) {
         let computes = self.program.ns(at.saturating_sub(self.last));
-        self.writer.compute(computes - cost);
+        self.writer.compute(self.recorder.without(computes));
         self.last = self.last.max(at);
         if let Some(step) = step {
             self.writer.step(self.program.ns(self.last.saturating_sub(self.program.begins)), step);
@@ -347,7 +365,7 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
                     return;
                 }
                 if slept {
-                    self.step(at - off, 0.0, Some(Step::Sleep(self.program.ns(off) as u64)));
+                    self.step(at - off, Some(Step::Sleep(self.program.ns(off) as u64)));
                     self.last = at;
                 } else {
                     self.last += off;
@@ -366,10 +384,14 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
                     }
                     None => Step::Sleep(self.program.ns(span) as u64),
                 };
-                self.step(at.saturating_sub(span), 0.0, Some(step));
+                self.step(at.saturating_sub(span), Some(step));
+                self.recorder.marked();
                 self.last = at;
             }
-            What::Notified { .. } => self.step(at, COST, Some(Step::Notify)),
+            What::Notified { .. } => {
+                self.step(at, Some(Step::Notify));
+                self.recorder.marked();
+            }
         }
     }
 }

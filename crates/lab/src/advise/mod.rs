@@ -1,6 +1,6 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`causes`]) becomes what the simulator replays. It is run on the machines that were
+//! A recording ([`load`], [`causes`], [`recorder`]) becomes what the simulator replays. It is run on the machines that were
 //! asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the [`answer`] says so
 //! first. [`usl`] is the law that a prediction has to beat; [`html`] the page.
 mod answer;
@@ -10,6 +10,7 @@ mod html;
 mod load;
 mod place;
 mod predict;
+mod recorder;
 mod report;
 mod run;
 mod usl;

@@ -85,9 +85,10 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     }
 }
 
-/// Takes a pthread mutex once.
-pub(crate) fn take_pthread_mutex() {
-    contenders::take_pthread_mutex();
+/// Takes a pthread mutex so many times, then a reader-writer lock as a reader, then as a writer.
+pub(crate) fn take_pthread_locks(times: u32) {
+    contenders::take_pthread_mutex(times);
+    rw::take_pthread_lock(times);
 }
 
 /// What `run` would refuse, in one line, without running anything.

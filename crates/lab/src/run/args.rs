@@ -6,6 +6,7 @@ use super::compare::{Comparison, Metric, Order, Setting};
 use super::environment::{Environment, Outer};
 use super::library::{self, Places};
 use super::program::Program;
+use super::record::cost::Costs;
 use super::record::{self, Record, Show};
 use super::single::Single;
 use super::stats::{self, Stats};
@@ -198,7 +199,8 @@ impl Args {
                 Comparison { target, environments, setting, library, words, exports, warning, quiet };
             return Ok(Request::Compare(Box::new(comparison)));
         }
-        let record = self.new_record()?;
+        let cost = tried.1.as_ref().and_then(|dir| Costs::measured(&dir.path().join("record")));
+        let record = self.new_record(cost)?;
         if let Some(record) = &record {
             words.push(word_of("record", "--record", record.raw())?);
         }
@@ -315,9 +317,9 @@ impl Args {
     }
 
     /// None unless a trace is to be recorded.
-    fn new_record(&self) -> Result<Option<Record>, String> {
+    fn new_record(&self, cost: Option<Costs>) -> Result<Option<Record>, String> {
         let mib = self.record_limit.unwrap_or(record::LIMIT);
-        self.record.as_ref().map(|path| Record::prepare(path, mib, self.force, self.quiet)).transpose()
+        self.record.as_ref().map(|path| Record::prepare(path, mib, self.force, self.quiet, cost)).transpose()
     }
 }
 

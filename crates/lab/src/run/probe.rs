@@ -4,17 +4,19 @@
 //! A word that the library does not know costs one line on standard error, and then the program runs with
 //! libc's locks. In a comparison that would be libc under another name, so it is found out before.
 use super::environment::Environment;
+use super::record::cost::SECTIONS;
 use crate::bench;
 use std::process::{Command, Stdio};
 
 /// The word with which this command starts itself for it.
 const WORD: &str = "run-probe";
 
-/// Takes a pthread mutex and ends the process, if this is the word with which the command starts itself. The
-/// library may read what it is told at the first lock only.
+/// Takes pthread locks and ends the process, if this is the word with which the command starts itself. The
+/// library may read what it is told at the first lock only, and what it records of so many tells what that
+/// costs.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if words.next().as_deref() == Some(WORD) {
-        bench::take_pthread_mutex();
+        bench::take_pthread_locks(SECTIONS);
         std::process::exit(0);
     }
 }

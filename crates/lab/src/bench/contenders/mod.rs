@@ -33,11 +33,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     family::ALL.iter().chain(OTHERS)
 }
 
-/// Takes a pthread mutex once, at an address where it stays.
-pub(crate) fn take_pthread_mutex() {
+/// Takes a pthread mutex so many times, at an address where it stays.
+pub(crate) fn take_pthread_mutex(times: u32) {
     let mutex = Box::new(pthread::Pthread::new());
     mutex.settle();
-    mutex.with(|| ());
+    (0..times).for_each(|_| mutex.with(|| ()));
 }
 
 /// The registry of mutexes, or of reader-writer locks.

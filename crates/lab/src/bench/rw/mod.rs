@@ -8,5 +8,5 @@ mod worker;
 
 pub(crate) use args::RwArgs;
 pub(crate) use contender::RwContender;
-pub(crate) use contenders::all;
+pub(crate) use contenders::{all, take_pthread_lock};
 pub(crate) use worker::run;

@@ -1,6 +1,7 @@
 //! The file of `--record`: sections, each with its length and a checksum. `docs/record.md` describes it for
 //! those who read it with other programs.
 use super::codec::{Bytes, Key, write_number};
+use super::cost::Costs;
 use super::raw::Chunk;
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ pub(crate) struct Meta {
     pub limit: u64,
     pub program: Vec<String>,
     pub provenance: Provenance,
+    /// What recording cost, if it was found out.
+    #[serde(default)]
+    pub cost: Option<Costs>,
 }
 
 /// What is known when all is written.

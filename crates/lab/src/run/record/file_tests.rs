@@ -8,6 +8,7 @@ fn meta() -> Meta {
         limit: 1 << 20,
         program: vec!["p".to_owned()],
         provenance: Provenance::collect(0),
+        cost: None,
     }
 }
 

@@ -2,14 +2,16 @@
 //!
 //! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know
 //! ([`codec`]). When the program has ended, in whatever way, that is made into the file that was asked for
-//! ([`file`]), with checksums. [`summary`] is what there is to say of it.
+//! ([`file`]), with checksums. [`summary`] is what there is to say of it; [`cost`] what recording takes itself.
 pub(crate) mod codec;
+pub(crate) mod cost;
 pub(crate) mod file;
 pub(crate) mod raw;
 mod summary;
 
 use crate::bench::clock;
 use core::time::Duration;
+use cost::Costs;
 use file::{Lock, Meta, Totals, Whole, Writer};
 use lab_kit::output::{PASSED, REFUSED, print};
 use lab_kit::provenance::Provenance;
@@ -38,11 +40,18 @@ pub(crate) struct Record {
     raw: tempfile::NamedTempFile,
     limit: u64,
     is_quiet: bool,
+    cost: Option<Costs>,
 }
 
 impl Record {
     /// Makes both files. The error is the one line to print.
-    pub(crate) fn prepare(path: &Path, mib: u64, force: bool, is_quiet: bool) -> Result<Self, String> {
+    pub(crate) fn prepare(
+        path: &Path,
+        mib: u64,
+        force: bool,
+        is_quiet: bool,
+        cost: Option<Costs>,
+    ) -> Result<Self, String> {
         if mib == 0 || mib > LIMIT_MOST {
             return Err(format!("--record-limit {mib}: must be from 1 to {LIMIT_MOST} MiB"));
         }
@@ -62,7 +71,7 @@ impl Record {
                 message(error)
             }
         })?;
-        Ok(Self { path, file, raw, limit, is_quiet })
+        Ok(Self { path, file, raw, limit, is_quiet, cost })
     }
 
     /// The file for the library.
@@ -105,6 +114,7 @@ impl Record {
             limit: self.limit,
             program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             provenance: Provenance::collect(0),
+            cost: self.cost,
         };
         let mut totals =
             Totals { dropped: header.dropped, is_full: header.is_full().into(), ..Totals::default() };

@@ -28,6 +28,7 @@ mod spin_crate;
 mod std_rwlock;
 mod usync;
 
+use super::RwContender;
 use crate::bench::contender::Entry;
 
 static OTHERS: &[Entry] = &[
@@ -46,6 +47,15 @@ static OTHERS: &[Entry] = &[
 /// The registry, in the order of legends: ours first, then what people use today.
 pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     ours::ALL.iter().chain(OTHERS)
+}
+
+/// Takes libc's lock of the default kind so many times as a reader, then as a writer, at an address where it
+/// stays.
+pub(crate) fn take_pthread_lock(times: u32) {
+    let lock = Box::new(pthread::PreferReaders::new());
+    lock.settle();
+    (0..times).for_each(|_| lock.read(|| ()));
+    (0..times).for_each(|_| lock.write(|| ()));
 }
 
 #[cfg(test)]
