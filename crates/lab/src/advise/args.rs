@@ -1,4 +1,5 @@
 //! What may be typed after `stanchion advise`.
+use crate::run::Launch;
 use lab_kit::names::LockNames;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,11 +12,11 @@ use std::path::PathBuf;
 )]
 pub(crate) struct Args {
     /// A recording of `stanchion run --record`
-    #[arg(value_name = "TRACE", conflicts_with = "program", required_unless_present = "program")]
+    #[arg(value_name = "TRACE", conflicts_with_all = ["program", "keep", "timeout", "library"], required_unless_present = "program")]
     pub trace: Option<PathBuf>,
 
     /// Record this program first
-    #[arg(value_name = "PROGRAM", last = true)]
+    #[arg(value_name = "PROGRAM", last = true, group = "recorded")]
     pub program: Vec<OsString>,
 
     /// Machines to run on, by name or as files, separated by commas (`stanchion sim --list`) [default: this
@@ -69,20 +70,11 @@ pub(crate) struct Args {
     pub measured: Option<String>,
 
     /// Keep the recording here
-    #[arg(long, value_name = "FILE", conflicts_with = "trace", help_heading = "Recording")]
+    #[arg(long, value_name = "FILE", help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
-    /// The most that the program may write of it, in MiB [default: 256]
-    #[arg(long, value_name = "MIB", conflicts_with = "trace", help_heading = "Recording")]
-    pub record_limit: Option<u64>,
-
-    /// End the program after so many seconds, and go on with what was recorded
-    #[arg(long, value_name = "SECONDS", conflicts_with = "trace", help_heading = "Recording")]
-    pub timeout: Option<f64>,
-
-    /// The interposer, as for `stanchion run`
-    #[arg(long, value_name = "PATH", conflicts_with = "trace", help_heading = "Recording")]
-    pub library: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Recording")]
+    pub launch: Launch,
 
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE", help_heading = "Files")]
@@ -92,7 +84,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub csv: Option<PathBuf>,
 
-    /// Write a page with plots
+    /// Write a page with plots, and a timeline of the case that decided
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub html: Option<PathBuf>,
 

@@ -1,4 +1,5 @@
-//! The page: the answer, a plot for each machine, the locks that decide.
+//! The page: the answer, a plot for each machine, what threads do in the case that decided, the locks of the
+//! program.
 use super::answer;
 use super::predict::Cell;
 use super::report::Report;
@@ -27,7 +28,18 @@ pub(super) fn page(report: &Report) -> String {
             report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none()).collect();
         let _ = writeln!(page, "<div class=\"plot\">{}</div>", plot(machine, &cells));
     }
-    page.push_str("</div>\n<h2>Locks of the program</h2>\n<table><tr><th>lock</th><th>threads</th><th>acquisitions</th><th>waited</th><th>held</th></tr>\n");
+    page.push_str("</div>\n");
+    if !report.timelines.is_empty() {
+        page.push_str("<h2>What threads do, today and as advised</h2>\n");
+        for picture in &report.timelines {
+            let _ = writeln!(
+                page,
+                "<p><img alt=\"timeline\" style=\"width: 100%\" src=\"{}\"></p>",
+                embedded(picture)
+            );
+        }
+    }
+    page.push_str("<h2>Locks of the program</h2>\n<table><tr><th>lock</th><th>threads</th><th>acquisitions</th><th>waited</th><th>held</th></tr>\n");
     for lock in report.recording.locks.iter().take(20) {
         let times = [lock.waited_ns, lock.held_ns].map(lab_kit::units::format_ns);
         let _ = writeln!(
@@ -42,6 +54,18 @@ pub(super) fn page(report: &Report) -> String {
     }
     page.push_str("</table>\n</body></html>\n");
     page
+}
+
+/// A picture as the address of an image, which the page's style does not reach: it has colours of its own.
+fn embedded(svg: &str) -> String {
+    let mut address = "data:image/svg+xml,".to_owned();
+    for char in svg.chars() {
+        match char {
+            '%' | '#' | '"' | '<' | '>' | '&' | '\n' => _ = write!(address, "%{:02X}", char as u32),
+            other => address.push(other),
+        }
+    }
+    address
 }
 
 fn plot(machine: &str, cells: &[&Cell]) -> String {

@@ -69,6 +69,36 @@ fn length(facts: &Facts, case: &Case) -> Time {
     (wanted.clamp((SHORTEST * turns).min(LONGEST), LONGEST) * MS as f64) as Time
 }
 
+/// How much of a run is drawn, for each thread of a CPU: about a turn of each, in which sections can be told
+/// apart.
+const DRAWN: Time = 2 * MS;
+
+/// What happens in a part of the first run of a case, for a picture: the whole run, as [`all`] has it, up to
+/// the end of that part.
+pub(super) fn watch(facts: &Facts, others: usize, case: &Case, seed: u64) -> Option<Outcome> {
+    let (lock, warm_up) = (simulated(&case.lock), length(facts, case) / 10);
+    let turns = case.workers.div_ceil(case.machine.topology.cpu_count()) as Time;
+    let time = turns * DRAWN;
+    let record = Some((warm_up, warm_up + time));
+    run(&Spec { warm_up, record, ..spec(case, &lock, others, seed, time) }, &interrupt::requested).ok()
+}
+
+/// One run.
+fn spec<'a>(case: &'a Case, lock: &'a str, others: usize, seed: u64, time: Time) -> Spec<'a> {
+    Spec {
+        machine: &case.machine,
+        workload: &case.workload,
+        lock,
+        tunings: &[],
+        contexts: others + case.workers,
+        seed,
+        time,
+        warm_up: time / 10,
+        record: None,
+        most_events: MOST_EVENTS,
+    }
+}
+
 /// Simulates all cases, each with `others` threads besides its workers. None for cases that the user did not
 /// wait for.
 pub(super) fn all(
@@ -86,20 +116,8 @@ pub(super) fn all(
         while !interrupt::requested() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let (Some(case), seed) = (cases.get(index / seeds.len()), index % seeds.len()) else { return };
-            let time = length(facts, case);
-            let spec = Spec {
-                machine: &case.machine,
-                workload: &case.workload,
-                lock: &simulated(&case.lock),
-                tunings: &[],
-                contexts: others + case.workers,
-                seed: seeds[seed],
-                time,
-                warm_up: time / 10,
-                record: None,
-                most_events: MOST_EVENTS,
-            };
-            let outcome = run(&spec, &interrupt::requested);
+            let (lock, time) = (simulated(&case.lock), length(facts, case));
+            let outcome = run(&spec(case, &lock, others, seeds[seed], time), &interrupt::requested);
             if let Ok(mut results) = results.lock() {
                 results[index / seeds.len()][seed] = Some(outcome);
             }

@@ -26,6 +26,9 @@ pub(crate) struct Report {
     pub what_if: Vec<WhatIf>,
     pub law: Option<Law>,
     pub advice: Option<Advice>,
+    /// What threads do in the case that decided, today and as advised: for the page.
+    #[serde(skip)]
+    pub timelines: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -161,6 +164,7 @@ impl Report {
             what_if: Vec::new(),
             law,
             advice: None,
+            timelines: Vec::new(),
         }
     }
 

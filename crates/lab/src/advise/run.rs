@@ -8,6 +8,7 @@ use super::predict::{self, Case, Cell, TODAY};
 use super::report::{Report, WhatIf};
 use super::usl::Law;
 use crate::run as program;
+use crate::sim::timeline::{self, Caption};
 use lab_kit::export::{Exports, Formats, Wanted};
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
@@ -64,6 +65,9 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
     if report.complete {
         report.what_if = what_if(&report, &cases, &facts, others, &seeds, args.quiet);
     }
+    if report.complete && args.html.is_some() {
+        report.timelines = timelines(&report, &cases, &facts, others, seeds[0]);
+    }
     let failed = report.cells.iter().any(|cell| cell.failed.is_some());
     let written = exports.write(&report);
     let code = match report.complete {
@@ -87,10 +91,8 @@ fn read(args: &Args) -> Result<(Recorded, Facts), String> {
     let path: PathBuf = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
     let how = program::Args {
         record: Some(path.clone()),
-        record_limit: args.record_limit,
         stats: true,
-        timeout: args.timeout,
-        library: args.library.clone(),
+        launch: args.launch.clone(),
         force: args.force,
         quiet: true,
         program: args.program.clone(),
@@ -153,6 +155,26 @@ fn cases(places: &[Place], locks: &[String], workload: &Arc<Workload>) -> Vec<Ca
         }
     }
     cases
+}
+
+/// Pictures of the case that decided: what is today, and what is advised.
+fn timelines(report: &Report, cases: &[Case], facts: &Facts, others: usize, seed: u64) -> Vec<String> {
+    let Some(advice) = &report.advice else { return Vec::new() };
+    let picture = |&at: &usize| {
+        let case = &cases[at];
+        let outcome = predict::watch(facts, others, case, seed)?;
+        let caption = Caption {
+            context: "thread",
+            lock: &case.lock,
+            machine: &case.machine.name,
+            workload: &case.workload.name,
+            cpus: case.machine.topology.cpu_count(),
+            seed,
+            ops_per_second: report.cells[at].rate.mean,
+        };
+        Some(timeline::write(outcome.recording.as_ref()?, &caption).0)
+    };
+    [advice.today, advice.at].iter().filter_map(picture).collect()
 }
 
 /// What is different, and how a case becomes so.

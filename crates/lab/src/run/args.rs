@@ -4,6 +4,7 @@
 //! refused on the way from one to the other, before the program starts for the first time.
 use super::compare::{Comparison, Metric, Order, Setting};
 use super::environment::{Environment, Outer};
+use super::launch::Launch;
 use super::library::{self, Places};
 use super::program::Program;
 use super::record::cost::Costs;
@@ -67,26 +68,21 @@ pub(crate) struct Args {
     pub stats_json: Option<PathBuf>,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
-    #[arg(long, value_name = "FILE", conflicts_with = "compare", help_heading = "Traces")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "compare",
+        group = "recorded",
+        help_heading = "Traces"
+    )]
     pub record: Option<PathBuf>,
-
-    /// The most that the program may write of it; what comes later is dropped and counted [default: 256]
-    #[arg(long, value_name = "MIB", requires = "record", help_heading = "Traces")]
-    pub record_limit: Option<u64>,
 
     /// Sum up a trace, and run nothing; with --json as JSON, which may go to '-'
     #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program"], help_heading = "Traces")]
     pub show: Option<PathBuf>,
 
-    /// End the program after this many seconds, with all that it started; it cannot read from a terminal then
-    /// [default: none; with --compare 600]
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<f64>,
-
-    /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib,
-    /// or in its target/release or target/debug]
-    #[arg(long, value_name = "PATH")]
-    pub library: Option<PathBuf>,
+    #[command(flatten)]
+    pub launch: Launch,
 
     /// Replace existing output files
     #[arg(long)]
@@ -163,7 +159,7 @@ impl Args {
             return Ok(Request::Show(Show { trace, json, force: self.force }));
         }
         let chosen = self.locks()?;
-        let timeout = self.timeout.map(seconds).transpose()?;
+        let timeout = self.launch.timeout.map(seconds).transpose()?;
         let mut words = self.words()?;
         let setting = if self.compare {
             Some(self.setting(&chosen, timeout.unwrap_or(DEFAULT_TIMEOUT))?)
@@ -301,7 +297,7 @@ impl Args {
 
     fn find_library(&self) -> Result<PathBuf, String> {
         library::find(&Places {
-            flag: self.library.as_deref(),
+            flag: self.launch.library.as_deref(),
             variable: std::env::var_os("STANCHION_PRELOAD").as_deref(),
             executable: std::env::current_exe().ok().as_deref(),
         })
@@ -318,7 +314,7 @@ impl Args {
 
     /// None unless a trace is to be recorded.
     fn new_record(&self, cost: Option<Costs>) -> Result<Option<Record>, String> {
-        let mib = self.record_limit.unwrap_or(record::LIMIT);
+        let mib = self.launch.record_limit.unwrap_or(record::LIMIT);
         self.record.as_ref().map(|path| Record::prepare(path, mib, self.force, self.quiet, cost)).transpose()
     }
 }

@@ -1,6 +1,6 @@
 //! `stanchion run`: a program as it is, with its locks replaced.
 //!
-//! What was typed is checked in [`args`]: the program ([`program`], [`elf`], [`imports`]), the library
+//! What was typed is checked in [`args`] and [`launch`]: the program ([`program`], [`elf`], [`imports`]), the library
 //! ([`library`], [`probe`]), what both are told ([`environment`], [`locks`]). [`single`] runs the program
 //! once in our place; [`compare`] runs it many times under several locks. [`stats`] and [`record`] are what
 //! the library tells of a program. [`child`] is a program while it runs, [`reap`] its end, [`signals`] what
@@ -11,6 +11,7 @@ mod compare;
 mod elf;
 mod environment;
 mod imports;
+mod launch;
 mod library;
 mod locks;
 mod probe;
@@ -26,6 +27,7 @@ mod testing;
 pub(crate) use args::Args;
 use args::Request;
 use lab_kit::output::{REFUSED, print};
+pub(crate) use launch::Launch;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 pub(crate) use probe::work;
 use program::Program;

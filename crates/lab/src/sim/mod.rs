@@ -13,7 +13,7 @@ mod samples;
 mod table;
 #[cfg(test)]
 mod testing;
-mod timeline;
+pub(crate) mod timeline;
 mod trace;
 
 pub(crate) use args::Args;

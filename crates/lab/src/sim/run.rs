@@ -185,6 +185,7 @@ impl Driver {
         };
         let scene = &config.scenes[0];
         let caption = timeline::Caption {
+            context: "vCPU",
             lock: &config.locks[0],
             machine: &scene.machine.name,
             workload: &scene.workload.name,

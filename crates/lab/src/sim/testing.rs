@@ -39,6 +39,7 @@ pub(super) fn recording(lock: &'static str, vcpus: usize) -> (Recording, Caption
     };
     let outcome = stanchion_sim::run(&spec, &|| false).expect("a sound lock");
     let caption = Caption {
+        context: "vCPU",
         lock,
         machine: "small-vm",
         workload: "medium",

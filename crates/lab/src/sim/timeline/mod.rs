@@ -21,7 +21,9 @@ pub(super) const COLOURS: [&str; Cause::ALL.len()] =
     ["#3fae6a", "#0b6b3a", "#9cc23c", "#eda81c", "#d7302a", "#8e5bb5", "#b4bac4", "#a6cdf2", "#e3ebf4"];
 
 /// What a picture or a trace is of.
-pub(super) struct Caption<'a> {
+pub(crate) struct Caption<'a> {
+    /// What a context is called.
+    pub context: &'a str,
     pub lock: &'a str,
     pub machine: &'a str,
     pub workload: &'a str,
@@ -55,7 +57,7 @@ const MOST_ARROWS: usize = 60;
 const MOST_LANES: usize = 64;
 
 /// The picture, and a remark if something had to be left out.
-pub(super) fn write(recording: &Recording, caption: &Caption) -> (String, Option<String>) {
+pub(crate) fn write(recording: &Recording, caption: &Caption) -> (String, Option<String>) {
     let cpus = caption.cpus.min(MOST_LANES);
     let vcpus = recording.contexts.min(MOST_LANES);
     let note = (cpus < caption.cpus || vcpus < recording.contexts)
@@ -89,7 +91,7 @@ impl Picture<'_> {
         for (index, lane) in lanes.iter().enumerate() {
             let (y, name) = match index.checked_sub(self.cpus) {
                 None => (self.cpu_y(index), format!("CPU {index}")),
-                Some(vcpu) => (self.vcpu_y(vcpu), format!("vCPU {vcpu}")),
+                Some(vcpu) => (self.vcpu_y(vcpu), format!("{} {vcpu}", self.caption.context)),
             };
             let _ = writeln!(
                 svg,
@@ -134,11 +136,12 @@ impl Picture<'_> {
             percent(causes.iter().map(of).sum::<Time>() as f64 / all.max(1) as f64)
         };
         let words = format!(
-            "CPU time: {} useful, {} spinning, {} waiting for cache lines; {} handovers to another vCPU",
+            "CPU time: {} useful, {} spinning, {} waiting for cache lines; {} handovers to another {}",
             busy(&[Cause::Computing, Cause::Holding]),
             busy(&[Cause::Spinning]),
             busy(&[Cause::Transfer]),
-            self.recording.handovers.len()
+            self.recording.handovers.len(),
+            caption.context
         );
         let stalls = self.stalls();
         let mut more = String::new();
@@ -156,10 +159,11 @@ impl Picture<'_> {
         }
         let _ = writeln!(
             svg,
-            "<text x=\"{LEFT}\" y=\"24\" font-size=\"17\" font-weight=\"600\">{}: {} vCPUs on {} CPUs ({}, workload {}, seed {}): {} million units/s</text>\n\
+            "<text x=\"{LEFT}\" y=\"24\" font-size=\"17\" font-weight=\"600\">{}: {} {}s on {} CPUs ({}, workload {}, seed {}): {} million units/s</text>\n\
              <text x=\"{LEFT}\" y=\"45\" font-size=\"13\">{}</text><text x=\"{LEFT}\" y=\"62\" font-size=\"13\">{more}</text>",
             escape(caption.lock),
             self.recording.contexts,
+            caption.context,
             caption.cpus,
             escape(caption.machine),
             escape(caption.workload),
@@ -185,9 +189,10 @@ impl Picture<'_> {
             let _ = write!(
                 svg,
                 "<rect x=\"{:.0}\" y=\"97.5\" width=\"22\" height=\"12\" fill=\"none\" {OUTLINE}/>\
-                 <text x=\"{:.0}\" y=\"108\">everybody waits for this vCPU, which holds the lock or is the next to have it (arrow: the lock is released to it)</text>",
+                 <text x=\"{:.0}\" y=\"108\">everybody waits for this {}, which holds the lock or is the next to have it (arrow: the lock is released to it)</text>",
                 LEFT + 0.8,
-                LEFT + 29.0
+                LEFT + 29.0,
+                caption.context
             );
         }
         svg.push('\n');
