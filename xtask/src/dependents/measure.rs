@@ -1,11 +1,12 @@
 //! `--bench`: a program for each crate that uses parking_lot (`tests/dependents`), with 16 threads a CPU,
 //! built with the published parking_lot and with the drop-in. Runs are interleaved, and compared within
 //! their round.
+use super::place;
 use super::subjects::{Kind, Subject};
-use super::{Request, place};
 use crate::built;
 use crate::capi::must_succeed;
 use crate::process::{self, Ended};
+use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::output::create_json;
 use lab_kit::provenance::Provenance;
@@ -23,6 +24,23 @@ const GRACE: Duration = Duration::from_mins(1);
 const SHARED: &str = include_str!("../../../tests/dependents/rounds.rs");
 /// Whose locks, in the order of all pairs here.
 const WHOSE: [&str; 2] = ["without", "with"];
+
+/// How to measure.
+#[derive(clap::Args)]
+pub(super) struct How {
+    /// How often each program is measured with each parking_lot
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..), requires = "bench")]
+    rounds: u32,
+    /// How long each time
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u64).range(1..), requires = "bench")]
+    seconds: u64,
+    /// Write what was measured into a file
+    #[arg(long, value_name = "FILE", requires = "bench")]
+    json: Option<PathBuf>,
+    /// Write over that file
+    #[arg(long, requires = "json")]
+    force: bool,
+}
 
 #[derive(Serialize)]
 struct Results {
@@ -45,13 +63,9 @@ struct Row {
     ratio: Option<Ratio>,
 }
 
-pub(super) fn run(root: &Path, request: &Request, chosen: &[&'static Subject]) -> io::Result<ExitCode> {
-    let json = request
-        .json
-        .clone()
-        .map(|path| create_json(path, request.force))
-        .transpose()
-        .map_err(io::Error::other)?;
+pub(super) fn run(root: &Path, how: &How, chosen: &[&'static Subject]) -> io::Result<ExitCode> {
+    let json =
+        how.json.clone().map(|path| create_json(path, how.force)).transpose().map_err(io::Error::other)?;
     let threads = OVERCOMMIT * thread::available_parallelism()?.get();
     let mut built = Vec::new();
     for subject in chosen {
@@ -63,12 +77,12 @@ pub(super) fn run(root: &Path, request: &Request, chosen: &[&'static Subject]) -
         return Err(io::Error::other("none of these is a crate that uses parking_lot"));
     }
     let mut rates = vec![[Vec::new(), Vec::new()]; built.len()];
-    for round in 0..request.rounds {
+    for round in 0..how.rounds {
         for ((subject, programs), rates) in built.iter().zip(&mut rates) {
             // Each comes first in turn: whatever drifts, drifts for both.
             let first = round as usize % 2;
             for which in [first, 1 - first] {
-                let rate = play(&programs[which], threads, request.seconds)?;
+                let rate = play(&programs[which], threads, how.seconds)?;
                 println!("round {}: {} {} {}/s", round + 1, subject.name, WHOSE[which], three_figures(rate));
                 rates[which].push(rate);
             }
@@ -77,7 +91,7 @@ pub(super) fn run(root: &Path, request: &Request, chosen: &[&'static Subject]) -
     let rows = built.iter().zip(rates).map(|((subject, _), rates)| row(subject, rates)).collect();
     // What is measured is built in release mode, whatever this command is.
     let provenance = Provenance { build: "release".to_owned(), ..Provenance::collect(0) };
-    let results = Results { provenance, threads, seconds: request.seconds, rows };
+    let results = Results { provenance, threads, seconds: how.seconds, rows };
     if let Some((_, mut file)) = json {
         writeln!(file, "{}", serde_json::to_string_pretty(&results)?)?;
     }
@@ -158,8 +172,10 @@ fn table(results: &Results) -> String {
         let told = ratio.and_then(|ratio| ratio.told()).unwrap_or_else(|| "not known".to_owned());
         let rounds = ratio.map_or(0, |ratio| ratio.pairs);
         let middle = three_figures(*middle);
-        text +=
-            &format!("{name:<13} {version:<6} {without:>12} {with:>12} {middle:>13}   {told}, {rounds}\n");
+        let _ = writeln!(
+            text,
+            "{name:<13} {version:<6} {without:>12} {with:>12} {middle:>13}   {told}, {rounds}"
+        );
     }
     text
 }

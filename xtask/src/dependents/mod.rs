@@ -37,18 +37,8 @@ pub(crate) struct Request {
     /// Measure programs that use the crates, with 16 threads a CPU, instead of running tests
     #[arg(long, conflicts_with_all = ["night", "list"])]
     bench: bool,
-    /// How often each program is measured with each parking_lot
-    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..), requires = "bench")]
-    rounds: u32,
-    /// How long each time
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u64).range(1..), requires = "bench")]
-    seconds: u64,
-    /// Write what was measured into a file
-    #[arg(long, value_name = "FILE", requires = "bench")]
-    json: Option<PathBuf>,
-    /// Write over that file
-    #[arg(long, requires = "json")]
-    force: bool,
+    #[command(flatten)]
+    how: measure::How,
 }
 
 /// One row of the result.
@@ -80,7 +70,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     }
     process::catch_interrupts()?;
     if request.bench {
-        return measure::run(root, request, &chosen);
+        return measure::run(root, &request.how, &chosen);
     }
     let limit = Duration::from_secs(request.minutes * 60);
     let mut rows = Vec::new();
