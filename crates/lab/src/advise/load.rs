@@ -3,13 +3,13 @@
 //! Events come in the order of releases, thread by thread. Locks that were taken before an event that ends
 //! first have a negative time before them; so each thread is read twice: once for those, once to merge all.
 use super::causes::{self, Causes, Happened};
-use super::recorder::Recorder;
+use super::telling;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::cost::Costs;
 use crate::run::record::file::{self, Meta, Totals};
 use crate::run::record::raw::Chunk;
-use stanchion_sim::replay::{Class, Recorded, Script, Step, Writer};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use stanchion_sim::replay::{Class, Recorded, Script};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -64,9 +64,9 @@ struct Seen {
     held: u64,
 }
 
-type Identity = (u64, bool);
+pub(super) type Identity = (u64, bool);
 
-fn identity(event: &Event) -> Identity {
+pub(super) fn identity(event: &Event) -> Identity {
     (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Facts), String> {
     let scripts: Vec<Script> = threads
         .iter()
         .enumerate()
-        .map(|(index, chunks)| program.script(index, chunks))
+        .map(|(index, chunks)| telling::script(&program, index, chunks))
         .collect::<Option<_>>()
         .ok_or("is damaged")?;
     let pid = threads.first().and_then(|chunks| chunks.first()).map_or(0, |chunk| chunk.pid);
@@ -100,17 +100,17 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Facts), String> {
 }
 
 /// What has to be known of all threads before the script of any can be written.
-struct Program {
-    ticks_per_ns: f64,
-    cost: Option<Costs>,
-    begins: u64,
+pub(super) struct Program {
+    pub ticks_per_ns: f64,
+    pub cost: Option<Costs>,
+    pub begins: u64,
     ends: u64,
     seen: HashMap<Identity, Seen>,
     /// Numbers of shared locks.
-    numbers: HashMap<Identity, u32>,
-    causes: Causes,
+    pub numbers: HashMap<Identity, u32>,
+    pub causes: Causes,
     /// Where each thread stands among those that were given numbers in the scripts.
-    number_of: Vec<u32>,
+    pub number_of: Vec<u32>,
     workers: usize,
     acquisitions: Vec<u64>,
 }
@@ -181,39 +181,8 @@ impl Program {
         })
     }
 
-    fn ns(&self, ticks: u64) -> f64 {
+    pub(super) fn ns(&self, ticks: u64) -> f64 {
         ticks as f64 / self.ticks_per_ns
-    }
-
-    /// What thread `index` did.
-    fn script(&self, index: usize, chunks: &[Chunk]) -> Option<Script> {
-        let base = chunks.first()?.base;
-        let mut outer = Vec::new();
-        for chunk in chunks {
-            chunk.items(|item| {
-                if let Item::Event(event) = item
-                    && event.think < 0
-                {
-                    outer.push(event);
-                }
-            })?;
-        }
-        outer.sort_by_key(|event| event.came);
-        let mut telling = Telling {
-            writer: Writer::new(self.ns(base.saturating_sub(self.begins)) as u64),
-            program: self,
-            index,
-            recorder: Recorder::new(self.cost.as_ref(), self.ticks_per_ns),
-            last: base,
-            outer: outer.into_iter().peekable(),
-            marks: VecDeque::new(),
-            waits: 0,
-        };
-        for chunk in chunks {
-            chunk.items(|item| telling.item(item))?;
-        }
-        telling.marks_until(u64::MAX);
-        Some(telling.writer.finish())
     }
 
     fn finish(
@@ -273,126 +242,6 @@ impl Program {
         };
         let classes = facts.locks.iter().map(|lock| lock.class).collect();
         (Recorded { workers, others, locks: classes, once: false }, facts)
-    }
-}
-
-/// One thread's story, from its events to its script.
-struct Telling<'p, I: Iterator<Item = Event>> {
-    program: &'p Program,
-    index: usize,
-    writer: Writer,
-    recorder: Recorder,
-    /// When it last did something.
-    last: u64,
-    outer: core::iter::Peekable<I>,
-    /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
-    marks: VecDeque<(u64, What)>,
-    waits: usize,
-}
-
-impl<I: Iterator<Item = Event>> Telling<'_, I> {
-    fn item(&mut self, item: Item) {
-        match item {
-            Item::Event(event) => {
-                if event.think >= 0 {
-                    self.marks_until(event.came);
-                    self.outer_until(event.came);
-                    self.acquire(&event);
-                }
-                let released = event.came + event.wait + event.hold;
-                self.marks_until(released);
-                self.outer_until(released);
-                self.step(released, Self::release(self.number(&event), event.key.kind()));
-                self.recorder.released(event.key.kind());
-            }
-            Item::Mark(at, what) => self.marks.push_back((at, what)),
-        }
-    }
-
-    fn marks_until(&mut self, at: u64) {
-        while let Some((at, what)) = self.marks.pop_front_if(|(mark, _)| *mark <= at) {
-            self.outer_until(at);
-            self.mark(at, what);
-        }
-    }
-
-    /// Locks that were taken up to then and are released later than others.
-    fn outer_until(&mut self, at: u64) {
-        while let Some(event) = self.outer.next_if(|event| event.came <= at) {
-            self.acquire(&event);
-        }
-    }
-
-    fn number(&self, event: &Event) -> Option<u32> {
-        self.program.numbers.get(&identity(event)).copied()
-    }
-
-    fn acquire(&mut self, event: &Event) {
-        let step = match (self.number(event), event.key.kind()) {
-            (None, _) => Step::Private,
-            (Some(lock), Kind::Read) => Step::AcquireRead(lock),
-            (Some(lock), _) => Step::Acquire(lock),
-        };
-        self.step(event.came, Some(step));
-        self.recorder.acquired(event.key.kind());
-        // Waiting is simulated.
-        self.last = self.last.max(event.came + event.wait);
-    }
-
-    fn release(number: Option<u32>, kind: Kind) -> Option<Step> {
-        Some(if kind == Kind::Read { Step::ReleaseRead(number?) } else { Step::Release(number?) })
-    }
-
-    /// The thread did something at `at`, and computed before it. Releases of locks that nobody else takes are
-    /// no step.
-    fn step(&mut self, at: u64, step: Option<Step>) {
-        let computes = self.program.ns(at.saturating_sub(self.last));
-        self.writer.compute(self.recorder.without(computes));
-        self.last = self.last.max(at);
-        if let Some(step) = step {
-            self.writer.step(self.program.ns(self.last.saturating_sub(self.program.begins)), step);
-        }
-    }
-
-    fn mark(&mut self, at: u64, what: What) {
-        match what {
-            What::Off { asked, waited, ran, slept } => {
-                // It stands before what happened at the same moment. Who was put aside would have computed.
-                let since = at.saturating_sub(self.last);
-                let ran = (ran as f64 * self.program.ticks_per_ns) as u64;
-                let off = asked.saturating_sub(waited).saturating_sub(ran).min(since);
-                if off == 0 {
-                    return;
-                }
-                if slept {
-                    self.step(at - off, Some(Step::Sleep(self.program.ns(off) as u64)));
-                    self.last = at;
-                } else {
-                    self.last += off;
-                }
-            }
-            What::Waited { span, was_notified, .. } => {
-                let cause = if was_notified {
-                    self.waits += 1;
-                    self.program.causes.of(self.index, self.waits - 1)
-                } else {
-                    None
-                };
-                let step = match cause {
-                    Some((thread, number)) => {
-                        Step::Wait { thread: self.program.number_of[thread], notices: number + 1 }
-                    }
-                    None => Step::Sleep(self.program.ns(span) as u64),
-                };
-                self.step(at.saturating_sub(span), Some(step));
-                self.recorder.marked();
-                self.last = at;
-            }
-            What::Notified { .. } => {
-                self.step(at, Some(Step::Notify));
-                self.recorder.marked();
-            }
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What recording adds to the times that it tells is taken off again.
 //!
 //! Each time contains a reading of the clock, what the interposer wrote down before it, and the lock's own
-//! instructions, which the simulator adds for the lock that it has. A recording says how long an empty section
-//! was (`run/record/cost.rs`); if it says nothing, a reading of the clock is taken off.
+//! instructions, which the simulator adds for the lock that it has. A recording says how long an empty
+//! section was (`run/record/cost.rs`); if it says nothing, a reading of the clock is taken off.
 use crate::run::record::codec::Kind;
 use crate::run::record::cost::{Cost, Costs};
 
@@ -14,8 +14,8 @@ pub(super) struct Recorder {
     costs: Costs,
     /// What is in the time that runs.
     cost: f64,
-    /// What was in the times up to now beyond all of them. A clock that goes in steps makes one time too short
-    /// and another one too long, so it is taken off there.
+    /// What was in the times up to now beyond all of them. A clock that goes in steps makes one time too
+    /// short and another one too long, so it is taken off there.
     owed: f64,
 }
 

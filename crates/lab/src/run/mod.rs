@@ -1,10 +1,10 @@
 //! `stanchion run`: a program as it is, with its locks replaced.
 //!
-//! What was typed is checked in [`args`] and [`launch`]: the program ([`program`], [`elf`], [`imports`]), the library
-//! ([`library`], [`probe`]), what both are told ([`environment`], [`locks`]). [`single`] runs the program
-//! once in our place; [`compare`] runs it many times under several locks. [`stats`] and [`record`] are what
-//! the library tells of a program. [`child`] is a program while it runs, [`reap`] its end, [`signals`] what
-//! reaches it through us.
+//! What was typed is checked in [`args`] and [`launch`]: the program ([`program`], [`elf`], [`imports`]), the
+//! library ([`library`], [`probe`]), what both are told ([`environment`], [`locks`]). [`single`] runs the
+//! program once in our place; [`compare`] runs it many times under several locks. [`stats`] and [`record`]
+//! are what the library tells of a program. [`child`] is a program while it runs, [`reap`] its end,
+//! [`signals`] what reaches it through us.
 mod args;
 pub(crate) mod child;
 mod compare;

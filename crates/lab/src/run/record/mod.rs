@@ -2,7 +2,8 @@
 //!
 //! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know
 //! ([`codec`]). When the program has ended, in whatever way, that is made into the file that was asked for
-//! ([`file`]), with checksums. [`summary`] is what there is to say of it; [`cost`] what recording takes itself.
+//! ([`file`]), with checksums. [`summary`] is what there is to say of it; [`cost`] what recording takes
+//! itself.
 pub(crate) mod codec;
 pub(crate) mod cost;
 pub(crate) mod file;
