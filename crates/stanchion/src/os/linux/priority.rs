@@ -1,6 +1,6 @@
 //! The scheduling priority of the calling thread, for queues that serve real-time threads first.
 use core::ffi::c_int;
-use libc::{SCHED_DEADLINE, SCHED_FIFO, SCHED_RESET_ON_FORK, SCHED_RR, sched_param};
+use libc::{SCHED_DEADLINE, SCHED_FIFO, SCHED_RESET_ON_FORK, SCHED_RR};
 
 /// The priority of `SCHED_DEADLINE`, above all others.
 const DEADLINE: u8 = 100;
@@ -10,17 +10,18 @@ const DEADLINE: u8 = 100;
 /// One system call, and a second one for a thread of a real-time class: to be called before a sleep, and at
 /// no other time. A system that refuses to tell has no such threads. Leaves `errno` alone.
 pub(crate) fn of_caller() -> u8 {
-    // SAFETY: the calls write nothing but the parameter, which is ours, and `errno`, which is this thread's
-    // own; 0 is the calling thread.
+    // SAFETY: the calls write nothing but the priority, which is ours and as wide as the kernel's, and
+    // `errno`, which is this thread's own; 0 is the calling thread.
     unsafe {
         let errno = libc::__errno_location();
         let before = errno.read();
         let class = libc::syscall(libc::SYS_sched_getscheduler, 0) as c_int;
         let priority = match class & !SCHED_RESET_ON_FORK {
             SCHED_FIFO | SCHED_RR => {
-                let mut param = sched_param { sched_priority: 0 };
-                libc::syscall(libc::SYS_sched_getparam, 0, &raw mut param);
-                param.sched_priority.clamp(0, 99) as u8
+                // All that the kernel knows of `sched_param`; that of a C library may be longer.
+                let mut priority: c_int = 0;
+                libc::syscall(libc::SYS_sched_getparam, 0, &raw mut priority);
+                priority.clamp(0, 99) as u8
             }
             SCHED_DEADLINE => DEADLINE,
             _ => 0,
@@ -37,12 +38,11 @@ mod tests {
     use std::thread;
 
     /// The priority of a thread of this class; `None` if it may not have it.
-    fn in_class(class: c_int, sched_priority: c_int) -> Option<u8> {
+    fn in_class(class: c_int, priority: c_int) -> Option<u8> {
         let body = move || {
-            let param = sched_param { sched_priority };
-            // SAFETY: the parameter is there; 0 is the calling thread.
+            // SAFETY: the priority is there, as wide as the kernel's; 0 is the calling thread.
             let refused =
-                unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, class, &raw const param) } != 0;
+                unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, class, &raw const priority) } != 0;
             if refused {
                 assert_eq!(Error::last_os_error().raw_os_error(), Some(libc::EPERM), "class {class}");
                 return None;
