@@ -20,6 +20,9 @@ use crate::machine::Atomic;
 use crate::order::Relaxed;
 use crate::platform::Platform;
 
+/// Looks of an heir between two looks at the clock.
+pub(super) const LOOKS_A_CLOCK: u32 = 16;
+
 /// What a look at the lock has told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {

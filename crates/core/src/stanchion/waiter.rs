@@ -1,7 +1,7 @@
 //! Rule 3: those who could not have the lock at once. They spin, queue and sleep; the heir competes.
 use super::StanchionLock;
 use super::queue::Queue;
-use super::spin::{Looks, Seen, Vain};
+use super::spin::{LOOKS_A_CLOCK, Looks, Seen, Vain};
 use super::word::{NO_BARGING, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
@@ -396,6 +396,3 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         became
     }
 }
-
-/// Looks of an heir between two looks at the clock.
-const LOOKS_A_CLOCK: u32 = 16;
