@@ -73,9 +73,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
-    #[command(flatten, next_help_heading = "Recording")]
-    pub launch: Launch,
-
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub json: Option<PathBuf>,
@@ -95,4 +92,8 @@ pub(crate) struct Args {
     /// No progress on standard error
     #[arg(long, short)]
     pub quiet: bool,
+
+    // Last, because what follows would come under its heading.
+    #[command(flatten, next_help_heading = "Recording")]
+    pub launch: Launch,
 }
