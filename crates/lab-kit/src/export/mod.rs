@@ -4,12 +4,27 @@
 pub mod grid;
 pub mod svg;
 
+use core::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("page.css");
+
+/// Colours of lines, in the order of their numbers.
+const LINES: [&str; 10] = [
+    "#1f77b4", "#d1343f", "#2a9d4e", "#c77d0a", "#8e44ad", "#0f9aa8", "#d6539c", "#7a8b1f", "#4c5fd5",
+    "#9c5a2b",
+];
+
+/// The rest of the style of a page with so many lines in its plots.
+pub fn colours(lines: usize) -> String {
+    (0..lines).fold(String::new(), |mut style, index| {
+        let _ = write!(style, ".c{index}{{--colour:{};--dash:none}}", LINES[index % LINES.len()]);
+        style
+    })
+}
 
 /// Turns a report into the text of a file.
 pub type Writer<R> = fn(&R) -> String;

@@ -4,8 +4,8 @@ use super::answer;
 use super::predict::Cell;
 use super::report::Report;
 use core::fmt::Write;
-use lab_kit::export::STYLE;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
+use lab_kit::export::{STYLE, colours};
 
 /// All of it, in one file that needs no other.
 pub(super) fn page(report: &Report) -> String {
@@ -13,7 +13,8 @@ pub(super) fn page(report: &Report) -> String {
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>Advice for {program}</title>\
-         <style>{STYLE}</style></head>\n<body>\n<h1>Which lock for <code>{program}</code></h1>\n<pre>{}</pre>\n",
+         <style>{STYLE}{}</style></head>\n<body>\n<h1>Which lock for <code>{program}</code></h1>\n<pre style=\"white-space: pre-wrap\">{}</pre>\n",
+        colours(report.cells.len()),
         escape(&answer::text(report))
     );
     page.push_str("<h2>Throughput</h2>\n<div class=\"plots\">\n");

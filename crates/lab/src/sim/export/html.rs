@@ -6,18 +6,12 @@ use crate::sim::report::Report;
 use crate::sim::table::{QUANTITIES, SPENT, result, shown, simulated, title};
 use crate::sim::timeline::COLOURS;
 use core::fmt::Write;
-use lab_kit::export::STYLE;
 use lab_kit::export::grid::heading;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::export::{STYLE, colours};
 use lab_kit::units::{format_ns, percent, round_ns, three_figures, without_zeros};
 use stanchion_cells::cell::{Cell, Figures, SceneInfo, State};
 use stanchion_sim::Cause;
-
-/// One colour for each lock, in the order typed; they start over after the last.
-const LINES: [&str; 10] = [
-    "#1f77b4", "#d1343f", "#2a9d4e", "#c77d0a", "#8e44ad", "#0f9aa8", "#d6539c", "#7a8b1f", "#4c5fd5",
-    "#9c5a2b",
-];
 
 /// A wait in nanoseconds.
 type Wait = fn(&Figures) -> u64;
@@ -25,10 +19,7 @@ type Wait = fn(&Figures) -> u64;
 type Value<'a> = &'a dyn Fn(&Figures) -> Option<(f64, Option<f64>)>;
 
 pub(super) fn write(report: &Report) -> String {
-    let mut colours = String::new();
-    for index in 0..report.setting.locks.len() {
-        let _ = write!(colours, ".c{index}{{--colour:{};--dash:none}}", LINES[index % LINES.len()]);
-    }
+    let colours = colours(report.setting.locks.len());
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>stanchion sim, {}</title><style>{STYLE}{colours}</style></head><body>\n",
