@@ -51,9 +51,8 @@
 //!   several NUMA nodes `near_us` stands in place of the last turn: 21 ms.
 //! - Progress: needs the holder to run. A release that rouses chooses again when somebody has set *wake*
 //!   meanwhile, and wakes nobody before the lock is free: each choice takes a waiter that came, or that woke
-//!   up by itself. No wait for another context's few
-//!   instructions: not for links, not for an heir that is preempted. Newcomers leave a free lock to an heir
-//!   for some looks, 0.4 us.
+//!   up by itself. No wait for another context's few instructions: not for links, not for an heir that is
+//!   preempted. Newcomers leave a free lock to an heir for some looks, 0.4 us.
 //! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the
 //!   time has come.
 //! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left,

@@ -62,7 +62,8 @@ impl Watch {
         self.came_for(me).is_some_and(|lock| self.guards[lock].gone & bit(me) != 0)
     }
 
-    /// Whether `me` owns the lock that stands at `address`, or the one whose queue does.
+    /// Whether `me` owns the lock that stands at `address`. Who owns the queue of a reader-writer lock is not
+    /// known.
     pub(in super::super) fn owns(&self, me: Ctx, address: usize) -> bool {
         let lock = self.lock_at(address).map(|(lock, _)| lock);
         lock.is_none_or(|lock| {
