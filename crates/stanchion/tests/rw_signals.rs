@@ -107,7 +107,6 @@ scenes! {
     percpu_rw_in_a_class: Classed, percpu::PerCpuRwLock<Words>, percpu::PerCpuRwLock::new(&CLASS, Words::new());
     qrw: Queued, RwLock<QueuedRwLock, Words>, RwLock::new(Words::new());
     qrw_spin: QueuedSpin, RwLock<QueuedSpinRwLock, Words>, RwLock::new(Words::new());
-    qrw_again: Again, RwLock<QueuedRwLock, Words>, RwLock::new(Words::new());
 }
 
 /// Signals and their counts belong to the whole process.
@@ -184,19 +183,19 @@ fn a_handler_gets_in_while_a_writer_comes_again_and_again() {
         return;
     }
     let _turn = turn();
-    install(&[handler::<Again>]);
+    install(&[handler::<Queued>]);
     HANDLED.store(0, SeqCst);
     let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let report = || format!("{} signals handled", HANDLED.load(SeqCst));
     let mut crew = Crew::new();
-    let held = Again::lock().write();
+    let held = Queued::lock().write();
     // The head, so that the reader comes to be the first once it has gone.
-    crew.spawn(Again::write);
+    crew.spawn(Queued::write);
     std::thread::sleep(Duration::from_millis(20));
     let (tell, told) = channel();
     crew.spawn(move || {
         tell.send(Target::this_thread()).expect("the test listens");
-        Again::read();
+        Queued::read();
         until("the end", || "a reader that waits to be joined".to_owned(), || stop.load(Relaxed));
     });
     let reader = told.recv().expect("it started");
@@ -206,7 +205,7 @@ fn a_handler_gets_in_while_a_writer_comes_again_and_again() {
     drop(held);
     let began = Instant::now();
     while HANDLED.load(Relaxed) == 0 {
-        let held = Again::lock().write();
+        let held = Queued::lock().write();
         let since = Instant::now();
         while since.elapsed() < Duration::from_micros(200) {
             core::hint::spin_loop();
