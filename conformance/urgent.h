@@ -50,13 +50,16 @@ static void most_urgent_is_next(int (*acquire)(void), int (*release)(void)) {
 }
 
 static int over;
+static size_t inside;
 static long sections, of_threads[7];
 
 static void section_of(size_t i, int work) {
     GIVES(get_it(), 0);
+    PUT(&inside, i);
     sections++;
     for (volatile int left = work; left > 0; left--) {
     }
+    CHECK(READ(&inside) == i, "thread %zu got in beside thread %zu", READ(&inside), i);
     GIVES(give_it_back(), 0);
     of_threads[i]++;
 }

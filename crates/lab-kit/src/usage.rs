@@ -32,6 +32,10 @@ pub fn one_line(error: &clap::Error) -> String {
         ErrorKind::ArgumentConflict => {
             format!("{argument} cannot be used with {}", text(ContextKind::PriorArg).unwrap_or_default())
         }
+        // A group of one flag is named in brackets of its own.
+        ErrorKind::MissingRequiredArgument if argument.starts_with("<-") => {
+            format!("{} is missing", argument.trim_start_matches('<').replace(">>", ">"))
+        }
         ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
         // The first line of clap's own text says the rest well enough.
         _ => error.to_string().lines().next().unwrap_or("bad input").trim_start_matches("error: ").to_owned(),

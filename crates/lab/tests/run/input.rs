@@ -49,6 +49,12 @@ fn a_library_that_is_missing_or_none_says_what_to_build() {
 }
 
 #[test]
+fn a_flag_that_needs_another_one_names_it() {
+    let line = refused(&mut stanchion(&["run", "--record-limit", "3", "true"]));
+    assert!(line.contains("stanchion: --record <FILE> is missing"), "{line}");
+}
+
+#[test]
 fn words_that_the_library_does_not_know_are_found_out_before() {
     let Some(preload) = Preload::build() else { return };
     let line = refused(&mut preload.run(&["--set", "bogus", "--", "sh", "-c", "echo ran"]));
