@@ -100,9 +100,16 @@ fn try_one(
         lines.push_str(line.trim_end());
         lines.push('\n');
     };
-    let broken = run(&promise.caught_by, Some(library), TRIES, timeout)?;
-    // It must be the library that the test noticed, not a busy machine.
-    let libc = run(&promise.caught_by, None, 1, timeout)?;
+    // It must be the library that the test noticed, not a busy machine: libc is given the same time, and both
+    // are given more of it if that is too short for libc.
+    let both = |timeout| -> io::Result<_> {
+        let broken = run(&promise.caught_by, Some(library), TRIES, timeout)?;
+        Ok((broken, run(&promise.caught_by, None, 1, timeout)?))
+    };
+    let (mut broken, mut libc) = both(timeout)?;
+    if timeout < TIMEOUT && libc.iter().any(|verdict| matches!(verdict, Verdict::Hang(_))) {
+        (broken, libc) = both(TIMEOUT)?;
+    }
     for ((test, broken), libc) in promise.caught_by.iter().zip(&broken).zip(&libc) {
         match libc {
             _ if broken.is_fine() => tell(false, "NOT CAUGHT", test, broken),
