@@ -136,7 +136,7 @@ typedef struct stanchion_class_t {
  *
  * `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free
  * lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
- * it, and the thread that wrote it last has returned. Memory: 32 bytes, and as its class says.
+ * it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
  */
 typedef struct stanchion_percpu_rwlock_t {
   /**
@@ -144,20 +144,20 @@ typedef struct stanchion_percpu_rwlock_t {
    */
   struct stanchion_class_t *of;
   /* For the library alone. */
-  uint64_t opaque[3];
+  uint64_t opaque[4];
 } stanchion_percpu_rwlock_t;
 #define STANCHION_PERCPU_RWLOCK_INIT STANCHION_INIT
 
 /**
- * A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the
- * queue may be passed by writers for some microseconds, and while it has no CPU.
+ * A reader-writer lock, `qrw`. Those who wait queue and sleep, one writer at a time; they may be passed for
+ * some microseconds, and a writer also by other writers while it has no CPU.
  *
  * Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory:
- * 8 bytes, and at most 192 bytes for each thread that ever waited for any lock of this library.
+ * 12 bytes, and at most 192 bytes for each thread that ever waited for any lock of this library.
  */
 typedef struct stanchion_rwlock_t {
   /* For the library alone. */
-  uint32_t opaque[2];
+  uint32_t opaque[3];
 } stanchion_rwlock_t;
 #define STANCHION_RWLOCK_INIT STANCHION_INIT
 

@@ -168,7 +168,7 @@ mod tests {
     fn a_panic_of_a_lock_ends_the_process_in_one_line() {
         if std::env::var_os(TOLD).is_some() {
             tell_panics_in_one_line();
-            let mut lock = percpu::stanchion_percpu_rwlock_t { of: core::ptr::null_mut(), opaque: [0; 3] };
+            let mut lock = percpu::stanchion_percpu_rwlock_t { of: core::ptr::null_mut(), opaque: [0; 4] };
             // SAFETY: the lock was zero and stays here.
             unsafe {
                 percpu::stanchion_percpu_rwlock_rdlock(&raw mut lock);

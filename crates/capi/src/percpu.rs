@@ -27,14 +27,14 @@ disguise!(stanchion_class_t, Class);
 ///
 /// `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free
 /// lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
-/// it, and the thread that wrote it last has returned. Memory: 32 bytes, and as its class says.
+/// it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_percpu_rwlock_t {
     /// The class, which stays for ever; null for the common one. Not to be changed once the lock was used.
     pub of: *mut stanchion_class_t,
     /// For the library alone.
-    pub opaque: [u64; 3],
+    pub opaque: [u64; 4],
 }
 disguise!(stanchion_percpu_rwlock_t, Classed);
 
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn zero_is_free() {
-        let zero = stanchion_percpu_rwlock_t { of: core::ptr::null_mut(), opaque: [0; 3] };
+        let zero = stanchion_percpu_rwlock_t { of: core::ptr::null_mut(), opaque: [0; 4] };
         // SAFETY: the address is that of a lock on the stack, which was zero.
         let zero = unsafe { uncover(&raw const zero) }.expect("aligned");
         assert!(zero.of.is_none());

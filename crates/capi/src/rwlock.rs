@@ -1,4 +1,4 @@
-//! The queued reader-writer lock, eight bytes.
+//! The queued reader-writer lock, twelve bytes.
 use crate::boundary::{busy_unless, disguise, on};
 use crate::deadline::{self, Clock};
 use core::ffi::c_int;
@@ -6,16 +6,16 @@ use libc::timespec;
 use stanchion::lock::QueuedRwLock;
 use stanchion_core::{Downgrade as _, RawRwLock as _};
 
-/// A reader-writer lock, `qrw`. Readers and writers queue together, and sleep; a waiter at the head of the
-/// queue may be passed by writers for some microseconds, and while it has no CPU.
+/// A reader-writer lock, `qrw`. Those who wait queue and sleep, one writer at a time; they may be passed for
+/// some microseconds, and a writer also by other writers while it has no CPU.
 ///
 /// Free if all bytes are zero. Whoever locks it last may destroy it, while others return from unlock. Memory:
-/// 8 bytes, and at most 192 bytes for each thread that ever waited for any lock of this library.
+/// 12 bytes, and at most 192 bytes for each thread that ever waited for any lock of this library.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_rwlock_t {
     /// For the library alone.
-    pub opaque: [u32; 2],
+    pub opaque: [u32; 3],
 }
 disguise!(stanchion_rwlock_t, QueuedRwLock);
 
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn zero_is_free() {
-        let zero = stanchion_rwlock_t { opaque: [0; 2] };
+        let zero = stanchion_rwlock_t { opaque: [0; 3] };
         // SAFETY: the address is that of a lock on the stack, which was zero.
         let zero = unsafe { uncover(&raw const zero) }.expect("aligned");
         let new: QueuedRwLock = stanchion::lock_api::RawRwLock::INIT;

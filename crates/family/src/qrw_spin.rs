@@ -1,12 +1,16 @@
 //! `qrw-spin`: the queued reader-writer lock as the kernel has it:
-//! [`QueuedRwLock`](stanchion_core::QueuedRwLock) over [`QSpinLock`](crate::QSpinLock).
+//! [`QueuedRwLock`](stanchion_core::QueuedRwLock) over [`QSpinLock`](crate::QSpinLock). All queue together:
+//! nobody waits for its lock of writers.
+use crate::QSpinLock;
+use crate::platform::FamilyPlatform;
 use stanchion_core::qrw::RwPolicy;
 
-/// The head lets nobody pass, and spins, as in the kernel. With a queue lock that spins.
+/// All queue together, the head lets nobody pass, and waiters spin, as in the kernel.
 #[derive(Debug)]
 pub enum Strict {}
-impl RwPolicy for Strict {
+impl<P: FamilyPlatform> RwPolicy<P> for Strict {
+    type Queue = QSpinLock<P>;
+    type Writers = QSpinLock<P>;
     const NAME: &'static str = "qrw-spin";
-    const PASSING: bool = false;
-    const HALTS: bool = false;
+    const STRICT: bool = true;
 }

@@ -1,14 +1,14 @@
 //! The locks that are checked, and the programs that each goes through.
 use crate::check::{self, Limits, Report, Stated};
 use crate::platform::Model;
-use crate::policies::Few;
+use crate::policies::{Bytes, Few};
 use crate::shapes::Shape;
 use stanchion_core::qrw::ReadersFirst;
 use stanchion_core::transitions::Word;
 use stanchion_core::{PerCpuRwLock, QueuedRwLock};
+use stanchion_family::CountRwLock;
 use stanchion_family::catalogue::{self, Facts, Programs, Tail};
 use stanchion_family::qrw_spin::Strict;
-use stanchion_family::{ByteLock, CountRwLock, QSpinLock};
 
 /// [`check::check`] with one lock.
 type Check = fn(&'static Shape, &Limits, Stated) -> Report;
@@ -279,13 +279,13 @@ const RWLOCKS: &[Lock] = rwlocks! {
     "rw-simple": check_rw CountRwLock<Model, 1>, as "rw-simple-few" with &[Programs::Refusing];
     "qrw": check_upgradable QueuedRwLock<Model>;
     "qrw-readers-first": check_rw ReadersFirst<Model>;
-    "qrw": check_upgradable QueuedRwLock<Model, ByteLock<Model>>, as "qrw-byte"
+    "qrw": check_upgradable QueuedRwLock<Model, Bytes>, as "qrw-byte"
         with &[Programs::Wholly, Programs::Reading, Programs::ReadingQueued, Programs::Upgrading];
-    "qrw": check_upgradable QueuedRwLock<Model, ByteLock<Model>, Few>, as "qrw-few"
+    "qrw": check_upgradable QueuedRwLock<Model, Few>, as "qrw-few"
         with &[Programs::Refusing, Programs::UpgradingBesideAll];
-    "qrw-spin": check_upgradable QueuedRwLock<Model, QSpinLock<Model>, Strict>;
+    "qrw-spin": check_upgradable QueuedRwLock<Model, Strict>;
     "percpu-rw-simple": check_rw PerCpuRwLock<Model, CountRwLock<Model>>;
-    "percpu-rw": check_rw PerCpuRwLock<Model, QueuedRwLock<Model, ByteLock<Model>>>;
+    "percpu-rw": check_rw PerCpuRwLock<Model, QueuedRwLock<Model, Bytes>>;
 };
 
 /// Every lock that is checked.

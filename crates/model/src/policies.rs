@@ -1,8 +1,9 @@
 //! Tunables with the smallest values that still reach every state. The code that they go through is the real
 //! one.
 use crate::world;
-use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;
+use stanchion_core::{Platform, Tunable};
+use stanchion_family::ByteLock;
 use stanchion_family::tunables::FamilyTunables as _;
 
 /// Tunables small enough to be reached in a few steps.
@@ -44,13 +45,25 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
     }
 }
 
-/// As `Lenient`, for a single reader: a second one is refused.
+/// As `Lenient`, with locks of which less is to be explored.
+#[derive(Debug)]
+pub(crate) enum Bytes {}
+
+impl<P: Platform> RwPolicy<P> for Bytes {
+    type Queue = ByteLock<P>;
+    type Writers = ByteLock<P>;
+    const NAME: &'static str = "qrw-byte";
+    const STRICT: bool = false;
+}
+
+/// The same for a single reader: a second one is refused.
 #[derive(Debug)]
 pub(crate) enum Few {}
 
-impl RwPolicy for Few {
+impl<P: Platform> RwPolicy<P> for Few {
+    type Queue = ByteLock<P>;
+    type Writers = ByteLock<P>;
     const NAME: &'static str = "qrw-few";
-    const PASSING: bool = true;
-    const HALTS: bool = true;
+    const STRICT: bool = false;
     const MOST_READERS: u32 = 1;
 }

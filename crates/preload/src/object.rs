@@ -23,11 +23,11 @@
 //! | bytes | here | in libc |
 //! |---|---|---|
 //! | 0–15 | 0, unless libc's functions use it (`two_rw.rs`) | counts, futex words |
-//! | 16–23 | `qrw` | unused |
+//! | 16–19 | the writer: its thread number | unused |
+//! | 20–23 | the records of readers and writers in `stats` | unused |
 //! | 24–27 | 0 | the writer's thread id |
 //! | 28–31 | **shared** | **shared** |
-//! | 32–35 | the writer: its thread number | unused |
-//! | 40–43 | the records of readers and writers in `stats` | unused |
+//! | 32–43 | `qrw` | unused |
 //! | 44–45 | generation | unused |
 //! | 46–47 | whether the hold is timed for `stats`; whether it was handed over to libc | unused |
 //! | 48–51 | **preference** | **preference**: 2 is "writers, and readers do not nest" |
@@ -57,7 +57,7 @@ use core::time::Duration;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
 use stanchion::deadline::Deadline;
-use stanchion_core::{QueuedRwLock, RawLock, RawRwLock, StanchionLock, TooManyReaders};
+use stanchion_core::{QueuedRwLock, RawRwLock, TooManyReaders};
 
 /// Our mutex.
 #[repr(C)]
@@ -234,15 +234,13 @@ impl Mutex {
 #[repr(C)]
 pub(crate) struct RwLock {
     pub(crate) libcs_words: [AtomicU32; 4],
-    lock: UnsafeCell<QueuedRwLock<World>>,
-    _libcs_writer: u32,
-    pub(crate) shared: AtomicU32,
     pub(crate) writer: AtomicU32,
-    /// For writers that let readers in.
-    writers: UnsafeCell<StanchionLock<World>>,
     /// `stats/records.rs`
     pub(crate) read_record: AtomicU16,
     pub(crate) write_record: AtomicU16,
+    _libcs_writer: u32,
+    pub(crate) shared: AtomicU32,
+    lock: UnsafeCell<QueuedRwLock<World>>,
     pub(crate) generation: AtomicU16,
     /// Whether the writer's hold is timed for `stats`.
     pub(crate) timed: AtomicU8,
@@ -279,8 +277,7 @@ impl RwLock {
     /// Waits until the calling thread holds the lock alone.
     pub(crate) fn acquire_write(&self) {
         if self.prefers_readers() {
-            // SAFETY: as for `lock`: it is shared, but for when it is cleaned up.
-            self.lock().acquire_write_letting_readers_in(unsafe { &*self.writers.get() });
+            self.lock().acquire_write_letting_readers_in();
         } else {
             self.lock().acquire_write();
         }
@@ -290,10 +287,7 @@ impl RwLock {
     pub(crate) fn acquire_until(&self, alone: bool, until: &Deadline) -> Result<bool, TooManyReaders> {
         let lock = self.lock();
         match (alone, self.prefers_readers()) {
-            // SAFETY: as for `lock`: it is shared, but for when it is cleaned up.
-            (true, true) => unsafe {
-                Ok(lock.acquire_write_letting_readers_in_until(&*self.writers.get(), until))
-            },
+            (true, true) => Ok(lock.acquire_write_letting_readers_in_until(until)),
             (true, false) => Ok(lock.acquire_write_until(until)),
             (false, true) => lock.acquire_read_beside_readers_until(until),
             (false, false) => lock.acquire_read_until(until),
@@ -310,12 +304,8 @@ impl RwLock {
     /// See [`adopt`].
     #[inline(always)]
     pub(crate) fn adopt(&self) {
-        let (lock, writers) = (self.lock.get(), self.writers.get());
         // SAFETY: those who waited are gone, and nobody here uses the lock before it is clean (IW4).
-        adopt(&self.generation, || unsafe {
-            (*lock).forget_waiters();
-            *writers = RawLock::new();
-        });
+        adopt(&self.generation, || unsafe { (*self.lock.get()).forget_waiters() });
     }
 
     /// Whether the calling thread writes.

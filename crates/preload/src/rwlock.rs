@@ -2,8 +2,8 @@
 //!
 //! libc's default prefers readers: one that reads already must get in again though a writer waits, so readers
 //! pass writers that wait. A reader that meets a writer *inside* holds nothing, and queues.
-//! `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` queues everybody in order. Who waits for a limited time
-//! waits as the others do, and leaves the queue when the time has come.
+//! With `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` no reader passes a writer that has asked for the lock.
+//! Who waits for a limited time waits as the others do, and leaves the queue when the time has come.
 //!
 //! # Safety
 //!

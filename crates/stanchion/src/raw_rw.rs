@@ -191,8 +191,8 @@ unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLockFair f
         self.0.release_read();
     }
 
-    /// As each release. In `qrw`, writers pass the head of the line for its first 64 polls, and later only
-    /// while it has no CPU.
+    /// As each release. In `qrw`, a waiter is passed until it has polled 64 times in vain, and a writer later
+    /// only while it has no CPU, by other writers.
     #[inline]
     unsafe fn unlock_exclusive_fair(&self, _guard: L::Guard) {
         self.0.release_write();

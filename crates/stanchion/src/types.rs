@@ -53,18 +53,18 @@ pub type MappedReentrantMutexGuard<'a, T> =
 #[cfg(feature = "arc_lock")]
 pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionLock, RawThreadId, T>;
 
-/// A reader-writer lock, `qrw` with sleeping waiters: eight bytes beside the data.
+/// A reader-writer lock, `qrw` with sleeping waiters: twelve bytes beside the data.
 ///
-/// - Fairness: readers and writers queue together. A waiter at the head of the queue may be passed by writers
-///   until it has polled 64 times in vain (some microseconds), and by those that find the lock free while it
-///   has no CPU; see [`stanchion_core::qrw`].
+/// - Fairness: writers wait in line among themselves, and the first of them queues with the readers. It may
+///   be passed until it has polled 64 times in vain (some microseconds); then readers that come queue behind
+///   it, and only writers that find the lock free while it has no CPU pass it. See [`stanchion_core::qrw`].
 /// - Progress: waiters sleep. Needs the holders to run.
 /// - Timed: `try_read_for`, `try_write_for`, `try_upgradable_read_for` and the like queue and sleep like
 ///   `read` and `write`, and give up on time; also if there are too many readers. `try_upgrade_for` tries now
 ///   and then, sleeps between the tries, and keeps no new readers out.
 /// - Errors: reading panics if 16 384 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
-/// - Memory: 8 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
+/// - Memory: 12 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
 ///
 /// Where hardly anybody writes and readers are many, see [`PerCpuRwLock`](crate::percpu::PerCpuRwLock).
 pub type RwLock<T> = lock_api::RwLock<QueuedRwLock, T>;

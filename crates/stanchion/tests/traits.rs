@@ -41,8 +41,8 @@ where
 const _: () = {
     mutex::<StanchionLock>(4);
     mutex::<FairLock>(4);
-    rwlock::<QueuedRwLock>(8);
-    rwlock::<RecursiveRwLock>(8);
+    rwlock::<QueuedRwLock>(12);
+    rwlock::<RecursiveRwLock>(12);
     condvar::<RawCondvar>(16);
 };
 

@@ -44,7 +44,8 @@ impl fmt::Display for Overtaking {
     }
 }
 
-/// The head of `qrw` polls (3 looks) and loses a race (1), twice; then it asks, which is a look.
+/// A head of `qrw` that reads polls (3 looks) and loses a race (1), twice; then it is counted, which is a
+/// look.
 const AS_HEAD: u32 = 2 * (3 + 1) + 1;
 
 /// Bounds that need more than a word.
@@ -56,7 +57,7 @@ impl Overtaking {
         "readers pass a writer until it has the base lock and closes the fast path; then nobody does",
     );
     /// A reader of `qrw` looks twice at first, as it takes its addition back. As a newcomer it looks 4 times
-    /// (3 polls and a try), in the end as the head. A writer looks less.
+    /// (3 polls and a try), in the end as the head. A writer looks as a newcomer twice, and asks then.
     pub const PASSING_QRW: Self = Self::WhileItLooks { looks: 2 + 4 + AS_HEAD, asks: 1, as_head: AS_HEAD };
     /// A reader of `qrw-readers-first` tries three times before all that to go in beside readers, and looks
     /// twice each time. Writers are passed without bound.

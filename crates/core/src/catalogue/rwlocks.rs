@@ -37,12 +37,12 @@ macro_rules! rwlock_rows {
         $($callback)::+! { [$($argument)*]
 
         qrw QueuedRwLock [$crate::qrw::QueuedRwLock<$platform>] "qrw"
-            is "Readers count themselves, the others queue and sleep: the default."
+            is "Readers count themselves, who has to wait queues and sleeps, one writer at a time: the default."
             for "readers and writers, fair to both; waiters sleep"
             has counted upgrades reads_again {
-            bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
+            bytes: 12, bytes_a_context: 128, bytes_a_class: 0,
             waits: Sleep, waiting: "sleep in the queue; the head polls first", outnumbered: Holds,
-            overtaken: "anybody, for the head's first 64 polls (`rw_head_polls`); then, and only while the head sleeps or waits for a CPU, writers that find the lock free",
+            overtaken: "anybody, for its first 64 polls (`rw_newcomer_polls`, `rw_head_polls`); then a writer by those before it in the queue, and, only while it sleeps or waits for a CPU, by writers that find the lock free; a reader by nobody",
             starves: false, bound: Overtaking::PASSING_QRW,
             holder_away: "all sleep", next_away: "writers that find it free acquire",
             timed: InQueue, in_handlers: All,
@@ -71,12 +71,12 @@ macro_rules! rwlock_rows {
             is "A reader writes to a line of its own thread only."
             for "readers on many CPUs that hardly ever meet a writer"
             has celled downgrades reads_again {
-            bytes: 24, bytes_a_context: 128, bytes_a_class: 64,
+            bytes: 32, bytes_a_context: 128, bytes_a_class: 64,
             waits: Sleep, waiting: "as `qrw`", outnumbered: Holds,
             overtaken: "as `qrw` until it has the base lock; no reader from then on", starves: false, bound: Overtaking::UNTIL_CLOSED,
             holder_away: "all sleep", next_away: "as `qrw`",
             timed: ByTries, in_handlers: Reads,
-            shares: Some(Shares { reads_again: true, awaits: Awaits::Nobody, asks: Asks::FastPath(8) }),
+            shares: Some(Shares { reads_again: true, awaits: Awaits::Nobody, asks: Asks::FastPath(12) }),
             not_preloaded: Some("each pthread rwlock is a `qrw`"), variant_of: None,
             source: "Malcolm Crossley, Implement per-cpu reader-writer locks, v6, 2016 (Xen ef9dd43ddd)",
             stated: Stated::PERCPU_RW,

@@ -1,6 +1,6 @@
 //! Waiting at the head of the queue, which is holding the queue's lock.
 use super::slow::is_over;
-use super::word::{SLEEPER, WAITING, WRITER, Want};
+use super::word::{READER, SLEEPER, UPGRADABLE, WAITING, WRITER, Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
@@ -10,49 +10,93 @@ use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
-impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
-    /// Waits as the head until it is in, or the deadline has passed; whether it is in. It has cleared
-    /// its no-barging flag then (I3). Polls that find the lock free and are in vain count, too: it sets the
-    /// flag after as many of them.
-    pub(super) fn wait_as_head(
-        &self,
-        want: Want,
-        until: Option<&P::Deadline>,
-    ) -> Result<bool, TooManyReaders> {
-        let mut forbids = false;
-        let mut races = P::tunable(Tunable::RwHeadPolls);
+impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
+    /// Waits as the head until it reads, or the deadline has passed; whether it reads. Writers may pass it
+    /// for a while. Then it reserves its place: it counts itself while a writer is in, and is in once that
+    /// one leaves (I2).
+    pub(super) fn read_as_head(&self, until: Option<&P::Deadline>) -> Result<bool, TooManyReaders> {
+        if !W::STRICT && self.read_if_possible()? {
+            return Ok(true);
+        }
         loop {
-            let Some(seen) = self.wait_for_turn(want, &mut forbids, until) else {
-                self.allow_barging(forbids);
-                return Ok(false);
-            };
-            if want.is_too_many(seen, Self::MOST_READERS) {
-                self.allow_barging(forbids);
+            // ord: J18 pairs J4: the last writer's section comes before ours
+            let before = self.count.fetch_add(READER, Acquire);
+            if readers(before) >= Self::MOST_READERS {
+                self.release_read();
                 return Err(TooManyReaders);
             }
-            // ord: J10 pairs J4, J7: the sections of all holders before us that exclude us come before ours
-            if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
+            if Want::Read.can_go(before) {
                 return Ok(true);
             }
-            races = races.saturating_sub(1);
-            if races == 0 && !forbids {
-                self.forbid_barging(&mut forbids);
+            if before & UPGRADABLE == 0 {
+                return Ok(self.wait_with_reservation(until));
+            }
+            self.release_read(); // whoever upgrades waits for all readers to leave
+            if self.wait_as_head(Want::Read, until).is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Goes in as a reader if that is possible at some moment while it polls. Whether it did.
+    fn read_if_possible(&self) -> Result<bool, TooManyReaders> {
+        for _ in 0..P::tunable(Tunable::RwHeadPolls) {
+            let polls = P::tunable(Tunable::RwHeadPolls);
+            // ord: J17 alone: waits until going in has a chance, the compare-exchange decides
+            let polled = self.count.wait_until_polls(polls, Relaxed, |count| Want::Read.can_go(count));
+            let Ok(seen) = polled else { break };
+            if Want::Read.is_too_many(seen, Self::MOST_READERS) {
+                return Err(TooManyReaders);
+            }
+            if self.go(seen, Want::Read.gone(seen)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Waits for the writer to leave, at whose time the calling context was counted. A later one that
+    /// upgrades waits for the calling context. Whether it reads; else the deadline has passed.
+    fn wait_with_reservation(&self, until: Option<&P::Deadline>) -> bool {
+        loop {
+            let polls = P::tunable(Tunable::RwHeadPolls);
+            // ord: J10 pairs J4: the last writer's section comes before ours
+            let polled = self.count.wait_until_polls(polls, Acquire, |count| Want::ReadAgain.can_go(count));
+            if polled.is_ok() {
+                return true;
+            }
+            if is_over::<P>(until) {
+                self.release_read();
+                return false;
+            }
+            self.halt_as_head(Want::ReadAgain, until);
+        }
+    }
+
+    /// Waits as the head, for which nobody passes any more, until it holds the lock, or the deadline has
+    /// passed; whether it holds the lock. Takes the no-barging flag back if it does (I3).
+    pub(super) fn wait_for_all_to_leave(&self, want: Want, until: Option<&P::Deadline>) -> bool {
+        loop {
+            let Some(seen) = self.wait_as_head(want, until) else { return false };
+            // ord: J33 pairs J4, J7: the sections of all holders before us that exclude us come before ours
+            if self.count.compare_exchange(seen, want.gone(seen) & !WAITING, Acquire, Relaxed).is_ok() {
+                return true;
             }
         }
     }
 
     /// Waits until the calling context holds the lock alone, or the deadline has passed: for other writers in
-    /// the queue, for readers outside of it, so that they get in beside each other. By one context at a time.
-    /// Whether it holds the lock.
+    /// the queue, for readers outside of it, so that they get in beside each other. By the holder of
+    /// `writers`. Whether it holds the lock.
     pub(super) fn acquire_write_after_readers(&self, until: Option<&P::Deadline>) -> bool {
         P::count(Event::RwWriteSlow);
         loop {
             if !self.enter_queue(until) {
                 return false;
             }
-            let mut forbids = false;
-            let nobody_writes = self.wait_for_turn(Want::Upgradable, &mut forbids, until).is_some();
-            self.allow_barging(forbids);
+            self.forbid_barging();
+            let nobody_writes = self.wait_as_head(Want::Upgradable, until).is_some();
+            self.allow_barging();
             self.queue.release();
             if !nobody_writes {
                 return false;
@@ -86,16 +130,11 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         }
     }
 
-    /// Waits as the head for a word that it can go in with; `None` if the deadline has passed. It sets the
-    /// no-barging flag before it halts: who is runnable finds that out and sleeps, too, so that there is a
-    /// CPU for the holder that was preempted, and then for the head.
-    fn wait_for_turn(&self, want: Want, forbids: &mut bool, until: Option<&P::Deadline>) -> Option<u32> {
-        if !W::PASSING && !*forbids {
-            self.forbid_barging(forbids);
-        }
+    /// Waits for a word that it can go in with; `None` if the deadline has passed.
+    fn wait_as_head(&self, want: Want, until: Option<&P::Deadline>) -> Option<u32> {
         loop {
             let polls = P::tunable(Tunable::RwHeadPolls);
-            // ord: J17 alone: waits until going in has a chance, the compare-exchange decides
+            // ord: J36 alone: as J17, the compare-exchange decides
             let polled = self.count.wait_until_polls(polls, Relaxed, |count| want.can_go(count));
             let (Ok(seen) | Err(seen)) = polled;
             if want.can_go(seen) {
@@ -104,40 +143,30 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             if is_over::<P>(until) {
                 return None;
             }
-            if *forbids {
-                self.halt_as_head(want, until);
-            } else {
-                self.forbid_barging(forbids);
-            }
+            self.halt_as_head(want, until);
         }
     }
 
     /// Sets the no-barging flag: nobody passes any more.
-    fn forbid_barging(&self, forbids: &mut bool) {
-        // ord: J18 alone: a request; who does not see it passes once
+    pub(super) fn forbid_barging(&self) {
+        // ord: J37 alone: a request; who does not see it passes once
         let before = self.count.fetch_add(WAITING, Relaxed);
-        debug_assert_eq!(before & WAITING, 0, "one head at a time sets the flag, and clears it (I3)");
-        *forbids = true;
+        debug_assert_eq!(before & WAITING, 0, "one context at a time sets the flag, and clears it (I3)");
     }
 
-    fn allow_barging(&self, forbids: bool) {
-        if forbids {
-            // ord: J19 alone: as J18, who does not see it waits in the queue
-            let before = self.count.fetch_add(WAITING.wrapping_neg(), Relaxed);
-            debug_assert_ne!(before & WAITING, 0, "nobody else clears the head's flag (I3)");
-        }
+    pub(super) fn allow_barging(&self) {
+        // ord: J19 alone: as J37, who does not see it waits in the queue
+        let before = self.count.fetch_add(WAITING.wrapping_neg(), Relaxed);
+        debug_assert_ne!(before & WAITING, 0, "nobody else clears the flag (I3)");
     }
 
     /// Halts until a release leaves us the lock, the deadline has passed, or for no reason (I4). There is
     /// room for one number: of the head, while a writer is in, or of a writer that waits for readers.
     fn halt_as_head(&self, want: Want, until: Option<&P::Deadline>) {
-        let me = if W::HALTS && P::paravirt() { P::this_cpu() } else { None };
-        let Some(me) = me else {
-            if W::HALTS {
-                P::yield_slice();
-            }
+        if W::STRICT {
             return;
-        };
+        }
+        let Some(me) = P::this_cpu().filter(|_| P::paravirt()) else { return P::yield_slice() };
         let code = u32::from(me.index()) + 1;
         // ord: J34 alone: the compare-exchange decides
         let before = self.count.load(Relaxed);

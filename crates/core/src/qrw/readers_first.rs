@@ -7,27 +7,24 @@
 //!   before it. It is passed by writers until it has lost some races (`rw_head_polls`) and queues, and then
 //!   as in [`QueuedRwLock`]. Writers wait in line among themselves, and may be starved by readers.
 //! - Progress: a context that reads may read again, and may wait for others to read.
-//! - Timed: as [`QueuedRwLock`].
-//! - Memory: 12 bytes, and as [`QueuedRwLock`].
+//! - Timed, memory: as [`QueuedRwLock`].
 //!
 //! # Invariant
 //!
 //! - **I6** A writer that waits for readers holds `writers`, so it is the only one, and does not hold the
 //!   queue; so readers in the queue get in.
 use super::QueuedRwLock;
-use crate::lock::{ConstLock, RawLock};
+use super::slow::acquire;
+use crate::lock::RawLock;
 use crate::platform::Platform;
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
-use crate::stanchion::StanchionLock;
 use crate::transitions::{Table, Word};
 use crate::tunables::Tunable;
 
 /// A [`QueuedRwLock`] whose readers pass writers that wait; see the [module](self).
-#[repr(C)]
+#[repr(transparent)]
 pub struct ReadersFirst<P: Platform> {
     lock: QueuedRwLock<P>,
-    /// Held by a writer from when it comes until it is in (I6).
-    writers: StanchionLock<P>,
 }
 
 impl<P: Platform> QueuedRwLock<P> {
@@ -60,34 +57,29 @@ impl<P: Platform> QueuedRwLock<P> {
         Ok(false)
     }
 
-    /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then:
-    /// for those who keep the two parts of a [`ReadersFirst`] apart. `writers` belongs to this lock, and to
-    /// this function and the next one alone.
+    /// Waits until the calling context holds the lock alone, and lets readers in beside readers until then.
     #[inline]
-    pub fn acquire_write_letting_readers_in(&self, writers: &StanchionLock<P>) {
+    pub fn acquire_write_letting_readers_in(&self) {
         if !self.acquire_write_at_once() {
-            writers.acquire();
-            let acquired = self.acquire_write_after_readers(None);
+            let acquired = self.acquire_write_in_line(None);
             debug_assert!(acquired, "without a deadline nobody gives up");
-            writers.release();
         }
     }
 
     /// The same up to the deadline. Whether it holds the lock.
     #[must_use]
-    pub fn acquire_write_letting_readers_in_until(
-        &self,
-        writers: &StanchionLock<P>,
-        until: &P::Deadline,
-    ) -> bool {
-        if self.acquire_write_at_once() {
-            return true;
-        }
-        if !writers.acquire_until(until) {
+    pub fn acquire_write_letting_readers_in_until(&self, until: &P::Deadline) -> bool {
+        self.acquire_write_at_once() || self.acquire_write_in_line(Some(until))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_write_in_line(&self, until: Option<&P::Deadline>) -> bool {
+        if !acquire(&self.writers, until) {
             return false;
         }
-        let acquired = self.acquire_write_after_readers(Some(until));
-        writers.release();
+        let acquired = self.acquire_write_after_readers(until);
+        self.writers.release();
         acquired
     }
 }
@@ -100,7 +92,7 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
     const MOST_READERS: u32 = <QueuedRwLock<P> as RawRwLock>::MOST_READERS;
 
     fn new() -> Self {
-        Self { lock: RawRwLock::new(), writers: RawLock::new() }
+        Self { lock: RawRwLock::new() }
     }
 
     #[inline]
@@ -125,7 +117,7 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
     }
 
     fn acquire_write_until(&self, until: &P::Deadline) -> bool {
-        self.lock.acquire_write_letting_readers_in_until(&self.writers, until)
+        self.lock.acquire_write_letting_readers_in_until(until)
     }
 
     #[inline]
@@ -135,7 +127,7 @@ impl<P: Platform> RawRwLock for ReadersFirst<P> {
 
     #[inline]
     fn acquire_write(&self) {
-        self.lock.acquire_write_letting_readers_in(&self.writers);
+        self.lock.acquire_write_letting_readers_in();
     }
 
     fn try_acquire_write(&self) -> bool {
@@ -165,7 +157,6 @@ impl<P: Platform> Downgrade for ReadersFirst<P> {
 impl<P: Platform> ConstRwLock for ReadersFirst<P>
 where
     QueuedRwLock<P>: ConstRwLock,
-    StanchionLock<P>: ConstLock,
 {
-    const NEW: Self = Self { lock: ConstRwLock::NEW, writers: ConstLock::NEW };
+    const NEW: Self = Self { lock: ConstRwLock::NEW };
 }

@@ -4,13 +4,13 @@ use super::word::{Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
-use crate::machine::Atomic;
+use crate::machine::{Atomic, Machine};
 use crate::order::Relaxed;
 use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders};
 use crate::tunables::Tunable;
 
-impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
     /// The rest of an acquisition as a reader, up to the deadline. Whether it is in.
     #[cold]
     #[inline(never)]
@@ -28,7 +28,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
             return self.wait_to_read_again(until);
         }
         P::count(Event::RwReadSlow);
-        self.acquire_in_queue(Want::Read, until)
+        self.acquire_in_line(Want::Read, until)
     }
 
     /// Waits for the writer that is in, up to the deadline. Whether it reads.
@@ -40,13 +40,13 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         let nanos = u64::from(P::tunable(Tunable::TurnMicros)) * 1_000 * TURNS_IN_QUEUE;
         while !self.try_acquire_read_again()? {
             P::count(Event::RwReadSlow);
-            if P::is_priority() || !W::HALTS {
+            if P::is_priority() || W::STRICT {
                 self.wait_or_yield(|count| Want::ReadAgain.can_go(count), until);
             } else {
                 // This look first: time that passes between the two counts for the deadline.
                 let look = P::after(nanos);
                 let end = until.filter(|until| P::remaining(&look) > P::remaining(until)).unwrap_or(&look);
-                if self.acquire_in_queue(Want::Read, Some(end))? {
+                if self.acquire_in_line(Want::Read, Some(end))? {
                     return Ok(true);
                 }
                 let polls = P::tunable(Tunable::RwHeadPolls);
@@ -65,14 +65,14 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
     #[inline(never)]
     pub(super) fn acquire_write_slow(&self, until: Option<&P::Deadline>) -> bool {
         P::count(Event::RwWriteSlow);
-        let acquired = self.acquire_in_queue(Want::Write, until);
+        let acquired = self.acquire_in_line(Want::Write, until);
         debug_assert!(acquired.is_ok(), "only readers are counted");
         acquired == Ok(true)
     }
 
-    /// Waits until it is in or the deadline has passed: as a newcomer for a short while, then in the queue.
+    /// Waits until it is in or the deadline has passed: as a newcomer for a short while, then in line.
     /// Whether it is in.
-    pub(super) fn acquire_in_queue(
+    pub(super) fn acquire_in_line(
         &self,
         want: Want,
         until: Option<&P::Deadline>,
@@ -80,47 +80,74 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
         if self.acquire_as_newcomer(want)? {
             return Ok(true);
         }
+        if !matches!(want, Want::Read) {
+            return Ok(self.acquire_alone(want, until));
+        }
         if !self.enter_queue(until) {
             return Ok(false);
         }
-        let result = self.wait_as_head(want, until);
+        let result = self.read_as_head(until);
         self.queue.release();
         result
     }
 
+    /// Waits as one that others must leave the lock to: in line among its kind, then in the queue. It sets
+    /// the no-barging flag before it queues, so nobody passes who queued before (I5). Whether it is in.
+    fn acquire_alone(&self, want: Want, until: Option<&P::Deadline>) -> bool {
+        if W::STRICT {
+            if !self.enter_queue(until) {
+                return false;
+            }
+            self.forbid_barging();
+            return self.lead(want, until);
+        }
+        if !acquire(&self.writers, until) {
+            return false;
+        }
+        let acquired = self.acquire_as_newcomer(want) == Ok(true) || {
+            self.forbid_barging();
+            if self.enter_queue(until) {
+                self.lead(want, until)
+            } else {
+                self.allow_barging();
+                false
+            }
+        };
+        self.writers.release();
+        acquired
+    }
+
+    /// Waits as the head until it is in, or the deadline has passed, and leaves the queue. Whether it is in.
+    fn lead(&self, want: Want, until: Option<&P::Deadline>) -> bool {
+        let acquired = self.wait_for_all_to_leave(want, until);
+        if !acquired {
+            self.allow_barging();
+        }
+        self.queue.release();
+        acquired
+    }
+
     /// Waits until the calling context is the head, or the deadline has passed. Whether it is the head.
     pub(super) fn enter_queue(&self, until: Option<&P::Deadline>) -> bool {
-        match until {
-            None => self.queue.acquire(),
-            Some(until) => return self.queue.acquire_until(until),
-        }
-        true
+        acquire(&self.queue, until)
     }
 
     /// Polls for a short while, as somebody who may pass the head. Whether it is in.
     fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
-        let may_pass = || matches!(want, Want::Write) || self.queue.is_unused();
-        if !W::PASSING || !may_pass() {
+        if W::STRICT {
             return Ok(false);
         }
         let polls = P::tunable(Tunable::RwNewcomerPolls);
         let done = |count| want.may_pass_in(count) || want.is_in_vain(count);
         // ord: J12 alone: waits until going in has a chance, the compare-exchange decides
         let (Ok(seen) | Err(seen)) = self.count.wait_until_polls(polls, Relaxed, done);
-        if !want.may_pass_in(seen) || !may_pass() {
+        if !want.may_pass_in(seen) {
             return Ok(false);
         }
         if want.is_too_many(seen, Self::MOST_READERS) {
             return Err(TooManyReaders);
         }
-        if !self.go(seen, want.gone(seen)) {
-            return Ok(false);
-        }
-        if matches!(want, Want::Read) && !may_pass() {
-            self.release_read(); // others have queued meanwhile (I5)
-            return Ok(false);
-        }
-        Ok(true)
+        Ok(self.go(seen, want.gone(seen)) && self.may_stay(want, seen))
     }
 
     /// Waits for a word that nobody will be told of, up to the deadline. Whether it came.
@@ -140,6 +167,15 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
 /// For how many turns a reader queues at a time that must not wait behind others: 6.4 ms, beside which its
 /// looks take nothing.
 const TURNS_IN_QUEUE: u64 = 32;
+
+/// Waits for `lock`, up to the deadline. Whether the calling context holds it.
+pub(super) fn acquire<L: RawLock>(lock: &L, until: Option<&<L::Platform as Machine>::Deadline>) -> bool {
+    match until {
+        None => lock.acquire(),
+        Some(until) => return lock.acquire_until(until),
+    }
+    true
+}
 
 /// Whether the deadline has passed, if there is one.
 pub(super) fn is_over<P: Platform>(until: Option<&P::Deadline>) -> bool {

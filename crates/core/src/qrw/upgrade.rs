@@ -2,13 +2,12 @@
 use super::word::{READER, UPGRADABLE, WAITING, WRITER, Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
-use crate::lock::RawLock;
 use crate::machine::Atomic;
 use crate::order::{Acquire, Relaxed};
 use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders, Upgradable};
 
-impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRwLock<P, L, W> {
+impl<P: Platform, W: RwPolicy<P>> Upgradable for QueuedRwLock<P, W> {
     fn acquire_upgradable(&self) {
         let acquired = self.wait_to_hold_upgradably(None);
         debug_assert!(acquired, "without a deadline nobody gives up");
@@ -24,7 +23,7 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
         // Readers come and go, which is no reason to fail.
         while seen & WAITING == 0 && Want::Upgradable.can_go(seen) {
             if self.go(seen, seen | UPGRADABLE) {
-                return true;
+                return self.may_stay(Want::Upgradable, seen);
             }
             // ord: J25 alone: as J22, the next compare-exchange decides
             seen = self.count.load(Relaxed);
@@ -66,14 +65,14 @@ impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> Upgradable for QueuedRw
     }
 }
 
-impl<P: Platform, L: RawLock<Platform = P>, W: RwPolicy> QueuedRwLock<P, L, W> {
+impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
     /// Waits until it holds the lock upgradably, or the deadline has passed. Whether it does.
     fn wait_to_hold_upgradably(&self, until: Option<&P::Deadline>) -> bool {
         if self.try_acquire_upgradable() {
             return true;
         }
         P::count(Event::RwWriteSlow);
-        let acquired = self.acquire_in_queue(Want::Upgradable, until);
+        let acquired = self.acquire_in_line(Want::Upgradable, until);
         debug_assert!(acquired.is_ok(), "only readers are counted");
         acquired == Ok(true)
     }

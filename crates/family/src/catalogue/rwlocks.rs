@@ -51,11 +51,11 @@ macro_rules! with_family_rwlocks {
             stated: stated::RW_SIMPLE,
         }
 
-        qrw_spin QueuedSpinRwLock [$crate::stanchion_core::qrw::QueuedRwLock<$platform, $crate::qspin::QSpinLock<$platform>, $crate::qrw_spin::Strict>] "qrw-spin"
+        qrw_spin QueuedSpinRwLock [$crate::stanchion_core::qrw::QueuedRwLock<$platform, $crate::qrw_spin::Strict>] "qrw-spin"
             is "As qrw, strictly in order, as in the kernel; waiters spin."
             for "one thread a CPU, none preempted: the kernel's form"
             has counted upgrades reads_again {
-            bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
+            bytes: 12, bytes_a_context: 128, bytes_a_class: 0,
             waits: Spin, waiting: "spin in the queue", outnumbered: Collapses,
             overtaken: "nobody, but for readers that must not wait", starves: false, bound: bounds::PASSING_STRICT,
             holder_away: "all spin", next_away: "all spin",

@@ -1,7 +1,7 @@
 //! Tunables small enough to be reached in a few steps. The code they go through is the real one.
 use core::marker::PhantomData;
-use stanchion_core::Tunable;
 use stanchion_core::qrw::RwPolicy;
+use stanchion_core::{Platform, Tunable};
 use stanchion_family::tunables::FamilyTunables as _;
 
 /// Tunables small enough to be reached in a few steps; a lock's own setting counts for those that need not be
@@ -61,13 +61,14 @@ pub(super) fn is_switch(tunable: Tunable) -> bool {
     )
 }
 
-/// As `W`, for a single reader: a second one is refused.
+/// As `W`, for two readers: a third one is refused.
 #[derive(Debug)]
 pub(super) struct Few<W>(PhantomData<W>);
 
-impl<W: RwPolicy> RwPolicy for Few<W> {
+impl<P: Platform, W: RwPolicy<P>> RwPolicy<P> for Few<W> {
+    type Queue = W::Queue;
+    type Writers = W::Writers;
     const NAME: &'static str = W::NAME;
-    const PASSING: bool = W::PASSING;
-    const HALTS: bool = W::HALTS;
-    const MOST_READERS: u32 = 1;
+    const STRICT: bool = W::STRICT;
+    const MOST_READERS: u32 = 2;
 }

@@ -6,11 +6,9 @@ use super::subjects::{Explored, Subject};
 use crate::arena::{Arena, Placed};
 use stanchion_core::qrw::Lenient;
 use stanchion_core::transitions::{Table, Word};
-use stanchion_core::{
-    Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, StanchionLock, TooManyReaders, Upgradable,
-};
+use stanchion_core::{Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, TooManyReaders, Upgradable};
 use stanchion_family::catalogue::{self, Facts, InHandlers, Shares, Timed};
-use stanchion_family::{CountRwLock, QSpinLock, qrw_spin};
+use stanchion_family::{CountRwLock, qrw_spin};
 use std::rc::Rc;
 
 /// A reader-writer lock of any kind, standing in the memory of the stepped world. The functions are those of
@@ -199,18 +197,16 @@ pub(super) fn all() -> Vec<Subject> {
     stanchion_family::for_each_rwlock! { Stepped; subjects; }
 }
 
-/// The queue of `qrw`.
-type Queue = StanchionLock<Stepped, true>;
-/// `qrw` for one reader.
-type QueuedForFew = QueuedRwLock<Stepped, Queue, Few<Lenient>>;
+/// `qrw` for two readers.
+type QueuedForFew = QueuedRwLock<Stepped, Few<Lenient>>;
 
 /// The lock called so, for few readers.
 fn few(name: &str) -> Option<(Make, u32)> {
     Some(match name {
         "rw-simple" => (make!(downgrades CountRwLock<Stepped, 2>), 2),
-        "qrw" => (make!(upgrades QueuedForFew), 1),
-        "qrw-spin" => (make!(upgrades QueuedRwLock<Stepped, QSpinLock<Stepped>, Few<qrw_spin::Strict>>), 1),
-        "percpu-rw" => (make!(downgrades PerCpuRwLock<Stepped, QueuedForFew>), 1),
+        "qrw" => (make!(upgrades QueuedForFew), 2),
+        "qrw-spin" => (make!(upgrades QueuedRwLock<Stepped, Few<qrw_spin::Strict>>), 2),
+        "percpu-rw" => (make!(downgrades PerCpuRwLock<Stepped, QueuedForFew>), 2),
         "percpu-rw-simple" => (make!(downgrades PerCpuRwLock<Stepped, CountRwLock<Stepped, 2>>), 2),
         _ => return None,
     })

@@ -92,6 +92,8 @@ pub(super) struct Sharing {
     looked: Set,
     /// Who asks for the lock, and how often each context passed it since.
     asks: Option<Ctx>,
+    /// Who has said that it will, and does once it looks as the first in the queue.
+    will_ask: Option<Ctx>,
     despite: [u8; CONTEXTS],
     /// How many attempts to read, or to read no more, each context makes at this moment, and the most read
     /// locks and attempts of others meanwhile: any of those may be counted.
@@ -126,17 +128,12 @@ impl Sharing {
         self.asks = self.asks.filter(|&asks| asks != me);
     }
 
-    /// `me` sleeps.
+    /// `me` sleeps, or stands in the queue.
     pub(super) fn sleeps(&mut self, me: Ctx) {
         self.slept |= bit(me);
     }
 
-    /// `me` stands in the queue.
-    pub(super) fn queues(&mut self, me: Ctx) {
-        self.slept |= bit(me);
-    }
-
-    /// `me` begins to wait, or is counted as a reader and has not queued.
+    /// `me` begins to wait, or is counted and has not queued.
     pub(super) fn is_counted(&mut self, me: Ctx) {
         self.behind[me] = (self.slept & self.waiting_to_read(), self.begun);
     }
@@ -169,6 +166,9 @@ impl Sharing {
     pub(super) fn looks(&mut self, me: Ctx) {
         self.looked |= bit(me);
         self.has_begun |= self.upgrades == Some(me);
+        if self.head == Some(me) && self.will_ask == Some(me) {
+            self.is_asked_for(me);
+        }
     }
 
     /// Whether `me` is at an acquisition of its own.
@@ -190,12 +190,17 @@ impl Sharing {
 
     /// `me` asks for the lock from now on.
     pub(super) fn is_asked_for(&mut self, me: Ctx) {
-        (self.asks, self.despite) = (Some(me), [0; CONTEXTS]);
+        (self.asks, self.will_ask, self.despite) = (Some(me), None, [0; CONTEXTS]);
+    }
+
+    /// `me` asks for the lock from when it looks as the first in the queue: those before it go in before it.
+    pub(super) fn will_be_asked_for(&mut self, me: Ctx) {
+        self.will_ask = Some(me);
     }
 
     /// Nobody asks for the lock any more.
     pub(super) fn is_not_asked_for(&mut self) {
-        self.asks = None;
+        (self.asks, self.will_ask) = (None, None);
     }
 
     /// `me` goes in. `may_pass` what asks for the lock. How often the waiter was passed that was passed most.
@@ -238,9 +243,7 @@ impl Sharing {
                 return Err(Failure { kind: Kind::Overtaken, what });
             }
         }
-        if self.asks == Some(me) {
-            self.asks = None;
-        }
+        self.asks = self.asks.filter(|&asks| asks != me);
         Ok(worst)
     }
 
@@ -328,8 +331,7 @@ impl Sharing {
     /// though nobody is in or waits that it must wait for, and those that are in do nothing to the lock.
     pub(super) fn waits_in_vain(&self, ready: Set) -> Option<Ctx> {
         let waits = |what| (0..CONTEXTS).any(|ctx| self.wants(ctx) == Some(what));
-        let has_reason = self.alone.is_some()
-            || self.upgrades.is_some()
+        let has_reason = self.alone.or(self.upgrades).is_some()
             || waits(Wants::Write)
             || (self.upgradable.is_some() && waits(Wants::Upgradable));
         (0..CONTEXTS).find(|&ctx| ready & !self.settled == 0 && !has_reason && self.is_waiting(ctx))

@@ -210,17 +210,23 @@ impl Guard {
             }
             Asks::Flag if before.locked == 1 && after.locked == 0 => self.sharing.is_not_asked_for(),
             Asks::Mark | Asks::MarkForReaders => {
-                if before.pending & WAITING == 0 && after.pending & WAITING != 0 {
-                    self.sharing.is_asked_for(me);
-                } else if before.pending & WAITING != 0 && after.pending & WAITING == 0 {
-                    self.sharing.is_not_asked_for();
+                let changed = before.pending ^ after.pending;
+                let wrong = |what| Err(Failure { kind: Kind::Transition, what });
+                if changed & WAITING != 0 {
+                    if after.pending & WAITING != 0 {
+                        self.sharing.will_be_asked_for(me);
+                        self.forbidder = Some(me);
+                    } else if self.forbidder.take() == Some(me) {
+                        self.sharing.is_not_asked_for();
+                    } else {
+                        return wrong(format!("c{me} took back that another one asked for the lock"));
+                    }
                 }
-                let heads = if asks == Asks::Mark { WAITING | SLEEPER } else { WAITING };
-                let changed = (before.pending ^ after.pending) & heads;
-                if changed != 0 && self.line.as_ref().is_some_and(|line| line.holder != Some(me)) {
-                    let what =
-                        format!("c{me} changed the marks of the head, and is not the first in the queue");
-                    return Err(Failure { kind: Kind::Transition, what });
+                let is_sleepers = asks == Asks::Mark && changed & SLEEPER != 0;
+                if is_sleepers && self.line.as_ref().is_some_and(|line| line.holder != Some(me)) {
+                    return wrong(format!(
+                        "c{me} changed the head's mark, and is not the first in the queue"
+                    ));
                 }
             }
             Asks::Flag | Asks::FastPath(_) => {}

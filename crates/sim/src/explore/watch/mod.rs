@@ -209,13 +209,6 @@ impl Watch {
         self.slow[me] |= 1 << level;
     }
 
-    /// Whether `me`, in no handler, found no node since this was asked last.
-    pub(super) fn went_without_node(&mut self, me: Ctx) -> bool {
-        let before = self.nodeless[me];
-        self.nodeless[me] &= !1;
-        before != self.nodeless[me]
-    }
-
     /// The lock in whose place `address` lies, and how far behind its start.
     #[inline]
     fn lock_at(&self, address: usize) -> Option<(usize, usize)> {
@@ -319,7 +312,7 @@ impl Watch {
             let queues = line.looked_at(now, table, me)?;
             let head = line.holder();
             if queues {
-                self.guards[lock].sharing.queues(me);
+                self.guards[lock].sharing.sleeps(me);
             }
             self.guards[lock].sharing.is_head(head);
         }
