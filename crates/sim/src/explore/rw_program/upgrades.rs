@@ -63,6 +63,9 @@ impl RwProgram {
             checked(watch(index, |sharing| sharing.is_upgradable(me)));
             lock.downgrade_to_upgradable();
             linger(index);
+            if dice & 4 == 0 {
+                return self.upgrade(index, lock, dice >> 3); // 0 is the last time
+            }
             watch(index, Sharing::may_not_upgrade);
             watch(index, |sharing| sharing.stops_reading(me));
             say(What::Release, index);
