@@ -6,9 +6,9 @@ use crate::shapes::Shape;
 use stanchion_core::qrw::ReadersFirst;
 use stanchion_core::transitions::Word;
 use stanchion_core::{PerCpuRwLock, QueuedRwLock};
-use stanchion_family::CountRwLock;
 use stanchion_family::catalogue::{self, Facts, Programs, Tail};
 use stanchion_family::qrw_spin::Strict;
+use stanchion_family::{CountRwLock, QSpinLock};
 
 /// [`check::check`] with one lock.
 type Check = fn(&'static Shape, &Limits, Stated) -> Report;
@@ -283,7 +283,7 @@ const RWLOCKS: &[Lock] = rwlocks! {
         with &[Programs::Wholly, Programs::Reading, Programs::ReadingQueued, Programs::Upgrading];
     "qrw": check_upgradable QueuedRwLock<Model, Few>, as "qrw-few"
         with &[Programs::Refusing, Programs::UpgradingBesideAll];
-    "qrw-spin": check_upgradable QueuedRwLock<Model, Strict>;
+    "qrw-spin": check_upgradable QueuedRwLock<Model, Strict<QSpinLock<Model>>>;
     "percpu-rw-simple": check_rw PerCpuRwLock<Model, CountRwLock<Model>>;
     "percpu-rw": check_rw PerCpuRwLock<Model, QueuedRwLock<Model, Bytes>>;
 };

@@ -37,7 +37,7 @@ macro_rules! rwlock_rows {
         $($callback)::+! { [$($argument)*]
 
         qrw QueuedRwLock [$crate::qrw::QueuedRwLock<$platform>] "qrw"
-            is "Readers count themselves, who has to wait queues and sleeps, one writer at a time: the default."
+            is "Readers count themselves, the others queue and sleep: the default."
             for "readers and writers, fair to both; waiters sleep"
             has counted upgrades reads_again {
             bytes: 12, bytes_a_context: 128, bytes_a_class: 0,

@@ -51,7 +51,7 @@ macro_rules! with_family_rwlocks {
             stated: stated::RW_SIMPLE,
         }
 
-        qrw_spin QueuedSpinRwLock [$crate::stanchion_core::qrw::QueuedRwLock<$platform, $crate::qrw_spin::Strict>] "qrw-spin"
+        qrw_spin QueuedSpinRwLock [$crate::stanchion_core::qrw::QueuedRwLock<$platform, $crate::qrw_spin::Strict<$crate::qspin::QSpinLock<$platform>>>] "qrw-spin"
             is "As qrw, strictly in order, as in the kernel; waiters spin."
             for "one thread a CPU, none preempted: the kernel's form"
             has counted upgrades reads_again {

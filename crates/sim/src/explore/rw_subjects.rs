@@ -8,7 +8,8 @@ use stanchion_core::qrw::Lenient;
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Downgrade, PerCpuRwLock, QueuedRwLock, RawRwLock, TooManyReaders, Upgradable};
 use stanchion_family::catalogue::{self, Facts, InHandlers, Shares, Timed};
-use stanchion_family::{CountRwLock, qrw_spin};
+use stanchion_family::qrw_spin::Strict;
+use stanchion_family::{CountRwLock, QSpinLock};
 use std::rc::Rc;
 
 /// A reader-writer lock of any kind, standing in the memory of the stepped world. The functions are those of
@@ -205,7 +206,7 @@ fn few(name: &str) -> Option<(Make, u32)> {
     Some(match name {
         "rw-simple" => (make!(downgrades CountRwLock<Stepped, 2>), 2),
         "qrw" => (make!(upgrades QueuedForFew), 2),
-        "qrw-spin" => (make!(upgrades QueuedRwLock<Stepped, Few<qrw_spin::Strict>>), 2),
+        "qrw-spin" => (make!(upgrades QueuedRwLock<Stepped, Few<Strict<QSpinLock<Stepped>>>>), 2),
         "percpu-rw" => (make!(downgrades PerCpuRwLock<Stepped, QueuedForFew>), 2),
         "percpu-rw-simple" => (make!(downgrades PerCpuRwLock<Stepped, CountRwLock<Stepped, 2>>), 2),
         _ => return None,
