@@ -11,7 +11,7 @@ struct rwlock {
     void *object;
 };
 
-#define EACH_LOCK(X) X(rwlock, 8) X(percpu_rwlock, 32)
+#define EACH_LOCK(X) X(rwlock, 12) X(percpu_rwlock, 40)
 
 #define DEFINE(name, bytes)                                                                                       \
     _Static_assert(sizeof(stanchion_##name##_t) == (bytes), "the size is part of the interface");                 \
