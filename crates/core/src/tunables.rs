@@ -53,8 +53,8 @@ listed! {
     Adapt = "adapt": 1, "stanchion: 1 makes spins shorter where they are in vain";
     Turns = "turns": 1, "stanchion: 1 makes the waiters of a hot lock sleep for a turn";
     HandOver = "hand_over": 1, "stanchion: 1 makes a context give its CPU to a waiter whose turn has come";
-    RwNewcomerPolls = "rw_newcomer_polls": 64, "qrw: polls of a newcomer, which may pass the head, before it queues";
-    RwHeadPolls = "rw_head_polls": 64, "qrw: polls of the head before it sets the no-barging flag, and between two halts";
+    RwNewcomerPolls = "rw_newcomer_polls": 64, "qrw: polls of a newcomer, which may pass those who wait, before it queues; of a writer, again before it sets the no-barging flag";
+    RwHeadPolls = "rw_head_polls": 64, "qrw: polls of a head that reads before it reserves its place, and of every head between two halts";
     RwSweepPolls = "rw_sweep_polls": 1_024, "percpu-rw: polls of a writer for a reader to leave before it halts";
     RwFenceRatio = "rw_fence_ratio": 16, "percpu-rw: readers fence if writers come within so many times what interrupting all CPUs takes; 0: never";
     RwCalmReads = "rw_calm_reads": 251, "percpu-rw: a reader looks once in so many fenced reads, 256 at most, if fences are still needed";

@@ -1,7 +1,7 @@
 //! The locks that are checked, and the programs that each goes through.
 use crate::check::{self, Limits, Report, Stated};
 use crate::platform::Model;
-use crate::policies::{Bytes, Few};
+use crate::policies::Bytes;
 use crate::shapes::Shape;
 use stanchion_core::qrw::ReadersFirst;
 use stanchion_core::transitions::Word;
@@ -281,7 +281,7 @@ const RWLOCKS: &[Lock] = rwlocks! {
     "qrw-readers-first": check_rw ReadersFirst<Model>;
     "qrw": check_upgradable QueuedRwLock<Model, Bytes>, as "qrw-byte"
         with &[Programs::Wholly, Programs::Reading, Programs::ReadingQueued, Programs::Upgrading];
-    "qrw": check_upgradable QueuedRwLock<Model, Few>, as "qrw-few"
+    "qrw": check_upgradable QueuedRwLock<Model, Bytes<1>>, as "qrw-few"
         with &[Programs::Refusing, Programs::UpgradingBesideAll];
     "qrw-spin": check_upgradable QueuedRwLock<Model, Strict<QSpinLock<Model>>>;
     "percpu-rw-simple": check_rw PerCpuRwLock<Model, CountRwLock<Model>>;

@@ -1,7 +1,8 @@
 //! Tunables with the smallest values that still reach every state. The code that they go through is the real
 //! one.
+use crate::platform::Model;
 use crate::world;
-use stanchion_core::qrw::RwPolicy;
+use stanchion_core::qrw::{Lenient, RwPolicy};
 use stanchion_core::{Platform, Tunable};
 use stanchion_family::ByteLock;
 use stanchion_family::tunables::FamilyTunables as _;
@@ -45,25 +46,14 @@ pub(crate) fn tuned(tunable: Tunable) -> u32 {
     }
 }
 
-/// As `Lenient`, with locks of which less is to be explored.
+/// As `Lenient`, with locks of which less is to be explored, for so many readers: one more is refused.
 #[derive(Debug)]
-pub(crate) enum Bytes {}
+pub(crate) enum Bytes<const READERS: u32 = { <Lenient as RwPolicy<Model>>::MOST_READERS }> {}
 
-impl<P: Platform> RwPolicy<P> for Bytes {
+impl<P: Platform, const READERS: u32> RwPolicy<P> for Bytes<READERS> {
     type Queue = ByteLock<P>;
     type Writers = ByteLock<P>;
-    const NAME: &'static str = "qrw-byte";
-    const STRICT: bool = false;
-}
-
-/// The same for a single reader: a second one is refused.
-#[derive(Debug)]
-pub(crate) enum Few {}
-
-impl<P: Platform> RwPolicy<P> for Few {
-    type Queue = ByteLock<P>;
-    type Writers = ByteLock<P>;
-    const NAME: &'static str = "qrw-few";
-    const STRICT: bool = false;
-    const MOST_READERS: u32 = 1;
+    const NAME: &'static str = <Lenient as RwPolicy<P>>::NAME;
+    const STRICT: bool = <Lenient as RwPolicy<P>>::STRICT;
+    const MOST_READERS: u32 = READERS;
 }

@@ -32,7 +32,7 @@
 //!   and has its fairness.
 //! - Progress: readers wait for writers only, a writer for readers that are in when it comes, and for its
 //!   base lock.
-//! - Memory: 16 bytes over `qrw`; one cell, on a line of its own, for each context and class.
+//! - Memory: 20 bytes over `qrw`; one cell, on a line of its own, for each context and class.
 //! - Cost: reading takes three stores to a private line and one load of a line that only writers write to; a
 //!   fence in addition while writers are frequent. Writing takes a heavy barrier, or a fence while writers
 //!   are frequent, two or three looks at the clock, and a load for each context that may have a cell.

@@ -40,8 +40,8 @@
 //! - Fairness: FIFO in the queue, but that waiters of real-time priority come before the others, the most
 //!   urgent first, once they are behind a head. Writers come to it as the default lock lets them. Anybody
 //!   passes the queue until a writer has asked for the lock, or the head that reads has reserved its place,
-//!   each after `rw_head_polls` or `rw_newcomer_polls` polls in vain. From then on, only those pass a writer
-//!   that leads the queue who were past their look at the word, readers that must not wait
+//!   each after `rw_newcomer_polls` or `rw_head_polls` polls in vain. From then on, three kinds pass a writer
+//!   that leads the queue: who was past the look at the word, readers that must not wait
 //!   ([`RawRwLock::acquire_read_again`]), and, while it has no CPU, writers that find the lock free. So a
 //!   writer waits for the readers that are in or queued when it asks, and a reader in the queue for one
 //!   writer at most after those that were there before it.
