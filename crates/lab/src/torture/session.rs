@@ -149,14 +149,16 @@ impl<L: Tortured> Session<L> {
         let serial = |test_lock: &usize| {
             let lock = &self.arena.test_locks[*test_lock].lock;
             let guard = lock.acquire(Side::Reads);
-            let (says, came) = std::sync::mpsc::channel();
             let beside = spawn("reader".to_owned(), move || {
                 let guard = lock.acquire(Side::Reads);
-                let _ = says.send(());
                 // SAFETY: the guard is what this thread acquired from this very lock just now.
                 unsafe { lock.release(guard) };
             });
-            let alone = came.recv_timeout(COMPANY).is_err();
+            let until = Instant::now() + COMPANY;
+            while !beside.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let alone = !beside.is_finished();
             // SAFETY: the guard is what this thread acquired from this very lock above.
             unsafe { lock.release(guard) };
             beside.join().is_err() || alone
