@@ -17,15 +17,16 @@ fn json(path: &Path) -> serde_json::Value {
     serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
 }
 
+/// Every lock is run so at night.
 #[test]
-fn a_tiny_run_of_every_lock_is_sound_and_writes_all_files() {
+fn a_tiny_run_is_sound_and_writes_all_files() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let out = dir.path().join("out");
     let path = out.to_str().expect("plain path");
     // A generous drain: on a loaded machine a FIFO lock may need it even for two threads.
     let output = tiny(&[
         "--lock",
-        "all",
+        "stanchion,cna,xen-pv",
         "--threads",
         "1,2",
         "--profile",

@@ -31,15 +31,16 @@ fn refused(more: &[&str]) -> String {
     error
 }
 
+/// Every lock is run so at night.
 #[test]
-fn a_tiny_run_of_every_lock_is_sound_and_writes_all_files() {
+fn a_tiny_run_is_sound_and_writes_all_files() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let out = dir.path().join("out");
     let path = out.to_str().expect("plain path");
     // A generous drain: on a loaded machine a FIFO lock may need it even for three threads.
     let output = tiny(&[
         "--lock",
-        "all,variants",
+        "qrw,percpu-rw",
         "--threads",
         "1,3",
         "--profile",
@@ -59,7 +60,7 @@ fn a_tiny_run_of_every_lock_is_sound_and_writes_all_files() {
     let report = json(&out.join("bench-rw.json"));
     assert_eq!((&report["complete"], &report["provenance"]["seed"]), (&true.into(), &7.into()));
     let locks = report["locks"].as_array().expect("a list");
-    assert!(locks.len() >= 13, "six of ours, seven peers: {locks:?}");
+    assert!(locks.len() >= 9, "two of ours, seven peers: {locks:?}");
     let cells = report["cells"].as_array().expect("a list");
     assert_eq!(cells.len(), locks.len() * 2 * 2);
     for cell in cells {

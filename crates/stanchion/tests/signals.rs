@@ -235,7 +235,7 @@ fn check_stress<S: Scene>()
 where
     Raw<S::Lock>: lock_api::RawMutex,
 {
-    const ROUNDS: u64 = 100;
+    const ROUNDS: u64 = 30;
     let before = S::mutexes().each_ref().map(|mutex| *mutex.lock());
     let mut crew = Crew::new();
     for _ in 0..S::STRESS_THREADS {

@@ -5,8 +5,8 @@ use super::job::{Job, LONG, NIGHTLY, SANITIZER, bench_smoke, lab, lab_under_sani
 /// What is worth hours now and then, in this order.
 pub(super) const JOBS: &[Job] = &[
     Job {
-        name: "tsan-torture-night",
-        shows: "the thread sanitizer catches no sound lock",
+        name: "tsan-torture",
+        shows: "the thread sanitizer catches a lock without orderings, and no sound one",
         needs: NIGHTLY,
         steps: &[
             lab_under_sanitizer!["torture", "--seconds", "2", "--seed", "1"],
@@ -16,6 +16,18 @@ pub(super) const JOBS: &[Job] = &[
                 "reference-tas,reference-rw",
                 "--seconds",
                 "2",
+                "--seed",
+                "1"
+            ],
+            lab_under_sanitizer![
+                "torture",
+                "--lock",
+                "busted-relaxed",
+                "--expect-failure",
+                "--tries",
+                "6",
+                "--seconds",
+                "1",
                 "--seed",
                 "1"
             ],

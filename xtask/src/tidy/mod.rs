@@ -87,19 +87,6 @@ pub(crate) fn wrap(root: &Path) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tree_is_tidy() {
-        let workspace = workspace::read(&workspace::root()).expect("the workspace is readable");
-        let findings = check(&workspace);
-        let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
-        assert!(findings.is_empty(), "\n{}\n", lines.join("\n"));
-    }
-}
-
 /// What the tests of the rules share.
 #[cfg(test)]
 pub(crate) mod testing {
