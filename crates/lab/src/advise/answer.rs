@@ -6,9 +6,6 @@ use lab_kit::export::grid::{align_right, plain_table, trimmed};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
 
-/// A gain whose interval is wider than this to each side says nothing.
-const OPEN: f64 = 0.1;
-
 /// A rate, as people read it.
 pub(super) fn rate(value: f64) -> String {
     let (value, unit) = match value {
@@ -31,10 +28,11 @@ pub(super) fn text(report: &Report) -> String {
     let recording = &report.recording;
     let _ = writeln!(
         text,
-        "\nRecorded: {} acquisitions in {} by {} threads, {} at work at a time; they waited for locks {} of their time.",
+        "\nRecorded: {} acquisitions in {} by {} thread{}, {} at work at a time; they waited for locks {} of their time.",
         recording.acquisitions,
         format_ns(recording.span_ns),
         recording.threads,
+        if recording.threads == 1 { "" } else { "s" },
         recording.at_once,
         percent(recording.waiting),
     );
@@ -63,16 +61,13 @@ fn headline(report: &Report, text: &mut String) {
         return;
     };
     let (cell, today) = (&report.cells[advice.at], &report.cells[advice.today]);
-    let most =
-        report.cells.iter().filter(|cell| cell.lock == TODAY).map(|cell| cell.waiting).fold(0.0, f64::max);
     if !advice.helps {
-        let is_open = advice.gain.as_ref().and_then(|gain| gain.ci95).is_some_and(|half| half > OPEN);
-        let why = if most < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
+        let why = if advice.waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
         let _ = writeln!(
             text,
             "{}: threads {why} ({} of their time at most), and {} changes throughput to {} of today's.",
-            if is_open { "It is open whether a lock helps" } else { "No lock will help" },
-            percent(most),
+            if advice.open { "It is open whether a lock helps" } else { "No lock will help" },
+            percent(advice.waiting),
             advice.lock,
             advice.gain.as_ref().map(times).unwrap_or_default(),
         );

@@ -13,6 +13,8 @@ const SCHEMA: u32 = 1;
 const WORTH: f64 = 0.03;
 /// Who waits for less of the time than this has nothing to gain from locks.
 const IDLE: f64 = 0.005;
+/// A gain whose interval is wider than this to each side says nothing.
+const OPEN: f64 = 0.1;
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
 
@@ -71,7 +73,11 @@ pub(crate) struct WhatIf {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Advice {
     pub lock: String,
+    /// The share of their time that threads wait for locks today, in the worst case.
+    pub waiting: f64,
     pub helps: bool,
+    /// Whether it helps is not known: the gain differs too much between seeds.
+    pub open: bool,
     /// The case in which it gains most: its place among the cells, and today's.
     pub at: usize,
     pub today: usize,
@@ -207,9 +213,11 @@ impl Report {
         let of_lock = self.cells.iter().enumerate().filter(|(_, cell)| cell.lock == lock);
         let gains = of_lock.filter_map(|(at, cell)| Some((at, self.today(cell)?, self.gain(cell)?)));
         let most = gains.max_by(|a, b| sure(&a.2).total_cmp(&sure(&b.2)));
+        let today = self.cells.iter().filter(|cell| cell.lock == TODAY);
+        let waiting = today.map(|cell| cell.waiting).fold(0.0, f64::max);
         self.advice = most.map(|(at, today, gain)| {
-            let waits = self.cells.iter().any(|cell| cell.lock == TODAY && cell.waiting >= IDLE);
-            Advice { helps: waits && sure(&gain) > WORTH, lock, at, today, gain: Some(gain) }
+            let (helps, open) = judged(waiting, &gain);
+            Advice { lock, waiting, helps, open, at, today, gain: Some(gain) }
         });
     }
 
@@ -223,7 +231,29 @@ impl Report {
     }
 }
 
+/// Whether a lock with this gain helps, and whether that is open. Where threads hardly wait neither is so,
+/// however much the gain differs between seeds: no lock gives back more time than is spent on waiting.
+fn judged(waiting: f64, gain: &Ratio) -> (bool, bool) {
+    let (waits, helps) = (waiting >= IDLE, sure(gain) > WORTH);
+    (waits && helps, waits && !helps && gain.ci95.is_some_and(|half| half > OPEN))
+}
+
 /// The gain that is sure: the lower end of its interval.
 fn sure(gain: &Ratio) -> f64 {
     gain.ratio - gain.ci95.unwrap_or(0.0) - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_hardly_waits_is_told_that_no_lock_helps() {
+        let gain = |ratio, half| Ratio { ratio, ci95: Some(half) };
+        assert_eq!(judged(0.00002, &gain(1.0, 0.18)), (false, false));
+        assert_eq!(judged(0.004, &gain(1.5, 0.1)), (false, false));
+        assert_eq!(judged(0.3, &gain(1.0, 0.18)), (false, true));
+        assert_eq!(judged(0.3, &gain(1.0, 0.02)), (false, false));
+        assert_eq!(judged(0.3, &gain(1.5, 0.1)), (true, false));
+    }
 }
