@@ -62,7 +62,8 @@ fn headline(report: &Report, text: &mut String) {
     };
     let (cell, today) = (&report.cells[advice.at], &report.cells[advice.today]);
     if !advice.helps {
-        let why = if advice.waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
+        let why =
+            if advice.waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
         let _ = writeln!(
             text,
             "{}: threads {why} ({} of their time at most), and {} changes throughput to {} of today's.",
