@@ -21,7 +21,7 @@ use stanchion::diagnose::describe;
 use stanchion::lock::{self, counted};
 use stanchion::lock_api::{Mutex, MutexGuard, RawMutex};
 use stanchion::percpu::{Class, PerCpuRwLock};
-use stanchion::stanchion_core::{Event, Machine, RawLock};
+use stanchion::stanchion_core::{Event, Machine, QueuedRwLock, RawLock, RawRwLock as _};
 use stanchion::{Raw, native};
 use std::panic::catch_unwind;
 use std::sync::mpsc::channel;
@@ -293,6 +293,58 @@ fn the_child_gets_the_numbers_back_that_nobody_uses() {
         thread.join().expect("no panic");
     }
     parent.assert_untouched();
+}
+
+/// Readers and writers of a lock that is held: some sleep. They end by themselves once it is released.
+fn wait_for(lock: &'static CountedRw) -> [thread::JoinHandle<()>; 4] {
+    [true, true, false, true].map(|writes| {
+        thread::spawn(move || {
+            for _ in 0..50 {
+                if writes {
+                    lock.acquire_write();
+                    lock.release_write();
+                } else {
+                    lock.acquire_read().expect("few readers");
+                    lock.release_read();
+                }
+            }
+        })
+    })
+}
+
+type CountedRw = QueuedRwLock<native::Native<native::Counted>>;
+
+#[test]
+fn the_child_goes_on_with_a_lock_that_it_holds_and_whose_waiters_it_has_forgotten() {
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let place: *mut CountedRw = Box::leak(Box::new(CountedRw::new()));
+    // SAFETY: it is never freed, and the one reference that may change it is the child's.
+    let lock: &'static CountedRw = unsafe { &*place };
+    let asleep = || count(Event::PvWaitHead) + count(Event::PvWaitNode);
+    let (halts, sleeps) = (count(Event::RwHeadHalt), asleep());
+    lock.acquire_write();
+    let crew = wait_for(lock);
+    // The first of the writers halts at the head, the next one waits for it, the reader is in the queue.
+    let all_wait = || count(Event::RwHeadHalt) > halts && asleep() >= sleeps + 2;
+    until("sleeping waiters", || format!("{:?} {:?}", lock.word(), lock.queue_word()), all_wait);
+    assert_child_succeeds(|| {
+        // SAFETY: the child has one thread, and `lock` is not used until this is over.
+        unsafe { (*place).forget_waiters() };
+        let crew = wait_for(lock);
+        eventually(1, || lock.queue_word().is_some_and(|queue| queue.locked != 0))?;
+        lock.release_write();
+        for thread in crew {
+            eventually(2, || thread.is_finished())?;
+        }
+        ensure(3, lock.try_acquire_write())
+    });
+    lock.release_write();
+    for thread in crew {
+        thread.join().expect("no panic");
+    }
 }
 
 #[test]

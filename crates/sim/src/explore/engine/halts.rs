@@ -21,6 +21,9 @@ const LATEST_KICK: u64 = 64;
 /// A limited wait that ends at the last moment ends within so many steps after it was to be ended by somebody
 /// else.
 const LAST_MOMENT: u64 = 32;
+/// No lock sleeps for longer than so many steps (10 s) unless its caller said so: one that does has computed
+/// the time wrong.
+const LONGEST_SLEEP: u64 = 10_000_000_000 / STEP_NANOS;
 
 impl Engine {
     /// The current context has made the comparison of a halt. How many of its halts were over by then.
@@ -172,6 +175,9 @@ impl Engine {
         let end = *self.limited_wait();
         if let Some((end, _)) = end.filter(|&(end, _)| until.is_none_or(|until| until > end)) {
             self.fail(Kind::Stuck, format!("c{me} waits until step {end}, and sleeps beyond that"));
+        }
+        if end.is_none() && until.is_some_and(|until| until > self.steps + LONGEST_SLEEP) {
+            self.fail(Kind::Stuck, format!("c{me} sleeps for more than 10 s, and nobody asked for that"));
         }
     }
 
