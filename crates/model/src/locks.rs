@@ -104,6 +104,7 @@ const LEASING: Suite = &[
     ("try", Some(4)),
     ("timed", Some(3)),
     ("fair", Some(1)),
+    ("fair-awake", Some(2)),
     ("fair-heir", Some(3)),
     ("fair-timed", Some(2)),
     ("fair-gathered", Some(3)),

@@ -188,6 +188,13 @@ const SHAPES: &[Shape] = &[
         ..BASE
     },
     Shape {
+        name: "fair-awake",
+        about: "as fair-heir, on two CPUs: the holder gives way to nobody, and hands over to an heir that is awake",
+        contexts: &[&[Gather(0, 1), As(0, &[Mode::Fair])], &[Hold(0)]],
+        settings: Settings { nodes: 2, ..PLAIN },
+        ..BASE
+    },
+    Shape {
         name: "fair-heir",
         about: "two contexts, explored from where one waits; the holder comes back, and releases fairly then",
         contexts: &[&[Gather(0, 1), As(0, &[Mode::Fair])], &[Hold(0)]],

@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
-use stanchion_core::RawLock;
+use stanchion_core::{Machine as _, RawLock};
 use stanchion_family::catalogue::{MUTEXES, Tail};
 
 /// A lock and what it protects.
@@ -170,7 +170,7 @@ pub fn tries_fail_while_held<W: World, L: RawLock>(load: Load) {
 }
 
 /// A released lock is free, also after more acquisitions than any of its fields can count (where the load is
-/// that great).
+/// that great), and is acquired whatever the deadline.
 pub fn free_after_release<W: World, L: RawLock>(load: Load) {
     let shared = Protected::<W, L>::new();
     let context: Context = {
@@ -178,10 +178,10 @@ pub fn free_after_release<W: World, L: RawLock>(load: Load) {
         Box::new(move || {
             assert_free(&shared.lock);
             for round in 0..load.alone {
-                if round % 2 == 0 {
-                    shared.lock.acquire();
-                } else {
-                    assert!(shared.lock.try_acquire());
+                match round % 4 {
+                    1 => assert!(shared.lock.try_acquire()),
+                    3 => assert!(shared.lock.acquire_until(&L::Platform::after(0))),
+                    _ => shared.lock.acquire(),
                 }
                 assert_eq!(shared.lock.word().locked, 1);
                 shared.lock.release();
