@@ -41,8 +41,8 @@ impl<C: Counting> World for Threads<C> {
     }
 }
 
-/// Waiters that do not halt stop each other when they outnumber the CPUs, so there are two of them. Those that
-/// halt after a long spin take a millisecond a hand-over on two CPUs; the long run is torture's.
+/// Waiters that do not halt stop each other when they outnumber the CPUs, so there are two of them. Those
+/// that halt after a long spin take a millisecond a hand-over on two CPUs; the long run is torture's.
 pub(crate) const fn load(waiting: Waiting) -> Load {
     match waiting {
         Waiting::Spins | Waiting::GivesWay => Load::new(2, 300),
