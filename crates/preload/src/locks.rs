@@ -7,6 +7,7 @@ use stanchion::deadline::Deadline;
 use stanchion::native::{Native, Observed};
 #[cfg(not(feature = "family"))]
 use stanchion_core as rows;
+use stanchion_core::transitions::Word;
 use stanchion_core::{ConstLock, RawLock, StanchionLock};
 #[cfg(feature = "family")]
 use stanchion_family as rows;
@@ -24,9 +25,7 @@ pub(crate) struct Algorithm {
     try_acquire: unsafe fn(*const AtomicU32) -> bool,
     acquire_until: unsafe fn(*const AtomicU32, &Deadline) -> bool,
     release: unsafe fn(*const AtomicU32),
-    is_held: unsafe fn(*const AtomicU32) -> bool,
-    meets: unsafe fn(*const AtomicU32) -> Meets,
-    is_waited_for: unsafe fn(*const AtomicU32) -> bool,
+    word: unsafe fn(*const AtomicU32) -> Word,
     /// The bits of the word that say who holds it, and nothing of who waits.
     holder: u32,
 }
@@ -56,11 +55,7 @@ const fn algorithm<L: Excludes + ConstLock + RawLock<Platform = World>>(holder: 
         // SAFETY: as for `acquire`, the word is a lock of this type.
         release: |word| unsafe { lock_at::<L>(word).release() },
         // SAFETY: as for `acquire`, the word is a lock of this type.
-        is_held: |word| unsafe { lock_at::<L>(word).word().locked != 0 },
-        // SAFETY: as for `acquire`, the word is a lock of this type.
-        meets: |word| unsafe { meets(lock_at::<L>(word)) },
-        // SAFETY: as for `acquire`, the word is a lock of this type.
-        is_waited_for: |word| unsafe { is_waited_for(lock_at::<L>(word)) },
+        word: |word| unsafe { lock_at::<L>(word).word() },
         holder,
     }
 }
@@ -72,22 +67,6 @@ pub(crate) enum Meets {
     /// The lock is free, and others wait for it.
     Waiters,
     Holder,
-}
-
-#[inline(always)]
-fn meets(lock: &impl RawLock) -> Meets {
-    let word = lock.word();
-    match (word.locked, word.tail) {
-        (0, 0) => Meets::Nobody,
-        (0, _) => Meets::Waiters,
-        _ => Meets::Holder,
-    }
-}
-
-#[inline(always)]
-fn is_waited_for(lock: &impl RawLock) -> bool {
-    let word = lock.word();
-    word.tail != 0 || word.pending != 0
 }
 
 macro_rules! algorithms {
@@ -176,18 +155,30 @@ impl Choice {
         }
     }
 
+    /// What the word says; it may be out of date.
+    ///
+    /// # Safety
+    ///
+    /// As for [`acquire`](Self::acquire).
+    #[inline(always)]
+    unsafe fn word(self, word: *const AtomicU32) -> Word {
+        // SAFETY: the caller's promise, and IW2.
+        unsafe {
+            if self == Self::DEFAULT { lock_at::<Default>(word).word() } else { (self.algorithm().word)(word) }
+        }
+    }
+
     /// # Safety
     ///
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn meets(self, word: *const AtomicU32) -> Meets {
-        // SAFETY: the caller's promise, and IW2.
-        unsafe {
-            if self == Self::DEFAULT {
-                meets(lock_at::<Default>(word))
-            } else {
-                (self.algorithm().meets)(word)
-            }
+        // SAFETY: the caller's promise.
+        let word = unsafe { self.word(word) };
+        match (word.locked, word.tail) {
+            (0, 0) => Meets::Nobody,
+            (0, _) => Meets::Waiters,
+            _ => Meets::Holder,
         }
     }
 
@@ -199,14 +190,9 @@ impl Choice {
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn is_waited_for(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise, and IW2.
-        unsafe {
-            if self == Self::DEFAULT {
-                is_waited_for(lock_at::<Default>(word))
-            } else {
-                (self.algorithm().is_waited_for)(word)
-            }
-        }
+        // SAFETY: the caller's promise.
+        let word = unsafe { self.word(word) };
+        word.tail != 0 || word.pending != 0
     }
 
     /// Leaves who holds it, and forgets who waits.
@@ -223,8 +209,8 @@ impl Choice {
     ///
     /// As for [`acquire`](Self::acquire).
     pub(crate) unsafe fn is_held(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise, and IW2.
-        unsafe { (self.algorithm().is_held)(word) }
+        // SAFETY: the caller's promise.
+        unsafe { self.word(word) }.locked != 0
     }
 }
 
