@@ -164,7 +164,11 @@ impl Choice {
     unsafe fn word(self, word: *const AtomicU32) -> Word {
         // SAFETY: the caller's promise, and IW2.
         unsafe {
-            if self == Self::DEFAULT { lock_at::<Default>(word).word() } else { (self.algorithm().word)(word) }
+            if self == Self::DEFAULT {
+                lock_at::<Default>(word).word()
+            } else {
+                (self.algorithm().word)(word)
+            }
         }
     }
 
@@ -173,7 +177,7 @@ impl Choice {
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn meets(self, word: *const AtomicU32) -> Meets {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: it is the word of a mutex of ours.
         let word = unsafe { self.word(word) };
         match (word.locked, word.tail) {
             (0, 0) => Meets::Nobody,
@@ -190,7 +194,7 @@ impl Choice {
     /// As for [`acquire`](Self::acquire).
     #[inline(always)]
     pub(crate) unsafe fn is_waited_for(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: it is the word of a mutex of ours.
         let word = unsafe { self.word(word) };
         word.tail != 0 || word.pending != 0
     }
@@ -209,7 +213,7 @@ impl Choice {
     ///
     /// As for [`acquire`](Self::acquire).
     pub(crate) unsafe fn is_held(self, word: *const AtomicU32) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: it is the word of a mutex of ours.
         unsafe { self.word(word) }.locked != 0
     }
 }
