@@ -23,7 +23,7 @@ pub(crate) struct Request {
     /// With the tests that need Ray, which takes half a minute to start
     #[arg(long, requires = "check")]
     ray: bool,
-    /// Build it with this profile of cargo; `ci` takes a third of the time, `release` is what ships
+    /// Build it with this profile of cargo: `release` ships, `ci` is built by other jobs of CI, too
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
 }

@@ -295,21 +295,19 @@ fn the_child_gets_the_numbers_back_that_nobody_uses() {
     parent.assert_untouched();
 }
 
-/// Readers and writers of a lock that is held: some sleep. They end by themselves once it is released.
-fn wait_for(lock: &'static CountedRw) -> [thread::JoinHandle<()>; 4] {
-    [true, true, false, true].map(|writes| {
-        thread::spawn(move || {
-            for _ in 0..50 {
-                if writes {
-                    lock.acquire_write();
-                    lock.release_write();
-                } else {
-                    lock.acquire_read().expect("few readers");
-                    lock.release_read();
-                }
-            }
-        })
-    })
+/// Starts three writers and a reader. They end by themselves once they get the lock.
+fn start_readers_and_writers(lock: &'static CountedRw) -> Result<Vec<thread::JoinHandle<()>>, i32> {
+    let round = move |writes| {
+        if writes {
+            lock.acquire_write();
+            lock.release_write();
+        } else {
+            lock.acquire_read().expect("few readers");
+            lock.release_read();
+        }
+    };
+    let thread = |writes| start(9, move || (0..50).for_each(|_| round(writes)));
+    [true, true, false, true].into_iter().map(thread).collect()
 }
 
 type CountedRw = QueuedRwLock<native::Native<native::Counted>>;
@@ -326,14 +324,14 @@ fn the_child_goes_on_with_a_lock_that_it_holds_and_whose_waiters_it_has_forgotte
     let asleep = || count(Event::PvWaitHead) + count(Event::PvWaitNode);
     let (halts, sleeps) = (count(Event::RwHeadHalt), asleep());
     lock.acquire_write();
-    let crew = wait_for(lock);
+    let crew = start_readers_and_writers(lock).expect("threads");
     // The first of the writers halts at the head, the next one waits for it, the reader is in the queue.
     let all_wait = || count(Event::RwHeadHalt) > halts && asleep() >= sleeps + 2;
     until("sleeping waiters", || format!("{:?} {:?}", lock.word(), lock.queue_word()), all_wait);
     assert_child_succeeds(|| {
         // SAFETY: the child has one thread, and `lock` is not used until this is over.
         unsafe { (*place).forget_waiters() };
-        let crew = wait_for(lock);
+        let crew = start_readers_and_writers(lock)?;
         eventually(1, || lock.queue_word().is_some_and(|queue| queue.locked != 0))?;
         lock.release_write();
         for thread in crew {
