@@ -10,7 +10,8 @@
  * caught by: two.relocked/handle-errorcheck two.destroyed_while_held/handle-normal
  * caught by: two_cond.waited_for_by_the_other_and_broadcast_by_name/handle two_cond.waited_for_by_the_other_before/handle
  * caught by: two_cond.waited_for_by_name_before/handle two_cond.signalled_by_both_before_anybody_waits/handle
- * caught by: mutex_timed.free_one_is_got/normal
+ * caught by: mutex_timed.free_one_is_got/normal two_cond.waited_for_by_name_and_signalled_by_the_other/handle
+ * caught by: two_cond.waited_for_by_name_and_broadcast_by_the_other/handle
  * passes: cond.ring/private mutex.excludes/normal probe.counter_of_4_threads probe.two_readers_at_once probe.try_forms_while_write_held
  */
 #include "real.h"

@@ -1,6 +1,5 @@
 /* Condition variables that are used both by name and in a way that a preloaded library does not see; as two.c has it for mutexes. Whoever waits
- * first decides: the other way must be told, or work. One thing cannot be found out: libc wakes nobody where nobody waits by its own functions, so
- * its signals to those who wait otherwise are not tested. */
+ * first decides: the other way must be told, or work. */
 #define GROUP "two_cond"
 #include "../two_ways.h"
 
@@ -49,26 +48,64 @@ static int read_under_mutex(const struct functions *functions, const int *cell) 
     return seen;
 }
 
-/* The other way waits, and is signalled by name. */
-static void signalled(int all) {
+static void *signals(void *unused) {
+    (void)unused;
+    AWAIT(read_under_mutex(&by_name, &waiting) == 1);
+    WORKS(other.pthread_cond_signal(&C));
+    return NULL;
+}
+
+/* One way waits, and is signalled by another. */
+static void signalled(const struct functions *waiters, const struct functions *wakes, int all) {
     enum { WAITERS = 3 };
     pthread_t threads[WAITERS];
-    for (int i = 0; i < WAITERS; i++) threads[i] = START(waits, (void *)&other);
-    AWAIT(read_under_mutex(&other, &waiting) == WAITERS);
-    WORKS(other.pthread_mutex_lock(&M));
+    for (int i = 0; i < WAITERS; i++) threads[i] = START(waits, (void *)waiters);
+    AWAIT(read_under_mutex(waiters, &waiting) == WAITERS);
+    WORKS(waiters->pthread_mutex_lock(&M));
     go = 1;
-    WORKS(other.pthread_mutex_unlock(&M));
-    for (int i = 0; i < (all ? 1 : WAITERS); i++) WORKS(all ? by_name.pthread_cond_broadcast(&C) : by_name.pthread_cond_signal(&C));
+    WORKS(waiters->pthread_mutex_unlock(&M));
+    for (int i = 0; i < (all ? 1 : WAITERS); i++) WORKS(all ? wakes->pthread_cond_broadcast(&C) : wakes->pthread_cond_signal(&C));
     for (int i = 0; i < WAITERS; i++) END(threads[i]);
 }
 
 TEST_EACH(waited_for_by_the_other_and_signalled_by_name, WAYS) {
     begin("waited_for_by_the_other_and_signalled_by_name", row);
-    signalled(0);
+    signalled(&other, &by_name, 0);
 }
 TEST_EACH(waited_for_by_the_other_and_broadcast_by_name, WAYS) {
     begin("waited_for_by_the_other_and_broadcast_by_name", row);
-    signalled(1);
+    signalled(&other, &by_name, 1);
+}
+TEST_EACH(waited_for_by_name_and_signalled_by_the_other, WAYS) {
+    begin("waited_for_by_name_and_signalled_by_the_other", row);
+    signalled(&by_name, &other, 0);
+}
+TEST_EACH(waited_for_by_name_and_broadcast_by_the_other, WAYS) {
+    begin("waited_for_by_name_and_broadcast_by_the_other", row);
+    signalled(&by_name, &other, 1);
+}
+
+/* The wait that was signalled by the other way ends by its own deadline, if by nothing else. */
+TEST_EACH(waited_for_by_name_until_a_time_and_signalled_by_the_other, WAYS) {
+    begin("waited_for_by_name_until_a_time_and_signalled_by_the_other", row);
+    pthread_t signaller = START(signals, NULL);
+    GIVES(pthread_mutex_lock(&M), 0);
+    struct timespec end = in_ms(WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, 500);
+    waiting = 1;
+    while (pthread_cond_timedwait(&C, &M, &end) == 0) {}
+    GIVES(pthread_mutex_unlock(&M), 0);
+    END(signaller);
+}
+
+/* Everybody who waited by name was woken by name: to the other way the condition is one for which nobody waits. */
+TEST_EACH(signalled_and_destroyed_by_the_other_after_waits_by_name, WAYS) {
+    begin("signalled_and_destroyed_by_the_other_after_waits_by_name", row);
+    signalled(&by_name, &by_name, 0);
+    waiting = go = 0;
+    signalled(&by_name, &by_name, 1);
+    WORKS(other.pthread_cond_signal(&C));
+    WORKS(other.pthread_cond_broadcast(&C));
+    WORKS(other.pthread_cond_destroy(&C));
 }
 
 /* The other way waited first, and that is over. Threads that wait by name are woken either way. */
@@ -113,5 +150,5 @@ TEST_EACH(signalled_by_both_before_anybody_waits, WAYS) {
         WORKS((i & 1 ? &by_name : &other)->pthread_cond_signal(&C));
         WORKS((i & 2 ? &by_name : &other)->pthread_cond_broadcast(&C));
     }
-    signalled(0);
+    signalled(&other, &by_name, 0);
 }

@@ -16,7 +16,6 @@
 //!
 //! Functions that are exported ask of their callers what POSIX does.
 use crate::cancel::{self, Type};
-use crate::config;
 use crate::libc_own::own;
 use crate::mutex;
 use crate::object::{Condition, Kind, Mutex};
@@ -24,7 +23,7 @@ use crate::stats::{self, Left};
 use crate::time;
 use crate::trace;
 use crate::uses::{lock_after_wait, unlock_to_wait};
-use crate::whose::{claim, is_libcs};
+use crate::whose::Whose;
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr::{self, NonNull};
@@ -48,7 +47,6 @@ pub(crate) mod libc_s {
         #["GLIBC_2.3.2"] fn pthread_cond_signal(condition: *mut pthread_cond_t);
         #["GLIBC_2.3.2"] fn pthread_cond_broadcast(condition: *mut pthread_cond_t);
         fn pthread_condattr_getpshared(attributes: *const pthread_condattr_t, shared: *mut i32);
-        fn pthread_condattr_getclock(attributes: *const pthread_condattr_t, clock: *mut clockid_t);
     }
 }
 
@@ -65,28 +63,16 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
     condition: *mut pthread_cond_t,
     attributes: *const pthread_condattr_t,
 ) -> c_int {
-    let (mut shared, mut clock) = (0, libc::CLOCK_REALTIME);
+    let mut shared = 0;
     // SAFETY: POSIX: the object may be written, the attributes are null or initialised.
     unsafe {
-        let failures = if attributes.is_null() {
-            0
-        } else {
-            libc_s::pthread_condattr_getpshared(attributes, &raw mut shared)
-                | libc_s::pthread_condattr_getclock(attributes, &raw mut clock)
-        };
+        if !attributes.is_null() {
+            libc_s::pthread_condattr_getpshared(attributes, &raw mut shared);
+        }
         if shared != 0 {
             stats::left_to_libc(Left::SharedCondition);
         }
-        if failures != 0 || shared != 0 || config::choice().is_none() {
-            return libc_s::pthread_cond_init(condition, attributes);
-        }
-        if clock == libc::CLOCK_REALTIME {
-            // As one that is made by an initialiser: whoever waits first makes it theirs.
-            condition.write_bytes(0, 1);
-        } else {
-            Condition::make(condition, clock);
-        }
-        0
+        libc_s::pthread_cond_init(condition, attributes)
     }
 }
 
@@ -94,38 +80,51 @@ pub(crate) unsafe extern "C" fn pthread_cond_init(
 pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition, for which nobody waits.
     unsafe {
-        if !claim(condition) {
-            return libc_s::pthread_cond_destroy(condition);
+        match Condition::at(condition).whose() {
+            Whose::Libcs => libc_s::pthread_cond_destroy(condition),
+            // Who was the last to leave may still hold the guard.
+            Whose::Ours | Whose::Nobodys if Condition::at(condition).queue.is_quiet() => 0,
+            Whose::Ours | Whose::Nobodys => EBUSY,
         }
-        if Condition::at(condition).queue.is_quiet() { 0 } else { EBUSY }
     }
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
-    unsafe {
-        if is_libcs(condition) {
-            libc_s::pthread_cond_signal(condition)
-        } else {
-            notify(Condition::at(condition), 1)
-        }
-    }
+    unsafe { wake(condition, 1, libc_s::pthread_cond_signal) }
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: POSIX: an initialised condition.
+    unsafe { wake(condition, usize::MAX, libc_s::pthread_cond_broadcast) }
+}
+
+/// # Safety
+///
+/// The condition is initialised; `libcs` is libc's function for the same.
+#[inline(always)]
+unsafe fn wake(
+    condition: *mut pthread_cond_t,
+    most: usize,
+    libcs: unsafe fn(*mut pthread_cond_t) -> c_int,
+) -> c_int {
+    // SAFETY: an initialised condition, and what libc asks, as the caller promises.
     unsafe {
-        if is_libcs(condition) {
-            libc_s::pthread_cond_broadcast(condition)
-        } else {
-            notify(Condition::at(condition), usize::MAX)
+        let whose = Condition::at(condition).whose();
+        if whose == Whose::Libcs {
+            return libcs(condition);
         }
+        trace::notifies(condition.addr(), most > 1);
+        if whose == Whose::Ours {
+            notify(Condition::at(condition), most);
+        }
+        0
     }
 }
 
-fn notify(condition: &Condition, most: usize) -> c_int {
+fn notify(condition: &Condition, most: usize) {
     let relay = |waiter: NonNull<Waiter>| {
         // SAFETY: `notify` chose the waiter, which exists until it is told, and so does its mutex.
         unsafe {
@@ -134,9 +133,7 @@ fn notify(condition: &Condition, most: usize) -> c_int {
             mutex::ours(mutex).is_some() && mutex.relay(waiter)
         }
     };
-    trace::notifies(ptr::from_ref(condition).addr(), most > 1);
     condition.queue.notify(most, relay);
-    0
 }
 
 #[unsafe(no_mangle)]
@@ -192,7 +189,8 @@ pub(crate) unsafe fn wait_for(
     // SAFETY: the caller's promise, as far as libc's functions go.
     unsafe {
         let this = Mutex::at(mutex);
-        let (ours, is_libcs) = (mutex::ours(this), !claim(condition));
+        let own = Condition::at(condition);
+        let (ours, is_libcs) = (mutex::ours(this), own.whose() == Whose::Libcs);
         if is_libcs && ours.is_none() {
             return match until {
                 Until::Notified => libc_s::pthread_cond_wait(condition, mutex),
@@ -202,7 +200,7 @@ pub(crate) unsafe fn wait_for(
                 }
             };
         }
-        let own = (!is_libcs).then(|| Condition::at(condition));
+        let own = (!is_libcs).then_some(own);
         let deadline = match deadline(own, until) {
             Ok(deadline) => deadline,
             Err(error) => return error,

@@ -38,23 +38,23 @@
 //! | bytes | here | in libc |
 //! |---|---|---|
 //! | 0–7 | 0 | how many have waited so far |
-//! | 8–23 | the queue of waiters | other counts, of those who wait and of signals |
-//! | 24–27 | [`OURS`] | one of them |
-//! | 28–29 | generation | one of them |
-//! | 30–31 | the clock | one of them |
-//! | 32–47 | 0 | others, the clock, whether it is shared between processes |
+//! | 8–19 | the queue of waiters | other counts, of those who wait and of signals |
+//! | 20–39 | while somebody waits, the [`Trap`] | a lock; how many wait, the clock, and whether it is shared between processes; others |
+//! | 40–45 | 0 | others |
+//! | 46–47 | generation | others |
 //!
-//! One that says that it is ours is ours, an all-zero one is nobody's so far, others are libc's (`whose.rs`).
+//! `whose.rs` says when it is whose.
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
 use crate::locks::{Choice, World};
 use crate::thread::me;
+use crate::whose::Trap;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
-use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
+use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
 use stanchion::deadline::Deadline;
 use stanchion_core::{QueuedRwLock, RawRwLock, TooManyReaders};
@@ -329,19 +329,13 @@ impl RwLock {
     }
 }
 
-/// What a condition says that is ours. No count of libc's comes to as much.
-pub(crate) const OURS: u32 = 0xc0d1_7104;
-
 /// Our condition variable.
 #[repr(C)]
 pub(crate) struct Condition {
     pub(crate) libcs_waits: AtomicU64,
-    pub(crate) queue: WaitQueue,
-    pub(crate) whose: AtomicU32,
-    pub(crate) generation: AtomicU16,
-    /// The clock of timed waits, as POSIX numbers them.
-    pub(crate) clock: AtomicU16,
-    _rest: [u64; 2],
+    pub(crate) queue: WaitQueue<Trap>,
+    _rest: [u16; 3],
+    generation: AtomicU16,
 }
 
 const _: () = assert!(size_of::<Condition>() == size_of::<pthread_cond_t>());
@@ -354,31 +348,6 @@ impl Condition {
     pub(crate) unsafe fn at<'a>(condition: *mut pthread_cond_t) -> &'a Self {
         // SAFETY: the same size, aligned to 8 bytes; every field is atomic, or guarded by the queue itself.
         unsafe { &*condition.cast::<Self>() }
-    }
-
-    /// Makes one that is ours, with this clock.
-    ///
-    /// # Safety
-    ///
-    /// The object may be written.
-    pub(crate) unsafe fn make(condition: *mut pthread_cond_t, clock: clockid_t) {
-        // SAFETY: the caller's promise; all-zero is one for which nobody waits.
-        let this = unsafe {
-            condition.write_bytes(0, 1);
-            Self::at(condition)
-        };
-        // ord: M31 alone: the program orders its use of what it initialised
-        this.clock.store(clock as u16, Ordering::Relaxed);
-        // ord: M50 alone: as M31, the program orders its use of it
-        this.generation.store(generation(), Ordering::Relaxed);
-        // ord: PX10 alone: as M31, the program orders its use of it
-        this.whose.store(OURS, Ordering::Relaxed);
-    }
-
-    /// The clock of timed waits.
-    pub(crate) fn clock(&self) -> clockid_t {
-        // ord: M32 alone: set when it was initialised, which the program orders
-        self.clock.load(Ordering::Relaxed).into()
     }
 
     /// See [`adopt`].

@@ -15,7 +15,7 @@ mod relay;
 mod ring;
 mod waiter;
 
-pub use queue::{Ending, WaitQueue};
+pub use queue::{Ending, Sign, WaitQueue};
 pub use relay::{Relay, Relayed};
 pub use waiter::Waiter;
 

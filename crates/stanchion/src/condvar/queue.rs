@@ -18,6 +18,7 @@
 use super::ring;
 use super::waiter::{IDLE, LEAVING, POKED, TOLD, WAITING, Waiter};
 use crate::deadline::{self, Deadline};
+use crate::futex::wait_and_look;
 use crate::guard::Guard;
 use crate::os;
 use core::cell::Cell;
@@ -41,23 +42,53 @@ pub enum Ending {
     Interrupted,
 }
 
+/// What a queue shows beside itself, to whom it does not know: that somebody waits. `()` shows nothing.
+pub trait Sign: Sync {
+    /// Whether waiters [`look`](Self::look).
+    const IS_LOOKED_AT: bool;
+
+    /// The list is not empty any more. Its guard is held.
+    fn put_up(&self);
+
+    /// The list is empty, and may have been before. Its guard is held.
+    fn take_down(&self);
+
+    /// A waiter leaves; or it has slept for a second, or as long again, at most a minute.
+    fn look(&self);
+}
+
+impl Sign for () {
+    const IS_LOOKED_AT: bool = false;
+    fn put_up(&self) {}
+    fn take_down(&self) {}
+    fn look(&self) {}
+}
+
 /// The list of those who wait for one condition. All-zero is a valid one.
 #[repr(C)]
-pub struct WaitQueue {
-    guard: Guard,
+pub struct WaitQueue<S = ()> {
     /// The last of a ring, whose `next` is the first.
     last: Cell<*const Waiter>,
+    guard: Guard,
+    sign: S,
 }
 
 // SAFETY: `last` is touched under the guard only (IL1), and leads to waiters, which are `Sync`.
-unsafe impl Sync for WaitQueue {}
+unsafe impl<S: Sync> Sync for WaitQueue<S> {}
 // SAFETY: as above; the queue refers to nothing of the thread that made it.
-unsafe impl Send for WaitQueue {}
+unsafe impl<S: Send> Send for WaitQueue<S> {}
 
 impl WaitQueue {
     /// One in which nobody waits.
     pub const fn new() -> Self {
-        Self { guard: Guard::new(), last: Cell::new(ptr::null()) }
+        Self { last: Cell::new(ptr::null()), guard: Guard::new(), sign: () }
+    }
+}
+
+impl<S: Sign> WaitQueue<S> {
+    /// What it shows.
+    pub fn sign(&self) -> &S {
+        &self.sign
     }
 
     /// Lists the calling thread. To be called while it holds the mutex of the condition, so that nobody can
@@ -103,10 +134,30 @@ impl WaitQueue {
         if waiter.poked.load(Ordering::SeqCst) {
             waiter.poke();
         }
+        if self.last.get().is_null() {
+            self.sign.put_up();
+        }
         // SAFETY: the guard is held (IL1), and the caller promises that the waiter is in no list and stays.
         unsafe { ring::insert(&self.last, waiter) };
         self.guard.release();
         true
+    }
+
+    /// Releases the guard, under which waiters may have been taken out.
+    fn release(&self) {
+        if self.last.get().is_null() {
+            self.sign.take_down();
+        }
+        self.guard.release();
+    }
+
+    /// As `os::wait`, for one that waits.
+    fn doze(&self, waiter: &Waiter, deadline: Option<&Deadline>) -> bool {
+        if S::IS_LOOKED_AT {
+            wait_and_look(&waiter.state, WAITING, deadline, || self.sign.look())
+        } else {
+            os::wait(&waiter.state, WAITING, deadline)
+        }
     }
 
     /// Waits until the calling thread, which was listed, is notified, or the deadline has passed, or it was
@@ -136,7 +187,7 @@ impl WaitQueue {
                         waiter.state.compare_exchange(POKED, WAITING, Ordering::Relaxed, Ordering::Relaxed);
                     continue;
                 }
-                WAITING if !os::wait(&waiter.state, WAITING, deadline) => Ending::TimedOut,
+                WAITING if !self.doze(waiter, deadline) => Ending::TimedOut,
                 WAITING => continue,
                 chosen => {
                     os::wait(&waiter.state, chosen, None);
@@ -145,12 +196,13 @@ impl WaitQueue {
             };
             // ord: L8 alone: from now on only this thread changes it; the guard orders the rest
             if waiter.state.compare_exchange(state, LEAVING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                self.sign.look();
                 self.guard.acquire();
                 // SAFETY: the guard is held, and one that leaves is in the list still (IL1, IL2).
                 unsafe { ring::remove(&self.last, waiter) };
                 // ord: L9 alone: out of the list, nobody else looks at it (L4)
                 waiter.state.store(IDLE, Ordering::Relaxed);
-                self.guard.release();
+                self.release();
                 return ending;
             }
         }
@@ -177,7 +229,7 @@ impl WaitQueue {
                 count < most
             });
         }
-        self.guard.release();
+        self.release();
         // SAFETY: those chosen are in no list but ours, and exist until they are told.
         unsafe {
             while let Some(waiter) = ring::pop(&chosen) {
@@ -198,6 +250,7 @@ impl WaitQueue {
     pub unsafe fn forget(&self) {
         self.guard.forget();
         self.last.set(ptr::null());
+        self.sign.take_down();
     }
 
     /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the

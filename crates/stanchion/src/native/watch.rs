@@ -1,19 +1,14 @@
 //! What the calling thread did in the slow paths of [`Observed`](super::Observed) locks: for whoever looks
 //! before and after an operation on a lock, and knows by that what happened at this one.
 use super::Native;
-use crate::moment::Deadline;
+use crate::futex::wait_and_look;
 use crate::os;
 use crate::rows::events::STEALS;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use core::time::Duration;
 use stanchion_core::Event;
 use stanchion_core::nodes::WaitNode;
 use std::sync::OnceLock;
-
-/// After so long a sleep a thread looks around for the first time: far beyond what waits of a running program
-/// take, and short for who looks at one that hangs.
-const FIRST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Counts of one thread; they wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,8 +93,8 @@ pub(super) fn kicked() {
 /// What a thread does now and then that sleeps at a lock; it is given the lock's address.
 static LOOK: OnceLock<fn(usize)> = OnceLock::new();
 
-/// A thread that has slept for a second in the queue of a lock calls `look` with the lock's address, and
-/// again each time that it has slept as long again. It stays in the queue meanwhile.
+/// A thread that has slept for a second in the queue of a lock calls `look` with the lock's address, again
+/// each time that it has slept as long again, and once a minute in the end. It stays in the queue meanwhile.
 pub fn look_around(look: fn(usize)) {
     let _ = LOOK.set(look);
 }
@@ -107,15 +102,10 @@ pub fn look_around(look: fn(usize)) {
 /// As [`Machine::sleep`](stanchion_core::Machine::sleep) without a deadline.
 pub(super) fn sleep(node: &WaitNode<Native>, value: u32) {
     let cell = &node.cell().0;
-    let Some(look) = LOOK.get() else {
-        os::wait(cell, value, None);
-        return;
+    match LOOK.get() {
+        None => os::wait(cell, value, None),
+        Some(look) => wait_and_look(cell, value, None, || look(node.report().lock)),
     };
-    let mut pause = FIRST_SLEEP;
-    while !os::wait(cell, value, Some(&Deadline::after(pause))) {
-        look(node.report().lock);
-        pause *= 2;
-    }
 }
 
 #[cfg(test)]
