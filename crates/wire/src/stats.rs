@@ -32,7 +32,6 @@ pub enum Left {
     SharedMutex,
     SharedRwLock,
     SharedCondition,
-    SharedSpin,
 }
 
 #[repr(C, align(4096))]
@@ -47,7 +46,7 @@ pub struct Header {
     pub modules_used: AtomicU32,
     _rest: AtomicU32,
     /// Initialisations that were left to libc, by [`Left`].
-    pub left: [AtomicU64; 6],
+    pub left: [AtomicU64; 5],
 }
 
 #[repr(C, align(64))]

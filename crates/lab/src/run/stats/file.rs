@@ -13,13 +13,12 @@ const AT_MODULES: usize = offset_of!(File, modules);
 const AT_RECORDS: usize = offset_of!(File, records);
 
 /// Why an object was left to libc, in the order of the counters.
-pub(crate) const LEFT: [&str; 6] = [
+pub(crate) const LEFT: [&str; 5] = [
     "robust mutexes",
     "priority-inheriting or -protecting mutexes",
     "process-shared mutexes",
     "process-shared reader-writer locks",
     "process-shared condition variables",
-    "process-shared spin locks",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
