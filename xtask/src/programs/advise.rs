@@ -40,6 +40,8 @@ struct Cell {
     predicted: f64,
     /// What the law says, without the lock.
     law: Option<f64>,
+    /// Whether `stanchion advise` said to take this lock here.
+    advised: bool,
 }
 
 impl Cell {
@@ -115,7 +117,7 @@ pub(super) fn run(
             let asked = Asked { trace: &trace, law: &law.join(","), overcommit, limited, locks };
             let predicted = asked.predict(&laboratory, &out)?;
             let here = &measured[at * locks.len()..][..locks.len()];
-            for ((lock, measured), (ratio, law)) in locks.iter().zip(here).zip(predicted) {
+            for ((lock, measured), (ratio, law, advised)) in locks.iter().zip(here).zip(predicted) {
                 let law = law.map(|law| law / libc(1).1);
                 cells.push(Cell {
                     program: program.name.clone(),
@@ -126,6 +128,7 @@ pub(super) fn run(
                     ratio: measured / libc(1).1,
                     predicted: ratio,
                     law,
+                    advised,
                 });
             }
         }
@@ -158,8 +161,9 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Acquisitions a second for each lock, and what the law says of the program's own rate.
-    fn predict(&self, laboratory: &Path, out: &Path) -> io::Result<Vec<(f64, Option<f64>)>> {
+    /// Acquisitions a second for each lock, what the law says of the program's own rate, and whether the lock
+    /// is advised.
+    fn predict(&self, laboratory: &Path, out: &Path) -> io::Result<Vec<(f64, Option<f64>, bool)>> {
         let answer = out.join("answer.json");
         let others: Vec<&str> = self.locks[1..].iter().map(|lock| lock.name.as_str()).collect();
         let mut command = Command::new(laboratory);
@@ -182,6 +186,8 @@ impl Asked<'_> {
         let read: serde_json::Value = serde_json::from_str(&fs::read_to_string(&answer)?)?;
         fs::remove_file(&answer)?;
         let of_law = |name: &str| read["law"][name].as_f64();
+        let helps = read["advice"]["helps"].as_bool() == Some(true);
+        let advised = if helps { read["advice"]["lock"].as_str() } else { Some("libc") };
         let cell = |lock: &Lock| {
             let cells = read["cells"].as_array()?;
             let cell = cells.iter().find(|cell| cell["lock"].as_str() == Some(&lock.name))?;
@@ -191,7 +197,7 @@ impl Asked<'_> {
                 let more = threads - 1.0;
                 Some(one * threads / (1.0 + serial * more + agree * threads * more))
             })();
-            Some((cell["rate"]["mean"].as_f64()?, law))
+            Some((cell["rate"]["mean"].as_f64()?, law, advised == Some(lock.name.as_str())))
         };
         let found = self.locks.iter().map(cell).collect::<Option<Vec<_>>>();
         found.ok_or_else(|| refused("its answer has not all locks"))
@@ -219,9 +225,10 @@ fn markdown(cells: &[Cell], cpus: usize) -> String {
         let law = cell.law.map(|law| percent((law / cell.ratio - 1.0).abs())).unwrap_or_default();
         let _ = writeln!(
             out,
-            "| {} | {threads} | {} | {} | {:.2} | {:.2} | {} | {law} |",
+            "| {} | {threads} | {}{} | {} | {:.2} | {:.2} | {} | {law} |",
             cell.program,
             cell.lock,
+            if cell.advised { " (advised)" } else { "" },
             report::short(cell.measured),
             cell.ratio,
             cell.predicted,
@@ -260,7 +267,7 @@ fn judge(cells: &[Cell], cpus: usize) -> Judged {
     let loads: Vec<&[Cell]> = cells.chunk_by(|a, b| load(a) == load(b)).collect();
     let best = |of: fn(&Cell) -> f64, cells: &[Cell]| cells.iter().map(of).fold(0.0, f64::max);
     let right = loads.iter().filter(|cells| {
-        let advised = cells.iter().max_by(|a, b| a.predicted.total_cmp(&b.predicted));
+        let advised = cells.iter().find(|cell| cell.advised);
         advised.is_some_and(|cell| cell.measured >= RIGHT * best(|cell| cell.measured, cells))
     });
     let predicted = |cells: &[Cell]| -> Vec<f64> {
@@ -285,7 +292,7 @@ fn judge(cells: &[Cell], cpus: usize) -> Judged {
 mod tests {
     use super::*;
 
-    fn cell(threads: usize, lock: &str, measured: f64, predicted: f64) -> Cell {
+    fn cell(threads: usize, lock: &str, measured: f64, predicted: f64, advised: bool) -> Cell {
         let (program, law) = ("p".to_owned(), Some(1.5));
         Cell {
             program,
@@ -296,12 +303,13 @@ mod tests {
             ratio: measured,
             predicted,
             law,
+            advised,
         }
     }
 
     #[test]
     fn predictions_are_multiples_of_what_was_recorded() {
-        let mut cells = [cell(2, "libc", 1.0, 50.0), cell(8, "libc", 1.0, 25.0)];
+        let mut cells = [cell(2, "libc", 1.0, 50.0, true), cell(8, "libc", 1.0, 25.0, true)];
         normalise(&mut cells, "p", 2);
         assert!(cells[0].error() < 1e-9 && (cells[1].predicted - 0.5).abs() < 1e-9, "{cells:?}");
     }
@@ -309,10 +317,10 @@ mod tests {
     #[test]
     fn advice_is_judged_by_what_was_measured() {
         let cells = [
-            cell(2, "libc", 1.0, 1.0),
-            cell(2, "x", 0.97, 1.1),
-            cell(8, "libc", 1.0, 1.2),
-            cell(8, "x", 2.0, 1.0),
+            cell(2, "libc", 1.0, 1.0, false),
+            cell(2, "x", 0.97, 1.1, true),
+            cell(8, "libc", 1.0, 1.2, true),
+            cell(8, "x", 2.0, 1.0, false),
         ];
         let judged = judge(&cells, 2);
         assert_eq!((judged.right, judged.loads), (1, 2), "at 8 threads libc's was advised, and x is better");

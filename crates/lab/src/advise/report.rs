@@ -11,6 +11,11 @@ use stanchion_cells::stats::Ratio;
 const SCHEMA: u32 = 1;
 /// A gain below this is none: the simulator is no better than that.
 const WORTH: f64 = 0.03;
+/// Locks whose gains differ by less than this are as good as each other: it is what the validation allows
+/// (`cargo xtask programs --advise`), and half of the simulator's usual error.
+const SAME: f64 = 0.05;
+/// The lock that is advised among those that are as good.
+const DEFAULT: &str = "stanchion";
 /// Who waits for less of the time than this has nothing to gain from locks.
 const IDLE: f64 = 0.005;
 /// A gain whose interval is wider than this to each side says nothing.
@@ -187,9 +192,10 @@ impl Report {
         Ratio::of(&cell.rate, &self.cells[self.today(cell)?].rate)
     }
 
-    /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
+    /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any. The
+    /// default lock stands for those that are no better than [`SAME`].
     pub(super) fn decide(&mut self) {
-        let mut best: Option<(f64, &str)> = None;
+        let mut means: Vec<(f64, &str)> = Vec::new();
         let mut locks: Vec<&str> = Vec::new();
         for cell in &self.cells {
             if cell.lock != TODAY && !locks.contains(&cell.lock.as_str()) {
@@ -203,13 +209,11 @@ impl Report {
             }
             let gains: Vec<f64> =
                 of().filter_map(|cell| self.gain(cell)).map(|gain| gain.ratio.ln()).collect();
-            let mean = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
-            if !gains.is_empty() && best.is_none_or(|(most, _)| mean > most) {
-                best = Some((mean, lock));
+            if !gains.is_empty() {
+                means.push((gains.iter().sum::<f64>() / gains.len() as f64, lock));
             }
         }
-        let Some((_, lock)) = best else { return };
-        let lock = lock.to_owned();
+        let Some(lock) = chosen(&means).map(str::to_owned) else { return };
         let of_lock = self.cells.iter().enumerate().filter(|(_, cell)| cell.lock == lock);
         let gains = of_lock.filter_map(|(at, cell)| Some((at, self.today(cell)?, self.gain(cell)?)));
         let most = gains.max_by(|a, b| sure(&a.2).total_cmp(&sure(&b.2)));
@@ -231,6 +235,13 @@ impl Report {
     }
 }
 
+/// The lock to advise, of logarithms of gains.
+fn chosen<'a>(means: &[(f64, &'a str)]) -> Option<&'a str> {
+    let best = means.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let default = means.iter().find(|(mean, lock)| *lock == DEFAULT && mean + SAME.ln_1p() >= best.0);
+    Some(default.unwrap_or(best).1)
+}
+
 /// Whether a lock with this gain helps, and whether that is open. Where threads hardly wait neither is so,
 /// however much the gain differs between seeds: no lock gives back more time than is spent on waiting.
 fn judged(waiting: f64, gain: &Ratio) -> (bool, bool) {
@@ -246,6 +257,15 @@ fn sure(gain: &Ratio) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_lock_stands_for_those_that_are_hardly_better() {
+        let ln = f64::ln;
+        assert_eq!(chosen(&[]), None);
+        assert_eq!(chosen(&[(ln(1.54), "byte"), (ln(1.48), "stanchion")]), Some("stanchion"));
+        assert_eq!(chosen(&[(ln(1.54), "byte"), (ln(1.44), "stanchion")]), Some("byte"));
+        assert_eq!(chosen(&[(ln(0.8), "byte"), (ln(0.9), "cna")]), Some("cna"));
+    }
 
     #[test]
     fn a_program_that_hardly_waits_is_told_that_no_lock_helps() {

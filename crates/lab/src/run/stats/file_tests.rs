@@ -38,7 +38,7 @@ fn what_was_written_is_read() {
     let read = Snapshot::read(&example()).expect("a good file");
     assert_eq!(read.processes, [Process { pid: 77, name: "prog".to_owned() }]);
     let module = Module { process: 0, start: 0x1000, end: 0x2000, offset: 0x500, path: b"/p".to_vec() };
-    assert_eq!((read.modules, read.left), (vec![module], [0, 3, 0, 0, 0, 0]));
+    assert_eq!((read.modules, read.left), (vec![module], [0, 3, 0, 0, 0]));
     let [lock] = &read.locks[..] else { panic!("one lock: {:?}", read.locks) };
     assert_eq!((lock.acquisitions, lock.contended, lock.parks, lock.kind), (100, 40, 7, Kind::Mutex));
     assert_eq!(lock.frames, [0x1234, 0x1300]);
