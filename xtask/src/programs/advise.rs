@@ -186,8 +186,7 @@ impl Asked<'_> {
         let read: serde_json::Value = serde_json::from_str(&fs::read_to_string(&answer)?)?;
         fs::remove_file(&answer)?;
         let of_law = |name: &str| read["law"][name].as_f64();
-        let helps = read["advice"]["helps"].as_bool() == Some(true);
-        let advised = if helps { read["advice"]["lock"].as_str() } else { Some("libc") };
+        let advised = read["advice"]["take"].as_str();
         let cell = |lock: &Lock| {
             let cells = read["cells"].as_array()?;
             let cell = cells.iter().find(|cell| cell["lock"].as_str() == Some(&lock.name))?;

@@ -1,6 +1,6 @@
 //! The answer as people read it: first what to do, then why, then how sure that is.
 use super::predict::{Cell, TODAY};
-use super::report::Report;
+use super::report::{Outlook, Report};
 use core::fmt::Write;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
 use lab_kit::units::{format_ns, percent, three_figures};
@@ -61,13 +61,17 @@ fn headline(report: &Report, text: &mut String) {
         return;
     };
     let (cell, today) = (&report.cells[advice.at], &report.cells[advice.today]);
-    if !advice.helps {
+    if advice.outlook != Outlook::Helps {
         let why =
             if advice.waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
         let _ = writeln!(
             text,
             "{}: threads {why} ({} of their time at most), and {} changes throughput to {} of today's.",
-            if advice.open { "It is open whether a lock helps" } else { "No lock will help" },
+            if advice.outlook == Outlook::Open {
+                "It is open whether a lock helps"
+            } else {
+                "No lock will help"
+            },
             percent(advice.waiting),
             advice.lock,
             advice.gain.as_ref().map(times).unwrap_or_default(),
@@ -151,10 +155,7 @@ fn widest(report: &Report) -> Option<String> {
 
 /// What can be pasted.
 fn last_line(report: &Report) -> String {
-    match &report.advice {
-        Some(advice) if advice.helps => format!("STANCHION=lock={}", advice.lock),
-        _ => "STANCHION=lock=libc".to_owned(),
-    }
+    format!("STANCHION=lock={}", report.advice.as_ref().map_or(TODAY, |advice| &advice.take))
 }
 
 /// All of it for programs.

@@ -18,8 +18,6 @@ const SAME: f64 = 0.05;
 const DEFAULT: &str = "stanchion";
 /// Who waits for less of the time than this has nothing to gain from locks.
 const IDLE: f64 = 0.005;
-/// A gain whose interval is wider than this to each side says nothing.
-const OPEN: f64 = 0.1;
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
 
@@ -74,15 +72,25 @@ pub(crate) struct WhatIf {
     pub advised: Cell,
 }
 
+/// Whether a lock helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outlook {
+    Helps,
+    /// It may: the gain differs between seeds.
+    Open,
+    None,
+}
+
 /// What to do.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Advice {
     pub lock: String,
     /// The share of their time that threads wait for locks today, in the worst case.
     pub waiting: f64,
-    pub helps: bool,
-    /// Whether it helps is not known: the gain differs too much between seeds.
-    pub open: bool,
+    pub outlook: Outlook,
+    /// What to run with: the lock, or today's.
+    pub take: String,
     /// The case in which it gains most: its place among the cells, and today's.
     pub at: usize,
     pub today: usize,
@@ -220,8 +228,10 @@ impl Report {
         let today = self.cells.iter().filter(|cell| cell.lock == TODAY);
         let waiting = today.map(|cell| cell.waiting).fold(0.0, f64::max);
         self.advice = most.map(|(at, today, gain)| {
-            let (helps, open) = judged(waiting, &gain);
-            Advice { lock, waiting, helps, open, at, today, gain: Some(gain) }
+            let outlook = judged(waiting, &gain);
+            let takes = outlook == Outlook::Helps || outlook == Outlook::Open && gain.ratio > 1.0 + WORTH;
+            let take = if takes { lock.clone() } else { TODAY.to_owned() };
+            Advice { lock, waiting, outlook, take, at, today, gain: Some(gain) }
         });
     }
 
@@ -242,11 +252,17 @@ fn chosen<'a>(means: &[(f64, &'a str)]) -> Option<&'a str> {
     Some(default.unwrap_or(best).1)
 }
 
-/// Whether a lock with this gain helps, and whether that is open. Where threads hardly wait neither is so,
-/// however much the gain differs between seeds: no lock gives back more time than is spent on waiting.
-fn judged(waiting: f64, gain: &Ratio) -> (bool, bool) {
-    let (waits, helps) = (waiting >= IDLE, sure(gain) > WORTH);
-    (waits && helps, waits && !helps && gain.ci95.is_some_and(|half| half > OPEN))
+/// Whether a lock with this gain helps. Where threads hardly wait none does, however much the gain differs
+/// between seeds: no lock gives back more time than is spent on waiting.
+fn judged(waiting: f64, gain: &Ratio) -> Outlook {
+    let most = gain.ratio + gain.ci95.unwrap_or(0.0) - 1.0;
+    if waiting >= IDLE && sure(gain) > WORTH {
+        Outlook::Helps
+    } else if waiting >= SAME && most > SAME {
+        Outlook::Open
+    } else {
+        Outlook::None
+    }
 }
 
 /// The gain that is sure: the lower end of its interval.
@@ -270,10 +286,13 @@ mod tests {
     #[test]
     fn a_program_that_hardly_waits_is_told_that_no_lock_helps() {
         let gain = |ratio, half| Ratio { ratio, ci95: Some(half) };
-        assert_eq!(judged(0.00002, &gain(1.0, 0.18)), (false, false));
-        assert_eq!(judged(0.004, &gain(1.5, 0.1)), (false, false));
-        assert_eq!(judged(0.3, &gain(1.0, 0.18)), (false, true));
-        assert_eq!(judged(0.3, &gain(1.0, 0.02)), (false, false));
-        assert_eq!(judged(0.3, &gain(1.5, 0.1)), (true, false));
+        assert_eq!(judged(0.00002, &gain(1.0, 0.18)), Outlook::None);
+        assert_eq!(judged(0.004, &gain(1.5, 0.1)), Outlook::None);
+        assert_eq!(judged(0.02, &gain(1.0, 0.18)), Outlook::None, "at most 2 % can be gained");
+        assert_eq!(judged(0.02, &gain(1.1, 0.01)), Outlook::Helps, "locks cost time, too");
+        assert_eq!(judged(0.3, &gain(1.0, 0.18)), Outlook::Open);
+        assert_eq!(judged(0.3, &gain(1.06, 0.07)), Outlook::Open);
+        assert_eq!(judged(0.3, &gain(1.0, 0.02)), Outlook::None);
+        assert_eq!(judged(0.3, &gain(1.5, 0.1)), Outlook::Helps);
     }
 }

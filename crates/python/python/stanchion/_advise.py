@@ -85,5 +85,5 @@ def advise(
         if not file.exists() or not file.stat().st_size:
             raise RuntimeError(f"stanchion advise ended with {run.returncode}: {run.stderr.strip()}")
         report = json.loads(file.read_text(encoding="utf-8"))
-    advice = report["advice"] or {"lock": None, "helps": False}
-    return Advice(run.stdout, advice["lock"], advice["helps"], [_flat(cell) for cell in report["cells"]], report)
+    advice = report["advice"] or {"lock": None, "outlook": "none"}
+    return Advice(run.stdout, advice["lock"], advice["outlook"] == "helps", [_flat(cell) for cell in report["cells"]], report)
