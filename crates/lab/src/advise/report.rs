@@ -200,8 +200,8 @@ impl Report {
         Ratio::of(&cell.rate, &self.cells[self.today(cell)?].rate)
     }
 
-    /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any. The
-    /// default lock stands for those that are no better than [`SAME`].
+    /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
+    /// The default lock stands for those that are no better than [`SAME`].
     pub(super) fn decide(&mut self) {
         let mut means: Vec<(f64, &str)> = Vec::new();
         let mut locks: Vec<&str> = Vec::new();
