@@ -33,12 +33,13 @@ static void *waits(void *unused) {
     }
 }
 
-static int all_wait(void) {
+static int waiting_is(int number) {
     GIVES(pthread_mutex_lock(&M), 0);
-    int all = waiting == WAITERS;
+    int is = waiting == number;
     GIVES(pthread_mutex_unlock(&M), 0);
-    return all;
+    return is;
 }
+static int all_wait(void) { return waiting_is(WAITERS); }
 
 static void unmap_after_broadcast(const struct mixture *mixture, int destroy_while_held) {
     pthread_t threads[WAITERS];
@@ -78,6 +79,25 @@ TEST_EACH(unmapped_while_the_mutex_is_held, MIXTURES) { unmap_after_broadcast(&M
 TEST_EACH(timed_and_unmapped_after_broadcast, MIXTURES) {
     timed = stirred = 1;
     unmap_after_broadcast(&MIXTURES[row], 0);
+}
+
+/* The waiter gets the mutex long after the condition variable has gone. A library whose waiters look at it now and then must know that. */
+TEST_EACH(unmapped_long_before_the_mutex_is_released, MIXTURES) {
+    struct page *mine = ANY(struct page, own_page());
+    make_both(&mine->cond, &M, &MIXTURES[row]);
+    page = mine;
+    pthread_t one = START(waits, NULL);
+    PUT(&round_now, 1);
+    AWAIT(waiting_is(1));
+    GIVES(pthread_mutex_lock(&M), 0);
+    page = NULL;
+    GIVES(pthread_cond_broadcast(&mine->cond), 0);
+    GIVES(pthread_cond_destroy(&mine->cond), 0);
+    give_back(mine);
+    usleep(1500000);
+    GIVES(pthread_mutex_unlock(&M), 0);
+    PUT(&round_now, LAST);
+    END(one);
 }
 
 /* Destroyed and made again in the same place, many times: nothing of the old one is left. */

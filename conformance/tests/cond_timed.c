@@ -212,3 +212,17 @@ TEST_EACH(signals_and_deadlines_at_once, WAYS) {
     }
     GIVES(pthread_cond_destroy(&C), 0);
 }
+
+/* The clock stands in the condition variable, also for who can only look at it from outside. */
+TEST(clock_of_a_shared_condition_with_a_private_mutex) {
+    struct mixture mixture = {"", 1, 0, PTHREAD_MUTEX_NORMAL, 1, 0, 0, 0};
+    make_both(&C, &M, &mixture);
+    struct timespec end = in_ms(CLOCK_MONOTONIC, 200);
+    GIVES(pthread_mutex_lock(&M), 0);
+    for (int answer = 0; answer == 0;) {
+        answer = pthread_cond_timedwait(&C, &M, &end);
+        CHECK(answer == 0 || answer == ETIMEDOUT, "gives %d", answer);
+        CHECK(answer == 0 || reached(CLOCK_MONOTONIC, &end), "the time is over too early");
+    }
+    GIVES(pthread_mutex_unlock(&M), 0);
+}

@@ -2,6 +2,7 @@
  * first decides: the other way must be told, or work. */
 #define GROUP "two_cond"
 #include "../two_ways.h"
+#include <signal.h>
 
 static pthread_mutex_t M;
 static pthread_cond_t C;
@@ -95,6 +96,94 @@ TEST_EACH(waited_for_by_name_until_a_time_and_signalled_by_the_other, WAYS) {
     while (pthread_cond_timedwait(&C, &M, &end) == 0) {}
     GIVES(pthread_mutex_unlock(&M), 0);
     END(signaller);
+}
+
+/* Somebody always waits by name, and nobody for long: the others are signalled by name all the time. */
+static void *waits_again(void *unused) {
+    (void)unused;
+    for (;;) {
+        WORKS(pthread_mutex_lock(&M));
+        if (go) break;
+        waiting++;
+        WORKS(pthread_cond_wait(&C, &M));
+        WORKS(pthread_mutex_unlock(&M));
+    }
+    WORKS(pthread_mutex_unlock(&M));
+    return NULL;
+}
+static int signalled_it;
+static void *signals_once(void *unused) {
+    (void)unused;
+    WORKS(other.pthread_cond_signal(&C));
+    UP(&signalled_it);
+    return NULL;
+}
+TEST_EACH(signalled_by_the_other_while_others_come_and_go, WAYS) {
+    enum { WAITERS = 3 };
+    pthread_t threads[WAITERS];
+    begin("signalled_by_the_other_while_others_come_and_go", row);
+    for (int i = 0; i < WAITERS; i++) threads[i] = START(waits_again, NULL);
+    AWAIT(read_under_mutex(&by_name, &waiting) >= WAITERS);
+    pthread_t signaller = START(signals_once, NULL);
+    while (!READ(&signalled_it)) {
+        usleep(20000);
+        WORKS(by_name.pthread_cond_signal(&C));
+    }
+    END(signaller);
+    WORKS(by_name.pthread_mutex_lock(&M));
+    go = 1;
+    WORKS(by_name.pthread_mutex_unlock(&M));
+    for (int i = 0; i < WAITERS; i++) WORKS(by_name.pthread_cond_broadcast(&C));
+    for (int i = 0; i < WAITERS; i++) END(threads[i]);
+}
+
+/* As a profiler does: signals interrupt the sleep all the time. */
+static void nothing(int number) { (void)number; }
+TEST_EACH(signalled_by_the_other_while_interrupted, WAYS) {
+    begin("signalled_by_the_other_while_interrupted", row);
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = nothing;
+    action.sa_flags = SA_RESTART;
+    SETUP(sigaction(SIGUSR1, &action, NULL) == 0);
+    pthread_t one = START(waits, (void *)&by_name);
+    AWAIT(read_under_mutex(&by_name, &waiting) == 1);
+    WORKS(by_name.pthread_mutex_lock(&M));
+    go = 1;
+    WORKS(by_name.pthread_mutex_unlock(&M));
+    pthread_t signaller = START(signals_once, NULL);
+    while (!READ(&signalled_it)) {
+        usleep(200000);
+        pthread_kill(one, SIGUSR1);
+    }
+    END(signaller);
+    END(one);
+}
+
+/* Waiters whose time is over may still be on their way out when nobody waits any more. */
+static void *waits_until(void *argument) {
+    const struct timespec *end = ANY(const struct timespec, argument);
+    WORKS(pthread_mutex_lock(&M));
+    waiting++;
+    pthread_cond_timedwait(&C, &M, end);
+    WORKS(pthread_mutex_unlock(&M));
+    return NULL;
+}
+TEST_EACH(destroyed_by_the_other_as_timed_waits_by_name_end, WAYS) {
+    enum { WAITERS = 3 };
+    pthread_t threads[WAITERS];
+    begin("destroyed_by_the_other_as_timed_waits_by_name_end", row);
+    for (int round = 0; round < 300 && time_left(); round++) {
+        waiting = 0;
+        struct timespec end = in_ms(WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, 2);
+        for (int i = 0; i < WAITERS; i++) threads[i] = START(waits_until, &end);
+        AWAIT(read_under_mutex(&by_name, &waiting) == WAITERS);
+        while (!reached(WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &end)) {}
+        for (volatile int i = 0; i < round * 30; i++) {}
+        WORKS(by_name.pthread_cond_broadcast(&C));
+        WORKS(other.pthread_cond_destroy(&C));
+        for (int i = 0; i < WAITERS; i++) END(threads[i]);
+    }
 }
 
 /* Everybody who waited by name was woken by name: to the other way the condition is one for which nobody waits. */

@@ -32,7 +32,7 @@ use libc::{
     EBUSY, EPERM, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec,
 };
 use stanchion::condvar::{Ending, Waiter};
-use stanchion::deadline::{Clock, Deadline};
+use stanchion::deadline::Deadline;
 
 pub(crate) mod libc_s {
     //! libc's own, for its own objects. Conditions have an older version, of another layout.
@@ -82,9 +82,9 @@ pub(crate) unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_con
     unsafe {
         match Condition::at(condition).whose() {
             Whose::Libcs => libc_s::pthread_cond_destroy(condition),
-            // Who was the last to leave may still hold the guard.
-            Whose::Ours | Whose::Nobodys if Condition::at(condition).queue.is_quiet() => 0,
-            Whose::Ours | Whose::Nobodys => EBUSY,
+            // Also if it is nobody's: the last one to leave may still hold the guard.
+            _ if Condition::at(condition).queue.is_quiet() => 0,
+            _ => EBUSY,
         }
     }
 }
@@ -200,7 +200,6 @@ pub(crate) unsafe fn wait_for(
                 }
             };
         }
-        let own = (!is_libcs).then_some(own);
         let deadline = match deadline(own, until) {
             Ok(deadline) => deadline,
             Err(error) => return error,
@@ -217,17 +216,16 @@ pub(crate) unsafe fn wait_for(
         if !is_inner {
             cancel::begin();
         }
-        let ending = match own {
-            None => nap(mutex, deadline.as_ref()),
-            Some(own) if is_inner => wait_in_line(own, mutex, deadline.as_ref(), &Waiter::new(), || false),
-            Some(own) => {
-                WAITS.set(true);
-                let deadline = deadline.as_ref();
-                let ending =
-                    WAITER.with(|waiter| wait_in_line(own, mutex, deadline, waiter, cancel::may_come));
-                WAITS.set(false);
-                ending
-            }
+        let deadline = deadline.as_ref();
+        let ending = if is_libcs {
+            nap(mutex, deadline)
+        } else if is_inner {
+            wait_in_line(own, mutex, deadline, &Waiter::new(), || false)
+        } else {
+            WAITS.set(true);
+            let ending = WAITER.with(|waiter| wait_in_line(own, mutex, deadline, waiter, cancel::may_come));
+            WAITS.set(false);
+            ending
         };
         if let Ok(Ending::Interrupted) = ending {
             // Does not return, unless the request has not come so far, or means nothing: then the wait is
@@ -243,20 +241,16 @@ pub(crate) unsafe fn wait_for(
     }
 }
 
-/// The deadline of a wait for our own condition, or for one of libc's, whose clock we do not know; its naps
-/// end soon on any.
+/// The deadline of a wait.
 ///
 /// # Safety
 ///
 /// A time must be readable.
-unsafe fn deadline(own: Option<&Condition>, until: Until) -> Result<Option<Deadline>, c_int> {
+unsafe fn deadline(condition: &Condition, until: Until) -> Result<Option<Deadline>, c_int> {
     let (clock, time) = match until {
         Until::Notified => return Ok(None),
         Until::ClockTime(clock, time) => (time::clock(clock)?, time),
-        Until::Time(time) => match own {
-            None => (Clock::Realtime, time),
-            Some(own) => (time::clock(own.clock())?, time),
-        },
+        Until::Time(time) => (time::clock(condition.clock())?, time),
     };
     // SAFETY: the caller promises that the time is readable.
     unsafe { time::deadline(clock, time) }.map(Some)

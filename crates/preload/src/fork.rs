@@ -21,7 +21,7 @@ static GENERATION: AtomicU16 = AtomicU16::new(0);
 /// The lock of those who clean up.
 static BROOM: Guard = Guard::new();
 
-/// The generation of objects that are initialised now.
+/// The generation of mutexes and reader-writer locks that are initialised now.
 #[inline(always)]
 pub(crate) fn generation() -> u16 {
     // ord: M36 alone: changes while the process has one thread

@@ -8,7 +8,8 @@
 //! A lock of ours lives in the program's own object (`object.rs` has the layouts): there is no table, nothing
 //! is allocated, and nothing is left behind. What we cannot do faithfully (process-shared, robust,
 //! priority-inheriting or -protecting objects) is libc's from its initialisation to its destruction. Each
-//! call reads the decision from the object itself, so that no object is ever half ours.
+//! call reads from the object itself whose it is. A condition variable is nobody's while nobody waits, and a
+//! spin lock is of use to both.
 //!
 //! - `config.rs`: the word `STANCHION`, read at the first call, which may come before any constructor.
 //! - `locks.rs`: the locks that a mutex can be made of; `rules.rs`: other ones for some mutexes.
@@ -31,8 +32,8 @@
 //!   has the lock, and does not keep it.
 //! - **IW3** After a release the object is not touched.
 //! - **IW4** is told in `fork.rs`.
-//! - **IW5** Where libc notes who holds an object it finds ours free, or with an owner that is none of its
-//!   threads. We use one only after we saw that libc does not hold it (`two.rs`).
+//! - **IW5** Where libc notes who holds a mutex or a reader-writer lock it finds ours free, or with an owner
+//!   that is none of its threads. We use one only after we saw that libc does not hold it (`two.rs`).
 #[cfg(not(all(
     target_os = "linux",
     target_env = "gnu",

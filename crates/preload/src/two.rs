@@ -29,7 +29,7 @@
 //! seen.
 //!
 //! An unlock by libc wakes nobody of ours. So a thread that has slept for a second at the default lock looks
-//! for traces, and again each time that it has slept as long again.
+//! for traces, again each time that it has slept as long again, and once a minute in the end.
 use crate::locks::Choice;
 use crate::object::{Mutex, TAKEN};
 use crate::say::die;

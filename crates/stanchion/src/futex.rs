@@ -6,7 +6,7 @@
 pub use crate::guard::Guard;
 use crate::moment::Deadline;
 use crate::os;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
 /// After so long a sleep a thread looks around for the first time: far beyond what waits of a running program
@@ -21,9 +21,9 @@ pub fn wait_while(word: &AtomicU32, value: u32) {
     os::wait(word, value, None);
 }
 
-/// Sleeps while `word` holds `value`, until the deadline at the latest. The thread calls `look` when it has
-/// slept for a second, again each time that it has slept as long again, and once a minute in the end. `false`
-/// if the deadline has passed; otherwise it may return for no reason.
+/// Sleeps while `word`, which must be the thread's own, holds `value`, until the deadline at the latest. The
+/// thread calls `look` when it has slept for a second, again each time that it has slept as long again, and
+/// once a minute in the end. `false` if the deadline has passed.
 pub(crate) fn wait_and_look(
     word: &AtomicU32,
     value: u32,
@@ -31,21 +31,27 @@ pub(crate) fn wait_and_look(
     mut look: impl FnMut(),
 ) -> bool {
     let mut pause = FIRST_LOOK;
-    loop {
-        match deadline {
-            Some(deadline) if u128::from(deadline.remaining()) <= pause.as_nanos() => {
-                return os::wait(word, value, Some(deadline));
-            }
-            _ if os::wait(word, value, Some(&Deadline::after(pause))) => return true,
-            _ => look(),
+    let mut next = Deadline::after(pause);
+    // ord: L20 alone: the caller looks again at what it finds
+    while word.load(Ordering::Relaxed) == value {
+        let last = deadline.filter(|deadline| deadline.remaining() <= next.remaining());
+        // Signals end the sleep as well, and do not put off the look.
+        let in_time = os::wait(word, value, last.or(Some(&next)));
+        if !in_time && last.is_some() {
+            return false;
         }
-        pause = (pause * 2).min(LAST_LOOK);
+        if !in_time {
+            look();
+            pause = (pause * 2).min(LAST_LOOK);
+            next = Deadline::after(pause);
+        }
     }
+    true
 }
 
-/// As [`wait_while`], in memory that processes share.
-pub fn wait_while_in_any_process(word: &AtomicU32, value: u32) {
-    os::wait_in_any_process(word, value);
+/// As [`wait_while`] for about this long at most, in memory that processes share.
+pub fn wait_while_in_any_process(word: &AtomicU32, value: u32, time: Duration) {
+    os::wait_in_any_process(word, value, time);
 }
 
 /// Wakes one thread that sleeps at `address`, which may be gone by now: then it wakes nobody, or somebody for

@@ -115,7 +115,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         if columns.len() < 2 {
             return Err(io::Error::other("--where-first-passes: give two libraries or more by --preload"));
         }
-        let wrong = wrong_in(root, &cases, &columns[0], request.repeat, jobs)?;
+        let wrong = not_passed_by(root, &cases, &columns[0], request.repeat, jobs)?;
         for test in &wrong {
             println!("{}: left out, {} does not pass it", test, columns[0].name);
         }
@@ -143,8 +143,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     Ok(if results.all_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The tests that are not right in this column.
-fn wrong_in(
+/// The tests that it does not pass. What it skips is left out as well: nobody knows whether it could.
+fn not_passed_by(
     root: &Path,
     cases: &[Case],
     column: &Column,
@@ -152,8 +152,8 @@ fn wrong_in(
     jobs: usize,
 ) -> io::Result<Vec<String>> {
     let verdicts = run_cases(root, cases, column, repeat, jobs, &|_, _| Ok(()))?;
-    let wrong = cases.iter().zip(verdicts).filter(|(_, verdict)| !verdict.is_fine());
-    Ok(wrong.map(|(case, _)| case.test.clone()).collect())
+    let others = cases.iter().zip(verdicts).filter(|(_, verdict)| *verdict != Verdict::Ok);
+    Ok(others.map(|(case, _)| case.test.clone()).collect())
 }
 
 /// The libraries of the command line, each with a name of its own.

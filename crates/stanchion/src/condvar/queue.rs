@@ -16,20 +16,14 @@
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before
 //! what that does next (IL3 with IL1).
 use super::ring;
-use super::waiter::{IDLE, LEAVING, POKED, TOLD, WAITING, Waiter};
-use crate::deadline::{self, Deadline};
+use super::waiter::{IDLE, LEAVING, POKED, Patience, TOLD, WAITING, Waiter};
+use crate::deadline::Deadline;
 use crate::futex::wait_and_look;
 use crate::guard::Guard;
 use crate::os;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
-use core::time::Duration;
-
-/// How often a destroyer yields to waiters that leave before it sleeps, and for how long at a time: as in the
-/// core's `wait_briefly`.
-const YIELDS: u32 = 8;
-const DOZE: Duration = Duration::from_micros(50);
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +47,8 @@ pub trait Sign: Sync {
     /// The list is empty, and may have been before. Its guard is held.
     fn take_down(&self);
 
-    /// A waiter leaves; or it has slept for a second, or as long again, at most a minute.
+    /// Waiters were taken out and others are left; or one has slept for a second, or as long again, at most a
+    /// minute. The queue exists meanwhile.
     fn look(&self);
 }
 
@@ -147,6 +142,8 @@ impl<S: Sign> WaitQueue<S> {
     fn release(&self) {
         if self.last.get().is_null() {
             self.sign.take_down();
+        } else {
+            self.sign.look();
         }
         self.guard.release();
     }
@@ -154,7 +151,7 @@ impl<S: Sign> WaitQueue<S> {
     /// As `os::wait`, for one that waits.
     fn doze(&self, waiter: &Waiter, deadline: Option<&Deadline>) -> bool {
         if S::IS_LOOKED_AT {
-            wait_and_look(&waiter.state, WAITING, deadline, || self.sign.look())
+            wait_and_look(&waiter.state, WAITING, deadline, || waiter.while_listed(|| self.sign.look()))
         } else {
             os::wait(&waiter.state, WAITING, deadline)
         }
@@ -196,7 +193,6 @@ impl<S: Sign> WaitQueue<S> {
             };
             // ord: L8 alone: from now on only this thread changes it; the guard orders the rest
             if waiter.state.compare_exchange(state, LEAVING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                self.sign.look();
                 self.guard.acquire();
                 // SAFETY: the guard is held, and one that leaves is in the list still (IL1, IL2).
                 unsafe { ring::remove(&self.last, waiter) };
@@ -256,7 +252,7 @@ impl<S: Sign> WaitQueue<S> {
     /// Whether nobody waits, once those that are leaving have left. For the one who is about to destroy the
     /// queue.
     pub fn is_quiet(&self) -> bool {
-        let mut yields = 0;
+        let mut patience = Patience::new();
         loop {
             let (mut waiting, mut leaving) = (0, 0);
             self.guard.acquire();
@@ -275,14 +271,7 @@ impl<S: Sign> WaitQueue<S> {
             if waiting > 0 || leaving == 0 {
                 return waiting == 0;
             }
-            // Who leaves does so in a few instructions, and may be less urgent than we are: then yields get
-            // it no CPU.
-            if yields < YIELDS {
-                yields += 1;
-                os::yield_slice();
-            } else {
-                deadline::sleep(DOZE);
-            }
+            patience.wait();
         }
     }
 }

@@ -8,14 +8,19 @@
 //! | waiting, poked | chosen | a notifier, which takes it off the list |
 //! | chosen | told | the notifier; or the one who releases the mutex that the waiter was relayed to ([`Relay`](super::Relay)) |
 //! | waiting | poked | somebody who wants it to look around (a cancellation) |
+//! | waiting | looking | the waiter, which looks at the queue that it stands in; nobody chooses it meanwhile |
+//! | looking | waiting | the waiter, some instructions later |
 //! | waiting, poked | leaving | the waiter, which then takes itself off the list |
 //! | told, leaving | idle | the waiter, when it is done |
 //!
 //! The numbers of invariants are those of [`WaitQueue`](super::WaitQueue).
+use crate::deadline;
 use crate::futex::wake_one;
+use crate::os;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::time::Duration;
 
 pub(super) const IDLE: u32 = 0;
 pub(super) const WAITING: u32 = 1;
@@ -23,6 +28,31 @@ pub(super) const POKED: u32 = 2;
 const CHOSEN: u32 = 3;
 pub(super) const TOLD: u32 = 4;
 pub(super) const LEAVING: u32 = 5;
+const LOOKING: u32 = 6;
+
+/// How often one yields to a waiter that is about to be done before it sleeps, and for how long at a time: as
+/// in the core's `wait_briefly`.
+const YIELDS: u32 = 8;
+const DOZE: Duration = Duration::from_micros(50);
+
+/// Waits for a waiter that is done in a few instructions. It may be less urgent than we are: then yields get
+/// it no CPU.
+pub(super) struct Patience(u32);
+
+impl Patience {
+    pub(super) const fn new() -> Self {
+        Self(YIELDS)
+    }
+
+    pub(super) fn wait(&mut self) {
+        if self.0 > 0 {
+            self.0 -= 1;
+            os::yield_slice();
+        } else {
+            deadline::sleep(DOZE);
+        }
+    }
+}
 
 /// What one thread needs to wait for a condition. All-zero is a valid one.
 pub struct Waiter {
@@ -56,9 +86,9 @@ impl Waiter {
 
     /// Makes the waiter look around: now if it waits, and whenever it begins to wait until the poke is taken.
     pub fn poke(&self) {
-        // ord: L19 pairs L17, CW1: a waiter that we do not see waiting sees that it was poked
+        // ord: L19 pairs L17, L23, CW1: a waiter that we do not see waiting sees that it was poked
         self.poked.store(true, Ordering::SeqCst);
-        // ord: L12 pairs L13, L17: what the poke is about was there before
+        // ord: L12 pairs L13, L17, L23: what the poke is about was there before
         if self.state.compare_exchange(WAITING, POKED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             wake_one(&raw const self.state);
         }
@@ -92,14 +122,29 @@ impl Waiter {
         wake_one(address);
     }
 
+    /// Does something for which the queue has to exist, if the calling thread waits in it still.
+    pub(super) fn while_listed(&self, does: impl FnOnce()) {
+        // ord: L21 alone: from now on only this thread changes it
+        if self.state.compare_exchange(WAITING, LOOKING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            does();
+            // ord: L22 pairs L4: what was done comes before whoever chooses us lets the queue go
+            self.state.store(WAITING, Ordering::SeqCst);
+            // ord: L23 pairs L12, L19: as L17, we see that we were poked, or the poke sees us waiting
+            if self.poked.load(Ordering::SeqCst) {
+                self.poke();
+            }
+        }
+    }
+
     /// Takes the waiter for a notifier; whether it did.
     pub(super) fn choose(&self) -> bool {
-        let mut state = WAITING;
+        let (mut state, mut patience) = (WAITING, Patience::new());
         loop {
-            // ord: L4 alone: the guard orders what the waiter wrote before (L10, L11)
-            match self.state.compare_exchange(state, CHOSEN, Ordering::Relaxed, Ordering::Relaxed) {
+            // ord: L4 pairs L22: a look of the waiter's is over; the guard orders the rest (L10, L11)
+            match self.state.compare_exchange(state, CHOSEN, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now @ (WAITING | POKED)) => state = now,
+                Err(LOOKING) => patience.wait(),
                 Err(_) => return false,
             }
         }

@@ -19,8 +19,8 @@ pub(crate) fn wait(_word: &AtomicU32, _value: u32, _until: Option<&Deadline>) ->
 /// As [`wait`], for about this long at most.
 pub(crate) fn wait_for(_word: &AtomicU32, _value: u32, _time: Duration) {}
 
-/// As [`wait`] without a deadline, in memory that processes share.
-pub(crate) fn wait_in_any_process(_word: &AtomicU32, _value: u32) {}
+/// As [`wait_for`], in memory that processes share.
+pub(crate) fn wait_in_any_process(_word: &AtomicU32, _value: u32, _time: Duration) {}
 
 /// Wakes so many threads of this process that [`wait`] at the word.
 pub(crate) fn wake(_word: &AtomicU32, _threads: u32) {}

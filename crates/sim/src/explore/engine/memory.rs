@@ -74,10 +74,15 @@ impl Engine {
         let now = self.now();
         if let Some(watch) = &mut self.watch {
             let own = if before == Abandoned { watch.comes_back(ctx) } else { waiter == ctx };
+            let steps_down = own && before == Roused && matches!(after, Waiting | Abandoned);
+            let asks = steps_down && watch.asks(ctx, self.domain.wait_node(node).report().lock);
             let seen =
                 watch.queues.as_mut().map(|queues| queues.changed(ctx, node, (before, after), own, now));
             if let Some(Err(failure)) = seen {
                 self.fail(failure.kind, failure.what);
+            }
+            if asks {
+                self.fail(Kind::Leftover, format!("c{ctx} competes no more, and still asks for the lock"));
             }
         }
         match (before, after) {

@@ -44,7 +44,7 @@ pub(super) struct Guard {
     /// it is.
     pub(super) aside: (Vec<Ctx>, u32),
     /// Who asks for the lock, and how often each context acquired since.
-    forbidder: Option<Ctx>,
+    pub(super) forbidder: Option<Ctx>,
     despite: [u32; CONTEXTS],
     /// How often each context has looked since and found the lock free.
     free_looks: [u32; CONTEXTS],

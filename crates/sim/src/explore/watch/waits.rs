@@ -71,6 +71,12 @@ impl Watch {
         })
     }
 
+    /// Whether `me` asks newcomers to leave the lock that stands at `address` to it.
+    pub(in super::super) fn asks(&self, me: Ctx, address: usize) -> bool {
+        let SecondByte::AsksNewcomers { .. } = self.second_byte else { return false };
+        self.lock_at(address).is_some_and(|(lock, _)| self.guards[lock].forbidder == Some(me))
+    }
+
     /// The lock that `me` waits for with a limit, the last one if there are several.
     fn came_for(&self, me: Ctx) -> Option<usize> {
         self.guards.iter().rposition(|guard| guard.limited & bit(me) != 0)

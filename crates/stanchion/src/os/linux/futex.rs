@@ -30,8 +30,8 @@ pub(crate) fn wait_for(word: &AtomicU32, value: u32, time: Duration) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, value, Some(&super::time::span(time)));
 }
 
-pub(crate) fn wait_in_any_process(word: &AtomicU32, value: u32) {
-    let _ = futex::wait(word, futex::Flags::empty(), value, None);
+pub(crate) fn wait_in_any_process(word: &AtomicU32, value: u32, time: Duration) {
+    let _ = futex::wait(word, futex::Flags::empty(), value, Some(&super::time::span(time)));
 }
 
 pub(crate) fn wake(word: &AtomicU32, threads: u32) {
