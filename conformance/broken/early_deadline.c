@@ -4,6 +4,7 @@
  * caught by: rwlock_timed.while_write_held/timedwrlock
  * caught by: mutex_timed.lock_by_the_owner/normal cond_nested.deadlines/inner-first cpp.timed_mutex_gives_up
  * caught by: cpp.shared_timed_mutex_gives_up
+ * caught by: cond_timed.clock_of_a_shared_condition_with_a_private_mutex
  * passes: mutex_timed.free_one_is_got/normal mutex.excludes/normal cond.ring/private
  */
 #include "real.h"

@@ -1,6 +1,9 @@
 /* Broken: whoever waits for a condition holds up libc's functions there, nobody looks whether one came, and it stays so when nobody waits any more.
  * caught by: two_cond.signalled_and_destroyed_by_the_other_after_waits_by_name/handle
  * caught by: two_cond.waited_for_by_name_until_a_time_and_signalled_by_the_other/handle
+ * caught by: two_cond.signalled_by_the_other_while_others_come_and_go/handle two_cond.signalled_by_the_other_while_interrupted/handle
+ * caught by: two_cond.destroyed_by_the_other_as_timed_waits_by_name_end/handle
+ * caught by: cond_gone.unmapped_long_before_the_mutex_is_released/private
  * passes: cond.ring/private probe.counter_of_4_threads
  */
 #include "real.h"

@@ -65,7 +65,7 @@ pub(crate) fn find_pair() -> usize {
         pthread_cond_init(made.as_mut_ptr(), attributes.as_ptr());
         Condition::at(made.as_mut_ptr()).queue.sign()
     };
-    // ord: PX38 alone: our own
+    // ord: PX38 alone: nobody else has it
     let pair = if trap.pairs[0].waiters.load(Ordering::Relaxed) & MONOTONIC != 0 { 1 } else { 2 };
     // ord: PX36 alone: every thread finds the same
     PAIR.store(pair, Ordering::Relaxed);
