@@ -49,12 +49,16 @@ static int read_under_mutex(const struct functions *functions, const int *cell) 
     return seen;
 }
 
+static int signalled_it;
 static void *signals(void *unused) {
     (void)unused;
-    AWAIT(read_under_mutex(&by_name, &waiting) == 1);
+    AWAIT(read_under_mutex(&by_name, &waiting) >= 1);
     WORKS(other.pthread_cond_signal(&C));
+    UP(&signalled_it);
     return NULL;
 }
+
+static clockid_t clock_of(size_t row) { return WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
 
 /* One way waits, and is signalled by another. */
 static void signalled(const struct functions *waiters, const struct functions *wakes, int all) {
@@ -91,7 +95,7 @@ TEST_EACH(waited_for_by_name_until_a_time_and_signalled_by_the_other, WAYS) {
     begin("waited_for_by_name_until_a_time_and_signalled_by_the_other", row);
     pthread_t signaller = START(signals, NULL);
     GIVES(pthread_mutex_lock(&M), 0);
-    struct timespec end = in_ms(WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, 500);
+    struct timespec end = in_ms(clock_of(row), 500);
     waiting = 1;
     while (pthread_cond_timedwait(&C, &M, &end) == 0) {}
     GIVES(pthread_mutex_unlock(&M), 0);
@@ -111,20 +115,13 @@ static void *waits_again(void *unused) {
     WORKS(pthread_mutex_unlock(&M));
     return NULL;
 }
-static int signalled_it;
-static void *signals_once(void *unused) {
-    (void)unused;
-    WORKS(other.pthread_cond_signal(&C));
-    UP(&signalled_it);
-    return NULL;
-}
 TEST_EACH(signalled_by_the_other_while_others_come_and_go, WAYS) {
     enum { WAITERS = 3 };
     pthread_t threads[WAITERS];
     begin("signalled_by_the_other_while_others_come_and_go", row);
     for (int i = 0; i < WAITERS; i++) threads[i] = START(waits_again, NULL);
     AWAIT(read_under_mutex(&by_name, &waiting) >= WAITERS);
-    pthread_t signaller = START(signals_once, NULL);
+    pthread_t signaller = START(signals, NULL);
     while (!READ(&signalled_it)) {
         usleep(20000);
         WORKS(by_name.pthread_cond_signal(&C));
@@ -151,7 +148,7 @@ TEST_EACH(signalled_by_the_other_while_interrupted, WAYS) {
     WORKS(by_name.pthread_mutex_lock(&M));
     go = 1;
     WORKS(by_name.pthread_mutex_unlock(&M));
-    pthread_t signaller = START(signals_once, NULL);
+    pthread_t signaller = START(signals, NULL);
     while (!READ(&signalled_it)) {
         usleep(200000);
         pthread_kill(one, SIGUSR1);
@@ -175,10 +172,10 @@ TEST_EACH(destroyed_by_the_other_as_timed_waits_by_name_end, WAYS) {
     begin("destroyed_by_the_other_as_timed_waits_by_name_end", row);
     for (int round = 0; round < 300 && time_left(); round++) {
         waiting = 0;
-        struct timespec end = in_ms(WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, 2);
+        struct timespec end = in_ms(clock_of(row), 2);
         for (int i = 0; i < WAITERS; i++) threads[i] = START(waits_until, &end);
         AWAIT(read_under_mutex(&by_name, &waiting) == WAITERS);
-        while (!reached(WAYS[row].monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &end)) {}
+        while (!reached(clock_of(row), &end)) {}
         for (volatile int i = 0; i < round * 30; i++) {}
         WORKS(by_name.pthread_cond_broadcast(&C));
         WORKS(other.pthread_cond_destroy(&C));

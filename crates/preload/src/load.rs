@@ -1,7 +1,7 @@
 //! What happens when the library is loaded, as far as it may not happen later. Looking up libc's functions
 //! takes the loader's lock, and forgets `dlerror`. Registering for `membarrier` is slow in a process with
 //! many threads. Whoever comes before finds things out by itself.
-use crate::{cancel, condition, config, fork, mutex, rwlock, spin, two, verbose, whose};
+use crate::{cancel, condition, config, fork, mutex, rwlock, spin, two, verbose};
 
 // SAFETY: the section holds pointers to functions that the loader calls once each before `main`, with C's
 // calling convention; what is called needs nothing that is set up later than that.
@@ -16,7 +16,6 @@ static AT_LOAD: extern "C" fn() = {
         spin::libc_s::resolve();
         fork::watch();
         let _ = config::choice();
-        whose::find_pair();
         stanchion::native::watch::look_around(two::look_at);
         // Settles how locks are released, while the process has one thread.
         let _ = stanchion::native::facts();

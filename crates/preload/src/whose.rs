@@ -55,7 +55,7 @@ static PAIR: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds out which pair libc uses, by a condition with a clock.
 #[cold]
-pub(crate) fn find_pair() -> usize {
+fn find_pair() -> usize {
     let mut attributes = MaybeUninit::<pthread_condattr_t>::zeroed();
     let mut made = MaybeUninit::<pthread_cond_t>::zeroed();
     // SAFETY: both objects are there to be initialised; nobody else has them.
@@ -79,9 +79,9 @@ impl Trap {
         &self.pairs[if known == 0 { find_pair() } else { known } - 1]
     }
 
-    /// What libc's initialisation left beside the count.
-    fn flags(&self) -> u32 {
-        // ord: PX31 alone: set when it was initialised, which the program orders
+    /// libc's count of waiters, and its flags below.
+    fn waiters(&self) -> u32 {
+        // ord: PX31 alone: flags that were set when it was initialised, which the program orders; a mark
         self.pair().waiters.load(Ordering::Relaxed)
     }
 
@@ -105,14 +105,14 @@ impl Sign for Trap {
         // ord: PX32 alone: as PX11; libc's function compares only
         self.pair().lock.store(HELD, Ordering::Relaxed);
         // ord: PX33 alone: as PX32; nobody else changes it, unless the process is to end
-        self.pair().waiters.store(self.flags() | WAITER, Ordering::Relaxed);
+        self.pair().waiters.store(self.waiters() | WAITER, Ordering::Relaxed);
         // ord: PX13 alone: a child of a fork that finds the mark finds the trap; others see it by the mutex
         self.mark.store(OURS, Ordering::Release);
     }
 
     fn take_down(&self) {
         if self.is_up() {
-            let (pair, clock) = (self.pair(), self.flags() & MONOTONIC);
+            let (pair, clock) = (self.pair(), self.waiters() & MONOTONIC);
             // ord: PX10 alone: as PX11; who finds none has nobody to wake
             self.mark.store(0, Ordering::Relaxed);
             // ord: PX30 alone: who was in the trap is found, and nobody is there afterwards; the mark goes
@@ -125,7 +125,7 @@ impl Sign for Trap {
 
     fn look(&self) {
         // ord: PX35 alone: marks that stay
-        check(self.pair().lock.load(Ordering::Relaxed), self.flags());
+        check(self.pair().lock.load(Ordering::Relaxed), self.waiters());
     }
 }
 
@@ -146,7 +146,7 @@ impl Condition {
         // ord: PX12 alone: libc's count, which is only compared
         let libc_waits = self.libcs_waits.load(Ordering::Relaxed) != 0;
         let trap = self.queue.sign();
-        let (is_ours, is_shared) = (trap.is_up(), trap.flags() & SHARED != 0);
+        let (is_ours, is_shared) = (trap.is_up(), trap.waiters() & SHARED != 0);
         if is_ours && libc_waits {
             die_of_two(WAITED_FOR);
         }
@@ -159,6 +159,6 @@ impl Condition {
 
     /// The clock of timed waits, whosever it is.
     pub(crate) fn clock(&self) -> clockid_t {
-        if self.queue.sign().flags() & MONOTONIC == 0 { CLOCK_REALTIME } else { CLOCK_MONOTONIC }
+        if self.queue.sign().waiters() & MONOTONIC == 0 { CLOCK_REALTIME } else { CLOCK_MONOTONIC }
     }
 }

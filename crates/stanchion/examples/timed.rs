@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p stanchion --example timed [THREADS_A_CPU [SECTION_US [ROUNDS]]]`. The sides take
 //! turns, half a second each; a row has the medians of the rounds. A wake-up is a voluntary switch of
-//! context (`getrusage`), counted in acquisitions that had to wait.
+//! context (`getrusage`), counted in acquisitions that took over 20 us.
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -56,7 +56,7 @@ impl Timed for Libcs {
     }
 }
 
-/// One acquisition that had to wait.
+/// One acquisition, or one that failed.
 struct Wait {
     acquired: bool,
     took: Duration,
@@ -79,7 +79,7 @@ fn compute(time: Duration) {
     }
 }
 
-/// The waits of one round, and how many acquisitions there were.
+/// What all threads did in one round.
 fn round(lock: &dyn Timed, threads: usize, section: Duration, deadline: Duration) -> Vec<Wait> {
     let stop = AtomicBool::new(false);
     let work = || {

@@ -101,7 +101,7 @@ fn try_one(
         lines.push('\n');
     };
     // It must be the library that the test noticed, not a busy machine: libc is given the same time, and both
-    // are given more of it if that is too short for libc, which a test may find out before it is ended.
+    // are given more of it if that is too short for libc. A test may give up by itself before it is ended.
     let both = |timeout| -> io::Result<_> {
         let broken = run(&promise.caught_by, Some(library), TRIES, timeout)?;
         Ok((broken, run(&promise.caught_by, None, 1, timeout)?))

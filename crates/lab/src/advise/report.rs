@@ -12,7 +12,7 @@ const SCHEMA: u32 = 1;
 /// A gain below this is none: the simulator is no better than that.
 const WORTH: f64 = 0.03;
 /// Locks whose gains differ by less than this are as good as each other: it is what the validation allows
-/// (`cargo xtask programs --advise`), and half of the simulator's usual error.
+/// (`cargo xtask programs --advise`).
 const SAME: f64 = 0.05;
 /// The lock that is advised among those that are as good.
 const DEFAULT: &str = "stanchion";

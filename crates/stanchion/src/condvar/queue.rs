@@ -4,8 +4,8 @@
 //! # Invariants
 //!
 //! - **IL1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
-//! - **IL2** A waiter is in the list exactly while it is waiting, poked or leaving. So one that was chosen
-//!   touches the list no more: whoever notified everybody may destroy it at once.
+//! - **IL2** A waiter is in the list exactly while it is waiting, looking, poked or leaving. So one that was
+//!   chosen touches the list no more: whoever notified everybody may destroy it at once.
 //! - **IL3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
 //!   the list: no wake-up is lost, or taken by somebody who came later.
 //! - **IL4** A waiter's storage belongs to its thread and is touched by others while it is in a list or
