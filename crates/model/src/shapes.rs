@@ -177,8 +177,8 @@ const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "timed-gathered",
-        about: "three contexts, explored from where two of them wait; the last gives up, the others come back",
-        contexts: &[&[Gather(0, 2), Hold(0)], &[Hold(0)], &[As(0, &[Mode::Timed]), Hold(0)]],
+        about: "three contexts, explored from where two of them wait, the last behind a place that it gave up",
+        contexts: &[&[Gather(0, 2)], &[Hold(0)], &[As(0, &[Mode::Timed]), Hold(0)]],
         ..BASE
     },
     Shape {

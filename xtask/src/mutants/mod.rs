@@ -23,7 +23,7 @@ use record::Record;
 use scratch::{Ended, Scratch};
 pub(crate) use shelf::Detector;
 use shelf::{Check, Mutant};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -180,10 +180,7 @@ fn plan(mutants: Vec<Mutant>, request: &Request, of: impl Fn(&Mutant) -> (Digest
 fn judge_sound(copies: &[Scratch], checks: &[Check], sound: &mut Vec<Check>) -> io::Result<Vec<Row>> {
     let mut wanted = baseline(checks);
     wanted.retain(|check| {
-        !sound.iter().any(|passed| {
-            (passed.detector, &passed.lock, &passed.shape) == (check.detector, &check.lock, &check.shape)
-                && passed.schedules >= check.schedules
-        })
+        !sound.iter().any(|passed| passed.is_like(check) && passed.schedules >= check.schedules)
     });
     sound.extend(wanted.iter().cloned());
     work(copies, wanted.into(), |copy, check| {
@@ -210,14 +207,14 @@ fn select(mutants: Vec<Mutant>, only: &[String]) -> io::Result<Vec<Mutant>> {
 
 /// What the locks must pass as they are: every check of a mutant, the longest where there are several.
 fn baseline<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Check> {
-    let mut longest: BTreeMap<(Detector, String, String), Check> = BTreeMap::new();
+    let mut longest: Vec<Check> = Vec::new();
     for check in checks {
-        let known = longest
-            .entry((check.detector, check.lock.clone(), check.shape.clone()))
-            .or_insert_with(|| check.clone());
-        known.schedules = known.schedules.max(check.schedules);
+        match longest.iter_mut().find(|known| known.is_like(check)) {
+            Some(known) => known.schedules = known.schedules.max(check.schedules),
+            None => longest.push(check.clone()),
+        }
     }
-    longest.into_values().collect()
+    longest
 }
 
 /// Spreads tasks over the copies; prints rows as they come.
@@ -382,10 +379,7 @@ mod tests {
         let checks: Vec<Check> = all.iter().flat_map(Mutant::checks).collect();
         let baseline = baseline(&checks);
         for check in &checks {
-            let covers = |sound: &&Check| {
-                (sound.detector, &sound.lock, &sound.shape) == (check.detector, &check.lock, &check.shape)
-                    && sound.schedules >= check.schedules
-            };
+            let covers = |sound: &&Check| sound.is_like(check) && sound.schedules >= check.schedules;
             assert_eq!(baseline.iter().filter(covers).count(), 1, "{check:?}");
         }
     }

@@ -100,7 +100,7 @@ impl Scratch {
         let mut command = match check.detector {
             Detector::Explore => {
                 let mut command = Command::new(built.join("examples/explore_one"));
-                command.args([&check.lock, &check.schedules.to_string(), SEED]);
+                command.args([&check.lock, &check.schedules.to_string(), SEED]).args(&check.fault);
                 command
             }
             Detector::Model => {

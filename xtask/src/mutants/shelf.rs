@@ -38,6 +38,9 @@ pub(crate) struct Explore {
     pub(crate) locks: Vec<String>,
     /// Within how many schedules it must fail.
     pub(crate) schedules: u64,
+    /// A fault that every schedule is to have, and no other; else each schedule draws its own.
+    #[serde(default)]
+    pub(crate) fault: Option<String>,
     /// In which ways it may fail.
     pub(crate) sees: Vec<String>,
 }
@@ -104,10 +107,21 @@ pub(crate) struct Check {
     pub(crate) lock: String,
     /// Schedules of the explorer.
     pub(crate) schedules: u64,
+    /// A fault that they all have.
+    pub(crate) fault: Option<String>,
     /// The shape of the model checker.
     pub(crate) shape: String,
     /// In which ways it may fail.
     pub(crate) sees: Vec<String>,
+}
+
+impl Check {
+    /// Whether the other is the same run, but for how long it is.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let of =
+            |check: &Self| (check.detector, check.lock.clone(), check.fault.clone(), check.shape.clone());
+        of(self) == of(other)
+    }
 }
 
 impl Mutant {
@@ -119,6 +133,7 @@ impl Mutant {
                 detector: Detector::Explore,
                 lock,
                 schedules: explore.schedules,
+                fault: explore.fault.clone(),
                 shape: String::new(),
                 sees: explore.sees.clone(),
             })
@@ -128,6 +143,7 @@ impl Mutant {
                 detector: Detector::Model,
                 lock,
                 schedules: 0,
+                fault: None,
                 shape: model.shape.clone(),
                 sees: model.sees.clone(),
             })

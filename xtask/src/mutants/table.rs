@@ -51,7 +51,10 @@ fn render(mutants: &[Mutant]) -> String {
 
 fn noticed(mutant: &Mutant, check: &shelf::Check) -> String {
     let how = match check.detector {
-        Detector::Explore => format!("{} schedules", check.schedules),
+        Detector::Explore => {
+            let with = check.fault.as_ref().map_or(String::new(), |fault| format!(" with {fault}"));
+            format!("{} schedules{with}", check.schedules)
+        }
         Detector::Model => format!("`{}`", check.shape),
     };
     let lock = if mutant.locks.len() == 1 && mutant.locks[0] == check.lock {

@@ -10,8 +10,8 @@
 //! # Five rules
 //!
 //! 1. **Barging.** A running context takes a lock that is free, whoever waits.
-//! 2. **Adaptive spinning** (`spin.rs`). A context that finds it held spins for a while, and queues once it
-//!    was overtaken too often. How long spins are follows from whether they pay off.
+//! 2. **Adaptive spinning** (`newcomer.rs`, `spin.rs`). A context that finds it held spins for a while, and
+//!    queues once it was overtaken too often. How long spins are follows from whether they pay off.
 //! 3. **One heir, for a turn** (`waiter.rs`). Of those who queued, one at most is awake: the heir. A release
 //!    wakes another one only if there is none. Once the heir's turn has come, 0.2 ms after it was roused,
 //!    nobody barges any more. On a hot lock it sleeps until then.
@@ -53,8 +53,8 @@
 //!   meanwhile, and wakes nobody before the lock is free: each choice takes a waiter that came, or that woke
 //!   up by itself. No wait for another context's few instructions: not for links, not for an heir that is
 //!   preempted. Newcomers leave a free lock to an heir for some looks, 0.4 us.
-//! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other, and leaves its place when the
-//!   time has come.
+//! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other. When the time has come it leaves
+//!   its place, spins once more as a newcomer (`spin_ns`, 10 us), and takes the lock if that finds it free.
 //! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left,
 //!   contexts take naps instead of queueing, and are overtaken without bound.
 //! - Wake-ups: one for each waiter, and one more for each spin of an heir that ends in vain.
@@ -103,6 +103,7 @@
 //! [`Machine::release_then_look`](crate::Machine::release_then_look)). The queue: SQ1 against SQ5. Nodes: ND5
 //! against ND6, which also orders the sections where the lock is handed over (I6).
 mod fair;
+mod newcomer;
 pub mod queue;
 mod spin;
 mod turn;
@@ -116,7 +117,7 @@ use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::{Domain as _, Platform};
 use crate::transitions::{Field, Table, Word};
-pub(crate) use waiter::FREE_LOOKS;
+pub(crate) use newcomer::FREE_LOOKS;
 pub(crate) use word::NO_BARGING;
 use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 

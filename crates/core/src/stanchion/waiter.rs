@@ -1,4 +1,4 @@
-//! Rule 3: those who could not have the lock at once. They spin, queue and sleep; the heir competes.
+//! Rule 3: those who queue. They sleep; the heir competes.
 use super::StanchionLock;
 use super::queue::Queue;
 use super::spin::{LOOKS_A_CLOCK, Looks, Seen, Vain};
@@ -12,10 +12,6 @@ use crate::order::Relaxed;
 use crate::platform::Domain;
 use crate::platform::Platform;
 
-/// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU
-/// then.
-pub(crate) const FREE_LOOKS: u32 = 16;
-
 /// What has become of an heir, or of any waiter, that was about to compete no more.
 enum Became {
     /// What it wanted: somebody else is to be roused.
@@ -27,61 +23,6 @@ enum Became {
 }
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
-    /// Waits for the lock, until the deadline if there is one. Whether we own it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        self.spin_as_newcomer(count) || self.wait_in_queue(until)
-    }
-
-    /// One try to take the lock, whatever the no-barging flag says.
-    fn try_now(&self) -> bool {
-        // ord: ST14 alone: the claim decides
-        self.claim(self.count.load(Relaxed))
-    }
-
-    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it. Whether we
-    /// own it.
-    fn spin_as_newcomer(&self, count: u8) -> bool {
-        if self.is_in_order() {
-            return !self.has_queue() && self.try_now();
-        }
-        let full = P::tunable(Tunable::SpinNanos);
-        let vain = Vain::of(self.flags());
-        let mut budget = vain.budget(full, count);
-        let (mut looks, mut free) = (Looks::new(count), 0);
-        while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
-            let before = looks.spent();
-            match looks.look::<P>(&self.count) {
-                Seen::Free if free < FREE_LOOKS && self.is_barging_forbidden() => {
-                    (free, budget) = (free + 1, budget + looks.spent() - before); // however short spins are
-                }
-                Seen::Free if self.try_now() => {
-                    P::count_if(Event::PvLockStealing, || self.has_queue());
-                    self.remember(vain, vain.paid_off(looks.spent(), full));
-                    return true;
-                }
-                _ => {}
-            }
-        }
-        self.remember_vain(vain, &looks);
-        false
-    }
-
-    /// A spin has ended without the lock. It was too short if the same holder had the lock all the time.
-    fn remember_vain(&self, before: Vain, looks: &Looks) {
-        if looks.overtaken() == 0 {
-            self.remember(before, before.in_vain());
-        }
-    }
-
-    /// Leaves word in the lock how spins go.
-    fn remember(&self, before: Vain, now: Vain) {
-        if before != now && P::tunable(Tunable::Adapt) != 0 {
-            self.change_flags(|flags| now.in_flags(flags));
-        }
-    }
-
     /// Queues, sleeps, competes. Whether we own the lock.
     pub(super) fn wait_in_queue(&self, until: Option<&P::Deadline>) -> bool {
         P::with_domain(|domain| {

@@ -133,9 +133,19 @@ impl Engine {
 
     /// The current context has come to the end of a limited wait: it `acquired`, or its time is over.
     pub(in crate::explore) fn ends_wait(&mut self, acquired: bool) {
-        let (me, steps) = (self.current, self.steps);
-        if let Some((_, end)) = self.limited_wait().take().filter(|&(_, end)| !acquired && steps < end) {
-            let left = end - steps;
+        let end = self.limited_wait().take();
+        self.gives_up(end.filter(|_| !acquired));
+    }
+
+    /// The current context leaves its place in a queue, because its time is over.
+    pub(super) fn leaves_its_place(&mut self) {
+        let end = *self.limited_wait();
+        self.gives_up(end);
+    }
+
+    fn gives_up(&mut self, wait: Option<(u64, u64)>) {
+        if let Some((_, end)) = wait.filter(|&(_, end)| self.steps < end) {
+            let (me, left) = (self.current, end - self.steps);
             self.fail(Kind::Stuck, format!("c{me} gave up {left} steps before its time was over"));
         }
     }

@@ -107,6 +107,7 @@ impl Engine {
                     watch.is_leaving(ctx);
                 }
                 self.is_at_risk(ctx, true);
+                self.leaves_its_place();
             }
             // Awake: the one that gave up may have been the heir.
             (Abandoned, Roused) => {

@@ -1,0 +1,86 @@
+//! Rules 1 and 2: those who find the lock held, and spin before they queue.
+use super::StanchionLock;
+use super::spin::{Looks, Seen, Vain};
+use crate::Tunable;
+use crate::events::Event;
+use crate::machine::Atomic;
+use crate::order::Relaxed;
+use crate::platform::Platform;
+
+/// A newcomer that finds a free lock left to an heir looks so often before it takes it: the heir has no CPU
+/// then.
+pub(crate) const FREE_LOOKS: u32 = 16;
+
+impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
+    /// Waits for the lock, until the deadline if there is one. Whether we own it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
+        self.spin_as_newcomer(count) || self.wait_in_queue(until) || self.spin_at_last()
+    }
+
+    /// One try to take the lock, whatever the no-barging flag says.
+    pub(super) fn try_now(&self) -> bool {
+        // ord: ST14 alone: the claim decides
+        self.claim(self.count.load(Relaxed))
+    }
+
+    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it. Whether we
+    /// own it.
+    fn spin_as_newcomer(&self, count: u8) -> bool {
+        if self.is_in_order() {
+            return !self.has_queue() && self.try_now();
+        }
+        let full = P::tunable(Tunable::SpinNanos);
+        let vain = Vain::of(self.flags());
+        let mut budget = vain.budget(full, count);
+        let (mut looks, mut free) = (Looks::new(count), 0);
+        while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
+            let before = looks.spent();
+            match looks.look::<P>(&self.count) {
+                Seen::Free if free < FREE_LOOKS && self.is_barging_forbidden() => {
+                    (free, budget) = (free + 1, budget + looks.spent() - before); // however short spins are
+                }
+                Seen::Free if self.try_now() => {
+                    P::count_if(Event::PvLockStealing, || self.has_queue());
+                    self.remember(vain, vain.paid_off(looks.spent(), full));
+                    return true;
+                }
+                _ => {}
+            }
+        }
+        self.remember_vain(vain, &looks);
+        false
+    }
+
+    /// A deadline has passed, and the place in the queue is given up: spins once more as a newcomer, for the
+    /// full time, but leaves no word how that went. Whether we own the lock.
+    fn spin_at_last(&self) -> bool {
+        if self.is_in_order() {
+            return false;
+        }
+        // ord: ST17 alone: where counting begins
+        let mut looks = Looks::new(self.count.load(Relaxed));
+        while looks.spent() < P::tunable(Tunable::SpinNanos) {
+            let is_free = looks.look::<P>(&self.count) == Seen::Free;
+            if is_free && !self.is_barging_forbidden() && self.try_now() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A spin has ended without the lock. It was too short if the same holder had the lock all the time.
+    pub(super) fn remember_vain(&self, before: Vain, looks: &Looks) {
+        if looks.overtaken() == 0 {
+            self.remember(before, before.in_vain());
+        }
+    }
+
+    /// Leaves word in the lock how spins go.
+    pub(super) fn remember(&self, before: Vain, now: Vain) {
+        if before != now && P::tunable(Tunable::Adapt) != 0 {
+            self.change_flags(|flags| now.in_flags(flags));
+        }
+    }
+}
