@@ -23,8 +23,8 @@ pub(crate) struct Request {
     /// With the tests that need Ray, which takes half a minute to start
     #[arg(long, requires = "check")]
     ray: bool,
-    /// Build it with this profile of cargo: `release` ships, `ci` is built by other jobs of CI, too
-    #[arg(long, value_name = "NAME", default_value = "release")]
+    /// Build it with this profile of cargo: `dist` ships, `release` is built by other jobs of CI, too
+    #[arg(long, value_name = "NAME", default_value = "dist")]
     profile: String,
 }
 
@@ -99,10 +99,8 @@ fn check(root: &Path, place: &Path, wheel: &Path, ray: bool) -> io::Result<ExitC
 /// The `stanchion` command and its interposer, built as the other jobs of CI build them: `advise` starts it.
 fn command(root: &Path) -> io::Result<PathBuf> {
     let packages = ["-p", "stanchion-lab", "-p", "stanchion-preload"];
-    must(
-        Command::new("cargo").args(["build", "--quiet", "--profile", "ci"]).args(packages).current_dir(root),
-    )?;
-    Ok(crate::built::target(root).join("ci/stanchion"))
+    must(Command::new("cargo").args(["build", "--quiet", "--release"]).args(packages).current_dir(root))?;
+    Ok(crate::built::target(root).join("release/stanchion"))
 }
 
 /// The first block of Python on a page.

@@ -82,7 +82,7 @@ pub(super) const SANITIZER: &[(&str, &str)] = &[
 
 /// A command of the laboratory.
 macro_rules! lab {
-    ($($word:literal),*) => { $crate::ci::job::Step::Run(&["cargo", "run", "--profile", "ci", "-p", "stanchion-lab", "--", $($word),*]) };
+    ($($word:literal),*) => { $crate::ci::job::Step::Run(&["cargo", "run", "--release", "-p", "stanchion-lab", "--", $($word),*]) };
 }
 
 /// The same, built for the sanitizer of [`SANITIZER`].

@@ -104,7 +104,7 @@ pub(super) const JOBS: &[Job] = &[
         name: "python",
         shows: "the wheel runs the example of its page in a fresh environment, its types hold, and sweeps lose no cell to a killed worker or a restarted Dask scheduler",
         needs: Some(&["python3", "-c", "import ensurepip, venv"]),
-        steps: &[Run(&["cargo", "xtask", "wheel", "--check", "--profile", "ci"])],
+        steps: &[Run(&["cargo", "xtask", "wheel", "--check", "--profile", "release"])],
         ..PLAIN
     },
     Job {
@@ -236,7 +236,7 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "model",
         shows: "no execution of the model's small programs breaks a lock",
-        steps: &[Run(&["cargo", "run", "--profile", "ci", "-p", "stanchion-model", "--", "--seconds", "1"])],
+        steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "1"])],
         ..PLAIN
     },
     Job {
@@ -303,7 +303,7 @@ pub(super) const JOBS: &[Job] = &[
     Job {
         name: "determinism",
         shows: "an optimised build simulates what a debug build does, to the last bit",
-        steps: &[Run(&["cargo", "test", "--profile", "ci", "-p", "stanchion-sim", "--test", "determinism"])],
+        steps: &[Run(&["cargo", "test", "--release", "-p", "stanchion-sim", "--test", "determinism"])],
         ..PLAIN
     },
     Job {

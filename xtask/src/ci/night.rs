@@ -87,8 +87,7 @@ pub(super) const JOBS: &[Job] = &[
         steps: &[Run(&[
             "cargo",
             "run",
-            "--profile",
-            "ci",
+            "--release",
             "-p",
             "stanchion-model",
             "--",

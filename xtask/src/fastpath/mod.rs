@@ -45,10 +45,10 @@ fn emit(root: &Path) -> io::Result<Option<String>> {
     let target = crate::built::target(root).join("fastpath");
     fs::create_dir_all(&target)?;
     let listing = target.join("fastpath.s");
-    // Link-time optimisation would spread the listing over several files.
+    // Several units of code would spread the listing over several files.
     let built = Command::new("cargo")
         .args(["rustc", "-p", "stanchion", "--release", "--example", "fastpath", "--features", ""])
-        .args(["--config", "profile.release.lto=\"off\"", "--target-dir"])
+        .args(["--config", "profile.release.codegen-units=1", "--target-dir"])
         .arg(&target)
         .arg("--")
         .arg(format!("--emit=asm={}", listing.display()))

@@ -10,7 +10,7 @@ use crate::run::environment::Environment;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
-use regex::bytes::Regex;
+use regex_lite::Regex;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{ExitStatus, Stdio};

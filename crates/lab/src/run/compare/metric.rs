@@ -1,5 +1,5 @@
 //! What is compared: what the kernel measures, or a number in what the program prints.
-use regex::bytes::Regex;
+use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -91,12 +91,7 @@ impl Metric {
 }
 
 fn compiled(pattern: &str) -> Result<Regex, String> {
-    Regex::new(pattern).map_err(|error| {
-        // The last line of the many says what is wrong.
-        let text = error.to_string();
-        let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        format!("--metric '{pattern}': not a regular expression: {reason}")
-    })
+    Regex::new(pattern).map_err(|error| format!("--metric '{pattern}': not a regular expression: {error}"))
 }
 
 /// The number in the last line that matches; none if none does. A group that is no number is told.
@@ -108,10 +103,9 @@ pub(crate) fn pick(regex: &Regex, text: impl Read) -> io::Result<Option<Result<f
         if reader.by_ref().take(LINE_MOST).read_until(b'\n', &mut line)? == 0 {
             return Ok(found);
         }
-        if let Some(group) =
-            regex.captures_iter(line.trim_ascii_end()).last().and_then(|captures| captures.get(1))
-        {
-            let text = String::from_utf8_lossy(group.as_bytes());
+        let line = String::from_utf8_lossy(line.trim_ascii_end());
+        if let Some(group) = regex.captures_iter(&line).last().and_then(|captures| captures.get(1)) {
+            let text = group.as_str();
             let number = text.replace([',', '_'], "").parse::<f64>().ok().filter(|number| number.is_finite());
             found = Some(number.ok_or_else(|| format!("'{text}' is no number")));
         }
@@ -144,7 +138,7 @@ mod tests {
         assert!(Metric::parse("wal", false).expect_err("a slip").contains("0 groups"));
         assert!(Metric::parse("(a)(b)", false).expect_err("two").contains("2 groups"));
         let error = Metric::parse("(a", false).expect_err("no expression");
-        assert!(error.contains("unclosed group") && !error.contains('\n'), "{error}");
+        assert!(error.contains("open group without closing") && !error.contains('\n'), "{error}");
         assert!(Metric::parse("rss", true).expect_err("lower is better").contains("lower"));
     }
 }
