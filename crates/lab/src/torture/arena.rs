@@ -1,18 +1,20 @@
 //! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it
 //! likes.
+#![expect(unsafe_code, reason = "giving a lock back is unsafe to call")]
 use super::orders::Orders;
 use super::slot::{HANDLER_LEVELS, Slot, TEST_LOCKS};
 use super::tally::Tally;
 use super::test_lock::TestLock;
-use super::tortured::Tortured;
+use super::tormentor;
+use super::tortured::{Side, Tortured};
+use super::worker;
+use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 
-/// The locks, the workers' slots and the switches.
-pub(crate) struct Arena<L> {
+/// The workers' slots and the switches: what is the same for every lock.
+pub(crate) struct Arena {
     pub(crate) orders: Orders,
-    /// The lock itself, the nested ones, and one per handler level.
-    pub(crate) test_locks: [TestLock<L>; TEST_LOCKS],
     /// The writers, then the readers.
     pub(crate) slots: Vec<Slot>,
     /// The tormentor takes the handlers' locks too and books what it sees here.
@@ -34,18 +36,90 @@ pub(crate) struct Switches {
     pub(crate) hush: AtomicBool,
 }
 
-impl<L: Tortured> Arena<L> {
+/// An arena and the locks in it.
+pub(crate) struct Ring<L> {
+    arena: Arena,
+    /// The lock itself, the nested ones, and one per handler level.
+    pub(crate) test_locks: [TestLock<L>; TEST_LOCKS],
+}
+
+/// What the supervisor asks of a ring, whatever the type of the lock.
+pub(crate) trait AnyRing: Sync {
+    fn arena(&self) -> &Arena;
+    /// Whether readers are inside together.
+    fn shares(&self) -> bool;
+    /// The body of a worker's thread: see [`worker::work`].
+    fn work(&'static self, number: usize, generation: u64);
+    /// The body of the tormentor's thread.
+    fn torment(&'static self);
+    /// Reads a test lock, and gives it back after `within`.
+    fn read(&self, test_lock: usize, within: &mut dyn FnMut());
+    /// See [`Tortured::describe`].
+    fn describe(&self, test_lock: usize) -> String;
+    /// See [`TestLock::counted`].
+    fn counted(&self, test_lock: usize) -> u64;
+}
+
+impl<L: Tortured> Ring<L> {
     /// Sets the run up for `orders`, with every lock free.
     pub(crate) fn leak(orders: Orders) -> &'static Self {
+        let test_locks = core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock)));
+        Box::leak(Box::new(Self { arena: Arena::new(orders), test_locks }))
+    }
+}
+
+impl<L> Deref for Ring<L> {
+    type Target = Arena;
+
+    fn deref(&self) -> &Arena {
+        &self.arena
+    }
+}
+
+impl<L: Tortured> AnyRing for Ring<L> {
+    fn arena(&self) -> &Arena {
+        self
+    }
+
+    fn shares(&self) -> bool {
+        L::SKILLS.shares
+    }
+
+    fn work(&'static self, number: usize, generation: u64) {
+        worker::work(self, number, generation);
+    }
+
+    fn torment(&'static self) {
+        tormentor::torment(self);
+    }
+
+    fn read(&self, test_lock: usize, within: &mut dyn FnMut()) {
+        let lock = &self.test_locks[test_lock].lock;
+        let guard = lock.acquire(Side::Reads);
+        within();
+        // SAFETY: the guard is what this thread acquired from this very lock above.
+        unsafe { lock.release(guard) };
+    }
+
+    fn describe(&self, test_lock: usize) -> String {
+        self.test_locks[test_lock].lock.describe()
+    }
+
+    fn counted(&self, test_lock: usize) -> u64 {
+        self.test_locks[test_lock].counted()
+    }
+}
+
+impl Arena {
+    fn new(orders: Orders) -> Self {
         let slots = (0..orders.writers + orders.readers).map(|_| Slot::default()).collect();
-        Box::leak(Box::new(Self {
+        Self {
             orders,
-            test_locks: core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock))),
             slots,
             tormentor: Slot::default(),
             switches: Switches::default(),
             nested: AtomicU64::new(0),
-        }))
+        }
     }
 
     /// Whether the worker in `slot` writes.

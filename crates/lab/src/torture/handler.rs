@@ -10,7 +10,7 @@
     unsafe_code,
     reason = "signal handlers are installed and sent through libc, and giving a lock back is unsafe"
 )]
-use super::arena::Arena;
+use super::arena::{Arena, Ring};
 use super::claims::Claimed;
 use super::delay::busy;
 use super::rng::Rng;
@@ -74,25 +74,25 @@ pub(crate) fn install() -> io::Result<()> {
 
 /// Runs `body` on the calling thread while it can be signalled and moved.
 pub(crate) fn with_hook<L: Tortured>(
-    arena: &'static Arena<L>,
+    ring: &'static Ring<L>,
     number: usize,
     generation: u64,
     body: impl FnOnce(),
 ) {
     let hook = Hook {
-        torment: arena,
+        torment: ring,
         slot: number,
         depth: AtomicUsize::new(0),
-        seed: arena.orders.seed ^ generation.rotate_left(40),
+        seed: ring.orders.seed ^ generation.rotate_left(40),
         runs: Cell::new(0),
     };
     HOOK.with(|word| word.store((&raw const hook).cast_mut().cast(), Relaxed));
     compiler_fence(core::sync::atomic::Ordering::SeqCst);
     // SAFETY: takes nothing and always succeeds.
     let pthread = unsafe { libc::pthread_self() };
-    arena.slots[number].thread().open(pthread, rustix::thread::gettid().as_raw_nonzero().get());
+    ring.slots[number].thread().open(pthread, rustix::thread::gettid().as_raw_nonzero().get());
     // Also if `body` panics, as a lock's own assertions may make it.
-    let _farewell = Farewell(arena.slots[number].thread());
+    let _farewell = Farewell(ring.slots[number].thread());
     body();
 }
 
@@ -185,14 +185,14 @@ fn choose<L: Tortured>(claimed: Claimed, depth: usize, rng: &mut Rng) -> Acquisi
     }
 }
 
-impl<L: Tortured> Torment for Arena<L> {
+impl<L: Tortured> Torment for Ring<L> {
     fn strike(&self, number: usize, depth: usize, rng: &mut Rng) {
         let slot = &self.slots[number];
         let Acquisition { test_lock, writes, again, claimed } =
             choose::<L>(slot.claims.below(depth), depth, rng);
         let side = if writes { Side::Writes } else { Side::Reads };
         let place = &self.test_locks[test_lock];
-        let context = Self::context(number, depth);
+        let context = Arena::context(number, depth);
         slot.handler_runs.fetch_add(1, Relaxed);
         slot.handler_deepest.fetch_max(depth as u64, Relaxed);
 

@@ -2,8 +2,7 @@
 //!
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
-#![expect(unsafe_code, reason = "giving a lock back is unsafe to call")]
-use super::arena::Arena;
+use super::arena::{AnyRing, Arena, Ring};
 use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
 use super::orders::Orders;
@@ -12,10 +11,8 @@ use super::sharing::Shared;
 use super::shuffle::Shuffle;
 use super::slot::{Breaches, Doing, Slot, TEST_LOCKS, lock_name};
 use super::tally::jain;
-use super::tormentor;
-use super::tortured::{Side, Tortured};
+use super::tortured::Tortured;
 use super::watchdog::{Sample, Verdict, Watchdog};
-use super::worker;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 use std::thread::JoinHandle;
@@ -42,12 +39,16 @@ static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 
 /// Tortures `L` as ordered. Does not return.
 pub(crate) fn run<L: Tortured>(orders: Orders) {
+    conduct(Ring::<L>::leak(orders));
+}
+
+fn conduct(ring: &'static dyn AnyRing) {
     // The parent holds the other end of standard input for as long as it wants this run to go on.
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         CUT_SHORT.store(true, Relaxed);
     });
-    let mut session = Session::<L>::start(orders);
+    let mut session = Session::start(ring);
     let finished = session.supervise();
     Event::Finished(Box::new(finished)).send();
     // Not by returning: threads that are stuck for ever would not mind, but nobody should wait for them.
@@ -60,8 +61,9 @@ fn give_up(what: &str, error: &std::io::Error) -> ! {
     std::process::exit(EXIT_NOT_STARTED);
 }
 
-struct Session<L: Tortured> {
-    arena: &'static Arena<L>,
+struct Session {
+    ring: &'static dyn AnyRing,
+    arena: &'static Arena,
     start: Instant,
     rng: Rng,
     shuffle: Option<Shuffle>,
@@ -75,8 +77,10 @@ struct Session<L: Tortured> {
     resume: Duration,
 }
 
-impl<L: Tortured> Session<L> {
-    fn start(orders: Orders) -> Self {
+impl Session {
+    fn start(ring: &'static dyn AnyRing) -> Self {
+        let arena = ring.arena();
+        let orders = &arena.orders;
         let extras = orders.extras;
         if extras.signals {
             handler::install().unwrap_or_else(|error| give_up("cannot install signal handlers", &error));
@@ -84,11 +88,10 @@ impl<L: Tortured> Session<L> {
         let shuffle = extras
             .shuffle
             .then(|| Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error)));
-        let arena = Arena::<L>::leak(orders);
-        let orders = &arena.orders;
         let sampled = arena.slots.len() + usize::from(extras.signals);
         let stall = Duration::from_secs_f64(orders.stall_seconds);
         let mut session = Self {
+            ring,
             arena,
             start: Instant::now(),
             // The supervisor's stream; the tormentor has the one after it.
@@ -108,17 +111,17 @@ impl<L: Tortured> Session<L> {
             session.threads.push(Some(thread));
         }
         if extras.signals {
-            session.tormentor = Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena)));
+            session.tormentor = Some(spawn("tormentor".to_owned(), || ring.torment()));
         }
         session
     }
 
     /// Puts a new thread into slot `number`.
     fn slot_one(&mut self, number: usize) -> JoinHandle<()> {
-        let (arena, generation) = (self.arena, self.done.threads);
+        let (ring, arena, generation) = (self.ring, self.arena, self.done.threads);
         self.done.threads += 1;
         arena.slots[number].left.store(false, Relaxed);
-        spawn(arena.worker_name(number), move || worker::work(arena, number, generation))
+        spawn(arena.worker_name(number), move || ring.work(number, generation))
     }
 
     /// Looks after the workers until they are gone or given up.
@@ -147,21 +150,18 @@ impl<L: Tortured> Session<L> {
     /// A test lock at which a reader does not come in beside another although nobody else is there.
     fn serial(&self) -> Option<String> {
         let serial = |test_lock: &usize| {
-            let lock = &self.arena.test_locks[*test_lock].lock;
-            let guard = lock.acquire(Side::Reads);
-            let beside = spawn("reader".to_owned(), move || {
-                let guard = lock.acquire(Side::Reads);
-                // SAFETY: the guard is what this thread acquired from this very lock just now.
-                unsafe { lock.release(guard) };
+            let (ring, test_lock) = (self.ring, *test_lock);
+            let (mut beside, mut alone) = (None, false);
+            ring.read(test_lock, &mut || {
+                let reader = spawn("reader".to_owned(), move || ring.read(test_lock, &mut || {}));
+                let until = Instant::now() + COMPANY;
+                while !reader.is_finished() && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                alone = !reader.is_finished();
+                beside = Some(reader);
             });
-            let until = Instant::now() + COMPANY;
-            while !beside.is_finished() && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            let alone = !beside.is_finished();
-            // SAFETY: the guard is what this thread acquired from this very lock above.
-            unsafe { lock.release(guard) };
-            beside.join().is_err() || alone
+            beside.is_some_and(|reader| reader.join().is_err()) || alone
         };
         (0..TEST_LOCKS).find(serial).map(lock_name)
     }
@@ -237,7 +237,7 @@ impl<L: Tortured> Session<L> {
         };
         let locks = (0..TEST_LOCKS)
             .filter(|&test_lock| involved(test_lock))
-            .map(|test_lock| (lock_name(test_lock), self.arena.test_locks[test_lock].lock.describe()))
+            .map(|test_lock| (lock_name(test_lock), self.ring.describe(test_lock)))
             .collect();
         let workers =
             samples.iter().zip(self.sampled()).enumerate().map(|(number, (sample, slot))| StalledWorker {
@@ -305,9 +305,9 @@ impl<L: Tortured> Session<L> {
         let mut serial = None;
         if joined {
             // Whoever left a lock locked has been found out by now.
-            serial = (L::SKILLS.shares && breaches == Breaches::default()).then(|| self.serial()).flatten();
+            serial = (self.ring.shares() && breaches == Breaches::default()).then(|| self.serial()).flatten();
             for test_lock in 0..TEST_LOCKS {
-                let (counted, acquired) = (arena.test_locks[test_lock].counted(), arena.writes_at(test_lock));
+                let (counted, acquired) = (self.ring.counted(test_lock), arena.writes_at(test_lock));
                 if counted != acquired {
                     miscounted.push((lock_name(test_lock), counted, acquired));
                 }
@@ -333,7 +333,7 @@ impl<L: Tortured> Session<L> {
             nested: arena.nested.load(Relaxed),
             tries: sum(|slot| slot.tries.load(Relaxed)),
             tries_won: sum(|slot| slot.tries_won.load(Relaxed)),
-            shared: L::SKILLS.shares.then_some(shared),
+            shared: self.ring.shares().then_some(shared),
             serial,
             ..self.done.clone()
         }

@@ -1,6 +1,6 @@
 //! The worker's loop: locktorture's `lock_torture_writer` and `lock_torture_reader`.
 #![expect(unsafe_code, reason = "giving a lock back is unsafe to call")]
-use super::arena::Arena;
+use super::arena::{Arena, Ring};
 use super::delay::Hold;
 use super::handler;
 use super::rng::Rng;
@@ -43,15 +43,15 @@ const LIFE_DOUBLINGS: u64 = 7;
 
 /// The body of one OS thread: sits in slot number `number` as its `generation`-th occupant until the run ends
 /// or its life does.
-pub(crate) fn work<L: Tortured>(arena: &'static Arena<L>, number: usize, generation: u64) {
-    let slot = &arena.slots[number];
-    if arena.orders.extras.nice {
+pub(crate) fn work<L: Tortured>(ring: &'static Ring<L>, number: usize, generation: u64) {
+    let slot = &ring.slots[number];
+    if ring.orders.extras.nice {
         // Said before the start if it is not allowed; then the workers run as they are.
         let _ = rustix::process::setpriority_process(None, 19);
     }
-    let rng = Rng::new(arena.orders.seed, (number as u64) << 32 | generation);
+    let rng = Rng::new(ring.orders.seed, (number as u64) << 32 | generation);
     slot.does(Activity::Thinking, 0);
-    handler::with_hook(arena, number, generation, || Worker { arena, number, slot, rng }.run());
+    handler::with_hook(ring, number, generation, || Worker { ring, number, slot, rng }.run());
     slot.does(Activity::Vacant, 0);
     slot.left.store(true, Relaxed);
 }
@@ -63,7 +63,7 @@ struct Section<G> {
 }
 
 struct Worker<L: Tortured> {
-    arena: &'static Arena<L>,
+    ring: &'static Ring<L>,
     number: usize,
     slot: &'static Slot,
     rng: Rng,
@@ -71,11 +71,11 @@ struct Worker<L: Tortured> {
 
 impl<L: Tortured> Worker<L> {
     fn run(mut self) {
-        let extras = self.arena.orders.extras;
+        let extras = self.ring.orders.extras;
         // Every other slot churns; the rest keep their first thread, so that old and new slots compete.
         let churns = extras.churn && self.number % 2 == 1;
         let mut rounds = if churns { LIFE_LEAST << self.rng.between(0, LIFE_DOUBLINGS) } else { u64::MAX };
-        while rounds > 0 && !self.arena.stopping() {
+        while rounds > 0 && !self.ring.stopping() {
             rounds -= 1;
             if self.rng.one_in(SLEEP_ONE_IN) {
                 self.slot.does(Activity::Sleeping, 0);
@@ -90,7 +90,7 @@ impl<L: Tortured> Worker<L> {
 
     /// Which test locks this round takes: `first..=last`, in ascending order, so that workers never deadlock.
     fn draw_chain(&mut self) -> (usize, usize) {
-        if !self.arena.orders.extras.nested {
+        if !self.ring.orders.extras.nested {
             return (0, 0);
         }
         let deepest = TASK_LOCKS as u64 - 1;
@@ -101,7 +101,7 @@ impl<L: Tortured> Worker<L> {
 
     /// Which side this round is on.
     fn draw_side(&mut self) -> Side {
-        let mut writes = self.arena.writes(self.number);
+        let mut writes = self.ring.writes(self.number);
         if L::SKILLS.shares {
             writes ^= self.number % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
             if writes && L::SKILLS.upgrades && self.rng.one_in(UPGRADABLE_ONE_IN) {
@@ -122,7 +122,7 @@ impl<L: Tortured> Worker<L> {
         let mut only_reads = true;
         for (test_lock, place) in held.iter_mut().enumerate().take(last + 1).skip(first) {
             if test_lock > first {
-                self.arena.nested.fetch_add(1, Relaxed);
+                self.ring.nested.fetch_add(1, Relaxed);
                 if L::SKILLS.shares && self.rng.one_in(NESTED_SIDE_ONE_IN) {
                     side = self.draw_side();
                 }
@@ -160,10 +160,10 @@ impl<L: Tortured> Worker<L> {
 
     /// The section begins: what is there to see is booked.
     fn begin(&self, test_lock: usize, side: Side) {
-        let place = &self.arena.test_locks[test_lock];
+        let place = &self.ring.test_locks[test_lock];
         let writes = side == Side::Writes;
         let seen = if writes {
-            place.enter_write(Arena::<L>::context(self.number, 0))
+            place.enter_write(Arena::context(self.number, 0))
         } else {
             let (mut seen, others) = place.enter_read();
             match (others, L::SKILLS.shares) {
@@ -178,9 +178,9 @@ impl<L: Tortured> Worker<L> {
 
     /// The section ends.
     fn end(&self, test_lock: usize, side: Side) {
-        let place = &self.arena.test_locks[test_lock];
+        let place = &self.ring.test_locks[test_lock];
         self.slot.charge(match side {
-            Side::Writes => place.leave_write(Arena::<L>::context(self.number, 0)),
+            Side::Writes => place.leave_write(Arena::context(self.number, 0)),
             Side::Reads | Side::Upgrades => place.leave_read(),
         });
     }
@@ -194,15 +194,15 @@ impl<L: Tortured> Worker<L> {
         }
         // SAFETY: the guard is what an acquisition of this very lock returned in this context, or what became
         // of that, and it has not been given back since: the section is ours and gone after this.
-        unsafe { self.arena.test_locks[test_lock].lock.release(section.guard) };
+        unsafe { self.ring.test_locks[test_lock].lock.release(section.guard) };
         if L::SKILLS.shares {
             self.slot.claims.gone(0, test_lock);
         }
     }
 
     fn acquire(&mut self, test_lock: usize, side: Side) -> L::Guard {
-        let lock = &self.arena.test_locks[test_lock].lock;
-        if self.arena.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
+        let lock = &self.ring.test_locks[test_lock].lock;
+        if self.ring.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
             self.slot.does(Activity::Trying, test_lock);
             for _ in 0..self.rng.between(1, TRIES_MOST) {
                 self.slot.tries.store(self.slot.tries.load(Relaxed) + 1, Relaxed);
@@ -236,21 +236,18 @@ impl<L: Tortured> Worker<L> {
     }
 
     fn hold(&mut self, test_lock: usize) {
-        let side = if self.arena.writes(self.number) {
-            self.arena.orders.writers
-        } else {
-            self.arena.orders.readers
-        };
+        let side =
+            if self.ring.writes(self.number) { self.ring.orders.writers } else { self.ring.orders.readers };
         let hold = Hold::draw(&mut self.rng, side as u64);
         if hold.long.is_some() {
             self.slot.does(Activity::HoldingLong, test_lock);
         }
-        hold.perform(self.arena.long_hold());
+        hold.perform(self.ring.long_hold());
     }
 
     /// Reads once more, and meets other readers.
     fn read_on(&mut self, test_lock: usize) {
-        let place = &self.arena.test_locks[test_lock];
+        let place = &self.ring.test_locks[test_lock];
         if L::SKILLS.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
             self.slot.does(Activity::Waiting, test_lock);
             let guard = place.lock.acquire_again();
@@ -275,7 +272,7 @@ impl<L: Tortured> Worker<L> {
 
     /// The writer goes on as a reader: nobody else writes in between.
     fn downgrade(&mut self, test_lock: usize, section: Section<L::Guard>) -> Section<L::Guard> {
-        let place = &self.arena.test_locks[test_lock];
+        let place = &self.ring.test_locks[test_lock];
         self.end(test_lock, Side::Writes);
         let before = place.counted();
         // SAFETY: the guard is the writer's of this very lock, in this context, and has not been given back.
@@ -289,7 +286,7 @@ impl<L: Tortured> Worker<L> {
 
     /// The upgradable holder becomes the writer: nobody else writes in between.
     fn upgrade(&mut self, test_lock: usize, section: Section<L::Guard>) -> Section<L::Guard> {
-        let place = &self.arena.test_locks[test_lock];
+        let place = &self.ring.test_locks[test_lock];
         let before = place.counted();
         self.end(test_lock, Side::Upgrades);
         self.slot.does(Activity::Waiting, test_lock);
@@ -305,13 +302,13 @@ impl<L: Tortured> Worker<L> {
 
     /// The counter of a test lock that we hold is still `before`.
     fn expect_unwritten(&self, test_lock: usize, before: u64) {
-        let written = self.arena.test_locks[test_lock].counted() != before;
+        let written = self.ring.test_locks[test_lock].counted() != before;
         self.slot.charge(Breaches { exclusion: u64::from(written), torn: 0 });
     }
 
     /// Waits here, without any lock, while the stutter holds everybody back.
     fn stutter(&self) {
-        while self.arena.switches.pause.load(Relaxed) && !self.arena.stopping() {
+        while self.ring.switches.pause.load(Relaxed) && !self.ring.stopping() {
             self.slot.does(Activity::Paused, 0);
             std::thread::sleep(Duration::from_millis(1));
         }
