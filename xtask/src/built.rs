@@ -9,34 +9,32 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
 }
 
-/// The profile of what is packaged.
-const DIST: &str = "dist";
-
-/// Builds `libstanchion_preload.so`, with all locks, as it is packaged, for this machine or another one, and says where it is.
+/// Builds `libstanchion_preload.so`, with all locks, for this machine or another one, and says where it is.
 pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
     let family = &["--features", "family"];
-    build(root, DIST, ("stanchion-preload", family), "libstanchion_preload.so", foreign)
+    release(root, "stanchion-preload", family, "libstanchion_preload.so", "the interposer", foreign)
 }
 
-/// Builds the `stanchion` command, as it is packaged, and says where it is.
+/// Builds the `stanchion` command and says where it is.
 pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
-    build(root, DIST, ("stanchion-lab", &[]), "stanchion", None)
+    release(root, "stanchion-lab", &[], "stanchion", "the laboratory", None)
 }
 
 /// Builds the model checker's program and says where it is.
 pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
-    build(root, "release", ("stanchion-model", &[]), "stanchion-model", None)
+    release(root, "stanchion-model", &[], "stanchion-model", "the model", None)
 }
 
-fn build(
+fn release(
     root: &Path,
-    profile: &str,
-    (package, features): (&str, &[&str]),
+    package: &str,
+    features: &[&str],
     file: &str,
+    what: &str,
     foreign: Option<&Foreign>,
 ) -> io::Result<PathBuf> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--profile", profile, "-p", package]).args(features).current_dir(root);
+    cargo.args(["build", "--quiet", "--release", "-p", package]).args(features).current_dir(root);
     let mut directory = target(root);
     if let Some(foreign) = foreign {
         foreign.for_cargo(&mut cargo);
@@ -44,8 +42,8 @@ fn build(
         directory.push(foreign.triple);
     }
     if cargo.status()?.success() {
-        Ok(directory.join(profile).join(file))
+        Ok(directory.join("release").join(file))
     } else {
-        Err(io::Error::other(format!("{package} does not build")))
+        Err(io::Error::other(format!("{what} does not build")))
     }
 }

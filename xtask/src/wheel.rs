@@ -23,15 +23,12 @@ pub(crate) struct Request {
     /// With the tests that need Ray, which takes half a minute to start
     #[arg(long, requires = "check")]
     ray: bool,
-    /// Build it with this profile of cargo: `dist` ships, `release` is built by other jobs of CI, too
-    #[arg(long, value_name = "NAME", default_value = "dist")]
-    profile: String,
 }
 
 /// Runs the command.
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     let place = crate::built::target(root).join("python");
-    let wheel = build(root, &place, &request.profile)?;
+    let wheel = build(root, &place)?;
     let bytes = fs::metadata(&wheel)?.len();
     println!("{}: {:.1} MB", wheel.display(), bytes as f64 / 1e6);
     if bytes > LARGEST {
@@ -54,7 +51,7 @@ fn pip(python: &Path) -> Command {
 }
 
 /// The wheel, in `place/wheels`.
-fn build(root: &Path, place: &Path, profile: &str) -> io::Result<PathBuf> {
+fn build(root: &Path, place: &Path) -> io::Result<PathBuf> {
     let tools = place.join("tools");
     if !tools.join("bin/maturin").exists() {
         must(pip(&environment(&tools)?).arg(MATURIN))?;
@@ -65,7 +62,7 @@ fn build(root: &Path, place: &Path, profile: &str) -> io::Result<PathBuf> {
     }
     let mut maturin = Command::new(tools.join("bin/maturin"));
     maturin
-        .args(["build", "--quiet", "--profile", profile, "--manifest-path"])
+        .args(["build", "--quiet", "--release", "--manifest-path"])
         .arg(root.join(PACKAGE).join("Cargo.toml"));
     must(maturin.arg("--out").arg(&wheels))?;
     let built = fs::read_dir(&wheels)?.next().ok_or_else(|| io::Error::other("maturin built no wheel"))?;

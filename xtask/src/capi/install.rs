@@ -71,7 +71,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> 
     let header = read(&root.join(HEADER))?;
     let family = if places.family { read(&root.join(FAMILY_HEADER))? } else { String::new() };
     let version = shared::version(root)?;
-    let built = build(root, Profile::Dist, places.family)?;
+    let built = build(root, Profile::Release, places.family)?;
     let work = built::target(root).join("capi");
     fs::create_dir_all(&work)?;
     let functions = functions_of(&format!("{header}{family}"));
@@ -125,7 +125,7 @@ pub(crate) struct Built {
 #[derive(Clone, Copy)]
 pub(crate) enum Profile {
     /// To be installed.
-    Dist,
+    Release,
     /// With checks in the locks themselves.
     Debug,
 }
@@ -134,7 +134,7 @@ pub(crate) enum Profile {
 pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<Built> {
     let target = built::target(root);
     let (name, directory) = match profile {
-        Profile::Dist => ("dist", "dist"),
+        Profile::Release => ("release", "release"),
         Profile::Debug => ("dev", "debug"),
     };
     let mut cargo = Command::new("cargo");
