@@ -81,13 +81,29 @@ fn check(root: &Path, place: &Path, wheel: &Path, ray: bool) -> io::Result<ExitC
     if ray {
         must(pip(&python).arg("-r").arg(package.join("requirements-ray.txt")))?;
     }
-    let types = ["-m", "mypy", "--config-file", "pyproject.toml", "python/stanchion", "tests"];
-    let steps: [&[&str]; 2] = [&types, &["-m", "pytest", "-q", "tests"]];
+    // No cache among the sources: the command would be taken for changed, and built anew by the next job.
+    let steps: [&[&str]; 2] = [
+        &[
+            "-m",
+            "mypy",
+            "--cache-dir",
+            "/dev/null",
+            "--config-file",
+            "pyproject.toml",
+            "python/stanchion",
+            "tests",
+        ],
+        &["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+    ];
     let command = command(root)?;
     let mut passed = true;
     for step in steps {
         let mut step_of = Command::new(&python);
-        step_of.args(step).current_dir(&package).env("STANCHION_COMMAND", &command);
+        step_of
+            .args(step)
+            .current_dir(&package)
+            .env("STANCHION_COMMAND", &command)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
         passed &= step_of.status()?.success();
     }
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
