@@ -1,4 +1,5 @@
 //! `cargo xtask ci`: runs every job, never stops early, and sums up at the end.
+mod ahead;
 mod command;
 mod job;
 mod jobs;
@@ -45,6 +46,9 @@ pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> E
             return ExitCode::from(2);
         }
     };
+    if only.is_empty() && speed != Speed::Quick {
+        ahead::start(root);
+    }
     let mut ended = Vec::new();
     for job in jobs {
         println!("\n=== {}: {}", job.name, job.shows);
