@@ -2,10 +2,9 @@
 //! likes.
 #![expect(unsafe_code, reason = "giving a lock back is unsafe to call")]
 use super::orders::Orders;
-use super::slot::{HANDLER_LEVELS, Slot, TEST_LOCKS};
+use super::slot::{Activity, HANDLER_LEVELS, Slot, TEST_LOCKS, handler_lock};
 use super::tally::Tally;
 use super::test_lock::TestLock;
-use super::tormentor;
 use super::tortured::{Side, Tortured};
 use super::worker;
 use core::ops::Deref;
@@ -50,10 +49,10 @@ pub(crate) trait AnyRing: Sync {
     fn shares(&self) -> bool;
     /// The body of a worker's thread: see [`worker::work`].
     fn work(&'static self, number: usize, generation: u64);
-    /// The body of the tormentor's thread.
-    fn torment(&'static self);
     /// Reads a test lock, and gives it back after `within`.
     fn read(&self, test_lock: usize, within: &mut dyn FnMut());
+    /// Takes the handlers' lock of a level as the tormentor, and gives it back after `within`.
+    fn besiege(&self, level: usize, within: &mut dyn FnMut());
     /// See [`Tortured::describe`].
     fn describe(&self, test_lock: usize) -> String;
     /// See [`TestLock::counted`].
@@ -89,16 +88,30 @@ impl<L: Tortured> AnyRing for Ring<L> {
         worker::work(self, number, generation);
     }
 
-    fn torment(&'static self) {
-        tormentor::torment(self);
-    }
-
     fn read(&self, test_lock: usize, within: &mut dyn FnMut()) {
         let lock = &self.test_locks[test_lock].lock;
         let guard = lock.acquire(Side::Reads);
         within();
         // SAFETY: the guard is what this thread acquired from this very lock above.
         unsafe { lock.release(guard) };
+    }
+
+    fn besiege(&self, level: usize, within: &mut dyn FnMut()) {
+        let (slot, test_lock) = (&self.tormentor, handler_lock(level));
+        let place = &self.test_locks[test_lock];
+        // Beyond every worker's numbers.
+        let context = Arena::context(self.slots.len(), level);
+        slot.does(Activity::Waiting, test_lock);
+        let guard = place.lock.acquire(Side::Writes);
+        slot.does(Activity::Holding, test_lock);
+        let mut seen = place.enter_write(context);
+        slot.handler_count(test_lock, true);
+        within();
+        seen += place.leave_write(context);
+        slot.charge(seen);
+        slot.does(Activity::Releasing, test_lock);
+        // SAFETY: `guard` is what `acquire` of this very lock returned above, in this context.
+        unsafe { place.lock.release(guard) };
     }
 
     fn describe(&self, test_lock: usize) -> String {

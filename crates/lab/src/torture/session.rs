@@ -11,6 +11,7 @@ use super::sharing::Shared;
 use super::shuffle::Shuffle;
 use super::slot::{Breaches, Doing, Slot, TEST_LOCKS, lock_name};
 use super::tally::jain;
+use super::tormentor;
 use super::tortured::Tortured;
 use super::watchdog::{Sample, Verdict, Watchdog};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -111,7 +112,7 @@ impl Session {
             session.threads.push(Some(thread));
         }
         if extras.signals {
-            session.tormentor = Some(spawn("tormentor".to_owned(), || ring.torment()));
+            session.tormentor = Some(spawn("tormentor".to_owned(), || tormentor::torment(ring)));
         }
         session
     }

@@ -5,12 +5,11 @@
 //! wait, after which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing
 //! that is meant to hurt it. For the same reason workers that are getting nowhere are spared, and everything
 //! is hushed while nobody gets anywhere.
-#![expect(unsafe_code, reason = "giving a lock back and sending a signal to a thread are unsafe to call")]
-use super::arena::{Arena, Ring};
+#![expect(unsafe_code, reason = "sending a signal to a thread is unsafe to call")]
+use super::arena::{AnyRing, Arena};
 use super::handler;
 use super::rng::Rng;
-use super::slot::{Activity, HANDLER_LEVELS, Slot, handler_lock};
-use super::tortured::{Side, Tortured};
+use super::slot::{Activity, HANDLER_LEVELS, Slot};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::time::Instant;
@@ -27,32 +26,34 @@ const SIEGE_LIMIT: Duration = Duration::from_millis(2);
 const STREAM: u64 = u64::MAX;
 
 /// The body of the tormentor's thread.
-pub(crate) fn torment<L: Tortured>(ring: &'static Ring<L>) {
-    let mut rng = Rng::new(ring.orders.seed, STREAM);
-    while !ring.stopping() {
+pub(crate) fn torment(ring: &dyn AnyRing) {
+    let arena = ring.arena();
+    let mut rng = Rng::new(arena.orders.seed, STREAM);
+    while !arena.stopping() {
         let spell = Duration::from_micros(rng.below(STORM.as_micros() as u64));
         let start = Instant::now();
-        while start.elapsed() < spell && !ring.stopping() {
-            if !ring.switches.hush.load(Relaxed) {
+        while start.elapsed() < spell && !arena.stopping() {
+            if !arena.switches.hush.load(Relaxed) {
                 strike(ring, &mut rng);
             }
             std::thread::sleep(Duration::from_micros(rng.between(20, 400)));
         }
         std::thread::sleep(Duration::from_micros(rng.below(CALM.as_micros() as u64)));
     }
-    ring.tormentor.does(Activity::Vacant, 0);
-    ring.tormentor.left.store(true, Relaxed);
+    arena.tormentor.does(Activity::Vacant, 0);
+    arena.tormentor.left.store(true, Relaxed);
 }
 
-fn strike<L: Tortured>(ring: &'static Ring<L>, rng: &mut Rng) {
+fn strike(ring: &dyn AnyRing, rng: &mut Rng) {
+    let arena = ring.arena();
     let siege = rng.one_in(SIEGE_ONE_IN);
-    let mut victim = pick(ring, rng);
+    let mut victim = pick(arena, rng);
     // A siege is worth the most where the worker itself is already queued.
-    for _ in 0..ring.slots.len() {
+    for _ in 0..arena.slots.len() {
         if !siege || victim.doing().at(0).0 == Activity::Waiting {
             break;
         }
-        victim = pick(ring, rng);
+        victim = pick(arena, rng);
     }
     if victim.spared.load(Relaxed) {
         return;
@@ -67,8 +68,8 @@ fn strike<L: Tortured>(ring: &'static Ring<L>, rng: &mut Rng) {
     }
 }
 
-fn pick<L: Tortured>(ring: &'static Ring<L>, rng: &mut Rng) -> &'static Slot {
-    &ring.slots[rng.below(ring.slots.len() as u64) as usize]
+fn pick<'a>(arena: &'a Arena, rng: &mut Rng) -> &'a Slot {
+    &arena.slots[rng.below(arena.slots.len() as u64) as usize]
 }
 
 fn signal(victim: &Slot, rng: &mut Rng) {
@@ -79,30 +80,16 @@ fn signal(victim: &Slot, rng: &mut Rng) {
 
 /// Takes the handlers' locks of levels `level..=deepest`, stacks a waiting handler on the victim for each and
 /// one more on top, and lets go again in reverse order.
-fn besiege<L: Tortured>(ring: &'static Ring<L>, victim: &Slot, level: usize, deepest: usize, rng: &mut Rng) {
-    if level > deepest {
-        for depth in 1..=deepest + 1 {
-            signal(victim, rng);
-            let start = Instant::now();
-            while victim.doing().depth() < depth && start.elapsed() < SIEGE_LIMIT && !ring.stopping() {
-                core::hint::spin_loop();
-            }
-        }
+fn besiege(ring: &dyn AnyRing, victim: &Slot, level: usize, deepest: usize, rng: &mut Rng) {
+    if level <= deepest {
+        ring.besiege(level, &mut || besiege(ring, victim, level + 1, deepest, rng));
         return;
     }
-    let (slot, test_lock) = (&ring.tormentor, handler_lock(level));
-    let place = &ring.test_locks[test_lock];
-    // Beyond every worker's numbers.
-    let context = Arena::context(ring.slots.len(), level);
-    slot.does(Activity::Waiting, test_lock);
-    let guard = place.lock.acquire(Side::Writes);
-    slot.does(Activity::Holding, test_lock);
-    let mut seen = place.enter_write(context);
-    slot.handler_count(test_lock, true);
-    besiege(ring, victim, level + 1, deepest, rng);
-    seen += place.leave_write(context);
-    slot.charge(seen);
-    slot.does(Activity::Releasing, test_lock);
-    // SAFETY: `guard` is what `acquire` of this very lock returned above, in this context.
-    unsafe { place.lock.release(guard) };
+    for depth in 1..=deepest + 1 {
+        signal(victim, rng);
+        let start = Instant::now();
+        while victim.doing().depth() < depth && start.elapsed() < SIEGE_LIMIT && !ring.arena().stopping() {
+            core::hint::spin_loop();
+        }
+    }
 }
