@@ -109,11 +109,10 @@ fn check(root: &Path, place: &Path, wheel: &Path, ray: bool) -> io::Result<ExitC
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The `stanchion` command and its interposer, built as the other jobs of CI build them: `advise` starts it.
+/// The `stanchion` command and its interposer, as other jobs of CI build them: `advise` starts it.
 fn command(root: &Path) -> io::Result<PathBuf> {
-    let packages = ["-p", "stanchion-lab", "-p", "stanchion-preload"];
-    must(Command::new("cargo").args(["build", "--quiet", "--release"]).args(packages).current_dir(root))?;
-    Ok(crate::built::target(root).join("release/stanchion"))
+    crate::built::interposer(root, None)?;
+    crate::built::laboratory(root)
 }
 
 /// The first block of Python on a page.

@@ -11,12 +11,12 @@ use stanchion_sim::explore::{Fault, Options, explore, locks};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [lock, schedules, seed, fault @ ..] = words.as_slice() else {
+    let [lock, schedules, seed, faults @ ..] = words.as_slice() else {
         eprintln!("explore_one: write LOCK SCHEDULES SEED, and FAULTS that every schedule has and no others");
         return ExitCode::from(2);
     };
     let mut options = Options::default();
-    for fault in fault {
+    for fault in faults {
         let Some(known) = Fault::named(fault) else {
             eprintln!("explore_one: there is no fault {fault}");
             return ExitCode::from(2);

@@ -1,5 +1,5 @@
-//! What later jobs run optimised is built while earlier ones test: with the lowest priority, so it takes the
-//! time that they leave. A job that comes before its build has ended waits for it, as cargo does.
+//! What later jobs run optimised is built while earlier ones test: at the lowest priority there is, so it
+//! takes the time that they leave. A job that comes before its build has ended waits for it, as cargo does.
 use super::job::SANITIZER;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,6 @@ type Env = &'static [(&'static str, &'static str)];
 /// As the jobs build it, in the order in which they need it.
 const BUILDS: &[(&[&str], Env)] = &[
     (&["build", "--release", "-p", "stanchion-lab"], &[]),
-    (&["build", "--release", "-p", "stanchion-preload"], &[]),
     (
         &[
             "+nightly",
@@ -40,8 +39,8 @@ pub(super) fn start(root: &Path) {
     let root: PathBuf = root.to_owned();
     thread::spawn(move || {
         for (words, env) in BUILDS {
-            let mut cargo = Command::new("nice");
-            cargo.args(["-n", "19", "cargo"]).args(*words).envs(env.iter().copied()).current_dir(&root);
+            let mut cargo = Command::new("chrt");
+            cargo.args(["--idle", "0", "cargo"]).args(*words).envs(env.iter().copied()).current_dir(&root);
             let _ = cargo.stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
     });

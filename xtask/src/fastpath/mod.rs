@@ -2,7 +2,7 @@
 //!
 //! The example `fastpath` of the `stanchion` crate holds functions in pairs, with events compiled in
 //! and left out. Their fast paths must have as many instructions, and the unlock of the queue spinlock
-//! must be one byte store.
+//! must be one byte store. The example is built as one unit of code, for the listing to be one file.
 mod asm;
 
 use asm::Function;

@@ -39,7 +39,6 @@ pub(crate) struct Explore {
     /// Within how many schedules it must fail.
     pub(crate) schedules: u64,
     /// A fault that every schedule is to have, and no other; else each schedule draws its own.
-    #[serde(default)]
     pub(crate) fault: Option<String>,
     /// In which ways it may fail.
     pub(crate) sees: Vec<String>,
@@ -61,6 +60,8 @@ pub(crate) struct Model {
 /// Ways to fail that the explorer knows.
 const EXPLORE_SEES: &[&str] =
     &["exclusion", "transition", "overtaken", "stuck", "hung", "halted", "destroyed", "leftover", "panicked"];
+/// Faults of the explorer that entries may name.
+const EXPLORE_FAULTS: &[&str] = &["timed", "two-locks", "no-number", "no-barrier", "interrupts"];
 /// Ways to fail that the model checker knows.
 const MODEL_SEES: &[&str] = &["race", "stuck", "assertion"];
 
@@ -118,9 +119,10 @@ pub(crate) struct Check {
 impl Check {
     /// Whether the other is the same run, but for how long it is.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let of =
-            |check: &Self| (check.detector, check.lock.clone(), check.fault.clone(), check.shape.clone());
-        of(self) == of(other)
+        self.detector == other.detector
+            && self.lock == other.lock
+            && self.fault == other.fault
+            && self.shape == other.shape
     }
 }
 
@@ -167,6 +169,13 @@ impl Mutant {
             (
                 self.explore.as_ref().is_none_or(|explore| known(&explore.sees, EXPLORE_SEES)),
                 "`explore.sees` must be some of exclusion, transition, overtaken, stuck, hung, leftover, panicked",
+            ),
+            (
+                self.explore
+                    .iter()
+                    .flat_map(|explore| &explore.fault)
+                    .all(|fault| EXPLORE_FAULTS.contains(&fault.as_str())),
+                "`explore.fault` must be one of timed, two-locks, no-number, no-barrier, interrupts",
             ),
             (
                 self.model.as_ref().is_none_or(|model| known(&model.sees, MODEL_SEES)),

@@ -25,17 +25,37 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         self.claim(self.count.load(Relaxed))
     }
 
-    /// Rule 2: tries for the lock without queueing, and without writing anything before it has it. Whether we
-    /// own it.
+    /// Rule 2: tries for the lock without queueing. Whether we own it.
     fn spin_as_newcomer(&self, count: u8) -> bool {
         if self.is_in_order() {
             return !self.has_queue() && self.try_now();
         }
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.flags());
-        let mut budget = vain.budget(full, count);
-        let (mut looks, mut free) = (Looks::new(count), 0);
-        while looks.spent() < budget && looks.overtaken() < P::tunable(Tunable::Overtakings) {
+        let mut looks = Looks::new(count);
+        let owns = self.spin(&mut looks, vain.budget(full, count), P::tunable(Tunable::Overtakings));
+        if owns {
+            self.remember(vain, vain.paid_off(looks.spent(), full));
+        } else {
+            self.remember_vain(vain, &looks);
+        }
+        owns
+    }
+
+    /// A deadline has passed, and the place in the queue is given up: spins once more as a newcomer, for the
+    /// full time and however often it is overtaken, but leaves no word how that went. Whether we own the
+    /// lock.
+    fn spin_at_last(&self) -> bool {
+        // ord: ST17 alone: where counting begins
+        let mut looks = Looks::new(self.count.load(Relaxed));
+        !self.is_in_order() && self.spin(&mut looks, P::tunable(Tunable::SpinNanos), u32::MAX)
+    }
+
+    /// Looks for `budget` nanoseconds, and writes nothing before we own the lock; not longer than until
+    /// others have acquired it `most` times. Whether we own it.
+    fn spin(&self, looks: &mut Looks, mut budget: u32, most: u32) -> bool {
+        let mut free = 0;
+        while looks.spent() < budget && looks.overtaken() < most {
             let before = looks.spent();
             match looks.look::<P>(&self.count) {
                 Seen::Free if free < FREE_LOOKS && self.is_barging_forbidden() => {
@@ -43,28 +63,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 }
                 Seen::Free if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());
-                    self.remember(vain, vain.paid_off(looks.spent(), full));
                     return true;
                 }
                 _ => {}
-            }
-        }
-        self.remember_vain(vain, &looks);
-        false
-    }
-
-    /// A deadline has passed, and the place in the queue is given up: spins once more as a newcomer, for the
-    /// full time, but leaves no word how that went. Whether we own the lock.
-    fn spin_at_last(&self) -> bool {
-        if self.is_in_order() {
-            return false;
-        }
-        // ord: ST17 alone: where counting begins
-        let mut looks = Looks::new(self.count.load(Relaxed));
-        while looks.spent() < P::tunable(Tunable::SpinNanos) {
-            let is_free = looks.look::<P>(&self.count) == Seen::Free;
-            if is_free && !self.is_barging_forbidden() && self.try_now() {
-                return true;
             }
         }
         false
