@@ -47,35 +47,36 @@ const LONG: Duration = Duration::from_mins(10);
 
 static QUIET: Lock = Mutex::new(0);
 
+/// How long a wait is that is given up.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// Twenty threads wait at the same time for a lock that somebody holds throughout.
+fn twenty_give_up(held: &'static Lock) {
+    let mut crew = Crew::new();
+    for _ in 0..20 {
+        crew.spawn(|| assert!(held.try_lock_for(WAIT).is_none(), "somebody holds it"));
+    }
+    crew.join(report(held));
+}
+
 #[test]
 fn a_wait_that_is_given_up_is_asleep() {
     static HELD: Lock = Mutex::new(0);
-    const WAIT: Duration = Duration::from_millis(200);
     let _turn = turn();
-    let guard = HELD.lock();
+    let _guard = HELD.lock();
     let before = cpu_time();
-    let mut crew = Crew::new();
-    for _ in 0..20 {
-        crew.spawn(|| assert!(HELD.try_lock_for(WAIT).is_none(), "somebody holds it"));
-    }
-    crew.join(report(&HELD));
+    twenty_give_up(&HELD);
     let used = cpu_time().saturating_sub(before);
     assert!(used < WAIT / 2, "20 waiters of {WAIT:?} used {used:?} of CPU time");
-    drop(guard);
 }
 
 #[test]
 fn a_wait_is_given_up_on_time() {
     static HELD: Lock = Mutex::new(0);
-    const WAIT: Duration = Duration::from_millis(50);
     let _turn = turn();
     let guard = HELD.lock();
     let began = Instant::now();
-    let mut crew = Crew::new();
-    for _ in 0..20 {
-        crew.spawn(|| assert!(HELD.try_lock_for(WAIT).is_none(), "somebody holds it"));
-    }
-    crew.join(report(&HELD));
+    twenty_give_up(&HELD);
     let waited = began.elapsed();
     assert!(waited >= WAIT, "gave up after {waited:?}");
     assert_ne!(in_queue(), 0, "they have left their nodes behind");

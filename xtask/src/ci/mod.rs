@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> E
         }
     };
     if only.is_empty() && speed != Speed::Quick {
-        ahead::start(root);
+        ahead::start(root, &jobs);
     }
     let mut ended = Vec::new();
     for job in jobs {

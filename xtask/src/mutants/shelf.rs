@@ -61,7 +61,7 @@ pub(crate) struct Model {
 const EXPLORE_SEES: &[&str] =
     &["exclusion", "transition", "overtaken", "stuck", "hung", "halted", "destroyed", "leftover", "panicked"];
 /// Faults of the explorer that entries may name.
-const EXPLORE_FAULTS: &[&str] = &["timed", "two-locks", "no-number", "no-barrier", "interrupts"];
+const EXPLORE_FAULTS: &[&str] = &["timed"];
 /// Ways to fail that the model checker knows.
 const MODEL_SEES: &[&str] = &["race", "stuck", "assertion"];
 
@@ -175,7 +175,7 @@ impl Mutant {
                     .iter()
                     .flat_map(|explore| &explore.fault)
                     .all(|fault| EXPLORE_FAULTS.contains(&fault.as_str())),
-                "`explore.fault` must be one of timed, two-locks, no-number, no-barrier, interrupts",
+                "`explore.fault` must be timed",
             ),
             (
                 self.model.as_ref().is_none_or(|model| known(&model.sees, MODEL_SEES)),
