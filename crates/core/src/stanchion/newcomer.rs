@@ -1,9 +1,9 @@
 //! Rules 1 and 2: those who find the lock held, and spin before they queue.
 use super::StanchionLock;
-use super::spin::{Looks, Seen, Vain};
+use super::spin::{Looks, Seen, Vain, last_budget};
 use crate::Tunable;
 use crate::events::Event;
-use crate::machine::Atomic;
+use crate::machine::{Atomic, micros};
 use crate::order::Relaxed;
 use crate::platform::Platform;
 
@@ -16,7 +16,13 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        self.spin_as_newcomer(count) || self.wait_in_queue(until) || self.spin_at_last()
+        if self.spin_as_newcomer(count) {
+            return true;
+        }
+        let Some(until) = until else { return self.wait_in_queue(None) };
+        let (began, limit) = (micros::<P>(), P::remaining(until) / 1_000);
+        let late = || micros::<P>().wrapping_sub(began.wrapping_add(limit as u32));
+        self.wait_in_queue(Some(until)) || self.spin_at_last(late(), limit)
     }
 
     /// One try to take the lock, whatever the no-barging flag says.
@@ -42,13 +48,14 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         owns
     }
 
-    /// A deadline has passed, and the place in the queue is given up: spins once more as a newcomer, for the
-    /// full time and however often it is overtaken, but leaves no word how that went. Whether we own the
-    /// lock.
-    fn spin_at_last(&self) -> bool {
+    /// A deadline after `limit` microseconds has passed, and the place in the queue is given up: spins once
+    /// more as a newcomer, however often it is overtaken, but leaves no word how that went. Whether we own
+    /// the lock.
+    fn spin_at_last(&self, late: u32, limit: u64) -> bool {
         // ord: ST17 alone: where counting begins
         let mut looks = Looks::new(self.count.load(Relaxed));
-        !self.is_in_order() && self.spin(&mut looks, P::tunable(Tunable::SpinNanos), u32::MAX)
+        let budget = last_budget(P::tunable(Tunable::SpinNanos), late, limit);
+        !self.is_in_order() && self.spin(&mut looks, budget, u32::MAX)
     }
 
     /// Looks for `budget` nanoseconds, and writes nothing before we own the lock; not longer than until

@@ -100,6 +100,13 @@ fn is_hot(times: u32, pause: u32, shortest: u32, many: u32) -> bool {
     times >= many && times.saturating_mul(shortest) >= pause
 }
 
+/// For how long to spin after a deadline, where a spin takes `full` nanoseconds. Whoever got a CPU so `late`
+/// that half its `limit` passed once more, both in microseconds, takes one look: CPUs are short, and the
+/// holder may have none.
+pub(super) const fn last_budget(full: u32, late: u32, limit: u64) -> u32 {
+    if late.cast_signed() > 0 && late as u64 > limit / 2 { 1 } else { full }
+}
+
 /// How often spins were in vain, as the lock remembers it: 0 to [`Vain::MOST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Vain(u8);
@@ -167,6 +174,16 @@ mod tests {
         assert_eq!(worn.paid_off(3_000, 20_000).budget(20_000, 3), 10_000, "6000 would do");
         assert_eq!(worn.paid_off(15_000, 20_000).budget(20_000, 3), 20_000);
         assert_eq!(Vain::of(0).paid_off(0, 20_000), Vain::of(0));
+    }
+
+    #[test]
+    fn who_is_late_by_half_its_limit_looks_once() {
+        assert_eq!(last_budget(10_000, 500, 1_000), 10_000);
+        assert_eq!(last_budget(10_000, 501, 1_000), 1);
+        assert_eq!(last_budget(10_000, 501, 10_000), 10_000);
+        assert_eq!(last_budget(10_000, 1, 0), 1, "no time was given");
+        assert_eq!(last_budget(10_000, 0, 0), 10_000);
+        assert_eq!(last_budget(10_000, u32::MAX, 0), 10_000, "a clock of another CPU is behind ours");
     }
 
     #[test]
