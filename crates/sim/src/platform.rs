@@ -48,12 +48,12 @@ macro_rules! cell {
                     self.swap(value, stanchion_core::order::SeqCst);
                     return;
                 }
-                engine::post(self.address(), $bytes, value.widen(), || self.0.store(value, Plain));
+                engine::post(self.address(), $bytes, value.widen(), &mut || self.0.store(value, Plain));
             }
             #[inline]
             fn swap(&self, value: $value, _order: impl RmwOrder) -> $value {
                 let mut before = 0;
-                engine::rmw(self.address(), || true, || {
+                engine::rmw(self.address(), &mut || true, &mut || {
                     before = self.0.swap(value, Plain);
                     true
                 });
@@ -70,11 +70,11 @@ macro_rules! cell {
                 // Where the machine reserves, a mismatch ends it before the effect.
                 let mut result = Err(current);
                 let seen = Cell::new(current);
-                let expects = || {
+                let mut expects = || {
                     seen.set(self.peek());
                     seen.get() == current
                 };
-                engine::rmw(self.address(), expects, || {
+                engine::rmw(self.address(), &mut expects, &mut || {
                     seen.set(self.peek());
                     result = self.0.compare_exchange(current, new, Plain, Plain);
                     result.is_ok()
@@ -84,7 +84,7 @@ macro_rules! cell {
             #[inline]
             fn fetch_add(&self, value: $value, _order: impl RmwOrder) -> $value {
                 let mut before = 0;
-                engine::rmw(self.address(), || true, || {
+                engine::rmw(self.address(), &mut || true, &mut || {
                     before = self.0.fetch_add(value, Plain);
                     true
                 });
@@ -159,6 +159,13 @@ thread_local! {
     static TUNABLES: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The storage of the contexts that run on this host thread. Outside of a simulation, as before and after one
+/// in tests, there are no contexts and nobody reads.
+fn domain() -> Rc<SimDomain> {
+    let nobody = || Rc::new(SimDomain::new(&Arena::new(SimDomain::bytes(0, 1)), 0, 1));
+    DOMAIN.with_borrow(Clone::clone).unwrap_or_else(nobody)
+}
+
 /// Makes `domain` the storage of the contexts that run on this host thread, until the result is dropped, and
 /// sets tunables: to their defaults but for `tunings`, of which the last counts.
 #[must_use]
@@ -220,9 +227,7 @@ impl Machine for Sim {
     }
 
     fn with_domain<R>(f: impl FnOnce(&SimDomain) -> R) -> R {
-        // Outside of a simulation, as before and after one in tests, there are no contexts and nobody reads.
-        let nobody = || Rc::new(SimDomain::new(&Arena::new(SimDomain::bytes(0, 1)), 0, 1));
-        f(&DOMAIN.with_borrow(Clone::clone).unwrap_or_else(nobody))
+        f(&domain())
     }
 
     fn this_cpu() -> Option<CpuId> {

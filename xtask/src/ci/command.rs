@@ -1,29 +1,90 @@
 //! One command of a job: what it prints is passed on as it comes, and its last lines are kept for the
 //! summary.
 use super::summary::Outcome;
+use core::fmt;
 use core::time::Duration;
+use rustix::io::Errno;
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::{fs, thread};
 
 /// So many lines of a command that failed are told again at the end.
 const KEPT: usize = 25;
+/// This program, whatever is at its path by now.
+const OURSELVES: &str = "/proc/self/exe";
 /// Whatever a command leaves running may have its output; it is not waited for longer than this.
 const FOR_LEFTOVERS: Duration = Duration::from_secs(2);
 
-/// Runs the command in `root`.
-pub(super) fn run(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
-    let line = command_line(words, env);
-    println!("--- {line}");
-    let mut command = Command::new(words[0]);
-    command.args(&words[1..]).envs(env.iter().copied()).current_dir(root);
-    match passed_on(command, io::stdout()) {
-        Ok((status, _)) if status.success() => Outcome::Ok,
-        Ok((_, last)) => Outcome::Failed { step: line, last },
-        Err(error) => Outcome::failed(format!("{line}: {error}")),
+/// Where what a job prints goes: to standard output as it comes, or to be kept.
+#[derive(Clone)]
+pub(super) enum Out {
+    Live,
+    Kept(Arc<Mutex<Vec<u8>>>),
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Live => io::stdout().write(bytes),
+            Self::Kept(text) => text.lock().unwrap_or_else(PoisonError::into_inner).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
+}
+
+/// Runs the commands of one job.
+pub(super) struct Shell {
+    root: PathBuf,
+    out: Out,
+    cpu: Duration,
+}
+
+impl Shell {
+    /// In this directory.
+    pub(super) fn new(root: &Path, out: Out) -> Self {
+        Self { root: root.to_owned(), out, cpu: Duration::ZERO }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The CPU time of all commands, and of what they have waited for.
+    pub(super) fn cpu(&self) -> Duration {
+        self.cpu
+    }
+
+    /// Prints a line.
+    pub(super) fn say(&mut self, line: fmt::Arguments<'_>) {
+        // Nobody reads what we print, perhaps; the jobs are to go on all the same.
+        let _ = writeln!(self.out, "{line}");
+    }
+
+    /// Runs a command. `cargo xtask` is this program, which another build may have replaced meanwhile.
+    pub(super) fn run(&mut self, words: &[&str], env: &[(&str, &str)]) -> Outcome {
+        let line = command_line(words, env);
+        self.say(format_args!("--- {line}"));
+        let (program, arguments) = match words {
+            ["cargo", "xtask", rest @ ..] => (OURSELVES, rest),
+            _ => (words[0], &words[1..]),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).envs(env.iter().copied()).current_dir(&self.root);
+        match passed_on(command, self.out.clone()) {
+            Ok((status, last, cpu)) => {
+                self.cpu += cpu;
+                if status.success() { Outcome::Ok } else { Outcome::Failed { step: line, last } }
+            }
+            Err(error) => Outcome::failed(format!("{line}: {error}")),
+        }
     }
 }
 
@@ -35,10 +96,11 @@ fn command_line(words: &[&str], env: &[(&str, &str)]) -> String {
 }
 
 /// Runs it with one pipe for both of its outputs, so that they stay in the order in which they were written.
+/// How it ended, its last lines, and its CPU time.
 fn passed_on(
     mut command: Command,
     out: impl Write + Send + 'static,
-) -> io::Result<(ExitStatus, Vec<String>)> {
+) -> io::Result<(ExitStatus, Vec<String>, Duration)> {
     let (reader, writer) = io::pipe()?;
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
     // It holds the pipe, too, which would never end.
@@ -51,11 +113,29 @@ fn passed_on(
         // Whoever waited has gone by now when this fails.
         let _ = all_read.send(());
     });
+    let cpu = cpu_at_end(child.id());
     let status = child.wait()?;
     // It matters not whether all was read or the time is over: what there is is what is told.
     let _ = done.recv_timeout(FOR_LEFTOVERS);
     let last = last.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
-    Ok((status, last))
+    Ok((status, last, cpu))
+}
+
+/// Waits until a child has ended, and reads the CPU time of it and of what it has waited for, before it is
+/// waited for itself. 0 if the system does not say.
+fn cpu_at_end(child: u32) -> Duration {
+    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Duration::ZERO };
+    let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while matches!(waitid(WaitId::Pid(pid), ends), Err(Errno::INTR)) {}
+    let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    Duration::from_secs_f64(cpu_ticks(&stat) as f64 / clock_ticks_per_second() as f64)
+}
+
+/// The sum of utime, stime, cutime and cstime of proc(5). What stands before them may have blanks itself, in
+/// parentheses.
+fn cpu_ticks(stat: &str) -> u64 {
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 /// Passes on what comes, when it comes, until the pipe ends; keeps the last lines, and ends the last one.
@@ -108,7 +188,21 @@ mod tests {
     fn shell(script: &str) -> (ExitStatus, Vec<String>) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        passed_on(command, io::sink()).expect("a shell")
+        let (status, last, _) = passed_on(command, io::sink()).expect("a shell");
+        (status, last)
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_a_command_and_of_what_it_waited_for() {
+        assert_eq!(cpu_ticks("7 (a b) c) S 1 7 7 0 -1 4 0 0 0 0 3 5 70 900 20 0 1"), 978);
+        assert_eq!(cpu_ticks(""), 0);
+        let of = |script| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            passed_on(command, io::sink()).expect("a shell").2
+        };
+        let loops = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; true";
+        assert!(of(loops) > Duration::ZERO, "it counts for a while, and its parent waits for it");
     }
 
     #[test]
@@ -128,7 +222,7 @@ mod tests {
 
     #[test]
     fn only_a_failure_tells_them_again() {
-        let run = |script| run(Path::new("/"), &["sh", "-c", script], &[]);
+        let run = |script| Shell::new(Path::new("/"), Out::Live).run(&["sh", "-c", script], &[]);
         assert_eq!(run("true"), Outcome::Ok);
         let failed = |last: &[&str]| Outcome::Failed {
             step: "sh -c 'echo why; false'".to_owned(),

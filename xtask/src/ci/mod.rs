@@ -1,13 +1,14 @@
 //! `cargo xtask ci`: runs every job, never stops early, and sums up at the end.
-mod ahead;
 mod command;
 mod job;
 mod jobs;
+mod lanes;
 mod msrv;
 mod night;
 mod summary;
 mod times;
 
+use command::Shell;
 pub(crate) use job::Speed;
 use job::{Job, Step, When};
 use lab_kit::names::unknown;
@@ -16,7 +17,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
-use summary::{Ended, Outcome};
+use summary::Outcome;
 
 /// Every job, in the order they run.
 fn all() -> impl Iterator<Item = &'static Job> {
@@ -46,20 +47,11 @@ pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> E
             return ExitCode::from(2);
         }
     };
-    if only.is_empty() && speed != Speed::Quick {
-        ahead::start(root, &jobs);
-    }
-    let mut ended = Vec::new();
-    for job in jobs {
-        println!("\n=== {}: {}", job.name, job.shows);
-        let start = Instant::now();
-        let outcome = run_job(root, job);
-        let took = start.elapsed();
-        println!("=== {}: {:.1} s", job.name, took.as_secs_f64());
-        ended.push(Ended { name: job.name, outcome, took });
-    }
-    print!("\n{}", summary::render(&ended));
-    if record && let Err(error) = times::record(root, speed, &ended) {
+    let start = Instant::now();
+    let ended = lanes::run(root, &jobs);
+    let took = start.elapsed();
+    print!("\n{}", summary::render(&ended, took));
+    if record && let Err(error) = times::record(root, speed, &ended, took) {
         eprintln!("{}: {error}", times::PATH);
         return ExitCode::from(2);
     }
@@ -80,14 +72,14 @@ fn select(only: &[String], speed: Speed) -> Result<Vec<&'static Job>, String> {
     Ok(all().filter(wanted).collect())
 }
 
-fn run_job(root: &Path, job: &Job) -> Outcome {
+fn run_job(shell: &mut Shell, job: &Job) -> Outcome {
     if let Some(probe) = job.needs
-        && !quietly_succeeds(root, probe)
+        && !quietly_succeeds(shell.root(), probe)
     {
         return Outcome::Skipped(format!("`{}` fails here", probe.join(" ")));
     }
     for step in job.steps {
-        let outcome = run_step(root, job, step);
+        let outcome = run_step(shell, job, step);
         if outcome != Outcome::Ok {
             return outcome;
         }
@@ -95,19 +87,19 @@ fn run_job(root: &Path, job: &Job) -> Outcome {
     Outcome::Ok
 }
 
-fn run_step(root: &Path, job: &Job, step: &Step) -> Outcome {
+fn run_step(shell: &mut Shell, job: &Job, step: &Step) -> Outcome {
     match step {
-        Step::Run(words) => command::run(root, words, job.env),
+        Step::Run(words) => shell.run(words, job.env),
         Step::SaysNoStd(path) => {
-            println!("--- does {path} say no_std?");
-            let text = fs::read_to_string(root.join(path)).unwrap_or_default();
+            shell.say(format_args!("--- does {path} say no_std?"));
+            let text = fs::read_to_string(shell.root().join(path)).unwrap_or_default();
             if says_no_std(&text) {
                 Outcome::Ok
             } else {
                 Outcome::failed(format!("{path} does not say no_std"))
             }
         }
-        Step::Msrv => run_msrv(root),
+        Step::Msrv => run_msrv(shell),
     }
 }
 
@@ -134,10 +126,10 @@ const PROMISES: &[(&str, &[&str])] = &[
 ];
 
 /// Checks each promise for which the toolchain is here. Skipped, and said so, if one is not and none fails.
-fn run_msrv(root: &Path) -> Outcome {
+fn run_msrv(shell: &mut Shell) -> Outcome {
     let mut all = Outcome::Ok;
     for (manifest, what) in PROMISES {
-        match run_promise(root, manifest, what) {
+        match run_promise(shell, manifest, what) {
             Outcome::Ok => {}
             Outcome::Skipped(why) => all = Outcome::Skipped(why),
             failed @ Outcome::Failed { .. } => return failed,
@@ -146,9 +138,10 @@ fn run_msrv(root: &Path) -> Outcome {
     all
 }
 
-fn run_promise(root: &Path, path: &str, what: &[&str]) -> Outcome {
+fn run_promise(shell: &mut Shell, path: &str, what: &[&str]) -> Outcome {
+    let root = shell.root().to_owned();
     let output = |words: &[&str]| {
-        let output = Command::new(words[0]).args(&words[1..]).current_dir(root).output();
+        let output = Command::new(words[0]).args(&words[1..]).current_dir(&root).output();
         output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
     };
     let manifest = fs::read_to_string(root.join(path)).unwrap_or_default();
@@ -158,16 +151,17 @@ fn run_promise(root: &Path, path: &str, what: &[&str]) -> Outcome {
     let rustc = output(&["rustc", "--version"]);
     match msrv::plan(&rustc, &minimum, &output(&["rustup", "toolchain", "list"])) {
         Plan::RunningIsMinimum => {
-            println!("--- {path}: the running {} is the promised minimum {minimum}", rustc.trim());
+            let rustc = rustc.trim();
+            shell.say(format_args!("--- {path}: the running {rustc} is the promised minimum {minimum}"));
             Outcome::Ok
         }
         Plan::Check(toolchain) => {
             let mut words = vec!["cargo".to_owned(), format!("+{toolchain}"), "check".to_owned()];
             words.extend(what.iter().map(|&word| word.to_owned()));
-            command::run(root, &words.iter().map(String::as_str).collect::<Vec<_>>(), &[])
+            shell.run(&words.iter().map(String::as_str).collect::<Vec<_>>(), &[])
         }
         Plan::Skip(why) => {
-            println!("--- {path}: {why}");
+            shell.say(format_args!("--- {path}: {why}"));
             Outcome::Skipped(format!("{path}: {why}"))
         }
         Plan::TooOld(why) => Outcome::failed(why),

@@ -28,10 +28,13 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     /// How long it took.
     pub(crate) took: Duration,
+    /// The CPU time of its commands.
+    pub(crate) cpu: Duration,
 }
 
 /// How the failures ended, then the summary table and its closing line: who has only the end of it sees why.
-pub(crate) fn render(ended: &[Ended]) -> String {
+/// All of it took so long: jobs run side by side.
+pub(crate) fn render(ended: &[Ended], took: Duration) -> String {
     let mut out = String::new();
     for job in ended {
         if let Outcome::Failed { last, .. } = &job.outcome
@@ -53,13 +56,17 @@ pub(crate) fn render(ended: &[Ended]) -> String {
                 ("skipped", why.as_str())
             }
         };
-        let line = format!("{:<15} {word:<8} {:>7.1} s  {detail}", job.name, job.took.as_secs_f64());
+        let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
+        let line = format!("{:<15} {word:<8} {took:>7.1} s {cpu:>7.1} s of CPU  {detail}", job.name);
         let _ = writeln!(out, "{}", line.trim_end());
     }
     let passed = ended.len() - failed - skipped;
-    let took: Duration = ended.iter().map(|job| job.took).sum();
-    let _ =
-        writeln!(out, "ci: {passed} ok, {failed} failed, {skipped} skipped in {:.0} s", took.as_secs_f64());
+    let cpu: Duration = ended.iter().map(|job| job.cpu).sum();
+    let (took, cpu) = (took.as_secs_f64(), cpu.as_secs_f64());
+    let _ = writeln!(
+        out,
+        "ci: {passed} ok, {failed} failed, {skipped} skipped in {took:.0} s, {cpu:.0} s of CPU time"
+    );
     out
 }
 
@@ -73,7 +80,7 @@ mod tests {
     use super::*;
 
     fn ended(name: &'static str, outcome: Outcome) -> Ended {
-        Ended { name, outcome, took: Duration::from_millis(1260) }
+        Ended { name, outcome, took: Duration::from_millis(1260), cpu: Duration::from_secs(2) }
     }
 
     #[test]
@@ -95,13 +102,13 @@ mod tests {
 failures:
     a
 
-fmt             ok           1.3 s
-test            FAILED       1.3 s  cargo test --workspace
-tidy            FAILED       1.3 s  cargo xtask tidy
-tsan            skipped      1.3 s  no nightly
-ci: 1 ok, 2 failed, 1 skipped in 5 s
+fmt             ok           1.3 s     2.0 s of CPU
+test            FAILED       1.3 s     2.0 s of CPU  cargo test --workspace
+tidy            FAILED       1.3 s     2.0 s of CPU  cargo xtask tidy
+tsan            skipped      1.3 s     2.0 s of CPU  no nightly
+ci: 1 ok, 2 failed, 1 skipped in 3 s, 8 s of CPU time
 ";
-        assert_eq!(render(&all), expected);
+        assert_eq!(render(&all, Duration::from_secs(3)), expected);
         assert!(!passes(&all));
     }
 

@@ -2,6 +2,7 @@
 use super::job::Speed;
 use super::summary::{Ended, Outcome};
 use core::fmt::Write as _;
+use core::time::Duration;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io, thread};
@@ -13,13 +14,14 @@ const INTRO: &str = "\
 # How long CI takes
 
 Written by `cargo xtask ci --record`; do not edit it by hand. Each table is the last run of its speed that was recorded.
+Two lanes of jobs run side by side: those that build in `target/debug`, and all others.
 ";
 
 /// Writes the table of a run, and keeps those of other speeds.
-pub(super) fn record(root: &Path, speed: Speed, ended: &[Ended]) -> io::Result<()> {
+pub(super) fn record(root: &Path, speed: Speed, ended: &[Ended], took: Duration) -> io::Result<()> {
     let path = root.join(PATH);
     let old = fs::read_to_string(&path).unwrap_or_default();
-    fs::write(&path, replaced(&old, speed, &section(&circumstances(root), ended)))?;
+    fs::write(&path, replaced(&old, speed, &section(&circumstances(root), ended, took)))?;
     println!("{PATH} is written");
     Ok(())
 }
@@ -45,18 +47,19 @@ fn circumstances(root: &Path) -> String {
     )
 }
 
-fn section(circumstances: &str, ended: &[Ended]) -> String {
-    let mut out = format!("\n{circumstances}\n\n| job | seconds | |\n|---|---:|---|\n");
+fn section(circumstances: &str, ended: &[Ended], took: Duration) -> String {
+    let mut out = format!("\n{circumstances}\n\n| job | seconds | of CPU | |\n|---|---:|---:|---|\n");
     for job in ended {
         let how = match job.outcome {
             Outcome::Ok => "",
             Outcome::Failed { .. } => "failed",
             Outcome::Skipped(_) => "skipped",
         };
-        let _ = writeln!(out, "| {} | {:.0} | {how} |", job.name, job.took.as_secs_f64());
+        let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
+        let _ = writeln!(out, "| {} | {took:.0} | {cpu:.0} | {how} |", job.name);
     }
-    let all: f64 = ended.iter().map(|job| job.took.as_secs_f64()).sum();
-    let _ = writeln!(out, "| all | {all:.0} | |");
+    let cpu: f64 = ended.iter().map(|job| job.cpu.as_secs_f64()).sum();
+    let _ = writeln!(out, "| all | {:.0} | {cpu:.0} | |", took.as_secs_f64());
     out
 }
 
@@ -77,19 +80,20 @@ fn replaced(old: &str, speed: Speed, section: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::time::Duration;
 
     #[test]
     fn a_run_replaces_the_table_of_its_speed_only() {
-        let ended =
-            |seconds| [Ended { name: "fmt", outcome: Outcome::Ok, took: Duration::from_secs(seconds) }];
-        let one = replaced("", Speed::Landing, &section("a machine", &ended(3)));
+        let of = |seconds| {
+            let took = Duration::from_secs(seconds);
+            section("a machine", &[Ended { name: "fmt", outcome: Outcome::Ok, took, cpu: took * 2 }], took)
+        };
+        let one = replaced("", Speed::Landing, &of(3));
         assert!(
-            one.starts_with(INTRO) && one.contains("## what lands") && one.contains("| fmt | 3 |  |"),
+            one.starts_with(INTRO) && one.contains("## what lands") && one.contains("| fmt | 3 | 6 |  |"),
             "{one}"
         );
-        let two = replaced(&one, Speed::Quick, &section("a machine", &ended(1)));
-        let again = replaced(&two, Speed::Landing, &section("a machine", &ended(2)));
+        let two = replaced(&one, Speed::Quick, &of(1));
+        let again = replaced(&two, Speed::Landing, &of(2));
         assert!(two.contains("| fmt | 3 |") && two.contains("| fmt | 1 |"), "{two}");
         assert!(
             again.contains("| fmt | 2 |") && again.contains("| fmt | 1 |") && !again.contains("| fmt | 3 |")

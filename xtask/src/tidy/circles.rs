@@ -71,13 +71,16 @@ fn needs<'a>(sources: &'a [Source], root: &str) -> Needs<'a> {
     tree.add(sources, &format!("{root}/lib.rs"), Path::new());
     let mut needs = Needs::new();
     for (at, module) in tree.0.iter().flat_map(|(at, files)| files.iter().map(move |file| (at, file))) {
-        let mut needed = BTreeSet::new();
+        let (mut needed, mut seen) = (BTreeSet::new(), BTreeSet::new());
         each_path(module.file, &module.file.tokens, 0, &mut |path, _, by| {
+            // What a file only hands on, it does not need.
+            if by == By::PubUse || !seen.insert(path.to_vec()) {
+                return;
+            }
             let is_ours = matches!(path[0].as_str(), "crate" | "super" | "self")
                 || tree.0.contains_key(&child(at, &path[0]))
                 || module.uses.iter().any(|(_, name)| *name == path[0]);
-            // What a file only hands on, it does not need.
-            if is_ours && by != By::PubUse {
+            if is_ours {
                 tree.resolve(at, path, STEPS, &mut needed);
             }
         });

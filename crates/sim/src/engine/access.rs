@@ -159,8 +159,7 @@ pub(crate) fn load(address: usize) -> Option<u64> {
 }
 
 /// A store of `value`, `bytes` wide. `write` writes the cell if that can be done at once.
-#[inline]
-pub(crate) fn post(address: usize, bytes: u8, value: u64, write: impl FnOnce()) {
+pub(crate) fn post(address: usize, bytes: u8, value: u64, write: &mut dyn FnMut()) {
     loop {
         match with(|engine, _| engine.start_store(address, bytes, value)) {
             None | Some(Ok(Posting::Visible(None))) => {
@@ -178,14 +177,10 @@ pub(crate) fn post(address: usize, bytes: u8, value: u64, write: impl FnOnce()) 
                 return;
             }
             Some(Ok(Posting::Foreign)) => {
-                rmw(
-                    address,
-                    || true,
-                    || {
-                        write();
-                        true
-                    },
-                );
+                rmw(address, &mut || true, &mut || {
+                    write();
+                    true
+                });
                 return;
             }
             Some(Err(until)) => reach_plain(until),
@@ -204,8 +199,7 @@ fn reach_plain(until: Time) {
 /// The timed part of a read-modify-write. `effect` performs it on the cell and tells whether it wrote;
 /// `expects` is asked first where the machine reserves (load-linked): `false` fails the exchange without
 /// owning the line.
-#[inline]
-pub(crate) fn rmw(address: usize, mut expects: impl FnMut() -> bool, effect: impl FnOnce() -> bool) {
+pub(crate) fn rmw(address: usize, expects: &mut dyn FnMut() -> bool, effect: &mut dyn FnMut() -> bool) {
     let line = with(|engine, _| engine.line(address).map(|line| (line, engine.directory.reserves())));
     let Some((line, reserves)) = line.flatten() else {
         effect();

@@ -1,7 +1,7 @@
 //! Shared cells of the stepped world: each access is a step, before which anybody may have a turn.
 //!
 //! A cell is a plain atomic of its own size, used by one host thread at a time, so it can stand anywhere.
-use super::engine::{self, Update, arrive, with};
+use super::engine::{self, Update, arrive};
 use crate::widen::Widen;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
@@ -50,7 +50,7 @@ macro_rules! cell {
                     return self.0.load(Ordering::Relaxed);
                 }
                 arrive();
-                with(|engine| engine.load(self)) as $value
+                engine::load(self) as $value
             }
 
             #[inline]
@@ -88,7 +88,7 @@ macro_rules! cell {
             fn wait_until(&self, _order: impl LoadOrder, mut done: impl FnMut($value) -> bool) -> $value {
                 arrive();
                 loop {
-                    let value = with(|engine| engine.load(self)) as $value;
+                    let value = engine::load(self) as $value;
                     if done(value) {
                         return value;
                     }

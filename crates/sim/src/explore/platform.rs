@@ -6,7 +6,6 @@ use super::plan::Coin;
 use crate::rw_locks::Classes;
 use stanchion_core::order::{FenceOrder, Kind};
 use stanchion_core::{Atomic, CpuId, Domain, Event, Machine, NodeId, Released, Tunable};
-use std::rc::Rc;
 
 /// How much the clock advances with each step, in nanoseconds. A pause is one step, however long it claims to
 /// be.
@@ -92,7 +91,7 @@ impl Machine for Stepped {
     }
 
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R {
-        f(&with(|engine| Rc::clone(&engine.domain)))
+        f(&engine::domain())
     }
 
     fn this_cpu() -> Option<CpuId> {

@@ -143,7 +143,7 @@ impl Engine {
 
     /// What the current context reads.
     #[inline]
-    pub(in crate::explore) fn load(&mut self, cell: &impl Plain) -> u64 {
+    pub(in crate::explore) fn load(&mut self, cell: &dyn Plain) -> u64 {
         let address = address_of(cell);
         self.check_existence(self.current, address, true);
         let value = self.buffers.forwarded(self.current, address).unwrap_or_else(|| cell.get());
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// A plain store by the current context, buffered if the run has buffers.
-    pub(super) fn store(&mut self, cell: &impl Plain, value: u64, visible_at_once: bool) {
+    pub(super) fn store(&mut self, cell: &dyn Plain, value: u64, visible_at_once: bool) {
         if self.running && self.plan.faults.has(Fault::StoreBuffers) && !visible_at_once {
             let before = cell.get();
             self.buffers.push(self.current, cell, value, self.steps);
@@ -167,7 +167,7 @@ impl Engine {
     }
 
     /// A read-modify-write by the current context; returns what was there.
-    pub(super) fn update(&mut self, cell: &impl Plain, update: &Update<'_>) -> u64 {
+    pub(super) fn update(&mut self, cell: &dyn Plain, update: &Update<'_>) -> u64 {
         self.flush();
         self.check_existence(self.current, address_of(cell), false);
         let before = cell.get();

@@ -16,8 +16,8 @@ mod steps;
 mod turns;
 
 pub(super) use steps::{
-    arrive, await_reader, finish, flush_all, flush_own, halt_while, has_read, is_nobodys, kick, pause,
-    sleep_until_written, start, store, update, wake, with,
+    arrive, await_reader, domain, finish, flush_all, flush_own, halt_while, has_read, is_nobodys, kick, load,
+    pause, sleep_until_written, start, store, update, wake, with,
 };
 
 use super::buffers::Buffers;

@@ -1,6 +1,7 @@
 //! What lock code calls: each function is a step of the current context, or a part of one.
 use super::super::cells::{Plain, address_of};
 use super::super::chooser::bit;
+use super::super::domain::SteppedDomain;
 use super::super::plan::Coin;
 use super::super::trace::What;
 use super::super::{CONTEXTS, Ctx};
@@ -8,6 +9,7 @@ use super::{Engine, Status, Update};
 use crate::coroutine::{in_context, suspend};
 use core::cell::RefCell;
 use stanchion_core::{CpuId, NodeId};
+use std::rc::Rc;
 
 thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::idle());
@@ -107,13 +109,22 @@ fn stop_if_failed(failed: bool) {
 }
 
 /// Whether the cell belongs to the storage of numbers that nobody has.
-pub(in super::super) fn is_nobodys(cell: &impl Plain) -> bool {
+pub(in super::super) fn is_nobodys(cell: &dyn Plain) -> bool {
     with(|engine| engine.domain.nobodys().contains(&address_of(cell)))
 }
 
+/// The storage of the contexts.
+pub(in super::super) fn domain() -> Rc<SteppedDomain> {
+    with(|engine| Rc::clone(&engine.domain))
+}
+
+/// A read, after [`arrive`].
+pub(in super::super) fn load(cell: &dyn Plain) -> u64 {
+    with(|engine| engine.load(cell))
+}
+
 /// A plain store, after [`arrive`].
-#[inline]
-pub(in super::super) fn store(cell: &impl Plain, value: u64, visible_at_once: bool) {
+pub(in super::super) fn store(cell: &dyn Plain, value: u64, visible_at_once: bool) {
     let failed = with(|engine| {
         engine.store(cell, value, visible_at_once);
         engine.failure.is_some()
@@ -122,8 +133,7 @@ pub(in super::super) fn store(cell: &impl Plain, value: u64, visible_at_once: bo
 }
 
 /// A read-modify-write, after [`arrive`]; returns what was there.
-#[inline]
-pub(in super::super) fn update(cell: &impl Plain, update: Update<'_>) -> u64 {
+pub(in super::super) fn update(cell: &dyn Plain, update: Update<'_>) -> u64 {
     let (before, failed) = with(|engine| (engine.update(cell, &update), engine.failure.is_some()));
     stop_if_failed(failed);
     before
@@ -146,7 +156,7 @@ pub(in super::super) fn flush_all() -> bool {
 }
 
 /// Waits until somebody changes the cell.
-pub(in super::super) fn sleep_until_written(cell: &impl Plain) {
+pub(in super::super) fn sleep_until_written(cell: &dyn Plain) {
     if !steps_count() {
         assert!(std::thread::panicking(), "waiting outside of a context would last for ever");
         return;
