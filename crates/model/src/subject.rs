@@ -63,7 +63,7 @@ impl<L: RawLock<Platform = Model>> Subject for Exclusive<L> {
     fn acquire(&self, mode: Mode) -> bool {
         match mode {
             Mode::Write | Mode::Fair => self.0.acquire(),
-            Mode::Timed => return self.0.acquire_until(&soon(3)),
+            Mode::Timed => return self.0.acquire_until(&soon(5)),
             other => unsuited(other),
         }
         true

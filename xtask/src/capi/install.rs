@@ -133,9 +133,10 @@ pub(crate) enum Profile {
 /// Has cargo build the archive.
 pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<Built> {
     let target = built::target(root);
-    let (name, directory) = match profile {
-        Profile::Release => ("release", "release"),
-        Profile::Debug => ("dev", "debug"),
+    let (name, directory, target) = match profile {
+        Profile::Release => ("release", "release", target),
+        // Apart from what another lane of CI builds.
+        Profile::Debug => ("dev", "debug", target.join("capi-debug")),
     };
     let mut cargo = Command::new("cargo");
     cargo.args(["rustc", "--profile", name, "-p", "stanchion-capi", "--lib", "--target-dir"]).arg(&target);

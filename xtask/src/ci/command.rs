@@ -1,4 +1,4 @@
-//! One command of a job: what it prints is passed on as it comes, and its last lines are kept for the
+//! The commands of a job: what they print is passed on as it comes, and the last lines are kept for the
 //! summary.
 use super::summary::Outcome;
 use core::fmt;
@@ -7,9 +7,10 @@ use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, PipeReader, Read as _, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::{fs, thread};
 
@@ -20,23 +21,33 @@ const OURSELVES: &str = "/proc/self/exe";
 /// Whatever a command leaves running may have its output; it is not waited for longer than this.
 const FOR_LEFTOVERS: Duration = Duration::from_secs(2);
 
-/// Where what a job prints goes: to standard output as it comes, or to be kept.
+/// Where what a job prints goes: to standard output, or to a file.
 #[derive(Clone)]
 pub(super) enum Out {
     Live,
-    Kept(Arc<Mutex<Vec<u8>>>),
+    Kept(Arc<File>),
+}
+
+impl Out {
+    /// To this file, made anew.
+    pub(super) fn kept(path: &Path) -> io::Result<Self> {
+        Ok(Self::Kept(Arc::new(File::create(path)?)))
+    }
 }
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Live => io::stdout().write(bytes),
-            Self::Kept(text) => text.lock().unwrap_or_else(PoisonError::into_inner).write(bytes),
+            Self::Kept(file) => file.as_ref().write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stdout().flush()
+        match self {
+            Self::Live => io::stdout().flush(),
+            Self::Kept(_) => Ok(()),
+        }
     }
 }
 
@@ -68,16 +79,31 @@ impl Shell {
         let _ = writeln!(self.out, "{line}");
     }
 
-    /// Runs a command. `cargo xtask` is this program, which another build may have replaced meanwhile.
+    /// Whether a command succeeds; nothing of it is seen.
+    pub(super) fn succeeds(&self, words: &[&str]) -> bool {
+        let mut command = self.command(words);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    }
+
+    /// `cargo xtask` is this program, which another build may have replaced meanwhile.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(words[0]);
+        let mut arguments = &words[1..];
+        if let ["cargo", "xtask", rest @ ..] = words {
+            command = Command::new(OURSELVES);
+            command.arg("--root").arg(&self.root);
+            arguments = rest;
+        }
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// Runs a command.
     pub(super) fn run(&mut self, words: &[&str], env: &[(&str, &str)]) -> Outcome {
         let line = command_line(words, env);
         self.say(format_args!("--- {line}"));
-        let (program, arguments) = match words {
-            ["cargo", "xtask", rest @ ..] => (OURSELVES, rest),
-            _ => (words[0], &words[1..]),
-        };
-        let mut command = Command::new(program);
-        command.args(arguments).envs(env.iter().copied()).current_dir(&self.root);
+        let mut command = self.command(words);
+        command.envs(env.iter().copied());
         match passed_on(command, self.out.clone()) {
             Ok((status, last, cpu)) => {
                 self.cpu += cpu;
@@ -113,7 +139,7 @@ fn passed_on(
         // Whoever waited has gone by now when this fails.
         let _ = all_read.send(());
     });
-    let cpu = cpu_at_end(child.id());
+    let cpu = cpu_at_end(&child);
     let status = child.wait()?;
     // It matters not whether all was read or the time is over: what there is is what is told.
     let _ = done.recv_timeout(FOR_LEFTOVERS);
@@ -123,11 +149,11 @@ fn passed_on(
 
 /// Waits until a child has ended, and reads the CPU time of it and of what it has waited for, before it is
 /// waited for itself. 0 if the system does not say.
-fn cpu_at_end(child: u32) -> Duration {
-    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Duration::ZERO };
+fn cpu_at_end(child: &Child) -> Duration {
+    let pid = Pid::from_child(child);
     let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while matches!(waitid(WaitId::Pid(pid), ends), Err(Errno::INTR)) {}
-    let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
     Duration::from_secs_f64(cpu_ticks(&stat) as f64 / clock_ticks_per_second() as f64)
 }
 

@@ -2,7 +2,7 @@
 use super::job::Step::{Msrv, Run, SaysNoStd};
 use super::job::{Job, NIGHTLY, PLAIN, QUICK, SANITIZER, When, lab};
 
-/// What every change runs, in this order, or a part of it when it has to be quick.
+/// What every change runs, or a part of it when it has to be quick.
 pub(super) const JOBS: &[Job] = &[
     Job {
         name: "fmt",

@@ -15,11 +15,11 @@ use lab_kit::names::unknown;
 use msrv::Plan;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 use summary::Outcome;
 
-/// Every job, in the order they run.
+/// Every job, in the order of tables.
 fn all() -> impl Iterator<Item = &'static Job> {
     jobs::JOBS.iter().chain(night::JOBS)
 }
@@ -48,7 +48,13 @@ pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> E
         }
     };
     let start = Instant::now();
-    let ended = lanes::run(root, &jobs);
+    let ended = match fs::canonicalize(root).and_then(|root| lanes::run(&root, &jobs)) {
+        Ok(ended) => ended,
+        Err(error) => {
+            eprintln!("{}: {error}", root.display());
+            return ExitCode::from(2);
+        }
+    };
     let took = start.elapsed();
     print!("\n{}", summary::render(&ended, took));
     if record && let Err(error) = times::record(root, speed, &ended, took) {
@@ -74,7 +80,7 @@ fn select(only: &[String], speed: Speed) -> Result<Vec<&'static Job>, String> {
 
 fn run_job(shell: &mut Shell, job: &Job) -> Outcome {
     if let Some(probe) = job.needs
-        && !quietly_succeeds(shell.root(), probe)
+        && !shell.succeeds(probe)
     {
         return Outcome::Skipped(format!("`{}` fails here", probe.join(" ")));
     }
@@ -101,12 +107,6 @@ fn run_step(shell: &mut Shell, job: &Job, step: &Step) -> Outcome {
         }
         Step::Msrv => run_msrv(shell),
     }
-}
-
-fn quietly_succeeds(root: &Path, words: &[&str]) -> bool {
-    let mut command = Command::new(words[0]);
-    command.args(&words[1..]).current_dir(root).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }
 
 /// Whether a crate root is `no_std`, always or without the `std` feature.

@@ -1,8 +1,8 @@
-//! The long jobs, which `cargo xtask ci --nightly` runs after the others, as data.
+//! The long jobs, which `cargo xtask ci --nightly` runs with the others, as data.
 use super::job::Step::Run;
 use super::job::{Job, LONG, NIGHTLY, SANITIZER, bench_smoke, lab, lab_under_sanitizer};
 
-/// What is worth hours now and then, in this order.
+/// What is worth hours now and then.
 pub(super) const JOBS: &[Job] = &[
     Job {
         name: "tsan-torture",

@@ -16,13 +16,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        if self.spin_as_newcomer(count) {
-            return true;
-        }
-        let Some(until) = until else { return self.wait_in_queue(None) };
-        let (began, limit) = (micros::<P>(), P::remaining(until) / 1_000);
-        let late = || micros::<P>().wrapping_sub(began.wrapping_add(limit as u32));
-        self.wait_in_queue(Some(until)) || self.spin_at_last(late(), limit)
+        let waits = || self.spin_as_newcomer(count) || self.wait_in_queue(until);
+        let Some(until) = until.filter(|_| !self.is_in_order()) else { return waits() };
+        let (began, limit) = (micros::<P>(), P::remaining(until));
+        waits() || self.spin_at_last(micros::<P>().wrapping_sub(began), limit)
     }
 
     /// One try to take the lock, whatever the no-barging flag says.
@@ -40,22 +37,16 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         let vain = Vain::of(self.flags());
         let mut looks = Looks::new(count);
         let owns = self.spin(&mut looks, vain.budget(full, count), P::tunable(Tunable::Overtakings));
-        if owns {
-            self.remember(vain, vain.paid_off(looks.spent(), full));
-        } else {
-            self.remember_vain(vain, &looks);
-        }
-        owns
+        self.learn(vain, &looks, owns)
     }
 
-    /// A deadline after `limit` microseconds has passed, and the place in the queue is given up: spins once
-    /// more as a newcomer, however often it is overtaken, but leaves no word how that went. Whether we own
-    /// the lock.
-    fn spin_at_last(&self, late: u32, limit: u64) -> bool {
+    /// The deadline has passed, and the place in the queue is given up: spins once more as a newcomer,
+    /// however often it is overtaken, but leaves no word how that went. Whether we own the lock.
+    fn spin_at_last(&self, waited: u32, limit: u64) -> bool {
         // ord: ST17 alone: where counting begins
         let mut looks = Looks::new(self.count.load(Relaxed));
-        let budget = last_budget(P::tunable(Tunable::SpinNanos), late, limit);
-        !self.is_in_order() && self.spin(&mut looks, budget, u32::MAX)
+        let budget = last_budget(P::tunable(Tunable::SpinNanos), waited, limit);
+        self.spin(&mut looks, budget, u32::MAX)
     }
 
     /// Looks for `budget` nanoseconds, and writes nothing before we own the lock; not longer than until
@@ -78,17 +69,17 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         false
     }
 
-    /// A spin has ended without the lock. It was too short if the same holder had the lock all the time.
-    pub(super) fn remember_vain(&self, before: Vain, looks: &Looks) {
-        if looks.overtaken() == 0 {
-            self.remember(before, before.in_vain());
-        }
-    }
-
-    /// Leaves word in the lock how spins go.
-    pub(super) fn remember(&self, before: Vain, now: Vain) {
+    /// Leaves word in the lock how a spin went that began with `before`: one that `owns` the lock now has
+    /// paid off. One in vain was too short if the same holder had the lock all the time.
+    pub(super) fn learn(&self, before: Vain, looks: &Looks, owns: bool) -> bool {
+        let now = match owns {
+            true => before.paid_off(looks.spent(), P::tunable(Tunable::SpinNanos)),
+            false if looks.overtaken() == 0 => before.in_vain(),
+            false => before,
+        };
         if before != now && P::tunable(Tunable::Adapt) != 0 {
             self.change_flags(|flags| now.in_flags(flags));
         }
+        owns
     }
 }

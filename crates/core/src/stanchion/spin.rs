@@ -100,11 +100,16 @@ fn is_hot(times: u32, pause: u32, shortest: u32, many: u32) -> bool {
     times >= many && times.saturating_mul(shortest) >= pause
 }
 
-/// For how long to spin after a deadline, where a spin takes `full` nanoseconds. Whoever got a CPU so `late`
-/// that half its `limit` passed once more, both in microseconds, takes one look: CPUs are short, and the
-/// holder may have none.
-pub(super) const fn last_budget(full: u32, late: u32, limit: u64) -> u32 {
-    if late.cast_signed() > 0 && late as u64 > limit / 2 { 1 } else { full }
+/// A timer of an idle machine is late by up to so many nanoseconds: twice its slack, 50 us on Linux
+/// (prctl(2), `PR_SET_TIMERSLACK`).
+const TIMERS: u64 = 100_000;
+
+/// For how long to spin after a deadline, where a spin takes `full` nanoseconds, and a wait that was to take
+/// `limit` nanoseconds took `waited` microseconds. One that is late by half its limit gets a look: CPUs are
+/// short, and the holder may have none.
+pub(super) const fn last_budget(full: u32, waited: u32, limit: u64) -> u32 {
+    let late = (waited as u64 * 1_000).saturating_sub(limit);
+    if late > TIMERS && late > limit / 2 && full > 0 { 1 } else { full }
 }
 
 /// How often spins were in vain, as the lock remembers it: 0 to [`Vain::MOST`].
@@ -178,12 +183,14 @@ mod tests {
 
     #[test]
     fn who_is_late_by_half_its_limit_looks_once() {
-        assert_eq!(last_budget(10_000, 500, 1_000), 10_000);
-        assert_eq!(last_budget(10_000, 501, 1_000), 1);
-        assert_eq!(last_budget(10_000, 501, 10_000), 10_000);
-        assert_eq!(last_budget(10_000, 1, 0), 1, "no time was given");
-        assert_eq!(last_budget(10_000, 0, 0), 10_000);
-        assert_eq!(last_budget(10_000, u32::MAX, 0), 10_000, "a clock of another CPU is behind ours");
+        assert_eq!(last_budget(10_000, 1_500, 1_000_000), 10_000);
+        assert_eq!(last_budget(10_000, 1_501, 1_000_000), 1);
+        assert_eq!(last_budget(10_000, 10_501, 10_000_000), 10_000);
+        assert_eq!(last_budget(10_000, 999, 1_000_000), 10_000, "clocks of two CPUs may differ");
+        assert_eq!(last_budget(10_000, 150, 50_000), 10_000, "a timer's slack");
+        assert_eq!(last_budget(10_000, 151, 50_000), 1);
+        assert_eq!(last_budget(10_000, 0, u64::MAX), 10_000, "the clock was round in 71 minutes");
+        assert_eq!(last_budget(0, 1_501, 1_000_000), 0, "no spins are wanted");
     }
 
     #[test]

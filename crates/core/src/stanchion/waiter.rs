@@ -205,8 +205,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         while looks.spent() < budget {
             let seen = looks.look::<P>(&self.lock.count);
             if seen == Seen::Free && self.lock.try_now() {
-                self.lock.remember(vain, vain.paid_off(looks.spent(), full));
-                return true;
+                return self.lock.learn(vain, &looks, true);
             }
             if self.node.tag().state() != State::Roused {
                 return false; // it is ours (I6), or we were put back
@@ -232,8 +231,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
                 looks.stay(); // the next release is ours
             }
         }
-        self.lock.remember_vain(vain, &looks);
-        false
+        self.lock.learn(vain, &looks, false)
     }
 
     /// Asks newcomers to leave the lock to us: our turn has come.

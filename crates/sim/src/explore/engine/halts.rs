@@ -25,6 +25,17 @@ const LAST_MOMENT: u64 = 32;
 /// the time wrong.
 const LONGEST_SLEEP: u64 = 10_000_000_000 / STEP_NANOS;
 
+/// A wait that has a limit.
+#[derive(Clone, Copy)]
+pub(super) struct LimitedWait {
+    /// The step at which it ends.
+    end: u64,
+    /// The earliest at which its context was told that it ends.
+    earliest: u64,
+    /// Whether its context has seen that its time is over.
+    was_told: bool,
+}
+
 impl Engine {
     /// The current context has made the comparison of a halt. How many of its halts were over by then.
     pub(super) fn compares(&mut self) -> u32 {
@@ -108,14 +119,16 @@ impl Engine {
         let (was, is) = self.hastened[self.current];
         self.limits[self.current] = until;
         let told = if was == until { is } else { until };
-        if let Some((_, earliest)) = self.limited_wait().as_mut().filter(|(end, _)| *end == until) {
-            *earliest = told.min(*earliest);
+        let now = self.steps;
+        if let Some(wait) = self.limited_wait().as_mut().filter(|wait| wait.end == until) {
+            wait.earliest = told.min(wait.earliest);
+            wait.was_told |= told <= now;
         }
         told
     }
 
     /// The limited wait of the current context, handler or not.
-    fn limited_wait(&mut self) -> &mut Option<(u64, u64)> {
+    fn limited_wait(&mut self) -> &mut Option<LimitedWait> {
         &mut self.ends[self.current][usize::from(self.level[self.current])]
     }
 
@@ -127,25 +140,30 @@ impl Engine {
     /// The current context waits until `time` at most from now on.
     pub(in crate::explore) fn waits_until(&mut self, time: u64) {
         let end = self.step_at(time);
-        *self.limited_wait() = Some((end, end));
+        *self.limited_wait() = Some(LimitedWait { end, earliest: end, was_told: false });
         self.late[self.current][usize::from(self.level[self.current])] = 0;
     }
 
     /// The current context has come to the end of a limited wait: it `acquired`, or its time is over.
     pub(in crate::explore) fn ends_wait(&mut self, acquired: bool) {
-        let end = self.limited_wait().take();
-        self.gives_up(end.filter(|_| !acquired));
+        let Some(wait) = self.limited_wait().take().filter(|_| !acquired) else { return };
+        self.gives_up(wait);
+        if !wait.was_told {
+            let me = self.current;
+            self.fail(Kind::Stuck, format!("c{me} gave up, and has not seen that its time was over"));
+        }
     }
 
     /// The current context leaves its place in a queue, because its time is over.
     pub(super) fn leaves_its_place(&mut self) {
-        let end = *self.limited_wait();
-        self.gives_up(end);
+        if let Some(wait) = *self.limited_wait() {
+            self.gives_up(wait);
+        }
     }
 
-    fn gives_up(&mut self, wait: Option<(u64, u64)>) {
-        if let Some((_, end)) = wait.filter(|&(_, end)| self.steps < end) {
-            let (me, left) = (self.current, end - self.steps);
+    fn gives_up(&mut self, wait: LimitedWait) {
+        if self.steps < wait.earliest {
+            let (me, left) = (self.current, wait.earliest - self.steps);
             self.fail(Kind::Stuck, format!("c{me} gave up {left} steps before its time was over"));
         }
     }
@@ -153,7 +171,7 @@ impl Engine {
     /// The current context has another turn. It does not go on waiting when the time of its wait is over.
     pub(super) fn notes_lateness(&mut self) {
         let (me, level) = (self.current, usize::from(self.level[self.current]));
-        let Some((end, _)) = self.ends[me][level] else {
+        let Some(LimitedWait { end, .. }) = self.ends[me][level] else {
             self.late[me][level] = 0;
             return;
         };
@@ -183,7 +201,7 @@ impl Engine {
     pub(in crate::explore) fn sleeps_until(&mut self, until: Option<u64>) {
         let me = self.current;
         let end = *self.limited_wait();
-        if let Some((end, _)) = end.filter(|&(end, _)| until.is_none_or(|until| until > end)) {
+        if let Some(LimitedWait { end, .. }) = end.filter(|wait| until.is_none_or(|until| until > wait.end)) {
             self.fail(Kind::Stuck, format!("c{me} waits until step {end}, and sleeps beyond that"));
         }
         if end.is_none() && until.is_some_and(|until| until > self.steps + LONGEST_SLEEP) {

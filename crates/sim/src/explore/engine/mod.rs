@@ -33,6 +33,7 @@ use super::trace::{Line, What};
 use super::watch::Watch;
 use super::{CONTEXTS, Ctx};
 use crate::random::Random;
+use halts::LimitedWait;
 use numbers::Numbers;
 use stanchion_core::{NodeId, Tunable};
 use stanchion_family::events::ALL;
@@ -108,9 +109,8 @@ pub(super) struct Engine {
     timers: [u64; CONTEXTS],
     /// At which step each context's limited wait is to end, as it asked last.
     limits: [u64; CONTEXTS],
-    /// When the limited wait of each context is to end, at each level of nesting, if there is one; and the
-    /// earliest end of it that the lock was told.
-    ends: [[Option<(u64, u64)>; LEVELS]; CONTEXTS],
+    /// The limited wait of each context at each level of nesting, if there is one.
+    ends: [[Option<LimitedWait>; LEVELS]; CONTEXTS],
     /// How many turns each has had in it since then.
     late: [[u32; LEVELS]; CONTEXTS],
     /// Steps at which limited waits were to end, and at which they end: time may pass at any moment.
