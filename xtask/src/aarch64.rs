@@ -3,6 +3,7 @@
 //! An emulator on x86-64 orders memory as that does: what runs here says nothing of orderings, which the
 //! model checker vouches for.
 use crate::foreign::{self, Foreign};
+use crate::process::ourselves;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{fs, io};
@@ -47,11 +48,11 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
         foreign.for_cargo(&mut cargo);
         cargo
     };
-    let mut posix = Command::new("/proc/self/exe");
+    let mut posix = ourselves(root);
     posix.args(["conform", "--target", TRIPLE, "--preload", "libc", "--preload", "ours", "--timeout", "120"]);
     // The emulator has no robust mutexes, executes no program, and forks badly where there are threads: libc
     // fails there, too.
-    posix.args(["--where-first-passes"]).current_dir(root);
+    posix.args(["--where-first-passes"]);
     // The simulator's own tests take the emulator hours.
     let core = cargo(&["test"], &["stanchion-core"]);
     let mut library = cargo(&["test", "--no-fail-fast", "--lib"], &["stanchion"]);

@@ -184,7 +184,7 @@ enum Task {
         #[arg(long, value_name = "N", default_value_t = attempt::SCHEDULES)]
         schedules: u64,
     },
-    /// Run the jobs of CI in two lanes and sum up
+    /// Run the jobs of CI, two at a time, and sum up
     Ci {
         /// Run only these jobs, separated by commas
         #[arg(long, value_name = "NAME", value_delimiter = ',')]

@@ -14,6 +14,13 @@ use std::time::Instant;
 /// Set by Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// A command of this program, as it was when it started: a build may have replaced the file at its path.
+pub(crate) fn ourselves(root: &Path) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("--root").arg(root);
+    command
+}
+
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
 pub(crate) fn catch_interrupts() -> io::Result<()> {
     ctrlc::set_handler(|| INTERRUPTED.store(true, Relaxed)).map_err(io::Error::other)?;

@@ -162,7 +162,7 @@ impl Table {
         }
     }
 
-    /// Apart from [`check`](Self::check), which is part of every lock in every world.
+    /// A function of its own: [`check`](Self::check) is inlined into every lock in every world.
     fn enforce(&self, field: Field, before: u16, after: u16) {
         assert!(
             self.allows(field, before, after),

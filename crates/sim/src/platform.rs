@@ -159,8 +159,8 @@ thread_local! {
     static TUNABLES: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The storage of the contexts that run on this host thread. Outside of a simulation, as before and after one
-/// in tests, there are no contexts and nobody reads.
+/// The storage of the contexts that run on this host thread. Outside of a simulation it is an empty one:
+/// there are no contexts, and nobody reads it.
 fn domain() -> Rc<SimDomain> {
     let nobody = || Rc::new(SimDomain::new(&Arena::new(SimDomain::bytes(0, 1)), 0, 1));
     DOMAIN.with_borrow(Clone::clone).unwrap_or_else(nobody)

@@ -135,7 +135,7 @@ pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<B
     let target = built::target(root);
     let (name, directory, target) = match profile {
         Profile::Release => ("release", "release", target),
-        // Apart from what another lane of CI builds.
+        // Not in `target/debug`: another job of CI may build there.
         Profile::Debug => ("dev", "debug", target.join("capi-debug")),
     };
     let mut cargo = Command::new("cargo");

@@ -1,6 +1,7 @@
 //! The commands of a job: what they print is passed on as it comes, and the last lines are kept for the
 //! summary.
 use super::summary::Outcome;
+use crate::process::ourselves;
 use core::fmt;
 use core::time::Duration;
 use rustix::io::Errno;
@@ -9,74 +10,38 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, PipeReader, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::{fs, thread};
 
 /// So many lines of a command that failed are told again at the end.
 const KEPT: usize = 25;
-/// This program, whatever is at its path by now.
-const OURSELVES: &str = "/proc/self/exe";
 /// Whatever a command leaves running may have its output; it is not waited for longer than this.
 const FOR_LEFTOVERS: Duration = Duration::from_secs(2);
 
-/// Where what a job prints goes: to standard output, or to a file.
-#[derive(Clone)]
-pub(super) enum Out {
-    Live,
-    Kept(Arc<File>),
-}
-
-impl Out {
-    /// To this file, made anew.
-    pub(super) fn kept(path: &Path) -> io::Result<Self> {
-        Ok(Self::Kept(Arc::new(File::create(path)?)))
-    }
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Live => io::stdout().write(bytes),
-            Self::Kept(file) => file.as_ref().write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Live => io::stdout().flush(),
-            Self::Kept(_) => Ok(()),
-        }
-    }
+/// Standard output, unbuffered.
+pub(super) fn live() -> Arc<File> {
+    let copy = io::stdout().as_fd().try_clone_to_owned();
+    Arc::new(File::from(copy.expect("a process has room for a descriptor")))
 }
 
 /// Runs the commands of one job.
-pub(super) struct Shell {
-    root: PathBuf,
-    out: Out,
-    cpu: Duration,
+pub(super) struct Shell<'a> {
+    /// The workspace, as an absolute path.
+    pub(super) root: &'a Path,
+    /// Where what the job prints goes.
+    pub(super) out: Arc<File>,
+    /// The CPU time of the commands so far, and of the children that they waited for.
+    pub(super) cpu: Duration,
 }
 
-impl Shell {
-    /// In this directory.
-    pub(super) fn new(root: &Path, out: Out) -> Self {
-        Self { root: root.to_owned(), out, cpu: Duration::ZERO }
-    }
-
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The CPU time of all commands, and of what they have waited for.
-    pub(super) fn cpu(&self) -> Duration {
-        self.cpu
-    }
-
+impl Shell<'_> {
     /// Prints a line.
     pub(super) fn say(&mut self, line: fmt::Arguments<'_>) {
-        // Nobody reads what we print, perhaps; the jobs are to go on all the same.
-        let _ = writeln!(self.out, "{line}");
+        // A closed pipe does not stop the jobs.
+        let _ = self.out.write_all(format!("{line}\n").as_bytes());
     }
 
     /// Whether a command succeeds; nothing of it is seen.
@@ -85,16 +50,20 @@ impl Shell {
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
-    /// `cargo xtask` is this program, which another build may have replaced meanwhile.
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(words[0]);
-        let mut arguments = &words[1..];
-        if let ["cargo", "xtask", rest @ ..] = words {
-            command = Command::new(OURSELVES);
-            command.arg("--root").arg(&self.root);
-            arguments = rest;
-        }
-        command.args(arguments).current_dir(&self.root);
+        let mut command = match words {
+            ["cargo", "xtask", rest @ ..] => {
+                let mut ours = ourselves(self.root);
+                ours.args(rest);
+                ours
+            }
+            words => {
+                let mut other = Command::new(words[0]);
+                other.args(&words[1..]);
+                other
+            }
+        };
+        command.current_dir(self.root);
         command
     }
 
@@ -147,8 +116,8 @@ fn passed_on(
     Ok((status, last, cpu))
 }
 
-/// Waits until a child has ended, and reads the CPU time of it and of what it has waited for, before it is
-/// waited for itself. 0 if the system does not say.
+/// Waits until a child has ended, but leaves it to be reaped: its CPU time, with that of the children it
+/// waited for, is in /proc until then. 0 if the system does not say.
 fn cpu_at_end(child: &Child) -> Duration {
     let pid = Pid::from_child(child);
     let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -175,7 +144,7 @@ fn copy(mut reader: PipeReader, mut out: impl Write, last: &Mutex<VecDeque<Strin
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
-        // Nobody reads what we print, perhaps; the command is to go on all the same.
+        // A closed pipe does not stop the command.
         let _ = out.write_all(&bytes[..length]).and_then(|()| out.flush());
         for &byte in &bytes[..length] {
             match byte {
@@ -210,25 +179,19 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    /// How it ended, and its last lines.
-    fn shell(script: &str) -> (ExitStatus, Vec<String>) {
+    fn shell(script: &str) -> (ExitStatus, Vec<String>, Duration) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let (status, last, _) = passed_on(command, io::sink()).expect("a shell");
-        (status, last)
+        passed_on(command, io::sink()).expect("a shell")
     }
 
     #[test]
     fn cpu_time_is_that_of_a_command_and_of_what_it_waited_for() {
         assert_eq!(cpu_ticks("7 (a b) c) S 1 7 7 0 -1 4 0 0 0 0 3 5 70 900 20 0 1"), 978);
         assert_eq!(cpu_ticks(""), 0);
-        let of = |script| {
-            let mut command = Command::new("sh");
-            command.args(["-c", script]);
-            passed_on(command, io::sink()).expect("a shell").2
-        };
         let loops = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; true";
-        assert!(of(loops) > Duration::ZERO, "it counts for a while, and its parent waits for it");
+        let (_, _, cpu) = shell(loops);
+        assert!(cpu > Duration::ZERO, "it counts for a while, and its parent waits for it");
     }
 
     #[test]
@@ -241,14 +204,17 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_kept_from_both_outputs() {
-        let (status, last) = shell("seq 100; echo why >&2; printf end; exit 1");
+        let (status, last, _) = shell("seq 100; echo why >&2; printf end; exit 1");
         assert_eq!((status.code(), last.len()), (Some(1), KEPT));
         assert_eq!(last[KEPT - 3..], ["100", "why", "end"]);
     }
 
     #[test]
     fn only_a_failure_tells_them_again() {
-        let run = |script| Shell::new(Path::new("/"), Out::Live).run(&["sh", "-c", script], &[]);
+        let run = |script| {
+            let mut shell = Shell { root: Path::new("/"), out: live(), cpu: Duration::ZERO };
+            shell.run(&["sh", "-c", script], &[])
+        };
         assert_eq!(run("true"), Outcome::Ok);
         let failed = |last: &[&str]| Outcome::Failed {
             step: "sh -c 'echo why; false'".to_owned(),
@@ -271,7 +237,7 @@ mod tests {
     #[test]
     fn what_it_leaves_running_is_not_waited_for() {
         let start = Instant::now();
-        let (_, last) = shell("sleep 1000 & echo why");
+        let (_, last, _) = shell("sleep 1000 & echo why");
         assert!(start.elapsed() < Duration::from_secs(500), "it ends before what it left");
         assert_eq!(last, ["why"]);
     }

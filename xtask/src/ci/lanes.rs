@@ -1,28 +1,53 @@
-//! Two lanes of jobs, side by side. Cargo has one build at a time in `target/debug`, so the jobs that build
-//! there are one lane. All others are the second: they build elsewhere, or nothing.
-use super::command::{Out, Shell};
+//! Two jobs at a time. Cargo has one build at a time in `target/debug`, so of the jobs that build there, one
+//! runs at a time. All others build elsewhere, or nothing.
+use super::command::{Shell, live};
 use super::job::{Job, Step};
 use super::run_job;
 use super::summary::Ended;
-use std::io::Write as _;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Instant;
-use std::{fs, io, thread};
 
 /// Commands of this program that build in `target/debug`, or share what is below `target` with a job that
 /// does.
-const OF_THE_FIRST: &[&str] = &["aarch64", "dependents", "release"];
+const BUILD_THERE: &[&str] = &["aarch64", "dependents", "release"];
 
-/// Runs the jobs; the result has their order. What one of the second lane prints goes to a file, and is
-/// printed once the job has ended.
+/// The jobs that are left, in order, and whether one runs that builds in `target/debug`.
+struct Queue(Vec<&'static Job>, bool);
+
+impl Queue {
+    /// The next job that may run now.
+    fn take(&mut self) -> Option<&'static Job> {
+        let at = self.0.iter().position(|job| is_built_apart(job) || !self.1)?;
+        let job = self.0.remove(at);
+        self.1 |= !is_built_apart(job);
+        Some(job)
+    }
+}
+
+/// Runs the jobs; the result has their order. What half of them print goes to files, and is printed once each
+/// has ended.
 pub(super) fn run(root: &Path, jobs: &[&'static Job]) -> io::Result<Vec<Ended>> {
     let logs = crate::built::target(root).join("ci");
     fs::create_dir_all(&logs)?;
-    let (apart, first): (Vec<_>, Vec<_>) = jobs.iter().copied().partition(|job| is_built_apart(job));
+    let queue = Mutex::new(Queue(jobs.to_vec(), false));
+    let lane = |run: &dyn Fn(&'static Job) -> Ended| {
+        let mut all = Vec::new();
+        let lock = || queue.lock().expect("no job panics");
+        while let Some(job) = { lock().take() } {
+            all.push(run(job));
+            lock().1 &= is_built_apart(job);
+        }
+        all
+    };
     let mut ended = thread::scope(|scope| {
-        let second = scope.spawn(|| apart.iter().map(|job| beside(root, job, &logs)).collect());
-        let mut ended: Vec<_> = first.iter().map(|job| one(root, job, Out::Live)).collect();
-        ended.extend::<Vec<_>>(second.join().expect("no job panics"));
+        let beside = scope.spawn(|| lane(&|job| beside(root, job, &logs)));
+        let mut ended = lane(&|job| one(root, job, live()));
+        ended.extend(beside.join().expect("no job panics"));
         ended
     });
     ended.sort_by_key(|ended| jobs.iter().position(|job| job.name == ended.name));
@@ -31,33 +56,34 @@ pub(super) fn run(root: &Path, jobs: &[&'static Job]) -> io::Result<Vec<Ended>> 
 
 fn beside(root: &Path, job: &'static Job, logs: &Path) -> Ended {
     let path = logs.join(job.name).with_extension("log");
-    let Ok(out) = Out::kept(&path) else { return one(root, job, Out::Live) };
-    // Nobody reads what we print, perhaps; the jobs are to go on all the same.
-    let _ = writeln!(Out::Live, "=== {} begins beside: {}", job.name, path.display());
-    let ended = one(root, job, out);
-    let _ = Out::Live.write_all(&fs::read(&path).unwrap_or_default());
+    let Ok(file) = File::create(&path) else { return one(root, job, live()) };
+    let mut out = live();
+    // A closed pipe does not stop the jobs.
+    let _ = out.write_all(format!("=== {} runs beside: {}\n", job.name, path.display()).as_bytes());
+    let ended = one(root, job, Arc::new(file));
+    let _ = out.write_all(&fs::read(&path).unwrap_or_default());
     ended
 }
 
-fn one(root: &Path, job: &'static Job, out: Out) -> Ended {
-    let mut shell = Shell::new(root, out);
+fn one(root: &Path, job: &'static Job, out: Arc<File>) -> Ended {
+    let mut shell = Shell { root, out, cpu: Duration::ZERO };
     shell.say(format_args!("\n=== {}: {}", job.name, job.shows));
     let start = Instant::now();
     let outcome = run_job(&mut shell, job);
     let took = start.elapsed();
     shell.say(format_args!("=== {}: {:.1} s", job.name, took.as_secs_f64()));
-    Ended { name: job.name, outcome, took, cpu: shell.cpu() }
+    Ended { name: job.name, outcome, took, cpu: shell.cpu }
 }
 
-/// Whether a job leaves `target/debug` alone. This program is there, and is run as it is.
+/// Whether a job leaves `target/debug` alone. This program stands there too, but is not built again.
 fn is_built_apart(job: &Job) -> bool {
     job.steps.iter().all(|step| match step {
-        Step::Run(["cargo", "xtask", name, ..]) => !OF_THE_FIRST.contains(name),
+        Step::Run(["cargo", "xtask", name, ..]) => !BUILD_THERE.contains(name),
         Step::Run(["cargo", words @ ..]) => {
             words.iter().any(|word| ["--release", "--target-dir"].contains(word))
         }
-        Step::Run(_) => true,
-        Step::SaysNoStd(_) | Step::Msrv => false,
+        Step::Run(_) | Step::SaysNoStd(_) => true,
+        Step::Msrv => false,
     })
 }
 
@@ -69,25 +95,41 @@ mod tests {
     use crate::ci::summary::Outcome;
 
     #[test]
-    fn what_builds_in_the_directory_of_the_first_lane_is_in_it() {
+    fn of_what_builds_in_one_directory_one_runs_at_a_time() {
         let first: Vec<_> = all().filter(|job| !is_built_apart(job)).map(|job| job.name).collect();
         let day = ["fmt", "clippy", "unit", "test", "drop-in", "doc", "no-std", "msrv"];
         let night = ["aarch64", "musl", "release", "dependents"];
         assert_eq!(first, [day.as_slice(), &night].concat());
+        let mut queue = Queue(all().collect(), false);
+        let mut names = || queue.take().map(|job| job.name);
+        assert_eq!([names(), names(), names()], [Some("fmt"), Some("header"), Some("capi")]);
+        queue.1 = false;
+        assert_eq!(queue.take().map(|job| job.name), Some("clippy"));
     }
 
     #[test]
-    fn both_lanes_run_and_the_result_has_the_order_of_the_jobs() {
+    fn all_jobs_run_and_the_result_has_their_order() {
         const APART: Job =
             Job { name: "apart", steps: &[Step::Run(&["sh", "-c", "echo why; false"])], ..PLAIN };
         const FIRST: Job = Job { name: "first", steps: &[Step::Run(&["cargo", "--version"])], ..PLAIN };
         let root = std::env::temp_dir().join(format!("stanchion-lanes-{}", std::process::id()));
+        fs::create_dir_all(&root).expect("a directory");
         let ended = run(&root, &[&APART, &FIRST]).expect("a directory for logs");
-        let log = fs::read_to_string(crate::built::target(&root).join("ci/apart.log")).unwrap_or_default();
         fs::remove_dir_all(&root).expect("it is there");
         assert_eq!(ended.iter().map(|job| job.name).collect::<Vec<_>>(), ["apart", "first"]);
         assert!(matches!(&ended[0].outcome, Outcome::Failed { last, .. } if last == &["why"]));
         assert_eq!(ended[1].outcome, Outcome::Ok);
+    }
+
+    #[test]
+    fn what_is_printed_beside_is_in_a_file() {
+        const JOB: Job = Job { name: "beside", steps: &[Step::Run(&["sh", "-c", "echo why"])], ..PLAIN };
+        let logs = std::env::temp_dir().join(format!("stanchion-beside-{}", std::process::id()));
+        fs::create_dir_all(&logs).expect("a directory for logs");
+        let ended = beside(&logs, &JOB, &logs);
+        let log = fs::read_to_string(logs.join("beside.log")).unwrap_or_default();
+        fs::remove_dir_all(&logs).expect("it is there");
+        assert_eq!(ended.outcome, Outcome::Ok);
         assert!(log.contains("\nwhy\n"), "{log}");
     }
 }

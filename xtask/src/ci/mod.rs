@@ -48,6 +48,7 @@ pub(crate) fn run(root: &Path, only: &[String], speed: Speed, record: bool) -> E
         }
     };
     let start = Instant::now();
+    // Commands start in the root and are given its path: it has to be absolute.
     let ended = match fs::canonicalize(root).and_then(|root| lanes::run(&root, &jobs)) {
         Ok(ended) => ended,
         Err(error) => {
@@ -78,7 +79,7 @@ fn select(only: &[String], speed: Speed) -> Result<Vec<&'static Job>, String> {
     Ok(all().filter(wanted).collect())
 }
 
-fn run_job(shell: &mut Shell, job: &Job) -> Outcome {
+fn run_job(shell: &mut Shell<'_>, job: &Job) -> Outcome {
     if let Some(probe) = job.needs
         && !shell.succeeds(probe)
     {
@@ -93,12 +94,12 @@ fn run_job(shell: &mut Shell, job: &Job) -> Outcome {
     Outcome::Ok
 }
 
-fn run_step(shell: &mut Shell, job: &Job, step: &Step) -> Outcome {
+fn run_step(shell: &mut Shell<'_>, job: &Job, step: &Step) -> Outcome {
     match step {
         Step::Run(words) => shell.run(words, job.env),
         Step::SaysNoStd(path) => {
             shell.say(format_args!("--- does {path} say no_std?"));
-            let text = fs::read_to_string(shell.root().join(path)).unwrap_or_default();
+            let text = fs::read_to_string(shell.root.join(path)).unwrap_or_default();
             if says_no_std(&text) {
                 Outcome::Ok
             } else {
@@ -126,7 +127,7 @@ const PROMISES: &[(&str, &[&str])] = &[
 ];
 
 /// Checks each promise for which the toolchain is here. Skipped, and said so, if one is not and none fails.
-fn run_msrv(shell: &mut Shell) -> Outcome {
+fn run_msrv(shell: &mut Shell<'_>) -> Outcome {
     let mut all = Outcome::Ok;
     for (manifest, what) in PROMISES {
         match run_promise(shell, manifest, what) {
@@ -138,10 +139,10 @@ fn run_msrv(shell: &mut Shell) -> Outcome {
     all
 }
 
-fn run_promise(shell: &mut Shell, path: &str, what: &[&str]) -> Outcome {
-    let root = shell.root().to_owned();
+fn run_promise(shell: &mut Shell<'_>, path: &str, what: &[&str]) -> Outcome {
+    let root = shell.root;
     let output = |words: &[&str]| {
-        let output = Command::new(words[0]).args(&words[1..]).current_dir(&root).output();
+        let output = Command::new(words[0]).args(&words[1..]).current_dir(root).output();
         output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
     };
     let manifest = fs::read_to_string(root.join(path)).unwrap_or_default();

@@ -33,7 +33,7 @@ pub(crate) struct Ended {
 }
 
 /// How the failures ended, then the summary table and its closing line: who has only the end of it sees why.
-/// All of it took so long: jobs run side by side.
+/// `took` is the time of the whole run: less than the sum of the jobs, which run side by side.
 pub(crate) fn render(ended: &[Ended], took: Duration) -> String {
     let mut out = String::new();
     for job in ended {

@@ -14,7 +14,7 @@ const INTRO: &str = "\
 # How long CI takes
 
 Written by `cargo xtask ci --record`; do not edit it by hand. Each table is the last run of its speed that was recorded.
-Two lanes of jobs run side by side: those that build in `target/debug`, and all others. So a job may wait, and all take less than their sum.
+Two jobs run at a time, of those that build in `target/debug` one. A job's seconds include those in which the other has the CPUs.
 ";
 
 /// Writes the table of a run, and keeps those of other speeds.

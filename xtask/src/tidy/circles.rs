@@ -73,7 +73,7 @@ fn needs<'a>(sources: &'a [Source], root: &str) -> Needs<'a> {
     for (at, module) in tree.0.iter().flat_map(|(at, files)| files.iter().map(move |file| (at, file))) {
         let (mut needed, mut seen) = (BTreeSet::new(), BTreeSet::new());
         each_path(module.file, &module.file.tokens, 0, &mut |path, _, by| {
-            // What a file only hands on, it does not need.
+            // A file does not need what it only hands on. Each path is resolved once.
             if by == By::PubUse || !seen.insert(path.to_vec()) {
                 return;
             }

@@ -55,8 +55,9 @@
 //!   preempted. Newcomers leave a free lock to an heir for some looks, 0.4 us.
 //! - Timed: [`StanchionLock::acquire_until`] queues and sleeps as any other. When the time has come it leaves
 //!   its place, and spins once more as a newcomer: for `spin_ns`, nominally 10 us, of CPU time after the
-//!   deadline. Whoever is late by half of the time that it was given takes one look, and more only at a free
-//!   lock that is left to an heir. Where nobody barges, neither is done.
+//!   deadline. A waiter that is late by more than half of its limit, and by more than 100 us, takes one look
+//!   instead. It looks on only while the lock is free and left to an heir. A lock without barging does
+//!   neither.
 //! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left,
 //!   contexts take naps instead of queueing, and are overtaken without bound.
 //! - Wake-ups: one for each waiter, and one more for each spin of an heir that ends in vain.

@@ -16,10 +16,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        let waits = || self.spin_as_newcomer(count) || self.wait_in_queue(until);
-        let Some(until) = until.filter(|_| !self.is_in_order()) else { return waits() };
-        let (began, limit) = (micros::<P>(), P::remaining(until));
-        waits() || self.spin_at_last(micros::<P>().wrapping_sub(began), limit)
+        let start = until.filter(|_| !self.is_in_order()).map(|until| (micros::<P>(), P::remaining(until)));
+        self.spin_as_newcomer(count)
+            || self.wait_in_queue(until)
+            || start.is_some_and(|(began, limit)| self.spin_at_last(began, limit))
     }
 
     /// One try to take the lock, whatever the no-barging flag says.
@@ -40,9 +40,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         self.learn(vain, &looks, owns)
     }
 
-    /// The deadline has passed, and the place in the queue is given up: spins once more as a newcomer,
-    /// however often it is overtaken, but leaves no word how that went. Whether we own the lock.
-    fn spin_at_last(&self, waited: u32, limit: u64) -> bool {
+    /// After the deadline and outside of the queue: spins once more as a newcomer, however often others
+    /// acquire the lock meanwhile. Notes nothing in the lock. Whether we own it.
+    fn spin_at_last(&self, began: u32, limit: u64) -> bool {
+        let waited = micros::<P>().wrapping_sub(began);
         // ord: ST17 alone: where counting begins
         let mut looks = Looks::new(self.count.load(Relaxed));
         let budget = last_budget(P::tunable(Tunable::SpinNanos), waited, limit);
@@ -69,13 +70,15 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         false
     }
 
-    /// Leaves word in the lock how a spin went that began with `before`: one that `owns` the lock now has
-    /// paid off. One in vain was too short if the same holder had the lock all the time.
+    /// Notes in the lock how a spin went that began with `before`. It has paid off if it `owns` the lock now.
+    /// It was too short if nobody else acquired the lock meanwhile. Returns `owns`.
     pub(super) fn learn(&self, before: Vain, looks: &Looks, owns: bool) -> bool {
-        let now = match owns {
-            true => before.paid_off(looks.spent(), P::tunable(Tunable::SpinNanos)),
-            false if looks.overtaken() == 0 => before.in_vain(),
-            false => before,
+        let now = if owns {
+            before.paid_off(looks.spent(), P::tunable(Tunable::SpinNanos))
+        } else if looks.overtaken() == 0 {
+            before.in_vain()
+        } else {
+            before
         };
         if before != now && P::tunable(Tunable::Adapt) != 0 {
             self.change_flags(|flags| now.in_flags(flags));

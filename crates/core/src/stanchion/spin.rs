@@ -100,16 +100,16 @@ fn is_hot(times: u32, pause: u32, shortest: u32, many: u32) -> bool {
     times >= many && times.saturating_mul(shortest) >= pause
 }
 
-/// A timer of an idle machine is late by up to so many nanoseconds: twice its slack, 50 us on Linux
-/// (prctl(2), `PR_SET_TIMERSLACK`).
+/// Twice the timer slack of Linux, 50 us (prctl(2), `PR_SET_TIMERSLACK`), in nanoseconds: on an idle machine
+/// a timer may be late by so much.
 const TIMERS: u64 = 100_000;
 
-/// For how long to spin after a deadline, where a spin takes `full` nanoseconds, and a wait that was to take
-/// `limit` nanoseconds took `waited` microseconds. One that is late by half its limit gets a look: CPUs are
-/// short, and the holder may have none.
-pub(super) const fn last_budget(full: u32, waited: u32, limit: u64) -> u32 {
-    let late = (waited as u64 * 1_000).saturating_sub(limit);
-    if late > TIMERS && late > limit / 2 && full > 0 { 1 } else { full }
+/// How many nanoseconds to spin after the deadline: `full`, or one look if a wait with a `limit` in
+/// nanoseconds, which took `waited` microseconds, is late by more than half its limit. Then CPUs are short,
+/// and the holder may have none.
+pub(super) fn last_budget(full: u32, waited: u32, limit: u64) -> u32 {
+    let late = (u64::from(waited) * 1_000).saturating_sub(limit);
+    if late > TIMERS.max(limit / 2) { full.min(1) } else { full }
 }
 
 /// How often spins were in vain, as the lock remembers it: 0 to [`Vain::MOST`].
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(last_budget(10_000, 999, 1_000_000), 10_000, "clocks of two CPUs may differ");
         assert_eq!(last_budget(10_000, 150, 50_000), 10_000, "a timer's slack");
         assert_eq!(last_budget(10_000, 151, 50_000), 1);
-        assert_eq!(last_budget(10_000, 0, u64::MAX), 10_000, "the clock was round in 71 minutes");
+        assert_eq!(last_budget(10_000, 0, u64::MAX), 10_000, "the clock wraps after 71 minutes");
         assert_eq!(last_budget(0, 1_501, 1_000_000), 0, "no spins are wanted");
     }
 

@@ -158,7 +158,8 @@ pub(crate) fn load(address: usize) -> Option<u64> {
     }
 }
 
-/// A store of `value`, `bytes` wide. `write` writes the cell if that can be done at once.
+/// A store of `value`, `bytes` wide. `write` writes the cell if that can be done at once. `dyn`: it is
+/// compiled once, not for each lock.
 pub(crate) fn post(address: usize, bytes: u8, value: u64, write: &mut dyn FnMut()) {
     loop {
         match with(|engine, _| engine.start_store(address, bytes, value)) {
@@ -198,7 +199,7 @@ fn reach_plain(until: Time) {
 
 /// The timed part of a read-modify-write. `effect` performs it on the cell and tells whether it wrote;
 /// `expects` is asked first where the machine reserves (load-linked): `false` fails the exchange without
-/// owning the line.
+/// owning the line. `dyn` as in [`post`].
 pub(crate) fn rmw(address: usize, expects: &mut dyn FnMut() -> bool, effect: &mut dyn FnMut() -> bool) {
     let line = with(|engine, _| engine.line(address).map(|line| (line, engine.directory.reserves())));
     let Some((line, reserves)) = line.flatten() else {

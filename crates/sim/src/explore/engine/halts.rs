@@ -30,10 +30,10 @@ const LONGEST_SLEEP: u64 = 10_000_000_000 / STEP_NANOS;
 pub(super) struct LimitedWait {
     /// The step at which it ends.
     end: u64,
-    /// The earliest at which its context was told that it ends.
-    earliest: u64,
     /// Whether its context has seen that its time is over.
     was_told: bool,
+    /// How many turns its context has had after the end.
+    late: u32,
 }
 
 impl Engine {
@@ -121,7 +121,6 @@ impl Engine {
         let told = if was == until { is } else { until };
         let now = self.steps;
         if let Some(wait) = self.limited_wait().as_mut().filter(|wait| wait.end == until) {
-            wait.earliest = told.min(wait.earliest);
             wait.was_told |= told <= now;
         }
         told
@@ -129,7 +128,7 @@ impl Engine {
 
     /// The limited wait of the current context, handler or not.
     fn limited_wait(&mut self) -> &mut Option<LimitedWait> {
-        &mut self.ends[self.current][usize::from(self.level[self.current])]
+        &mut self.limited[self.current][usize::from(self.level[self.current])]
     }
 
     /// The step at which the run's clock shows `time`.
@@ -140,43 +139,34 @@ impl Engine {
     /// The current context waits until `time` at most from now on.
     pub(in crate::explore) fn waits_until(&mut self, time: u64) {
         let end = self.step_at(time);
-        *self.limited_wait() = Some(LimitedWait { end, earliest: end, was_told: false });
-        self.late[self.current][usize::from(self.level[self.current])] = 0;
+        *self.limited_wait() = Some(LimitedWait { end, was_told: false, late: 0 });
     }
 
     /// The current context has come to the end of a limited wait: it `acquired`, or its time is over.
     pub(in crate::explore) fn ends_wait(&mut self, acquired: bool) {
-        let Some(wait) = self.limited_wait().take().filter(|_| !acquired) else { return };
+        let wait = self.limited_wait().take();
+        self.gives_up(wait.filter(|_| !acquired));
+    }
+
+    /// The current context leaves its place in a queue, because its time is over.
+    pub(super) fn leaves_its_place(&mut self) {
+        let wait = *self.limited_wait();
         self.gives_up(wait);
-        if !wait.was_told {
+    }
+
+    fn gives_up(&mut self, wait: Option<LimitedWait>) {
+        if wait.is_some_and(|wait| !wait.was_told) {
             let me = self.current;
             self.fail(Kind::Stuck, format!("c{me} gave up, and has not seen that its time was over"));
         }
     }
 
-    /// The current context leaves its place in a queue, because its time is over.
-    pub(super) fn leaves_its_place(&mut self) {
-        if let Some(wait) = *self.limited_wait() {
-            self.gives_up(wait);
-        }
-    }
-
-    fn gives_up(&mut self, wait: LimitedWait) {
-        if self.steps < wait.earliest {
-            let (me, left) = (self.current, wait.earliest - self.steps);
-            self.fail(Kind::Stuck, format!("c{me} gave up {left} steps before its time was over"));
-        }
-    }
-
     /// The current context has another turn. It does not go on waiting when the time of its wait is over.
     pub(super) fn notes_lateness(&mut self) {
-        let (me, level) = (self.current, usize::from(self.level[self.current]));
-        let Some(LimitedWait { end, .. }) = self.ends[me][level] else {
-            self.late[me][level] = 0;
-            return;
-        };
-        self.late[me][level] += u32::from(self.steps > end);
-        if self.late[me][level] > TURNS_TO_LEAVE {
+        let (me, now) = (self.current, self.steps);
+        let Some(wait) = self.limited_wait() else { return };
+        wait.late += u32::from(now > wait.end);
+        if wait.late > TURNS_TO_LEAVE {
             self.fail(
                 Kind::Stuck,
                 format!("c{me} still waits {TURNS_TO_LEAVE} turns after its time was over"),
@@ -200,11 +190,12 @@ impl Engine {
     /// The current context is about to sleep until step `until`: not beyond the end of its wait.
     pub(in crate::explore) fn sleeps_until(&mut self, until: Option<u64>) {
         let me = self.current;
-        let end = *self.limited_wait();
-        if let Some(LimitedWait { end, .. }) = end.filter(|wait| until.is_none_or(|until| until > wait.end)) {
+        let wait = *self.limited_wait();
+        if let Some(LimitedWait { end, .. }) = wait.filter(|wait| until.is_none_or(|until| until > wait.end))
+        {
             self.fail(Kind::Stuck, format!("c{me} waits until step {end}, and sleeps beyond that"));
         }
-        if end.is_none() && until.is_some_and(|until| until > self.steps + LONGEST_SLEEP) {
+        if wait.is_none() && until.is_some_and(|until| until > self.steps + LONGEST_SLEEP) {
             self.fail(Kind::Stuck, format!("c{me} sleeps for more than 10 s, and nobody asked for that"));
         }
     }

@@ -110,9 +110,7 @@ pub(super) struct Engine {
     /// At which step each context's limited wait is to end, as it asked last.
     limits: [u64; CONTEXTS],
     /// The limited wait of each context at each level of nesting, if there is one.
-    ends: [[Option<LimitedWait>; LEVELS]; CONTEXTS],
-    /// How many turns each has had in it since then.
-    late: [[u32; LEVELS]; CONTEXTS],
+    limited: [[Option<LimitedWait>; LEVELS]; CONTEXTS],
     /// Steps at which limited waits were to end, and at which they end: time may pass at any moment.
     hastened: [(u64, u64); CONTEXTS],
     /// Who is in the middle of what others may spoil: who gives up, or tries without waiting.
@@ -189,8 +187,7 @@ impl Engine {
             late_kicks: Vec::new(),
             timers: [u64::MAX; CONTEXTS],
             limits: [u64::MAX; CONTEXTS],
-            ends: [[None; LEVELS]; CONTEXTS],
-            late: [[0; LEVELS]; CONTEXTS],
+            limited: [[None; LEVELS]; CONTEXTS],
             hastened: [(u64::MAX, u64::MAX); CONTEXTS],
             at_risk: 0,
             away: 0,
@@ -230,8 +227,7 @@ impl Engine {
         self.late_kicks.clear();
         self.timers = [u64::MAX; CONTEXTS];
         (self.limits, self.hastened) = ([u64::MAX; CONTEXTS], [(u64::MAX, u64::MAX); CONTEXTS]);
-        self.ends = [[None; LEVELS]; CONTEXTS];
-        self.late = [[0; LEVELS]; CONTEXTS];
+        self.limited = [[None; LEVELS]; CONTEXTS];
         self.next_absence = plan.absence_every;
         let interrupts = plan.faults.has(Fault::Interrupts);
         self.interrupts_left = if interrupts { INTERRUPTS_EACH * contexts as u32 } else { 0 };
