@@ -132,6 +132,7 @@ static void *times_out(void *unused) {
     while (outer_code == 0 && !reached(CLOCK_REALTIME, &soon));
     CHECK(reached(CLOCK_REALTIME, &soon), "gave up before its deadline");
     GIVES(pthread_mutex_unlock(&levels[0].mutex), 0);
+    AWAIT(READ(&levels[0].over)); /* who signals it may have no CPU until then */
     return NULL;
 }
 
@@ -154,6 +155,7 @@ TEST_EACH(deadlines, DEADLINES) {
     AWAIT(READ(&levels[0].begun));
     AWAIT(sleeps(waiter));
     GIVES(pthread_kill(thread, SIGUSR1), 0);
+    UP(&levels[0].over);
     END(thread);
     CHECK(outer_code == ETIMEDOUT || outer_code == 0, "the outer wait gives %s", error_name(outer_code));
     CHECK(inner_code == ETIMEDOUT || inner_code == 0, "the inner wait gives %s", error_name(inner_code));
