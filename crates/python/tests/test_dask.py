@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -10,14 +11,14 @@ import subprocess
 import sys
 import threading
 import time
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stanchion
+from stanchion._sweep.pools import Dask
 
 distributed = pytest.importorskip("distributed")
 
@@ -109,3 +110,32 @@ def test_the_command_sends_a_grid_to_a_cluster(tmp_path: Path, cluster: Cluster)
     while subprocess.run([*command, "--dask", cluster.address], check=False).returncode != 0:
         assert time.monotonic() < deadline, "the cluster never came up"
     assert len(stanchion.load_results(tmp_path / "out")) == 6
+
+
+def test_a_future_that_is_lost_while_its_result_is_read_is_a_loss() -> None:
+    from distributed.cfexecutor import _cascade_future
+
+    class Lost:
+        status = "lost"
+
+        def __init__(self, result: tuple[object, ...]) -> None:
+            self.result = result
+
+        async def _result(self, raiseit: bool) -> tuple[object, ...]:
+            return self.result
+
+    def lands(result: tuple[object, ...]) -> bool:
+        async def cascade() -> None:
+            await _cascade_future(Lost(result), future)
+
+        future: Future[object] = Future()
+        asyncio.run(cascade())
+        error = future.exception(timeout=60)
+        assert error is not None
+        return Dask.is_loss(Dask.__new__(Dask), error)
+
+    assert lands((0.5, ["a row"])), "seconds and rows, as a batch returns them"
+    try:
+        int("no number")
+    except ValueError as error:
+        assert not lands((ValueError, error, error.__traceback__)), "what a worker raises is told"

@@ -84,6 +84,16 @@ class Processes(Pool):
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 
+def _is_the_executors(error: BaseException) -> bool:
+    """Whether Dask's executor itself has failed, not the worker: a future that has its result and is lost while the
+    executor reads it, with the scheduler, is taken for one that has failed."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    of_executor = trace is not None and trace.tb_frame.f_code.co_name == "_cascade_future"
+    return of_executor and isinstance(error, (TypeError, ValueError))
+
+
 class Dask(Pool):
     """The workers of a Dask cluster. Dask itself gives a dead worker's batches to others."""
 
@@ -98,7 +108,7 @@ class Dask(Pool):
         from distributed.comm import CommClosedError
 
         lost = (KilledWorker, FutureCancelledError, CommClosedError)
-        return super().is_loss(error) or isinstance(error, lost)
+        return super().is_loss(error) or isinstance(error, lost) or _is_the_executors(error)
 
     def is_cut_off(self) -> bool:
         return bool(self._client.status != "running")
