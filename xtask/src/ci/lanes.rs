@@ -16,16 +16,26 @@ use std::time::Instant;
 /// does.
 const BUILD_THERE: &[&str] = &["aarch64", "dependents", "release"];
 
-/// The jobs that are left, in order, and whether one runs that builds in `target/debug`.
-struct Queue(Vec<&'static Job>, bool);
+/// The jobs that are left.
+struct Queue {
+    /// In order.
+    jobs: Vec<&'static Job>,
+    /// Whether a job runs that builds in `target/debug`.
+    is_building: bool,
+}
 
 impl Queue {
     /// The next job that may run now.
     fn take(&mut self) -> Option<&'static Job> {
-        let at = self.0.iter().position(|job| is_built_apart(job) || !self.1)?;
-        let job = self.0.remove(at);
-        self.1 |= !is_built_apart(job);
+        let at = self.jobs.iter().position(|job| is_built_apart(job) || !self.is_building)?;
+        let job = self.jobs.remove(at);
+        self.is_building |= !is_built_apart(job);
         Some(job)
+    }
+
+    /// A job has ended.
+    fn ended(&mut self, job: &Job) {
+        self.is_building &= is_built_apart(job);
     }
 }
 
@@ -34,13 +44,13 @@ impl Queue {
 pub(super) fn run(root: &Path, jobs: &[&'static Job]) -> io::Result<Vec<Ended>> {
     let logs = crate::built::target(root).join("ci");
     fs::create_dir_all(&logs)?;
-    let queue = Mutex::new(Queue(jobs.to_vec(), false));
+    let queue = Mutex::new(Queue { jobs: jobs.to_vec(), is_building: false });
     let lane = |run: &dyn Fn(&'static Job) -> Ended| {
         let mut all = Vec::new();
         let lock = || queue.lock().expect("no job panics");
         while let Some(job) = { lock().take() } {
             all.push(run(job));
-            lock().1 &= is_built_apart(job);
+            lock().ended(job);
         }
         all
     };
@@ -100,10 +110,12 @@ mod tests {
         let day = ["fmt", "clippy", "unit", "test", "drop-in", "doc", "no-std", "msrv"];
         let night = ["aarch64", "musl", "release", "dependents"];
         assert_eq!(first, [day.as_slice(), &night].concat());
-        let mut queue = Queue(all().collect(), false);
-        let mut names = || queue.take().map(|job| job.name);
-        assert_eq!([names(), names(), names()], [Some("fmt"), Some("header"), Some("capi")]);
-        queue.1 = false;
+        let mut queue = Queue { jobs: all().collect(), is_building: false };
+        let taken: Vec<_> = (0..3).filter_map(|_| queue.take()).collect();
+        assert_eq!(taken.iter().map(|job| job.name).collect::<Vec<_>>(), ["fmt", "header", "capi"]);
+        queue.ended(taken[1]);
+        assert_eq!(queue.take().map(|job| job.name), Some("python"), "fmt builds still");
+        queue.ended(taken[0]);
         assert_eq!(queue.take().map(|job| job.name), Some("clippy"));
     }
 
