@@ -38,11 +38,11 @@ fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
     let (json, csv) = (path("a.json"), path("a.csv"));
     let text = must_run(&[
         "--threads",
-        "2,4",
+        "2",
         "--profile",
         "empty,short",
         "--time",
-        "5ms",
+        "50ms", // beside other programs threads may get no CPU for less, and without sections there is no ratio
         "--rounds",
         "2",
         "--latency-time",
@@ -63,7 +63,7 @@ fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
     assert!(text.contains("seed 7") && text.contains("all"), "{text}");
     let report: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(json).expect("written")).expect("parses");
-    assert_eq!(report["cells"].as_array().map(Vec::len), Some((1 + RULES.len()) * 2 * 2));
+    assert_eq!(report["cells"].as_array().map(Vec::len), Some((1 + RULES.len()) * 2));
     assert_eq!(report["locks"][0]["name"], "stanchion");
     let csv = fs::read_to_string(csv).expect("written");
     assert!(csv.lines().any(|line| line.starts_with("stanchion:turns=0,")), "{csv}");

@@ -1,23 +1,8 @@
 //! `stanchion torture` from the outside: the real binary, short runs.
 //!
-//! The broken locks are the tests of the detectors: one that gets away means that torture has gone blind.
+//! That it catches each lock that is broken on purpose is the job `torture-busted` of CI.
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
-
-/// The locks that torture itself has to catch.
-const CAUGHT_BY_TORTURE: [&str; 11] = [
-    "busted-none",
-    "busted-check-then-set",
-    "busted-lost-wakeup",
-    "busted-double-grant",
-    "busted-try",
-    "busted-rw-check-then-act",
-    "busted-rw-no-wait",
-    "busted-rw-try",
-    "busted-rw-lost-wakeup",
-    "busted-rw-count",
-    "busted-rw-serial",
-];
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
@@ -44,28 +29,6 @@ fn code(output: &Output) -> i32 {
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-#[test]
-fn every_broken_lock_is_caught() {
-    for lock in CAUGHT_BY_TORTURE {
-        let output = caught(lock, &[]);
-        assert_eq!(code(&output), 0, "{lock} got away:\n{}", stdout(&output));
-        assert!(stdout(&output).contains(&format!("{lock}: FAILED: ")), "{}", stdout(&output));
-    }
-}
-
-#[test]
-fn a_missing_barrier_is_caught_where_two_threads_run_at_once() {
-    // They have to be in the midst of an acquisition at the same moment, which is rare on a machine that is
-    // busy: many tries.
-    let caught = (1..=24).any(|seed| {
-        let seed = seed.to_string();
-        let args = ["--lock", "busted-percpu-rw", "--seconds", "5", "--seed", &seed, "--without", "nice"];
-        code(&torture(&args)) == 1
-    });
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    assert!(caught || cpus == 1, "both sides' stores wait in their buffers, and nobody notices");
 }
 
 #[test]
@@ -247,7 +210,8 @@ fn an_interrupted_run_keeps_and_prints_what_it_has() {
 fn the_list_names_everything_that_can_be_asked_for() {
     let output = torture(&["--list"]);
     assert_eq!(code(&output), 0);
-    for name in CAUGHT_BY_TORTURE.iter().chain(&["busted-relaxed", "byte", "pv-qspin", "signals", "churn"]) {
+    for name in ["busted-none", "busted-percpu-rw", "busted-relaxed", "byte", "pv-qspin", "signals", "churn"]
+    {
         assert!(stdout(&output).contains(name), "{name} is not listed");
     }
 }

@@ -1,4 +1,4 @@
-//! Every lock of the native world passes the conformance bodies, events counted or not.
+//! Every lock of the native world passes the conformance bodies. What counting adds, `events` and `signals` test.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]
@@ -18,12 +18,6 @@ use stanchion_family::catalogue::{self, Facts};
 use threads::Threads;
 
 stanchion_suite::mutex_tests!(Threads<Silent>);
-
-mod counted {
-    use super::*;
-
-    stanchion_suite::mutex_tests!(Threads<Counted>);
-}
 
 /// The lock stands in a `static`, is called as the catalogue says, and is as small.
 fn check_static<L: RawLock>(lock: &'static L, facts: &Facts) {

@@ -83,9 +83,7 @@ macro_rules! totals {
 
 totals! {
     merged_with_32_threads: PvQSpinLock, 1000 rounds;
-    merged_counted_with_32_threads: counted::PvQSpinLock, 1000 rounds;
     kick_at_unlock_with_32_threads: PvQSpinKickAtUnlockLock, 200 rounds;
-    kick_at_unlock_counted_with_32_threads: counted::PvQSpinKickAtUnlockLock, 200 rounds;
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every reader-writer lock of the native world passes the conformance bodies, events counted or not.
+//! Every reader-writer lock of the native world passes the conformance bodies.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]
@@ -12,16 +12,10 @@ mod threads;
 #[path = "support/watch.rs"]
 mod watch;
 
-use stanchion::native::{Counted, Silent};
+use stanchion::native::Silent;
 use threads::Threads;
 
 stanchion_suite::rw_tests!(Threads<Silent>);
-
-mod counted {
-    use super::*;
-
-    stanchion_suite::rw_tests!(Threads<Counted>);
-}
 
 /// The bodies would pass any lock if their own checks were blind.
 mod detectors {

@@ -78,7 +78,8 @@ impl Scratch {
     pub(super) fn build(&self, detector: Detector) -> io::Result<Result<(), String>> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.current_dir(&self.tree).args([
+        // Each build differs in a line from the one before.
+        command.current_dir(&self.tree).env("CARGO_INCREMENTAL", "1").args([
             "build",
             "--quiet",
             "--locked",
