@@ -33,8 +33,8 @@ struct Cli {
     #[arg(long, conflicts_with = "bound")]
     deep: bool,
     /// Give up an exploration after so many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    seconds: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    seconds: Duration,
     /// Perform one ordering of the lock code weaker: FILE:LINE:OPERATION=KIND
     #[arg(long, value_name = "SITE")]
     weaken: Option<Weakening>,
@@ -56,6 +56,11 @@ struct Cli {
     /// List locks and shapes
     #[arg(long)]
     list: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 fn main() -> ExitCode {
@@ -104,7 +109,7 @@ impl Task {
         add("--lock", self.lock.name.to_owned());
         add("--shape", self.shape.name.to_owned());
         add("--bound", bound_text(self.limits.preemptions));
-        add("--seconds", cli.seconds.to_string());
+        add("--seconds", cli.seconds.as_secs_f64().to_string());
         if let Some(weakening) = &cli.weaken {
             add("--weaken", weakening.to_string());
         }
@@ -178,7 +183,7 @@ fn tasks(cli: &Cli) -> Result<Vec<Task>, String> {
         for (shape, planned) in plan(lock, &cli.shape)? {
             let limits = Limits {
                 preemptions: bound.unwrap_or(if cli.deep { deeper(shape, planned) } else { planned }),
-                time: Duration::from_secs(cli.seconds),
+                time: cli.seconds,
             };
             tasks.push(Task { lock, shape, limits });
         }

@@ -146,6 +146,13 @@ fn reader_writer_locks_hold_and_reach_all_rows() {
     }
 }
 
+/// Rare; the seeds are around the one that found it.
+#[test]
+fn a_head_that_made_way_for_an_upgrade_reserves_its_place_once_that_is_over() {
+    let tally = explore(&lock("qrw-spin"), &Options::default(), 432_500..433_000, |_| true);
+    assert_eq!(tally.failure, None);
+}
+
 #[test]
 fn handlers_may_read_what_the_interrupted_context_reads_or_is_about_to() {
     for faults in [&[Fault::Interrupts][..], &[Fault::Interrupts, Fault::StoreBuffers, Fault::TwoLocks]] {

@@ -32,7 +32,7 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
                 return Ok(self.wait_with_reservation(until));
             }
             self.release_read(); // whoever upgrades waits for all readers to leave
-            if self.wait_as_head(Want::Read, until).is_none() {
+            if self.wait_as_head(Want::Reserve, until).is_none() {
                 return Ok(false);
             }
         }

@@ -47,6 +47,8 @@ pub(super) enum Want {
     Read,
     /// As `Read`, also beside readers whom an upgrade waits for.
     ReadAgain,
+    /// To reserve a place as a reader: while nobody upgrades.
+    Reserve,
     Write,
     Upgradable,
 }
@@ -58,6 +60,7 @@ impl Want {
         match self {
             Want::Read => count & WRITER == 0,
             Want::ReadAgain => count & WRITER == 0 || (count & UPGRADABLE != 0 && readers(count) != 0),
+            Want::Reserve => count & (WRITER | UPGRADABLE) != WRITER | UPGRADABLE,
             Want::Write => count & (WRITER | UPGRADABLE) == 0 && readers(count) == 0,
             Want::Upgradable => count & (WRITER | UPGRADABLE) == 0,
         }
@@ -94,7 +97,7 @@ impl Want {
     #[inline(always)]
     pub(super) fn gone(self, count: u32) -> u32 {
         match self {
-            Want::Read | Want::ReadAgain => count + READER,
+            Want::Read | Want::ReadAgain | Want::Reserve => count + READER,
             Want::Write => count | WRITER,
             Want::Upgradable => count | UPGRADABLE,
         }
