@@ -1,4 +1,5 @@
-//! Every lock of the native world passes the conformance bodies. What counting adds, `events` and `signals` test.
+//! Every lock of the native world passes the conformance bodies. What counting adds, `events` and `signals`
+//! test.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]
