@@ -166,16 +166,14 @@ fn handlers_may_read_what_the_interrupted_context_reads_or_is_about_to() {
 #[test]
 fn every_way_of_waiting_is_taken() {
     let mut tally = Tally::default();
-    // Kicks take no time in this world.
-    let expected = [Event::PvLatencyKick, Event::PvLatencyWake];
-    let mut never = events::ALL.to_vec();
     for subject in locks() {
         for options in [Options::default(), with(&[Fault::Interrupts])] {
             tally.merge(must_hold(subject.name(), &options, SCHEDULES / 4));
         }
-        never.retain(|&event| tally.count(event) == 0);
     }
-    assert_eq!(never, expected);
+    let never: Vec<Event> = events::ALL.iter().copied().filter(|&event| tally.count(event) == 0).collect();
+    // Kicks take no time in this world.
+    assert_eq!(never, [Event::PvLatencyKick, Event::PvLatencyWake]);
 }
 
 #[test]

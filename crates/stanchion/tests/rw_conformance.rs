@@ -12,10 +12,9 @@ mod threads;
 #[path = "support/watch.rs"]
 mod watch;
 
-use stanchion::native::Silent;
 use threads::Threads;
 
-stanchion_suite::rw_tests!(Threads<Silent>);
+stanchion_suite::rw_tests!(Threads);
 
 /// The bodies would pass any lock if their own checks were blind.
 mod detectors {
@@ -28,7 +27,7 @@ mod detectors {
     #[test]
     fn a_try_that_lies_is_caught() {
         let load = threads::load(Waiting::Spins);
-        let caught = catch_unwind(|| rw::tries_fail_while_held::<Threads<Silent>, OpenRwLock<Native>>(load));
+        let caught = catch_unwind(|| rw::tries_fail_while_held::<Threads, OpenRwLock<Native>>(load));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
     }
 
@@ -38,7 +37,7 @@ mod detectors {
             return;
         }
         let load = threads::load(Waiting::Spins);
-        let fails = || catch_unwind(|| rw::excludes::<Threads<Silent>, OpenRwLock<Native>>(load)).is_err();
+        let fails = || catch_unwind(|| rw::excludes::<Threads, OpenRwLock<Native>>(load)).is_err();
         assert!((0..100).any(|_| fails()), "within a hundred runs");
     }
 }

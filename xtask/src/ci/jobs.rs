@@ -231,7 +231,7 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job {
         name: "model",
-        shows: "no execution of the model's small programs breaks a lock",
+        shows: "no execution of the model's small programs breaks a lock, of those explored in half a second each",
         steps: &[Run(&["cargo", "run", "--release", "-p", "stanchion-model", "--", "--seconds", "0.5"])],
         ..PLAIN
     },

@@ -78,7 +78,7 @@ impl Scratch {
     pub(super) fn build(&self, detector: Detector) -> io::Result<Result<(), String>> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        // Each build differs in a line from the one before.
+        // Each build differs in a line from the one before; `.ci/run` turns this off.
         command.current_dir(&self.tree).env("CARGO_INCREMENTAL", "1").args([
             "build",
             "--quiet",

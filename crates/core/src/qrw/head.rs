@@ -32,10 +32,23 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
                 return Ok(self.wait_with_reservation(until));
             }
             self.release_read(); // whoever upgrades waits for all readers to leave
-            if self.wait_as_head(Want::Reserve, until).is_none() {
+            if !self.outlast_upgrade(until) {
                 return Ok(false);
             }
         }
+    }
+
+    /// Waits as the head until no upgrade waits for readers; whether the deadline has not passed before.
+    fn outlast_upgrade(&self, until: Option<&P::Deadline>) -> bool {
+        // Where all queue, nobody passes meanwhile, to upgrade in turn; the head may say so (I3).
+        if W::STRICT {
+            self.forbid_barging();
+        }
+        let is_over = self.wait_as_head(Want::Reserve, until).is_some();
+        if W::STRICT {
+            self.allow_barging();
+        }
+        is_over
     }
 
     /// Goes in as a reader if that is possible at some moment while it polls. Whether it did.

@@ -83,7 +83,8 @@
 //!   readers outside of the queue. Both are taken back by whoever set them.
 //! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not
 //!   go in with. The change that ends that is a read-modify-write by somebody who finds the number in the
-//!   word and kicks it.
+//!   word and kicks it. A head that waits to reserve is kicked when the writer that upgraded leaves, not when
+//!   the upgrade is over.
 //! - **I5** A reader goes in ahead of the queue only if `waiting` is not set: so no writer is in the queue
 //!   then, and those that queue get in as soon as no writer is in. Beside an upgradable holder it goes ahead
 //!   only if nobody queues, as an upgrade would keep those out; and nobody becomes the upgradable holder

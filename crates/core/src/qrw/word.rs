@@ -47,14 +47,14 @@ pub(super) enum Want {
     Read,
     /// As `Read`, also beside readers whom an upgrade waits for.
     ReadAgain,
-    /// To reserve a place as a reader: while nobody upgrades.
+    /// Only waited for: to reserve a place as a reader, unless an upgrade waits for readers.
     Reserve,
     Write,
     Upgradable,
 }
 
 impl Want {
-    /// Whether the word lets one go in. Whether one may pass the head is another question.
+    /// Whether the word lets one go in, or reserve. Whether one may pass the head is another question.
     #[inline(always)]
     pub(super) fn can_go(self, count: u32) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl Want {
     /// Whether one would be counted, and is one more than `most`.
     #[inline(always)]
     pub(super) fn is_too_many(self, count: u32, most: u32) -> bool {
-        matches!(self, Want::Read | Want::ReadAgain) && readers(count) >= most
+        matches!(self, Want::Read | Want::ReadAgain | Want::Reserve) && readers(count) >= most
     }
 
     /// The word once one is in.
