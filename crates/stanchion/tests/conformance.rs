@@ -18,7 +18,7 @@ use stanchion_core::{ConstLock, RawLock};
 use stanchion_family::catalogue::{self, Facts};
 use threads::Threads;
 
-stanchion_suite::mutex_tests!(Threads);
+stanchion_suite::mutex_tests!(Threads<Silent>);
 
 /// The lock stands in a `static`, is called as the catalogue says, and is as small.
 fn check_static<L: RawLock>(lock: &'static L, facts: &Facts) {
@@ -62,7 +62,7 @@ mod detectors {
     #[test]
     fn a_try_that_lies_is_caught() {
         let load = threads::load(Waiting::Spins);
-        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Threads, OpenLock<Native>>(load));
+        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Threads<Silent>, OpenLock<Native>>(load));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
     }
 
@@ -72,7 +72,7 @@ mod detectors {
             return;
         }
         let load = threads::load(Waiting::Spins);
-        let fails = || catch_unwind(|| mutex::excludes::<Threads, OpenLock<Native>>(load)).is_err();
+        let fails = || catch_unwind(|| mutex::excludes::<Threads<Silent>, OpenLock<Native>>(load)).is_err();
         assert!((0..100).any(|_| fails()), "within a hundred runs");
     }
 }

@@ -42,9 +42,9 @@ fn cpu_time() -> Duration {
 }
 
 /// `threads` threads add to several plain words; every addition counts and no section is torn.
-fn check_total<C: Counting, L>(shared: &'static Mutex<Raw<L>, [u64; 16]>, threads: u64, rounds: u64)
+fn check_total<L>(shared: &'static Mutex<Raw<L>, [u64; 16]>, threads: u64, rounds: u64)
 where
-    L: RawLock<Platform = Native<C>>,
+    L: RawLock<Platform = Native>,
     Raw<L>: RawMutex<Guard = GuardMarker>,
 {
     let guard = shared.lock();

@@ -1,4 +1,4 @@
-//! Every reader-writer lock of the native world passes the conformance bodies.
+//! Every reader-writer lock of the native world passes the conformance bodies, events counted or not.
 #![cfg(feature = "std")]
 
 #[path = "support/fenced.rs"]
@@ -12,9 +12,16 @@ mod threads;
 #[path = "support/watch.rs"]
 mod watch;
 
+use stanchion::native::{Counted, Silent};
 use threads::Threads;
 
-stanchion_suite::rw_tests!(Threads);
+stanchion_suite::rw_tests!(Threads<Silent>);
+
+mod counted {
+    use super::*;
+
+    stanchion_suite::rw_tests!(Threads<Counted>);
+}
 
 /// The bodies would pass any lock if their own checks were blind.
 mod detectors {
@@ -27,7 +34,7 @@ mod detectors {
     #[test]
     fn a_try_that_lies_is_caught() {
         let load = threads::load(Waiting::Spins);
-        let caught = catch_unwind(|| rw::tries_fail_while_held::<Threads, OpenRwLock<Native>>(load));
+        let caught = catch_unwind(|| rw::tries_fail_while_held::<Threads<Silent>, OpenRwLock<Native>>(load));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
     }
 
@@ -37,7 +44,7 @@ mod detectors {
             return;
         }
         let load = threads::load(Waiting::Spins);
-        let fails = || catch_unwind(|| rw::excludes::<Threads, OpenRwLock<Native>>(load)).is_err();
+        let fails = || catch_unwind(|| rw::excludes::<Threads<Silent>, OpenRwLock<Native>>(load)).is_err();
         assert!((0..100).any(|_| fails()), "within a hundred runs");
     }
 }

@@ -70,7 +70,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "exception",
         line: "provoke=exception",
-        says: &["exception 6 (invalid instruction) at rip 0x"],
+        says: &["exception 6 (invalid instruction) at rip 0x2"],
         ..BAD
     },
     Check { name: "null", line: "provoke=null", says: &["exception 14 (page fault)", "address 0x10"], ..BAD },

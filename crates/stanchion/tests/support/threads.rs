@@ -1,8 +1,9 @@
 //! The world in which the suite's contexts are threads of the operating system.
 use super::fenced;
 use super::watch::{self, Crew};
+use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
-use stanchion::native::Native;
+use stanchion::native::{Counting, Native};
 use stanchion_suite::{Case, Context, Load, Sort, Waiting, World};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 /// runs them.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Threads.
-pub(crate) struct Threads;
+/// Threads, with lock events counted or not.
+pub(crate) struct Threads<C>(PhantomData<C>);
 
-impl World for Threads {
-    type Platform = Native;
+impl<C: Counting> World for Threads<C> {
+    type Platform = Native<C>;
     type Flag = AtomicU32;
     type Witness = ();
 
