@@ -91,9 +91,10 @@ fn a_hundred_thousand_threads_one_after_another_leave_nothing_behind() {
     static QUEUED: lock_api::Mutex<lock::PvQSpinLock, u32> = lock_api::Mutex::new(0);
     static CLASS: Class = Class::new();
     static ROUTES: PerCpuRwLock<u32> = PerCpuRwLock::new(&CLASS, 7);
-    const THREADS: u32 = 100_000;
     fenced::fence_if_sanitized();
-    for _ in 0..THREADS / 2 {
+    // To the sanitizer a tenth shows as much: two at a time run the same code.
+    let threads = if sanitizer::skips("nine threads of ten") { 10_000 } else { 100_000 };
+    for _ in 0..threads / 2 {
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
@@ -103,7 +104,7 @@ fn a_hundred_thousand_threads_one_after_another_leave_nothing_behind() {
             }
         });
     }
-    assert_eq!((*DONE.lock(), *QUEUED.lock()), (THREADS, THREADS));
+    assert_eq!((*DONE.lock(), *QUEUED.lock()), (threads, threads));
     *ROUTES.write() += 1;
     let numbers = Native::<Silent>::with_domain(FamilyDomain::<Native>::contexts);
     assert!(numbers < 64, "numbers of threads that have ended come back; {numbers} were handed out");
