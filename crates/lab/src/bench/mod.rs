@@ -33,7 +33,7 @@ mod run;
 mod rw;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod usage;
 mod verdict;
 mod warnings;
@@ -45,6 +45,7 @@ pub(crate) use ablation::run as ablate;
 pub(crate) use args::Args;
 pub(crate) use config::cpus;
 pub(crate) use machine::{available_cpus, other_runnable};
+pub(crate) use report::Report;
 use stanchion_cells::threads;
 use std::process::ExitCode;
 
@@ -89,6 +90,11 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
 pub(crate) fn take_pthread_locks(times: u32) {
     contenders::take_pthread_mutex(times);
     rw::take_pthread_lock(times);
+}
+
+/// One row for each cell of a report.
+pub(crate) fn csv(report: &Report) -> String {
+    (export::formats("bench").csv)(report)
 }
 
 /// What `run` would refuse, in one line, without running anything.

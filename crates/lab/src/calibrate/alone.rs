@@ -1,6 +1,6 @@
 //! One CPU by itself: instructions on lines that it owns, spin hints, the shared cache and memory.
 use super::sample::{Figures, What};
-use super::threads::{alone, best_each};
+use super::threads::{alone, best_each, each};
 use core::hint::{black_box, spin_loop};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -41,82 +41,78 @@ pub(super) fn instructions(cpu: usize, figures: &mut Figures) {
             black_box(&other);
             fence(Ordering::SeqCst);
         };
+        let poll = || {
+            if other.load(Ordering::Acquire) == 0 {
+                spin_loop();
+            }
+        };
         figures.add(What::Fence, best_each(CALLS, fenced));
         figures.add(What::Hint, best_each(CALLS / 8, spin_loop));
-        figures.add(
-            What::Poll,
-            best_each(CALLS / 8, || {
-                if other.load(Ordering::Acquire) == 0 {
-                    spin_loop();
-                }
-            }),
-        );
+        figures.add(What::Poll, best_each(CALLS / 8, poll));
     });
 }
 
 const LOADS: u32 = 4;
 
-/// A chain of loads in random order, each of a line of its own.
-pub(super) struct Chain(Vec<CachePadded<AtomicUsize>>);
+/// A chain of loads in random order, each of a line of its own, and how far it was walked.
+struct Chain {
+    lines: Vec<CachePadded<AtomicUsize>>,
+    at: usize,
+}
 
 /// Within so many bytes the order is random; from block to block it is not, so that few address translations
 /// are missed.
 const BLOCK_BYTES: usize = 1 << 20;
+const LINE_BYTES: usize = size_of::<CachePadded<AtomicUsize>>();
+/// Loads of a chain that are measured.
+const WALK: u32 = 20_000;
 
 impl Chain {
-    pub(super) fn new(bytes: usize) -> Self {
-        let line = size_of::<CachePadded<AtomicUsize>>();
-        let (count, block) = (bytes / line, BLOCK_BYTES / line);
-        let mut order: Vec<usize> = (0..count).collect();
-        let mut state = 1_u64;
-        for block in order.chunks_mut(block) {
-            for last in (1..block.len()).rev() {
-                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-                block.swap(last, (state >> 33) as usize % (last + 1));
-            }
+    fn new(bytes: usize) -> Self {
+        let mut order: Vec<usize> = (0..bytes / LINE_BYTES).collect();
+        let mut chance = fastrand::Rng::with_seed(1);
+        order.chunks_mut(BLOCK_BYTES / LINE_BYTES).for_each(|block| chance.shuffle(block));
+        let lines: Vec<CachePadded<AtomicUsize>> = order.iter().map(|_| CachePadded::default()).collect();
+        for (&at, &next) in order.iter().zip(order.iter().cycle().skip(1)) {
+            lines[at].store(next, Ordering::Relaxed);
         }
-        let chain: Vec<CachePadded<AtomicUsize>> =
-            core::iter::repeat_with(CachePadded::<AtomicUsize>::default).take(count).collect();
-        for (index, &at) in order.iter().enumerate() {
-            chain[at].store(order[(index + 1) % count], Ordering::Relaxed);
-        }
-        Self(chain)
+        Self { lines, at: 0 }
     }
 
     /// Nanoseconds of one of `count` loads.
-    pub(super) fn walk(&self, at: &mut usize, count: u32) -> f64 {
-        super::threads::each(count, || *at = self.0[*at].load(Ordering::Relaxed))
+    fn walk(&mut self, count: u32) -> f64 {
+        each(count, || self.at = self.lines[self.at].load(Ordering::Relaxed))
     }
 }
 
-/// The shared cache: a chain that is too long for the core's own caches. Memory: one too long for any.
-pub(super) fn caches(cpu: usize, chains: &mut Caches, figures: &mut Figures) {
-    alone(cpu, || {
-        if let Some((chain, at)) = &mut chains.shared {
-            chain.walk(at, chain.0.len() as u32); // what others did to the caches meanwhile
-            figures.add(What::SharedCache, chain.walk(at, 20_000));
-        }
-        if let Some((chain, at)) = &mut chains.memory {
-            figures.add(What::Memory, chain.walk(at, 20_000));
-        }
-    });
-}
-
-/// The chains of the caches, and how far they were walked.
+/// The chains of the caches, where their sizes are known.
 pub(super) struct Caches {
-    shared: Option<(Chain, usize)>,
-    memory: Option<(Chain, usize)>,
+    shared: Option<Chain>,
+    memory: Option<Chain>,
 }
 
 impl Caches {
     /// `own`, `shared`: bytes of the caches of a core and of a group, as far as they are known.
     pub(super) fn new(own: Option<usize>, shared: Option<usize>) -> Self {
-        let fits = |bytes: &usize| (1 << 20..=1 << 29).contains(bytes);
-        let middle = own.zip(shared).filter(|(own, shared)| shared / own >= 4).map(|(own, _)| own * 3);
+        let chain = |bytes: usize| (1 << 20..=1 << 29).contains(&bytes).then(|| Chain::new(bytes));
+        let middle = own.zip(shared).filter(|(own, shared)| shared / own >= 4);
         Self {
-            shared: middle.filter(fits).map(|bytes| (Chain::new(bytes), 0)),
-            memory: shared.map(|shared| shared * 4).filter(fits).map(|bytes| (Chain::new(bytes), 0)),
+            shared: middle.and_then(|(own, _)| chain(own * 3)),
+            memory: shared.and_then(|shared| chain(shared * 4)),
         }
+    }
+
+    /// The shared cache: a chain that is too long for the core's own caches. Memory: one too long for any.
+    pub(super) fn measure(&mut self, cpu: usize, figures: &mut Figures) {
+        alone(cpu, || {
+            if let Some(chain) = &mut self.shared {
+                chain.walk(chain.lines.len() as u32); // what others did to the caches meanwhile
+                figures.add(What::SharedCache, chain.walk(WALK));
+            }
+            if let Some(chain) = &mut self.memory {
+                figures.add(What::Memory, chain.walk(WALK));
+            }
+        });
     }
 }
 
@@ -127,10 +123,10 @@ mod tests {
     #[test]
     fn a_chain_visits_every_line_once() {
         let chain = Chain::new(3 * BLOCK_BYTES / 2);
-        let (mut at, mut seen) = (0, vec![false; chain.0.len()]);
-        for _ in 0..chain.0.len() {
+        let (mut at, mut seen) = (0, vec![false; chain.lines.len()]);
+        for _ in 0..chain.lines.len() {
             assert!(!core::mem::replace(&mut seen[at], true));
-            at = chain.0[at].load(Ordering::Relaxed);
+            at = chain.lines[at].load(Ordering::Relaxed);
         }
         assert_eq!(at, 0);
     }

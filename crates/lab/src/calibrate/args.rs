@@ -1,17 +1,19 @@
 //! What may be typed after `stanchion calibrate`.
+use core::time::Duration;
+use lab_kit::units::parse_time;
 use std::path::PathBuf;
 
-#[derive(clap::Args, Clone, Debug, Default)]
+#[derive(clap::Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
     /// Write the machine file here [default: printed only]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
     pub out: Option<PathBuf>,
 
-    /// Name of the machine [default: this-machine]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
+    /// Name of the machine
+    #[arg(long, value_name = "NAME", default_value = "this-machine")]
+    pub name: String,
 
     /// CPUs to measure, such as 0-3,8 [default: all this process may use]
     #[arg(long, value_name = "LIST")]
@@ -38,67 +40,64 @@ pub(crate) struct Args {
     pub compare: bool,
 
     /// The machine to simulate: a name or a file [default: measured just now]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, requires = "compare", value_name = "FILE")]
     pub machine: Option<String>,
 
     /// Replace a field of the machine, such as memory.upgrade=30; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, requires = "compare", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
-    /// Locks to compare, separated by commas [default: byte,ticket,qspin,pv-qspin]
-    #[arg(long, value_name = "LIST")]
-    pub locks: Option<String>,
+    /// Locks to compare, separated by commas
+    #[arg(long, requires = "compare", value_name = "LIST", default_value = "byte,ticket,qspin,pv-qspin")]
+    pub locks: String,
 
     /// Thread counts, as for `stanchion bench` [default: those of the benchmark]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, requires = "compare", value_name = "LIST")]
     pub threads: Option<String>,
 
     /// Profiles, as for `stanchion bench` [default: empty,short,medium,long]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, requires = "compare", value_name = "LIST")]
     pub profile: Option<String>,
 
     /// Take the native side from the JSON or CSV of an earlier benchmark on this machine
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, requires = "compare", value_name = "FILE")]
     pub bench_json: Option<PathBuf>,
 
     /// Length of a native round [default: 300ms]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, requires = "compare", value_name = "TIME")]
     pub time: Option<String>,
 
     /// Native rounds of each cell [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, requires = "compare", value_name = "N")]
     pub rounds: Option<u32>,
 
-    /// Virtual time of a simulated run [default: 1s]
-    #[arg(long, value_name = "TIME")]
-    pub sim_time: Option<String>,
+    /// Virtual time of a simulated run
+    #[arg(long, requires = "compare", value_name = "TIME", default_value = "1s", value_parser = virtual_time)]
+    pub sim_time: Duration,
 
-    /// Simulated runs of each cell, with seeds of their own; the median counts [default: 3]
-    #[arg(long, value_name = "N")]
-    pub seeds: Option<u64>,
+    /// Simulated runs of each cell, with seeds of their own; the median counts
+    #[arg(long, requires = "compare", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub seeds: u64,
 
     /// Write one row per cell as CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, requires = "compare", value_name = "FILE")]
     pub csv: Option<PathBuf>,
 }
 
+fn virtual_time(text: &str) -> Result<Duration, String> {
+    let time = parse_time(text)?;
+    if time < Duration::from_millis(1) { Err("the least is 1 ms".to_owned()) } else { Ok(time) }
+}
+
+#[cfg(test)]
 impl Args {
-    /// The first flag that says something about a comparison, if one was given.
-    pub(super) fn about_comparison(&self) -> Option<&'static str> {
-        [
-            ("--machine", self.machine.is_some()),
-            ("--set", !self.set.is_empty()),
-            ("--locks", self.locks.is_some()),
-            ("--threads", self.threads.is_some()),
-            ("--profile", self.profile.is_some()),
-            ("--bench-json", self.bench_json.is_some()),
-            ("--time", self.time.is_some()),
-            ("--rounds", self.rounds.is_some()),
-            ("--sim-time", self.sim_time.is_some()),
-            ("--seeds", self.seeds.is_some()),
-            ("--csv", self.csv.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(flag, given)| given.then_some(flag))
+    /// Of the words behind `stanchion calibrate --compare`.
+    pub(super) fn of(words: &[&str]) -> Self {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            args: Args,
+        }
+        <Line as clap::Parser>::parse_from(["calibrate", "--compare"].iter().chain(words)).args
     }
 }

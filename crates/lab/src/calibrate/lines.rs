@@ -1,11 +1,10 @@
 //! Lines that move between CPUs.
 use super::places::Places;
 use super::sample::{Figures, Reach, What};
-use super::threads::{Turn, both, each, keep_to, nanos};
+use super::threads::{Turn, alone, both, each, on, timed};
 use core::hint::{black_box, spin_loop};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
-use std::time::Instant;
 
 /// Lines that one CPU writes and the other one reads: few enough for a first-level cache. A power of two.
 const LINES: usize = 64;
@@ -73,53 +72,31 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     add(What::DirtyRead(reach), read);
     add(What::DirtyOwn(reach), own - rmw);
     add(What::Upgrade(reach), upgrade - rmw);
-    add(What::PingPong(reach), ping_pong(cpus));
-    add(What::Exchange(reach), exchange(cpus));
+    add(What::PingPong(reach), one_way(cpus, ping_pong));
+    add(What::Exchange(reach), one_way(cpus, exchange));
 }
 
-/// One way of a line that is passed on by loads and stores.
-fn ping_pong(cpus: (usize, usize)) -> f64 {
-    let turn = Turn::default();
-    let word = turn.word();
-    let pass = |mine: u32| {
+/// One way of a word that is passed to and fro: `pass` waits until it is the first number, and makes it the
+/// second.
+fn one_way(cpus: (usize, usize), pass: impl Fn(&AtomicU32, u32, u32) + Sync) -> f64 {
+    let word = CachePadded::new(AtomicU32::new(0));
+    let passes = |mine: u32| {
         for round in 0..TURNS {
-            // Without a spin hint: its length is measured apart, and would hide the line's.
-            while word.load(Ordering::Acquire) != 2 * round + mine {}
-            word.store(2 * round + mine + 1, Ordering::Release);
+            pass(&word, 2 * round + mine, 2 * round + mine + 1);
         }
     };
-    let time = both(
-        cpus,
-        || {
-            let start = Instant::now();
-            pass(0);
-            nanos(start.elapsed())
-        },
-        || pass(1),
-    );
-    time / f64::from(2 * TURNS)
+    both(cpus, || timed(|| passes(0)), || passes(1)) / f64::from(2 * TURNS)
 }
 
-/// The same by compare-exchanges that are tried until they succeed.
-fn exchange(cpus: (usize, usize)) -> f64 {
-    let turn = Turn::default();
-    let word = turn.word();
-    let pass = |mine: u32| {
-        for round in 0..TURNS {
-            let (from, to) = (2 * round + mine, 2 * round + mine + 1);
-            while word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_err() {}
-        }
-    };
-    let time = both(
-        cpus,
-        || {
-            let start = Instant::now();
-            pass(0);
-            nanos(start.elapsed())
-        },
-        || pass(1),
-    );
-    time / f64::from(2 * TURNS)
+/// By loads and stores. Without a spin hint: its length is measured apart, and would hide the line's.
+fn ping_pong(word: &AtomicU32, from: u32, to: u32) {
+    while word.load(Ordering::Acquire) != from {}
+    word.store(to, Ordering::Release);
+}
+
+/// By compare-exchanges that are tried until they succeed.
+fn exchange(word: &AtomicU32, from: u32, to: u32) {
+    while word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_err() {}
 }
 
 /// All CPUs add to one word: nanoseconds of one addition. And, with three CPUs or more, what each further
@@ -128,21 +105,17 @@ pub(super) fn together(places: &Places, figures: &mut Figures) {
     let cpus: Vec<usize> = places.all.iter().map(|place| place.cpu).collect();
     let word = CachePadded::new(AtomicU32::new(0));
     let ready = AtomicUsize::new(0);
+    let adds = || {
+        ready.fetch_add(1, Ordering::SeqCst);
+        while ready.load(Ordering::SeqCst) < cpus.len() {
+            spin_loop();
+        }
+        each(TURNS, || {
+            word.fetch_add(1, Ordering::AcqRel);
+        })
+    };
     let times: Vec<f64> = std::thread::scope(|scope| {
-        let start = |&cpu: &usize| {
-            let (word, ready, count) = (&word, &ready, cpus.len());
-            scope.spawn(move || {
-                keep_to(&[cpu]);
-                ready.fetch_add(1, Ordering::SeqCst);
-                while ready.load(Ordering::SeqCst) < count {
-                    spin_loop();
-                }
-                each(TURNS, || {
-                    word.fetch_add(1, Ordering::AcqRel);
-                })
-            })
-        };
-        let threads: Vec<_> = cpus.iter().map(start).collect();
+        let threads: Vec<_> = cpus.iter().map(|&cpu| on(scope, cpu, adds)).collect();
         threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
     });
     if cpus.len() > 1 {
@@ -164,14 +137,13 @@ fn storm(cpus: &[usize]) -> f64 {
     std::thread::scope(|scope| {
         for (&cpu, seen) in cpus[1..].iter().zip(&seen) {
             let (word, over) = (&word, &over);
-            scope.spawn(move || {
-                keep_to(&[cpu]);
+            on(scope, cpu, move || {
                 while !over.load(Ordering::Relaxed) {
                     seen.store(word.load(Ordering::Acquire), Ordering::Release);
                 }
             });
         }
-        let time = super::threads::alone(cpus[0], || {
+        let time = alone(cpus[0], || {
             each(ROUNDS, || {
                 let now = word.fetch_add(1, Ordering::AcqRel) + 1;
                 for seen in &seen {

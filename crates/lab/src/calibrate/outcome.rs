@@ -4,7 +4,7 @@ use super::places::Places;
 use super::sample::{Figure, Figures, Reach, What};
 use lab_kit::units::format_ns;
 use stanchion_sim::machine::file::{self, Evidence, MachineFile};
-use stanchion_sim::machine::{Protocol, SchedulerKind, Topology};
+use stanchion_sim::machine::{Protocol, SchedulerKind};
 use stanchion_sim::{NS, Time};
 
 /// Where numbers come from that were not measured.
@@ -21,17 +21,13 @@ pub(super) fn machine(
     figures: &Figures,
 ) -> Result<MachineFile, String> {
     let mut file = stanchion_sim::machine::load(DEFAULTS)?;
-    file.head = vec![
-        format!("{about}"),
-        format!(
-            "Written by `stanchion calibrate` on {date}. Times are medians; `spread` is half the distance of the quartiles."
-        ),
-    ];
+    let how = "Times are medians; `spread` is half the distance of the quartiles.";
+    file.head = vec![about.to_owned(), format!("Written by `stanchion calibrate` on {date}. {how}")];
     file.priors.clear();
     file.sources.clear();
     name.clone_into(&mut file.machine.name);
     about.clone_into(&mut file.machine.about);
-    file.machine.topology = places.topology().0;
+    file.machine.topology = places.topology();
     file.machine.memory.protocol = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
     let mut builder = Builder { file, figures, date };
     builder.memory();
@@ -69,13 +65,10 @@ impl Builder<'_> {
         self.figures.get(what)
     }
 
+    /// Says that a field was measured.
     fn measured(&mut self, path: &str, figure: &Figure, how: &str) {
-        let text = format!(
-            "stanchion calibrate on {}, {how}; median of {}, spread {:.0} %",
-            self.date,
-            figure.values,
-            figure.spread() * 100.0
-        );
+        let (date, count, spread) = (self.date, figure.values, figure.spread() * 100.0);
+        let text = format!("stanchion calibrate on {date}, {how}; median of {count}, spread {spread:.0} %");
         self.file.set_source(path, Evidence::Measured, &text);
     }
 
@@ -117,12 +110,8 @@ impl Builder<'_> {
             // Locks read such a line as often as they take it: the middle of the two.
             if let (Some(read), Some(own)) = (self.figure(DirtyRead(reach)), self.figure(DirtyOwn(reach))) {
                 let middle = f64::midpoint(read.median, own.median);
-                self.put_value(
-                    dirty,
-                    middle,
-                    &read,
-                    "read and read-modify-write of a line written elsewhere",
-                );
+                let how = "read and read-modify-write of a line written elsewhere";
+                self.put_value(dirty, middle, &read, how);
             }
             self.put(upgrade, Upgrade(reach));
         }
@@ -133,21 +122,25 @@ impl Builder<'_> {
         self.put("host.kick-idle", What::KickNobody);
         self.put("host.yield", What::Yield);
         self.put("host.migrate", What::Migrate);
-        self.sleepers();
+        let _ = self.sleepers();
         let barrier = self.figure(What::BarrierPair).or_else(|| self.figure(What::BarrierAlone));
-        self.file.machine.host.heavy_barrier = barrier.as_ref().map(|barrier| (barrier.median * 1e3) as Time);
-        if let Some(barrier) = barrier {
-            self.measured("host.heavy-barrier", &barrier, "membarrier with another thread running");
-        } else {
-            self.file.set_source("host.heavy-barrier", Evidence::Measured, "the kernel refuses membarrier");
+        self.file.machine.host.heavy_barrier = barrier.as_ref().map(picoseconds);
+        match barrier {
+            Some(barrier) => {
+                self.measured("host.heavy-barrier", &barrier, "membarrier with another thread running");
+            }
+            None => self.file.set_source(
+                "host.heavy-barrier",
+                Evidence::Measured,
+                "the kernel refuses membarrier",
+            ),
         }
-        self.file.machine.host.preempted_hint = true;
-        let period = self.figure(What::TickPeriod);
+        let host = &mut self.file.machine.host;
+        host.preempted_hint = true;
         // Without a tick in sight it would only be guessed.
-        self.file.machine.host.tick_period =
-            period.as_ref().map_or(0, |period| (period.median * 1e3).round() as Time);
-        self.file.machine.host.tick_cost = 0;
-        if let Some(period) = period {
+        (host.tick_period, host.tick_cost) = (0, 0);
+        if let Some(period) = self.figure(What::TickPeriod) {
+            self.file.machine.host.tick_period = picoseconds(&period);
             self.measured("host.tick-period", &period, "beat of the gaps in a clock loop");
             self.put("host.tick-cost", What::TickCost);
         } else {
@@ -161,44 +154,31 @@ impl Builder<'_> {
     }
 
     /// Waking and switching, from what they cost together: a yield is one switch, a hand-over is a wait, a
-    /// switch and a wake.
-    fn sleepers(&mut self) {
-        let (Some(yielded), Some(yields)) = (self.figure(What::YieldSwitch), self.figure(What::Yield)) else {
-            return;
-        };
+    /// switch and a wake. None where one of them was not measured.
+    fn sleepers(&mut self) -> Option<()> {
+        let (yielded, yields) = (self.figure(What::YieldSwitch)?, self.figure(What::Yield)?);
         let switch = (yielded.median - yields.median).max(100.0);
         self.put_value("host.switch", switch, &yielded, "a yield to another thread less one alone");
-        let (Some(hand_over), Some(halt)) = (self.figure(What::HandOver), self.figure(What::Halt)) else {
-            return;
-        };
+        let (hand_over, halt) = (self.figure(What::HandOver)?, self.figure(What::Halt)?);
         let kick = (hand_over.median - halt.median - switch).max(100.0);
         self.put_value("host.kick", kick, &hand_over, "futex hand-over on one CPU less wait and switch");
-        if let Some(wake) = self.figure(What::WakeIdle) {
-            let delay = (wake.median - kick - switch).max(1.0);
-            self.put_value(
-                "host.wake-idle",
-                delay,
-                &wake,
-                "from the wake to the sleeper, less kick and switch",
-            );
-            self.put_value(
-                "host.wake-busy",
-                0.0,
-                &hand_over,
-                "on one CPU the sleeper is queued when the wake returns",
-            );
-        }
+        let wake = self.figure(What::WakeIdle)?;
+        let delay = (wake.median - kick - switch).max(1.0);
+        self.put_value("host.wake-idle", delay, &wake, "from the wake to the sleeper, less kick and switch");
+        let how = "on one CPU the sleeper is queued when the wake returns";
+        self.put_value("host.wake-busy", 0.0, &hand_over, how);
+        Some(())
     }
 
     fn scheduler(&mut self) {
         let tick = self.file.machine.host.tick_period;
-        let turn = self.figure(What::Turn);
-        let preempts = self.figure(What::PreemptsOnWake);
-        let pull = self.figure(What::Pull);
+        let [turn, period, preempts, pull] =
+            [What::Turn, What::TickPeriod, What::PreemptsOnWake, What::Pull].map(|what| self.figure(what));
         let SchedulerKind::FairShare(fair) = &mut self.file.machine.host.scheduler else { return };
         fair.granularity = tick;
+        fair.quota = None;
         if let Some(turn) = &turn {
-            fair.slice = slice((turn.median * 1e3) as Time, tick);
+            fair.slice = slice(picoseconds(turn), tick);
         }
         if let Some(preempts) = &preempts {
             fair.wake_preemption = (preempts.median >= 0.5).then_some(0);
@@ -206,55 +186,31 @@ impl Builder<'_> {
         if let Some(pull) = &pull {
             fair.idle_pull = pull.median < 1e6;
         }
-        fair.quota = None;
-        self.tell("slice", turn.as_ref(), "turns of two busy threads on one CPU");
-        self.tell("granularity", self.figure(What::TickPeriod).as_ref(), "the tick");
-        self.tell(
-            "wake-preemption",
-            preempts.as_ref(),
-            "share of woken threads that ran at once beside a busy one",
-        );
-        self.tell(
-            "idle-pull",
-            pull.as_ref(),
-            "until a CPU that fell idle ran a thread that waited elsewhere",
-        );
-    }
-
-    fn tell(&mut self, name: &str, figure: Option<&Figure>, how: &str) {
-        if let Some(figure) = figure {
-            self.measured(&format!("host.fair-share.{name}"), figure, &format!("{how} ({})", shown(figure)));
+        for (name, figure, how) in [
+            ("slice", turn, "turns of two busy threads on one CPU"),
+            ("granularity", period, "the tick"),
+            ("wake-preemption", preempts, "share of woken threads that ran at once beside a busy one"),
+            ("idle-pull", pull, "until a CPU that fell idle ran a thread that waited elsewhere"),
+        ] {
+            let Some(figure) = figure else { continue };
+            let median = figure.median;
+            let shown = if median <= 1.0 { format!("{median:.2}") } else { format_ns(median) };
+            self.measured(&format!("host.fair-share.{name}"), &figure, &format!("{how} ({shown})"));
         }
     }
 
     /// What nothing was said about.
     fn others(&mut self) {
         let text = format!("not measured by calibrate: the value of {DEFAULTS}");
-        let is_told = |file: &MachineFile, path: &str| file.source_of(path).is_some();
-        for path in file::number_fields() {
-            if file::number(&self.file.machine, path).is_some() && !is_told(&self.file, path) {
-                self.file.set_source(path, Evidence::Guess, &text);
-            }
-        }
-        for path in [
-            "memory.store-buffer",
-            "host.heavy-barrier",
-            "host.tick-period",
-            "host.fair-share.granularity",
-            "host.fair-share.wake-preemption",
-        ]
-        .into_iter()
-        .chain(["host.fair-share.balance", "speed.turbo"])
-        {
-            if !is_told(&self.file, path) {
-                self.file.set_source(path, Evidence::Guess, &text);
-            }
+        for path in file::unsourced(&self.file).collect::<Vec<_>>() {
+            self.file.set_source(path, Evidence::Guess, &text);
         }
     }
 }
 
-fn shown(figure: &Figure) -> String {
-    if figure.median <= 1.0 { format!("{:.2}", figure.median) } else { format_ns(figure.median) }
+/// The time of a figure as machines have it.
+fn picoseconds(figure: &Figure) -> Time {
+    (figure.median * 1e3).round() as Time
 }
 
 /// The slice behind turns of this length, which end at ticks: in the middle of what fits.
@@ -275,18 +231,14 @@ pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
         .map(|(what, figure)| format!("{} (±{:.0} %)", what.title(), figure.spread() * 100.0))
         .collect();
     if !spread_out.is_empty() {
-        warnings.push(format!(
-            "these varied much, measure again on a quieter machine: {}",
-            spread_out.join("; ")
-        ));
+        let list = spread_out.join("; ");
+        warnings.push(format!("these varied much, measure again on a quieter machine: {list}"));
     }
-    let (topology, fits): (Topology, bool) = places.topology();
-    if !fits {
-        warnings.push(format!(
-            "{} CPUs in uneven parts: the file describes {} in even ones",
-            places.all.len(),
-            topology.cpu_count()
-        ));
+    let described = places.topology().cpu_count();
+    let measured = places.all.len();
+    if described != measured {
+        warnings
+            .push(format!("{measured} CPUs in uneven parts: the file describes {described} in even ones"));
     }
     let others = crate::bench::other_runnable();
     if others > 0 {
@@ -303,6 +255,7 @@ pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::calibrate::places::Places;
+    use stanchion_sim::machine::Topology;
     use std::path::Path;
 
     fn made(figures: &Figures) -> MachineFile {

@@ -98,9 +98,9 @@ impl Places {
         pairs
     }
 
-    /// The shape for the simulator, which is even: as many as the largest part has. The second is whether it
-    /// fits.
-    pub(crate) fn topology(&self) -> (Topology, bool) {
+    /// The shape for the simulator, which is even: as many as the largest part has. If it has more CPUs than
+    /// there are, it does not fit.
+    pub(super) fn topology(&self) -> Topology {
         let most = |part: fn(&Place) -> usize, of: fn(&Place) -> usize| {
             let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
             for place in &self.all {
@@ -109,28 +109,23 @@ impl Places {
             parts.values().map(BTreeSet::len).max().unwrap_or(1).max(1) as u16
         };
         let sockets = most(|place| place.socket, |_| 0);
-        let topology = Topology {
+        Topology {
             sockets,
             groups: most(|place| place.group, |place| place.socket),
             cores: most(|place| place.core, |place| place.group),
             threads: most(|place| place.cpu, |place| place.core),
             hops: self.hops(usize::from(sockets)),
-        };
-        let fits = topology.cpu_count() == self.all.len();
-        (topology, fits)
+        }
     }
 
     /// Firmware distances in ranks: the nearest other socket is one hop away, the next nearest two.
     fn hops(&self, sockets: usize) -> Vec<Vec<u8>> {
-        let ranks: Vec<usize> = {
-            let other = |(a, row): (usize, &Vec<usize>)| {
-                row.iter().enumerate().filter(|&(b, _)| a != b).map(|(_, &far)| far).collect::<Vec<_>>()
-            };
-            self.distances.iter().enumerate().flat_map(other).collect::<BTreeSet<_>>().into_iter().collect()
-        };
+        let rows = self.distances.iter().enumerate();
+        let others = rows.flat_map(|(a, row)| row.iter().enumerate().filter(move |&(b, _)| a != b));
+        let ranks: BTreeSet<usize> = others.map(|(_, &far)| far).collect();
         let hop = |a: usize, b: usize| {
             let far = self.distances.get(a).and_then(|row| row.get(b));
-            let rank = far.and_then(|far| ranks.iter().position(|rank| rank == far)).unwrap_or(0);
+            let rank = far.map_or(0, |far| ranks.range(..far).count());
             if a == b { 0 } else { rank as u8 + 1 }
         };
         (0..sockets).map(|a| (0..sockets).map(|b| hop(a, b)).collect()).collect()
@@ -168,8 +163,8 @@ mod tests {
     fn sockets_groups_and_siblings_are_found() {
         let tree = tree();
         let places = Places::read(tree.path(), &(0..8).collect::<Vec<_>>());
-        let (topology, fits) = places.topology();
-        assert!(fits);
+        let topology = places.topology();
+        assert_eq!(topology.cpu_count(), 8);
         assert_eq!((topology.sockets, topology.groups, topology.cores, topology.threads), (2, 2, 1, 2));
         assert_eq!(topology.hops, [[0, 1], [1, 0]]);
         let pairs = places.pairs(100);
@@ -181,13 +176,11 @@ mod tests {
     #[test]
     fn a_part_of_a_machine_and_a_silent_one() {
         let tree = tree();
-        let (topology, fits) = Places::read(tree.path(), &[0, 1, 4]).topology();
+        let topology = Places::read(tree.path(), &[0, 1, 4]).topology();
         assert_eq!((topology.sockets, topology.groups, topology.cores, topology.threads), (1, 2, 1, 2));
-        assert!(!fits, "three CPUs make no even machine");
+        assert_eq!(topology.cpu_count(), 4, "three CPUs make no even machine");
         let nothing = tempfile::tempdir().expect("a temporary directory");
-        let (topology, fits) = Places::read(nothing.path(), &[0, 1]).topology();
-        assert_eq!(topology, Topology::flat(2));
-        assert!(fits);
+        assert_eq!(Places::read(nothing.path(), &[0, 1]).topology(), Topology::flat(2));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{alone, lines, sleep, turns};
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
-use std::path::Path;
+use std::collections::BTreeMap;
 
 /// Pairs of CPUs that stand for one distance.
 const PAIRS: usize = 4;
@@ -39,7 +39,7 @@ pub(super) fn measure(places: &Places, rounds: usize, quiet: bool) -> Measured {
         progress.now(format!("round {} of {rounds}", round + 1));
         let figures = &mut measured.figures;
         alone::instructions(last, figures);
-        alone::caches(last, &mut chains, figures);
+        chains.measure(last, figures);
         sleep::calls(last, figures);
         sleep::on_one(last, figures);
         sleep::barriers(&cpus, figures);
@@ -67,27 +67,19 @@ pub(super) fn measure(places: &Places, rounds: usize, quiet: bool) -> Measured {
 }
 
 /// A pair of CPUs on different cores, the nearest ones.
-fn far_pair(
-    pairs: &std::collections::BTreeMap<Reach, Vec<(usize, usize)>>,
-    round: usize,
-) -> Option<(usize, usize)> {
+fn far_pair(pairs: &BTreeMap<Reach, Vec<(usize, usize)>>, round: usize) -> Option<(usize, usize)> {
     let (_, pairs) = pairs.iter().find(|(reach, _)| **reach > Reach::Core).or_else(|| pairs.iter().next())?;
     Some(pairs[round % pairs.len()])
 }
 
-/// Bytes of the largest cache of the core itself, and of the shared one.
+/// Bytes of the largest cache of the core itself, and of the shared one; the kernel tells kibibytes.
 fn cache_sizes(cpu: usize) -> (Option<usize>, Option<usize>) {
+    let read = |index: u32, name: &str| {
+        std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}")).ok()
+    };
     let size = |level: &str| {
-        (0..8).find_map(|index| {
-            let dir = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
-            let read = |name: &str| std::fs::read_to_string(Path::new(&dir).join(name)).ok();
-            (read("level")?.trim() == level).then(|| kibibytes(&read("size")?)).flatten()
-        })
+        let index = (0..8).find(|&index| read(index, "level").is_some_and(|text| text.trim() == level))?;
+        Some(read(index, "size")?.trim().strip_suffix('K')?.parse::<usize>().ok()? * 1024)
     };
     (size("2"), size("3"))
-}
-
-/// The bytes of a size such as `1024K`.
-fn kibibytes(text: &str) -> Option<usize> {
-    Some(text.trim().strip_suffix('K')?.parse::<usize>().ok()? * 1024)
 }

@@ -14,103 +14,79 @@ use std::process::ExitCode;
 const ROUNDS: usize = 41;
 const QUICK_ROUNDS: usize = 11;
 
-/// Calibrates, or compares.
-pub(crate) fn run(args: &Args) -> ExitCode {
-    if let (false, Some(flag)) = (args.compare, args.about_comparison()) {
-        eprintln!("stanchion: {flag} is about a comparison: add --compare");
-        return ExitCode::from(REFUSED);
-    }
-    if args.compare && args.out.is_some() {
-        eprintln!(
-            "stanchion: --out writes a machine, --compare none: calibrate first, then compare with --machine"
-        );
-        return ExitCode::from(REFUSED);
-    }
-    interrupt::install();
-    let files = [args.out.as_deref(), args.csv.as_deref()];
-    if let Some(path) = files.into_iter().flatten().find(|path| !args.force && path.exists()) {
-        eprintln!("stanchion: {} exists already; use --force to replace it", path.display());
-        return ExitCode::from(REFUSED);
-    }
-    let done = if args.compare { compare::run(args) } else { calibrate(args) };
-    match done {
-        Ok(code) => code,
-        Err(message) => {
-            eprintln!("stanchion: {message}");
-            ExitCode::from(REFUSED)
-        }
-    }
+/// What came of a calibration.
+pub(super) struct Calibrated {
+    pub(super) file: MachineFile,
+    pub(super) measured: Measured,
+    pub(super) warnings: Vec<String>,
+    pub(super) date: String,
 }
 
-/// The CPUs that were asked for, on their places.
-fn places(args: &Args) -> Result<Places, String> {
-    let cpus = match &args.cpus {
-        Some(list) => crate::bench::cpus(list)?,
-        None => crate::bench::available_cpus(),
+/// Calibrates, or compares.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    interrupt::install();
+    let there = [&args.out, &args.csv].into_iter().flatten().find(|path| !args.force && path.exists());
+    let done = match there {
+        Some(path) => Err(format!("{} exists already; use --force to replace it", path.display())),
+        None if args.compare => compare::run(args),
+        None => calibrate(args),
     };
-    Ok(Places::read(Path::new("/sys/devices/system"), &cpus))
+    done.unwrap_or_else(|message| {
+        eprintln!("stanchion: {message}");
+        ExitCode::from(REFUSED)
+    })
 }
 
 fn calibrate(args: &Args) -> Result<ExitCode, String> {
-    let places = places(args)?;
-    let (file, measured, warnings) = calibrated(args, &places)?;
-    let text = file::write(&file);
+    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet)?;
+    let text = file::write(&calibrated.file);
     if let Some(path) = &args.out {
         std::fs::write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    let shown = if args.json {
-        report::json(
-            &Provenance::collect(0).date,
-            &file.machine.name,
-            measured.rounds,
-            &measured.figures,
-            &warnings,
-        )
-    } else {
-        let table = report::table(&measured.figures, &file.machine.topology);
-        match &args.out {
-            Some(path) => format!("{table}\nwritten: {}\n", path.display()),
-            None => format!("{table}\n{text}"),
-        }
+    let shown = match &args.out {
+        _ if args.json => report::json(&calibrated),
+        Some(path) => format!("{}\nwritten: {}\n", report::table(&calibrated), path.display()),
+        None => format!("{}\n{text}", report::table(&calibrated)),
     };
     let code = print(&shown, ExitCode::SUCCESS);
-    for warning in &warnings {
-        eprintln!("warning: {warning}");
-    }
-    if measured.interrupted {
-        eprintln!("stanchion: interrupted; the figures rest on {} rounds", measured.rounds);
+    warn(&calibrated.warnings);
+    if calibrated.measured.interrupted {
+        eprintln!("stanchion: interrupted; the figures rest on {} rounds", calibrated.measured.rounds);
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(code)
 }
 
-/// Measures and makes a machine of it.
-fn calibrated(args: &Args, places: &Places) -> Result<(MachineFile, Measured, Vec<String>), String> {
-    let rounds = if args.quick { QUICK_ROUNDS } else { ROUNDS };
-    let measured = measure(places, rounds, args.quiet);
+fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+}
+
+/// Measures some CPUs, or all that this process may use, and makes a machine of it.
+fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Result<Calibrated, String> {
+    let cpus = cpus.map_or_else(|| Ok(crate::bench::available_cpus()), crate::bench::cpus)?;
+    let places = Places::read(Path::new("/sys/devices/system"), &cpus);
+    let measured = measure(&places, if quick { QUICK_ROUNDS } else { ROUNDS }, quiet);
     if measured.rounds == 0 {
         return Err("interrupted before anything was measured".to_owned());
     }
     let whence = Provenance::collect(0);
-    let about = format!("{}, {} CPUs, {}", whence.cpu_model, places.all.len(), whence.kernel);
+    let about = format!("{}, {} CPUs, {}", whence.cpu_model, cpus.len(), whence.kernel);
     let day = whence.date.split('T').next().unwrap_or_default();
-    let name = args.name.as_deref().unwrap_or("this-machine");
-    let file = outcome::machine(name, &about, day, places, &measured.figures)?;
-    let mut warnings = outcome::warnings(places, &measured.figures);
+    let file = outcome::machine(name, &about, day, &places, &measured.figures)?;
+    let mut warnings = outcome::warnings(&places, &measured.figures);
     if cfg!(debug_assertions) {
         warnings.insert(0, "this is a debug build: its figures are not the machine's".to_owned());
     }
-    Ok((file, measured, warnings))
+    Ok(Calibrated { file, measured, warnings, date: whence.date })
 }
 
 /// This machine under a name, in few rounds.
 pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, String> {
-    let args = Args { name: Some(name.to_owned()), quick: true, quiet, ..Args::default() };
-    let (file, _, warnings) = calibrated(&args, &places(&args)?)?;
-    for warning in warnings.iter().filter(|_| !quiet) {
-        eprintln!("warning: {warning}");
+    let calibrated = calibrated(name, None, true, quiet)?;
+    if !quiet {
+        warn(&calibrated.warnings);
     }
-    Ok(file)
+    Ok(calibrated.file)
 }
 
 /// The machine for a comparison: the one that was named, or this one as it is now.
@@ -118,12 +94,8 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
     if let Some(name) = &args.machine {
         return stanchion_sim::machine::load_with(name, &args.set);
     }
-    let (mut file, _, warnings) = calibrated(args, &places(args)?)?;
-    for warning in &warnings {
-        eprintln!("warning: {warning}");
-    }
-    for set in &args.set {
-        file = file::apply_set(&file, set).map_err(|error| error.to_string())?;
-    }
-    Ok(file)
+    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet)?;
+    warn(&calibrated.warnings);
+    let set = |file: MachineFile, set: &String| file::apply_set(&file, set);
+    args.set.iter().try_fold(calibrated.file, set).map_err(|error| error.to_string())
 }

@@ -1,12 +1,12 @@
 //! Going to sleep and being woken: futex calls, hand-overs on one CPU, yields, the asymmetric barrier, cold
 //! caches.
 use super::sample::{Figures, What};
-use super::threads::{alone, both, each, keep_to, nanos};
+use super::threads::{alone, beside_spinners, both, each, keep_to, timed};
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use rustix::thread::futex::{self, Flags};
-use rustix::thread::{MembarrierCommand, membarrier};
+use rustix::thread::{MembarrierCommand, membarrier, sched_yield};
 use std::time::Instant;
 
 /// Long enough for a woken CPU to become idle again.
@@ -38,94 +38,57 @@ fn spin_for(time: Duration) {
 pub(super) fn calls(cpu: usize, figures: &mut Figures) {
     let word = AtomicU32::new(0);
     alone(cpu, || {
-        figures.add(
-            What::Halt,
-            each(2_000, || {
-                let _ = futex::wait(&word, Flags::PRIVATE, 1, None);
-            }),
-        );
+        let waits = || {
+            let _ = futex::wait(&word, Flags::PRIVATE, 1, None);
+        };
+        figures.add(What::Halt, each(2_000, waits));
         figures.add(What::KickNobody, each(2_000, || wake(&word)));
-        figures.add(What::Yield, each(2_000, rustix::thread::sched_yield));
+        figures.add(What::Yield, each(2_000, sched_yield));
     });
 }
 
-/// A sleeper that writes down when it came to itself.
-struct Sleeper {
-    epoch: Instant,
-    word: AtomicU32,
-    awake: AtomicU64,
-    rounds: u32,
-}
-
-impl Sleeper {
-    fn new(rounds: u32) -> Self {
-        Self { epoch: Instant::now(), word: AtomicU32::new(0), awake: AtomicU64::new(0), rounds }
-    }
-
-    fn now(&self) -> u64 {
-        self.epoch.elapsed().as_nanos() as u64
-    }
-
-    fn sleeps(&self) {
-        for round in 0..self.rounds {
-            sleep_while(&self.word, round);
-            self.awake.store(self.now().max(1), Ordering::Release);
+/// Wakes a sleeper of another CPU again and again: what each wake took, and how long it was until the sleeper
+/// ran.
+fn wakes(cpus: (usize, usize), rounds: u32) -> Vec<(f64, f64)> {
+    let epoch = Instant::now();
+    let now = || epoch.elapsed().as_nanos() as u64;
+    let (word, awake) = (AtomicU32::new(0), AtomicU64::new(0));
+    let sleeper = || {
+        for round in 0..rounds {
+            sleep_while(&word, round);
+            awake.store(now().max(1), Ordering::Release);
         }
-    }
-
-    /// Wakes it again and again; what each wake took, and how long it was until the sleeper ran.
-    fn is_woken(&self, idle: Duration, mut note: impl FnMut(f64, f64)) {
+    };
+    let waker = || {
         let clock = each(1_000, || {
             core::hint::black_box(Instant::now());
         });
-        for round in 0..self.rounds {
-            spin_for(idle);
-            let before = self.now();
-            self.word.store(round + 1, Ordering::Release);
-            wake(&self.word);
-            let after = self.now();
+        let wake_up = |round| {
+            spin_for(PAUSE);
+            let before = now();
+            word.store(round + 1, Ordering::Release);
+            wake(&word);
+            let after = now();
             let awake = loop {
-                match self.awake.swap(0, Ordering::Acquire) {
+                match awake.swap(0, Ordering::Acquire) {
                     0 => spin_loop(),
                     at => break at,
                 }
             };
-            note((after - before) as f64 - clock, awake.saturating_sub(before) as f64 - clock);
-        }
-    }
+            ((after - before) as f64 - clock, awake.saturating_sub(before) as f64 - clock)
+        };
+        (0..rounds).map(wake_up).collect()
+    };
+    both(cpus, waker, sleeper)
 }
 
 /// Waking a sleeper of another CPU, idle and busy.
 pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
-    let sleeper = Sleeper::new(20);
-    let waker = || {
-        let mut taken = Vec::new();
-        sleeper.is_woken(PAUSE, |kick, wake| taken.push((kick, wake)));
-        taken
-    };
-    for (kick, wake) in both(cpus, waker, || sleeper.sleeps()) {
+    for (kick, wake) in wakes(cpus, 20) {
         figures.add(What::KickIdle, kick);
         figures.add(What::WakeIdle, wake);
     }
-
-    let sleeper = Sleeper::new(6);
-    let over = AtomicBool::new(false);
-    let waker = || {
-        let mut taken = Vec::new();
-        sleeper.is_woken(PAUSE, |kick, wake| taken.push((kick, wake)));
-        over.store(true, Ordering::Release);
-        taken
-    };
-    let taken = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            keep_to(&[cpus.1]);
-            while !over.load(Ordering::Acquire) {
-                spin_loop();
-            }
-        });
-        both(cpus, waker, || sleeper.sleeps())
-    });
-    for (kick, wake) in taken {
+    for (kick, wake) in beside_spinners([cpus.1].into_iter(), || wakes(cpus, 6)) {
         figures.add(What::KickBusy, kick);
         figures.add(What::WakeBusy, wake);
         figures.add(What::PreemptsOnWake, f64::from(u8::from(wake < AT_ONCE_NS)));
@@ -136,56 +99,44 @@ pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
 pub(super) fn on_one(cpu: usize, figures: &mut Figures) {
     const ROUNDS: u32 = 1_500;
     let words = [AtomicU32::new(0), AtomicU32::new(0)];
-    let passes = |mine: &AtomicU32, other: &AtomicU32, first: bool| {
+    let pass_to = |other: &AtomicU32, round: u32| {
+        other.store(round + 1, Ordering::Release);
+        wake(other);
+    };
+    let first = || {
         for round in 0..ROUNDS {
-            if first {
-                other.store(round + 1, Ordering::Release);
-                wake(other);
-            }
-            sleep_while(mine, round);
-            if !first {
-                other.store(round + 1, Ordering::Release);
-                wake(other);
-            }
+            pass_to(&words[1], round);
+            sleep_while(&words[0], round);
         }
     };
-    let one_way = both(
-        (cpu, cpu),
-        || {
-            let start = Instant::now();
-            passes(&words[0], &words[1], true);
-            nanos(start.elapsed()) / f64::from(2 * ROUNDS)
-        },
-        || passes(&words[1], &words[0], false),
-    );
-    figures.add(What::HandOver, one_way);
+    let second = || {
+        for round in 0..ROUNDS {
+            sleep_while(&words[1], round);
+            pass_to(&words[0], round);
+        }
+    };
+    let time = both((cpu, cpu), || timed(first), second);
+    figures.add(What::HandOver, time / f64::from(2 * ROUNDS));
 
     let over = AtomicBool::new(false);
     let others = AtomicU64::new(0);
-    let yielded = both(
-        (cpu, cpu),
-        || {
-            spin_for(Duration::from_micros(50));
-            while others.load(Ordering::Acquire) == 0 {
-                rustix::thread::sched_yield();
-            }
-            let (start, before) = (Instant::now(), others.load(Ordering::Acquire));
-            let own = 1_500;
-            for _ in 0..own {
-                rustix::thread::sched_yield();
-            }
-            let time = nanos(start.elapsed());
-            over.store(true, Ordering::Release);
-            time / (own + others.load(Ordering::Acquire) - before) as f64
-        },
-        || {
-            while !over.load(Ordering::Acquire) {
-                others.fetch_add(1, Ordering::AcqRel);
-                rustix::thread::sched_yield();
-            }
-        },
-    );
-    figures.add(What::YieldSwitch, yielded);
+    let yields = || {
+        spin_for(Duration::from_micros(50));
+        while others.load(Ordering::Acquire) == 0 {
+            sched_yield();
+        }
+        let before = others.load(Ordering::Acquire);
+        let time = timed(|| (0..ROUNDS).for_each(|_| sched_yield()));
+        over.store(true, Ordering::Release);
+        time / (u64::from(ROUNDS) + others.load(Ordering::Acquire) - before) as f64
+    };
+    let other_yields = || {
+        while !over.load(Ordering::Acquire) {
+            others.fetch_add(1, Ordering::AcqRel);
+            sched_yield();
+        }
+    };
+    figures.add(What::YieldSwitch, both((cpu, cpu), yields, other_yields));
 }
 
 fn barrier() {
@@ -204,22 +155,11 @@ pub(super) fn barriers(cpus: &[usize], figures: &mut Figures) {
         return;
     }
     for (what, others) in [(What::BarrierPair, 1), (What::BarrierMany, cpus.len() * 4)] {
-        let over = AtomicBool::new(false);
-        let time = std::thread::scope(|scope| {
-            for other in 0..others {
-                let over = &over;
-                scope.spawn(move || {
-                    keep_to(&[cpus[cpus.len() - 1 - other % (cpus.len() - 1)]]);
-                    while !over.load(Ordering::Acquire) {
-                        spin_loop();
-                    }
-                });
-            }
+        let others = cpus[1..].iter().rev().copied().cycle().take(others);
+        let time = beside_spinners(others, || {
             // The others have begun by then.
             std::thread::sleep(Duration::from_millis(1));
-            let time = alone(first, || each(200, barrier));
-            over.store(true, Ordering::Release);
-            time
+            alone(first, || each(200, barrier))
         });
         figures.add(what, time);
     }
@@ -228,13 +168,8 @@ pub(super) fn barriers(cpus: &[usize], figures: &mut Figures) {
 /// What it costs to have one's data in another CPU's caches: 16 KiB that were written there.
 pub(super) fn moves(cpus: (usize, usize), figures: &mut Figures) {
     let data: Vec<AtomicU64> = core::iter::repeat_with(AtomicU64::default).take(16 * 1024 / 8).collect();
-    let walk = || {
-        let start = Instant::now();
-        data.iter()
-            .step_by(8)
-            .for_each(|word| word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
-        nanos(start.elapsed())
-    };
+    let add = |word: &AtomicU64| word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    let walk = || timed(|| data.iter().step_by(8).for_each(add));
     let extra = alone(cpus.0, || {
         walk();
         let warm = walk();

@@ -1,9 +1,10 @@
 //! Threads on CPUs of their own choice, and loops that the compiler leaves alone.
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering, Ordering::SeqCst};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use rustix::thread::{CpuSet, sched_setaffinity};
+use std::thread::{Scope, ScopedJoinHandle, scope};
 use std::time::Instant;
 
 /// Keeps the calling thread to some CPUs. If that is refused the figures are only noisier.
@@ -15,45 +16,62 @@ pub(super) fn keep_to(cpus: &[usize]) {
     let _ = sched_setaffinity(None, &set);
 }
 
+/// Runs a body on a CPU, in a thread of its own.
+pub(super) fn on<'s, T: Send + 's>(
+    scope: &'s Scope<'s, '_>,
+    cpu: usize,
+    body: impl FnOnce() -> T + Send + 's,
+) -> ScopedJoinHandle<'s, T> {
+    scope.spawn(move || {
+        keep_to(&[cpu]);
+        body()
+    })
+}
+
+/// Runs one body on one CPU.
+pub(super) fn alone<T: Send>(cpu: usize, body: impl FnOnce() -> T + Send) -> T {
+    scope(|scope| on(scope, cpu, body).join().expect("measuring does not panic"))
+}
+
 /// Runs two bodies at once, each on its CPU, and gives what the first returns.
 pub(super) fn both<T: Send>(
     cpus: (usize, usize),
     first: impl FnOnce() -> T + Send,
     second: impl FnOnce() + Send,
 ) -> T {
-    std::thread::scope(|scope| {
-        let other = scope.spawn(move || {
-            keep_to(&[cpus.1]);
-            second();
-        });
-        let mine = scope.spawn(move || {
-            keep_to(&[cpus.0]);
-            first()
-        });
-        let result = mine.join().expect("measuring does not panic");
-        other.join().expect("measuring does not panic");
+    scope(|scope| {
+        on(scope, cpus.1, second);
+        on(scope, cpus.0, first).join().expect("measuring does not panic")
+    })
+}
+
+/// Runs a body while a thread spins on each of some CPUs.
+pub(super) fn beside_spinners<T>(cpus: impl Iterator<Item = usize>, body: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    scope(|scope| {
+        for cpu in cpus {
+            on(scope, cpu, || {
+                while !over.load(Ordering::Acquire) {
+                    spin_loop();
+                }
+            });
+        }
+        let result = body();
+        over.store(true, Ordering::Release);
         result
     })
 }
 
-/// Runs one body on one CPU.
-pub(super) fn alone<T: Send>(cpu: usize, body: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(move || {
-            keep_to(&[cpu]);
-            body()
-        });
-        thread.join().expect("measuring does not panic")
-    })
+/// Nanoseconds that a body takes.
+pub(super) fn timed(body: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    body();
+    nanos(start.elapsed())
 }
 
 /// Nanoseconds that `count` calls of `body` take, each.
 pub(super) fn each(count: u32, mut body: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    for _ in 0..count {
-        body();
-    }
-    nanos(start.elapsed()) / f64::from(count)
+    timed(|| (0..count).for_each(|_| body())) / f64::from(count)
 }
 
 /// The same as the fastest of three: an interruption makes it longer, never shorter.
@@ -80,10 +98,5 @@ impl Turn {
     /// Says `turn`.
     pub(super) fn give(&self, turn: u32) {
         self.0.store(turn, SeqCst);
-    }
-
-    /// The word.
-    pub(super) fn word(&self) -> &AtomicU32 {
-        &self.0
     }
 }

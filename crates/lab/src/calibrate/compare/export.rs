@@ -1,5 +1,5 @@
 //! A comparison for people, spreadsheets and programs.
-use super::verdict::{Comparison, Match, Row};
+use super::verdict::{Comparison, Contest, Match, Row};
 use core::fmt::Write;
 use lab_kit::units::three_figures;
 use serde::Serialize;
@@ -7,59 +7,89 @@ use serde::Serialize;
 /// Millions a second.
 const MILLION: f64 = 1e6;
 
-/// As tables of a hundred columns.
-pub(super) fn table(machine: &str, native: &str, comparison: &Comparison) -> String {
-    let mut text = format!("native: {native}\nsimulated: {machine}\n");
-    let mut profile = "";
-    for contest in &comparison.contests {
-        if contest.profile != profile {
-            profile = &contest.profile;
-            let _ = writeln!(
-                text,
-                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>16}  {:>16}  {:>7}",
-                "threads", "lock", "native", "simulated", "error"
-            );
-        }
-        let of_contest = |row: &&Row| row.profile == contest.profile && row.threads == contest.threads;
-        for (index, row) in comparison.rows.iter().filter(of_contest).enumerate() {
-            let threads = if index == 0 { row.threads.to_string() } else { String::new() };
-            let _ = writeln!(text, "{threads:>7}  {}", line(row, &contest.native, &contest.simulated));
-        }
-        let verdict = match contest.verdict {
-            Match::Right => format!("winner right: {}", contest.native),
-            Match::AsGood => {
-                format!("winner {} instead of {}: native rounds overlap", contest.simulated, contest.native)
-            }
-            Match::Wrong => format!("WINNER WRONG: {} instead of {}", contest.simulated, contest.native),
-        };
-        let _ = writeln!(text, "{:>7}  {verdict}", "");
-    }
-    text.push_str(&summary(comparison));
-    text
+/// A comparison with where it comes from.
+#[derive(Serialize)]
+pub(super) struct Whole<'a> {
+    pub(super) schema: u32,
+    pub(super) date: &'a str,
+    pub(super) machine: &'a str,
+    pub(super) native: &'a str,
+    #[serde(flatten)]
+    pub(super) comparison: &'a Comparison,
 }
 
-fn line(row: &Row, native: &str, simulated: &str) -> String {
-    let figure = |median: f64, least: f64, most: f64, best: bool| {
+impl Whole<'_> {
+    /// As JSON.
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a comparison has only string keys") + "\n"
+    }
+
+    /// As CSV, one row for each lock of each cell.
+    pub(super) fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for row in &self.comparison.rows {
+            writer.serialize(row).expect("rows are plain and memory does not fail");
+        }
+        let rows = writer.into_inner().expect("memory does not fail");
+        let head = format!(
+            "# stanchion calibrate --compare, schema 1, {}\n# native: {}\n# machine: {}\n# winner right: {}, same: {}\n",
+            self.date, self.native, self.machine, self.comparison.right_winner, self.comparison.same_winner
+        );
+        head.replace('\r', " ") + &String::from_utf8_lossy(&rows)
+    }
+
+    /// As tables of a hundred columns, and a summary.
+    pub(super) fn table(&self) -> String {
+        let mut text = format!("native: {}\nsimulated: {}\n", self.native, self.machine);
+        let mut profile = "";
+        for contest in &self.comparison.contests {
+            if contest.profile != profile {
+                profile = &contest.profile;
+                let _ = writeln!(
+                    text,
+                    "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>16}  {:>16}  {:>7}",
+                    "threads", "lock", "native", "simulated", "error"
+                );
+            }
+            let of_contest = |row: &&Row| row.profile == contest.profile && row.threads == contest.threads;
+            for (index, row) in self.comparison.rows.iter().filter(of_contest).enumerate() {
+                let threads = if index == 0 { row.threads.to_string() } else { String::new() };
+                let _ = writeln!(text, "{threads:>7}  {}", line(row, contest));
+            }
+            let Contest { native, simulated, .. } = contest;
+            let _ = match contest.verdict {
+                Match::Right => writeln!(text, "{:>7}  winner right: {native}", ""),
+                Match::AsGood => {
+                    writeln!(text, "{:>7}  winner {simulated} instead of {native}: native rounds overlap", "")
+                }
+                Match::Wrong => writeln!(text, "{:>7}  WINNER WRONG: {simulated} instead of {native}", ""),
+            };
+        }
+        text + &summary(self.comparison)
+    }
+}
+
+fn line(row: &Row, contest: &Contest) -> String {
+    let figure = |median: f64, least: f64, most: f64, best: &str| {
         let spread = if median > 0.0 { (most - least) / 2.0 / median * 100.0 } else { 0.0 };
-        format!("{} ±{spread:.0}%{}", three_figures(median / MILLION), if best { "*" } else { " " })
+        let mark = if row.lock == best { "*" } else { " " };
+        format!("{} ±{spread:.0}%{mark}", three_figures(median / MILLION))
     };
     let error = row.error.map_or_else(|| "-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
     format!(
         "{:24} {:>16}  {:>16}  {error:>7}{}",
         row.lock,
-        figure(row.native, row.native_min, row.native_max, row.lock == native),
-        figure(row.simulated, row.simulated_min, row.simulated_max, row.lock == simulated),
+        figure(row.native, row.native_min, row.native_max, &contest.native),
+        figure(row.simulated, row.simulated_min, row.simulated_max, &contest.simulated),
         if row.stalled { "  native run stalled" } else { "" }
     )
 }
 
 /// The figures of the whole, in words.
 fn summary(comparison: &Comparison) -> String {
-    let mut text = String::from("\nsummary\n");
     let count = |verdict| comparison.contests.iter().filter(|contest| contest.verdict == verdict).count();
-    let _ = writeln!(
-        text,
-        "  winner right in {:.0} % of {} cells: {} the same, {} that the benchmark cannot tell apart, {} wrong",
+    let mut text = format!(
+        "\nsummary\n  winner right in {:.0} % of {} cells: {} the same, {} that the benchmark cannot tell apart, {} wrong\n",
         comparison.right_winner * 100.0,
         comparison.contests.len(),
         count(Match::Right),
@@ -67,55 +97,16 @@ fn summary(comparison: &Comparison) -> String {
         count(Match::Wrong)
     );
     if let Some(error) = comparison.median_error {
-        let by_lock: Vec<String> =
-            comparison.by_lock.iter().map(|(lock, error)| format!("{lock} {:.0} %", error * 100.0)).collect();
-        let _ = writeln!(
-            text,
-            "  median error {:.0} % of {} rates: {}",
-            error * 100.0,
-            comparison.rows.len(),
-            by_lock.join(", ")
-        );
+        let by_lock = comparison.by_lock.iter().map(|(lock, error)| format!("{lock} {:.0} %", error * 100.0));
+        let (by_lock, rates) = (by_lock.collect::<Vec<_>>().join(", "), comparison.rows.len());
+        let _ = writeln!(text, "  median error {:.0} % of {rates} rates: {by_lock}", error * 100.0);
     }
     text
-}
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    schema: u32,
-    date: &'a str,
-    machine: &'a str,
-    native: &'a str,
-    #[serde(flatten)]
-    comparison: &'a Comparison,
-}
-
-/// As JSON.
-pub(super) fn json(date: &str, machine: &str, native: &str, comparison: &Comparison) -> String {
-    let whole = Whole { schema: 1, date, machine, native, comparison };
-    let mut text = serde_json::to_string_pretty(&whole).expect("a comparison has only string keys");
-    text.push('\n');
-    text
-}
-
-/// As CSV, one row for each lock of each cell.
-pub(super) fn csv(date: &str, machine: &str, native: &str, comparison: &Comparison) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in &comparison.rows {
-        writer.serialize(row).expect("rows are plain and memory does not fail");
-    }
-    let rows = writer.into_inner().expect("memory does not fail");
-    let head = format!(
-        "# stanchion calibrate --compare, schema 1, {date}\n# native: {native}\n# machine: {machine}\n# winner right: {}, same: {}\n",
-        comparison.right_winner, comparison.same_winner
-    );
-    head.replace('\r', " ") + &String::from_utf8_lossy(&rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::compare::verdict::Contest;
 
     fn comparison() -> Comparison {
         let row = |lock: &str, native: f64, simulated: f64| Row {
@@ -148,19 +139,24 @@ mod tests {
         }
     }
 
+    fn whole(comparison: &Comparison) -> Whole<'_> {
+        Whole { schema: 1, date: "d", machine: "m", native: "n", comparison }
+    }
+
     #[test]
     fn tables_fit_a_terminal_and_say_what_counts() {
-        let text = table("m", "n", &comparison());
+        let text = whole(&comparison()).table();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.contains("winner right in 100 %") && text.contains("-50 %"), "{text}");
     }
 
     #[test]
     fn csv_and_json_have_every_row() {
-        let text = csv("d", "m", "n", &comparison());
+        let comparison = comparison();
+        let whole = whole(&comparison);
+        let text = whole.csv();
         assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 3);
-        let value: serde_json::Value =
-            serde_json::from_str(&json("d", "m", "n", &comparison())).expect("parses");
+        let value: serde_json::Value = serde_json::from_str(&whole.json()).expect("parses");
         assert_eq!(value["rows"].as_array().map(Vec::len), Some(2));
         assert_eq!(value["contests"][0]["verdict"], "right");
     }

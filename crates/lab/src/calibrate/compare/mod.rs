@@ -7,70 +7,50 @@ mod verdict;
 use super::args::Args;
 use super::run::machine_for_comparison;
 use lab_kit::interrupt;
+use lab_kit::names::unknown;
 use lab_kit::output::{FAILED, INTERRUPTED, print};
 use lab_kit::provenance::Provenance;
-use simulated::Plan;
+use stanchion_cells::scenes::words;
 use std::process::ExitCode;
 use verdict::Comparison;
 
-/// The family's members that exist natively and in the simulator, as the bar names them.
-const LOCKS: &str = "byte,ticket,qspin,pv-qspin";
-const PROFILES: &str = "empty,short,medium,long";
-
 /// Compares.
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
-    let plan = Plan::resolve(args)?;
-    let locks = args.locks.as_deref().unwrap_or(LOCKS);
     let known = stanchion_sim::lock_names();
-    let locks: Vec<&str> = locks.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
-    for lock in &locks {
-        if !known.contains(lock) {
-            return Err(format!("--locks: {}", lab_kit::names::unknown("lock", lock, known.iter().copied())));
-        }
+    let locks = words("--locks", &args.locks)?;
+    if let Some(lock) = locks.iter().find(|lock| !known.contains(lock)) {
+        return Err(format!("--locks: {}", unknown("lock", lock, known.iter().copied())));
     }
-    let profiles = args.profile.as_deref();
-    let wanted: Option<Vec<&str>> = profiles.map(|list| list.split(',').map(str::trim).collect());
     // What is refused is refused before anything is measured.
-    let profiles = profiles.unwrap_or(PROFILES);
     let recorded = match &args.bench_json {
-        Some(path) => {
-            let native = native::read(path)?.only(&locks, wanted.as_deref(), args.threads.as_deref())?;
-            if native.cells.is_empty() {
-                return Err(format!("{} has none of these cells", path.display()));
-            }
-            Some(native)
-        }
-        None => native::check(args, &locks.join(","), profiles).map(|()| None)?,
+        Some(path) => Some(native::read(path)?.only(&locks, args)?),
+        None => native::check(args).map(|()| None)?,
     };
-    let machine = machine_for_comparison(args)?;
-    let native = match recorded {
-        Some(native) => native,
-        None => native::bench(args, &locks.join(","), profiles)?,
-    };
+    if recorded.as_ref().is_some_and(|native| native.cells.is_empty()) {
+        return Err("--bench-json: it has none of these cells".to_owned());
+    }
+    let machine = machine_for_comparison(args)?.machine;
+    let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {
         return Err("there is no native cell to compare with".to_owned());
     }
-    let cpus = machine.machine.topology.cpu_count();
-    if native.cpus.is_some_and(|natives| natives != cpus) {
-        eprintln!(
-            "warning: {} has {cpus} CPUs, the benchmark ran on {}",
-            machine.machine.name,
-            native.cpus.unwrap_or(0)
-        );
+    let cpus = machine.topology.cpu_count();
+    if let Some(natives) = native.cpus.filter(|&natives| natives != cpus) {
+        eprintln!("warning: {} has {cpus} CPUs, the benchmark ran on {natives}", machine.name);
     }
-    let pairs = simulated::all(&plan, &machine.machine, &native, args.quiet);
-    let comparison = Comparison::of(&pairs);
+    let comparison = Comparison::of(simulated::all(args, &machine, &native.cells));
     let interrupted = interrupt::requested();
-    let date = Provenance::collect(0).date;
-    let shown = if args.json {
-        export::json(&date, &machine.machine.name, &native.whence, &comparison)
-    } else {
-        export::table(&machine.machine.name, &native.whence, &comparison)
+    let export = export::Whole {
+        schema: 1,
+        date: &Provenance::collect(0).date,
+        machine: &machine.name,
+        native: &native.whence,
+        comparison: &comparison,
     };
-    let code = print(&shown, ExitCode::SUCCESS);
+    let code = print(&if args.json { export.json() } else { export.table() }, ExitCode::SUCCESS);
     if let Some(path) = &args.csv {
-        let text = export::csv(&date, &machine.machine.name, &native.whence, &comparison);
-        std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        std::fs::write(path, export.csv())
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     for failure in &comparison.failures {
         eprintln!("warning: {failure}");

@@ -1,23 +1,28 @@
 //! The native side: cells of `stanchion bench`, run now or read from the files of an earlier run.
+use crate::bench;
 use crate::calibrate::args::Args;
 use serde::Deserialize;
+use stanchion_cells::threads;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// One cell of a benchmark.
-#[derive(Clone, Debug, PartialEq)]
+/// One cell of a benchmark, as its CSV has it.
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct Cell {
     pub(super) lock: String,
     pub(super) profile: String,
     pub(super) critical_ns: u64,
     pub(super) think_ns: u64,
     pub(super) threads: usize,
+    /// Where it is `stalled`, not every thread got the lock at the end: the rates are those of the window.
+    pub(super) state: String,
     /// Acquisitions a second: median, slowest and fastest round.
+    #[serde(rename = "acquisitions_per_s")]
     pub(super) rate: f64,
+    #[serde(rename = "acquisitions_per_s_min")]
     pub(super) least: f64,
+    #[serde(rename = "acquisitions_per_s_max")]
     pub(super) most: f64,
-    /// Not every thread got the lock at the end; the rates are those of the window.
-    pub(super) stalled: bool,
 }
 
 /// A benchmark.
@@ -32,119 +37,31 @@ pub(super) struct Native {
 
 impl Native {
     /// The cells of some locks, profiles and thread counts, in the order of the benchmark.
-    pub(super) fn only(
-        mut self,
-        locks: &[&str],
-        profiles: Option<&[&str]>,
-        threads: Option<&str>,
-    ) -> Result<Self, String> {
-        let counts: Option<Vec<usize>> = threads
-            .map(|list| list.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>())
-            .transpose()
-            .map_err(|_| "--threads: with --bench-json write plain numbers, such as 1,2,4".to_owned())?;
+    pub(super) fn only(mut self, locks: &[&str], args: &Args) -> Result<Self, String> {
+        let profiles: Option<Vec<&str>> =
+            args.profile.as_ref().map(|list| list.split(',').map(str::trim).collect());
+        let counts = args.threads.as_ref().map(|list| threads::parse(list, self.cpus.unwrap_or(1)));
+        let counts = counts.transpose().map_err(|error| format!("--threads: {error}"))?;
         self.cells.retain(|cell| {
             locks.contains(&cell.lock.as_str())
-                && profiles.is_none_or(|profiles| profiles.contains(&cell.profile.as_str()))
+                && profiles.as_ref().is_none_or(|profiles| profiles.contains(&cell.profile.as_str()))
                 && counts.as_ref().is_none_or(|counts| counts.contains(&cell.threads))
         });
         Ok(self)
     }
 }
 
-/// What is read of a report; unknown fields are no matter.
-#[derive(Deserialize)]
-struct Report {
-    provenance: Provenance,
-    setting: Setting,
-    cells: Vec<ReportCell>,
-}
-#[derive(Deserialize)]
-struct Provenance {
-    date: String,
-    cpu_model: String,
-    kernel: String,
-}
-#[derive(Deserialize)]
-struct Setting {
-    cpus: Vec<usize>,
-    profiles: Vec<Profile>,
-}
-#[derive(Deserialize)]
-struct Profile {
-    name: String,
-    critical_ns: u64,
-    think_ns: u64,
-}
-#[derive(Deserialize)]
-struct ReportCell {
-    lock: String,
-    profile: String,
-    threads: usize,
-    state: String,
-    throughput: Option<Rates>,
-}
-#[derive(Deserialize)]
-struct Rates {
-    median: f64,
-    min: f64,
-    max: f64,
-}
-
 /// A file that `stanchion bench` wrote.
 pub(super) fn read(path: &Path) -> Result<Native, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let mut native = if text.trim_start().starts_with('{') { from_json(&text) } else { from_csv(&text) };
-    // Profiles under a CPU limit have it in their name, and the simulator has none.
-    if let Ok(native) = &mut native {
-        native.cells.retain(|cell| !cell.profile.contains('@'));
-    }
+    let native = if text.trim_start().starts_with('{') { from_json(&text) } else { from_csv(&text) };
     native.map_err(|error| format!("{} is no result of stanchion bench: {error}", path.display()))
 }
 
 fn from_json(text: &str) -> Result<Native, String> {
-    let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let cell = |cell: ReportCell| {
-        let profile = report.setting.profiles.iter().find(|profile| profile.name == cell.profile)?;
-        let rates = cell.throughput?;
-        is_measured(&cell.state).then(|| Cell {
-            lock: cell.lock,
-            profile: cell.profile,
-            critical_ns: profile.critical_ns,
-            think_ns: profile.think_ns,
-            threads: cell.threads,
-            rate: rates.median,
-            least: rates.min,
-            most: rates.max,
-            stalled: cell.state == "stalled",
-        })
-    };
-    Ok(Native {
-        cells: report.cells.into_iter().filter_map(cell).collect(),
-        whence: format!(
-            "{}, {}, {}",
-            report.provenance.date, report.provenance.cpu_model, report.provenance.kernel
-        ),
-        cpus: Some(report.setting.cpus.len()),
-    })
-}
-
-/// Whether a cell of this state has a rate that counts.
-fn is_measured(state: &str) -> bool {
-    matches!(state, "measured" | "stalled")
-}
-
-#[derive(Deserialize)]
-struct Row {
-    lock: String,
-    profile: String,
-    critical_ns: u64,
-    think_ns: u64,
-    threads: usize,
-    state: String,
-    acquisitions_per_s: Option<f64>,
-    acquisitions_per_s_min: Option<f64>,
-    acquisitions_per_s_max: Option<f64>,
+    let report: bench::Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    Ok(Native { cpus: Some(report.setting.cpus.len()), ..from_csv(&bench::csv(&report))? })
 }
 
 fn from_csv(text: &str) -> Result<Native, String> {
@@ -152,66 +69,60 @@ fn from_csv(text: &str) -> Result<Native, String> {
         let line = text.lines().find_map(|line| line.strip_prefix("# ")?.strip_prefix(name));
         line.map_or_else(String::new, |line| line.trim_start_matches(':').trim().to_owned())
     };
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
-    let mut cells = Vec::new();
-    for row in reader.deserialize() {
-        let row: Row = row.map_err(|error| error.to_string())?;
-        let (Some(rate), true) = (row.acquisitions_per_s, is_measured(&row.state)) else { continue };
-        cells.push(Cell {
-            lock: row.lock,
-            profile: row.profile,
-            critical_ns: row.critical_ns,
-            think_ns: row.think_ns,
-            threads: row.threads,
-            rate,
-            least: row.acquisitions_per_s_min.unwrap_or(rate),
-            most: row.acquisitions_per_s_max.unwrap_or(rate),
-            stalled: row.state == "stalled",
-        });
-    }
+    let cells = cells(text).map_err(|error| error.to_string())?;
     let cpus = head("machine").split(", ").find_map(|part| part.split_once(" CPU")?.0.parse().ok());
     Ok(Native { cells, whence: format!("{}, {}, {}", head("date"), head("machine"), head("kernel")), cpus })
+}
+
+/// The cells that have a rate that counts.
+fn cells(text: &str) -> csv::Result<Vec<Cell>> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+    let head = reader.headers()?.clone();
+    let rate = head.iter().position(|column| column == "acquisitions_per_s");
+    let mut cells = Vec::new();
+    for row in reader.records() {
+        let row = row?;
+        // What was skipped or failed has none.
+        if rate.and_then(|rate| row.get(rate)) != Some("") {
+            cells.push(row.deserialize::<Cell>(Some(&head))?);
+        }
+    }
+    // Profiles under a CPU limit have it in their name, and the simulator has none.
+    cells.retain(|cell| matches!(cell.state.as_str(), "measured" | "stalled") && !cell.profile.contains('@'));
+    Ok(cells)
 }
 
 /// How long threads may take to finish: fair spin locks with many threads a CPU never do, and stall the
 /// comparison.
 const DRAIN: &str = "500ms";
 
+/// The profiles to run.
+fn profiles(args: &Args) -> &str {
+    args.profile.as_deref().unwrap_or("empty,short,medium,long")
+}
+
 /// What the benchmark would refuse, in one line.
-pub(super) fn check(args: &Args, locks: &str, profiles: &str) -> Result<(), String> {
+pub(super) fn check(args: &Args) -> Result<(), String> {
     if let Some(list) = &args.cpus {
-        crate::bench::cpus(list)?;
+        bench::cpus(list)?;
     }
-    crate::bench::check(&crate::bench::Args {
-        lock: Some(locks.to_owned()),
+    bench::check(&bench::Args {
+        lock: Some(args.locks.clone()),
         peers: Some("none".to_owned()),
-        profile: vec![profiles.to_owned()],
+        profile: vec![profiles(args).to_owned()],
         threads: args.threads.clone(),
         time: args.time.clone(),
         rounds: args.rounds.map(|rounds| rounds.to_string()),
-        ..crate::bench::Args::default()
+        ..bench::Args::default()
     })
 }
 
 /// Runs the benchmark, in a process of its own as a user would.
-pub(super) fn bench(args: &Args, locks: &str, profiles: &str) -> Result<Native, String> {
+pub(super) fn bench(args: &Args) -> Result<Native, String> {
     let path = std::env::temp_dir().join(format!("stanchion-compare-{}.json", std::process::id()));
     let mut command = Command::new("/proc/self/exe");
-    command.args([
-        "bench",
-        "--peers",
-        "none",
-        "--latency-rounds",
-        "0",
-        "--drain",
-        DRAIN,
-        "--force",
-        "--lock",
-        locks,
-        "--profile",
-        profiles,
-    ]);
-    command.arg("--json").arg(&path);
+    command.args(["bench", "--peers", "none", "--latency-rounds", "0", "--drain", DRAIN, "--force"]);
+    command.args(["--lock", &args.locks, "--profile", profiles(args)]).arg("--json").arg(&path);
     let rounds = args.rounds.map(|rounds| rounds.to_string());
     let options =
         [("--threads", &args.threads), ("--time", &args.time), ("--rounds", &rounds), ("--cpus", &args.cpus)];
@@ -249,21 +160,26 @@ ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
     fn csv_keeps_what_has_a_rate() {
         let native = from_csv(CSV).expect("well formed");
         assert_eq!((native.cells.len(), native.cpus), (2, Some(2)));
-        assert!(native.cells[1].stalled && !native.cells[0].stalled);
+        assert_eq!([&native.cells[0].state, &native.cells[1].state], ["measured", "stalled"]);
         assert!(native.whence.contains("2026-11-20") && native.whence.contains("Linux 6"));
-        let only = native.only(&["byte"], Some(&["short"]), Some("1,2")).expect("plain numbers");
+        let args = Args::of(&["--profile", "short", "--threads", "1,1x"]);
+        let only = native.only(&["byte"], &args).expect("two CPUs");
         assert_eq!(only.cells.len(), 1);
     }
 
     #[test]
-    fn json_finds_the_times_of_the_profile() {
-        let text = r#"{"provenance":{"date":"d","cpu_model":"m","kernel":"k"},
-            "setting":{"cpus":[0,1],"profiles":[{"name":"p","critical_ns":1,"think_ns":2}]},
-            "cells":[{"lock":"byte","profile":"p","threads":2,"state":"measured","throughput":{"median":5.0,"min":4.0,"max":6.0}},
-                     {"lock":"byte","profile":"p","threads":4,"state":"failed","reason":"x","throughput":null}]}"#;
-        let native = from_json(text).expect("well formed");
-        assert_eq!(native.cells.len(), 1);
-        assert_eq!((native.cells[0].critical_ns, native.cells[0].think_ns), (1, 2));
+    fn json_has_the_cells_of_the_csv_with_the_times_of_the_profile() {
+        let report = bench::testing::full();
+        let native = from_json(&serde_json::to_string(&report).expect("it is JSON")).expect("well formed");
+        let (first, measured) = (&native.cells[0], &report.cells[0]);
+        let profile = &report.setting.profiles[0];
+        assert_eq!(
+            (&first.lock, &first.profile, first.threads),
+            (&measured.lock, &profile.name, measured.threads)
+        );
+        assert_eq!((first.critical_ns, first.think_ns), (profile.critical_ns, profile.think_ns));
+        assert_eq!(first.rate.to_bits(), measured.rate().to_bits());
+        assert_eq!((native.cells.len(), native.cpus), (report.cells.len(), Some(report.setting.cpus.len())));
     }
 
     #[test]

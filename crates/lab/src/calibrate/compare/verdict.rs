@@ -4,7 +4,8 @@
 //! benchmark's rounds of two locks overlap, the benchmark itself does not tell them apart; so a simulated
 //! winner whose native rounds reach into those of the native winner counts as *as good*. The shares are given
 //! both ways.
-use super::simulated::{Pair, Simulated};
+use super::native::Cell;
+use lab_kit::stats::Summary;
 use serde::Serialize;
 
 /// One lock of one cell.
@@ -22,6 +23,25 @@ pub(super) struct Row {
     pub(super) simulated_max: f64,
     /// Relative: 0.1 is ten per cent too much.
     pub(super) error: Option<f64>,
+}
+
+impl Row {
+    /// Of a native cell and the rates of its simulated runs.
+    pub(super) fn of(native: &Cell, simulated: &Summary) -> Self {
+        Self {
+            profile: native.profile.clone(),
+            threads: native.threads,
+            lock: native.lock.clone(),
+            native: native.rate,
+            native_min: native.least,
+            native_max: native.most,
+            stalled: native.state == "stalled",
+            simulated: simulated.median,
+            simulated_min: simulated.min,
+            simulated_max: simulated.max,
+            error: (native.rate > 0.0).then(|| simulated.median / native.rate - 1.0),
+        }
+    }
 }
 
 /// Whether the simulation knows who wins.
@@ -61,48 +81,28 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Of all pairs.
-    pub(super) fn of(pairs: &[Pair]) -> Self {
-        let (mut rows, mut failures) = (Vec::new(), Vec::new());
-        for pair in pairs {
-            let native = &pair.native;
-            match &pair.simulated {
-                Simulated::Failed(why) => failures.push(format!(
-                    "{} with {} threads, {}: not simulated: {why}",
-                    native.lock, native.threads, native.profile
-                )),
-                &Simulated::Rate { median, least, most } => rows.push(Row {
-                    profile: native.profile.clone(),
-                    threads: native.threads,
-                    lock: native.lock.clone(),
-                    native: native.rate,
-                    native_min: native.least,
-                    native_max: native.most,
-                    stalled: native.stalled,
-                    simulated: median,
-                    simulated_min: least,
-                    simulated_max: most,
-                    error: (native.rate > 0.0).then(|| median / native.rate - 1.0),
-                }),
-            }
-        }
+    /// Of all cells, and of why some were not simulated.
+    pub(super) fn of(cells: Vec<Result<Row, String>>) -> Self {
+        let (rows, failures): (Vec<_>, Vec<_>) = cells.into_iter().partition(Result::is_ok);
+        let rows: Vec<Row> = rows.into_iter().flatten().collect();
+        let failures = failures.into_iter().filter_map(Result::err).collect();
         let contests = contests(&rows);
         let share = |may: fn(Match) -> bool| {
             let count = contests.iter().filter(|contest| may(contest.verdict)).count();
             count as f64 / contests.len().max(1) as f64
         };
-        let mut locks: Vec<&str> = Vec::new();
+        let mut by_lock: Vec<(String, f64)> = Vec::new();
         for row in &rows {
-            if !locks.contains(&row.lock.as_str()) {
-                locks.push(&row.lock);
+            let median = median(rows.iter().filter(|other| other.lock == row.lock));
+            if let Some(median) = median.filter(|_| by_lock.iter().all(|(lock, _)| *lock != row.lock)) {
+                by_lock.push((row.lock.clone(), median));
             }
         }
-        let of_lock = |lock: &str| median(rows.iter().filter(|row| row.lock == lock));
         Self {
             same_winner: share(|verdict| verdict == Match::Right),
             right_winner: share(|verdict| verdict != Match::Wrong),
             median_error: median(rows.iter()),
-            by_lock: locks.iter().filter_map(|lock| Some(((*lock).to_owned(), of_lock(lock)?))).collect(),
+            by_lock,
             contests,
             failures,
             rows,
@@ -150,34 +150,31 @@ fn contests(rows: &[Row]) -> Vec<Contest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::compare::native::Cell;
 
-    fn pair(lock: &str, threads: usize, native: [f64; 3], simulated: f64) -> Pair {
-        Pair {
-            native: Cell {
-                lock: lock.into(),
-                profile: "p".into(),
-                critical_ns: 0,
-                think_ns: 0,
-                threads,
-                rate: native[1],
-                least: native[0],
-                most: native[2],
-                stalled: false,
-            },
-            simulated: Simulated::Rate { median: simulated, least: simulated, most: simulated },
-        }
+    fn row(lock: &str, threads: usize, native: [f64; 3], simulated: f64) -> Result<Row, String> {
+        let native = Cell {
+            lock: lock.into(),
+            profile: "p".into(),
+            critical_ns: 0,
+            think_ns: 0,
+            threads,
+            state: "measured".into(),
+            rate: native[1],
+            least: native[0],
+            most: native[2],
+        };
+        Ok(Row::of(&native, &Summary::of(vec![simulated])))
     }
 
     #[test]
     fn winners_are_right_as_good_or_wrong() {
-        let comparison = Comparison::of(&[
-            pair("a", 1, [9.0, 10.0, 11.0], 12.0),
-            pair("b", 1, [5.0, 6.0, 7.0], 6.0),
-            pair("a", 2, [9.0, 10.0, 11.0], 8.0),
-            pair("b", 2, [8.0, 9.0, 9.5], 9.0),
-            pair("a", 4, [9.0, 10.0, 11.0], 8.0),
-            pair("b", 4, [5.0, 6.0, 7.0], 9.0),
+        let comparison = Comparison::of(vec![
+            row("a", 1, [9.0, 10.0, 11.0], 12.0),
+            row("b", 1, [5.0, 6.0, 7.0], 6.0),
+            row("a", 2, [9.0, 10.0, 11.0], 8.0),
+            row("b", 2, [8.0, 9.0, 9.5], 9.0),
+            row("a", 4, [9.0, 10.0, 11.0], 8.0),
+            row("b", 4, [5.0, 6.0, 7.0], 9.0),
         ]);
         let verdicts: Vec<Match> = comparison.contests.iter().map(|contest| contest.verdict).collect();
         assert_eq!(verdicts, [Match::Right, Match::AsGood, Match::Wrong]);
@@ -189,9 +186,7 @@ mod tests {
 
     #[test]
     fn a_lock_alone_is_no_contest_and_a_failure_is_told() {
-        let mut failed = pair("b", 1, [1.0, 1.0, 1.0], 1.0);
-        failed.simulated = Simulated::Failed("hung".into());
-        let comparison = Comparison::of(&[pair("a", 1, [1.0, 1.0, 1.0], 1.0), failed]);
+        let comparison = Comparison::of(vec![row("a", 1, [1.0, 1.0, 1.0], 1.0), Err("b: hung".into())]);
         assert!(comparison.contests.is_empty());
         assert_eq!((comparison.rows.len(), comparison.failures.len()), (1, 1));
     }
