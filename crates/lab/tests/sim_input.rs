@@ -77,7 +77,9 @@ fn a_trace_of_several_runs_is_refused_and_creates_nothing() {
     assert!(refused(&["--trace", path]).contains("show one run"));
     let one = ["--lock", "byte", "--vcpus", "2"];
     assert!(refused(&[&one[..], &["--timeline", path, "--repeat", "2"]].concat()).contains("--repeat 1"));
-    assert!(refused(&[&one[..], &["--trace", path, "--timeline", path]].concat()).contains("the same file"));
+    assert!(refused(&[&one[..], &["--trace", path, "--timeline", path]].concat()).contains("named twice"));
+    let nowhere = refused(&[&one[..], &["--timeline", "no-such-directory/file"]].concat());
+    assert!(nowhere.contains("cannot write no-such-directory/file"), "{nowhere}");
     assert!(refused(&[&one[..], &["--trace-time", "1ms"]].concat()).contains("--trace FILE"));
     assert!(!file.exists());
     fs::write(&file, "precious").expect("written");

@@ -172,7 +172,7 @@ fn timelines(report: &Report, cases: &[Case], facts: &Facts, others: usize, seed
             seed,
             ops_per_second: report.cells[at].rate.mean,
         };
-        Some(timeline::write(outcome.recording.as_ref()?, &caption).0)
+        Some(timeline::write(outcome.recording.as_ref()?, &caption))
     };
     [advice.today, advice.at].iter().filter_map(picture).collect()
 }

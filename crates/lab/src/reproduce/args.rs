@@ -13,9 +13,9 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub cell: Vec<String>,
 
-    /// Runs of each cell with seeds 1 to N [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub seeds: Option<u64>,
+    /// Runs of each cell with seeds 1 to N
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
 
     /// A first impression: one seed, a quarter of the virtual time
     #[arg(long)]

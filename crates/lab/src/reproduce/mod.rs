@@ -19,7 +19,6 @@ use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
-use stanchion_cells::published::tables::Table;
 use stanchion_cells::published::{registered, simulate, tables};
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,56 +29,52 @@ pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed
 
 /// Runs published tables.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
-    let prepared = tables::chosen(&args.table).and_then(|tables| {
-        let mut cells = Cells::choose(&tables, &args.cell)?;
-        let before = registered::recall(&tables, &mut cells)?;
-        let exports = export::Exports::open(args)?;
-        Ok((tables, cells, before, exports))
-    });
-    let (tables, mut cells, before, exports) = match prepared {
-        Ok(prepared) => prepared,
-        Err(message) => return refuse(&message),
-    };
+    run(args).unwrap_or_else(|message| refuse(&message))
+}
+
+fn run(args: &ReproduceArgs) -> Result<ExitCode, String> {
+    let tables = tables::chosen(&args.table)?;
+    let mut cells = Cells::choose(&tables, &args.cell)?;
+    let before = registered::recall(&tables, &mut cells)?;
     if args.list {
-        return print(&report::list(&tables), ExitCode::SUCCESS);
+        return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
+    let mut exports = export::open(args)?;
     interrupt::install();
-    let seeds = if args.quick { 1 } else { args.seeds.unwrap_or(3).max(1) };
-    let jobs = cells.jobs(&tables, seeds, if args.quick { 4 } else { 1 });
+    let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
+    let jobs = cells.jobs(&tables, seeds, shorter);
     let progress = Progress::new(jobs.len() as u64, args.quiet);
-    let results = simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step());
+    cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step()));
     progress.finish();
-    cells.take(&results);
-    let mut text = report::tables(&tables, &cells, &before);
-    text.push_str(&summary::text(&tables, &cells));
-    let code = if cells.any_failed() {
-        ExitCode::from(FAILED)
-    } else if interrupt::requested() {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
+    let text = report::tables(&tables, &cells, &before) + &summary::text(&tables, &cells);
+    let (failed, interrupted) = (cells.any_failed(), interrupt::requested());
+    let code = match (failed, interrupted) {
+        (true, _) => ExitCode::from(FAILED),
+        (false, true) => ExitCode::from(INTERRUPTED),
+        (false, false) => ExitCode::SUCCESS,
     };
     let code = print(&text, code);
-    let register = args.register.as_ref().filter(|_| !interrupt::requested() && !cells.any_failed());
-    let written = exports
-        .write(&tables, &cells, seeds)
-        .and_then(|()| register.map_or(Ok(()), |dir| write_registered(dir, &tables, &cells, seeds)));
+    let results = export::Results { tables, cells, seeds };
+    let written = exports.write(&results).and_then(|()| match &args.register {
+        Some(dir) if !failed && !interrupted => register(dir, &results),
+        _ => Ok(()),
+    });
     if let Err(message) = written {
         eprintln!("stanchion: {message}");
-        return ExitCode::from(FAILED);
+        return Ok(ExitCode::from(FAILED));
     }
-    if interrupt::requested() {
+    if interrupted {
         eprintln!("stanchion: interrupted; the cells that were finished are above");
     }
-    code
+    Ok(code)
 }
 
 /// Registers all cells below `dir`.
-fn write_registered(dir: &Path, tables: &[Table], cells: &Cells, seeds: u64) -> Result<(), String> {
+fn register(dir: &Path, results: &export::Results) -> Result<(), String> {
     let path = dir.join(registered::PATH);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = std::fs::read_to_string(&path).map_err(failed)?;
-    let text = registered::with(&before, tables, cells, seeds, &today())?;
+    let text = registered::with(&before, &results.tables, &results.cells, results.seeds, &today())?;
     std::fs::write(&path, text).map_err(failed)?;
     eprintln!("stanchion: registered in {}", path.display());
     Ok(())

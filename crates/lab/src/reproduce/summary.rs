@@ -2,6 +2,7 @@
 //! and how large collapses are.
 use super::report::number;
 use core::fmt::Write;
+use lab_kit::stats::median;
 use stanchion_cells::published::cells::{Cell, Cells};
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::tables::Table;
@@ -11,12 +12,8 @@ const TIE: f64 = 0.03;
 
 /// Median and largest of some errors, without their signs.
 pub(crate) fn median_and_worst(errors: &[f64]) -> Option<(f64, f64)> {
-    let mut sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
-    sizes.sort_unstable_by(f64::total_cmp);
-    let (middle, worst) = (sizes.len() / 2, sizes.last().copied()?);
-    let median =
-        if sizes.len() % 2 == 1 { sizes[middle] } else { f64::midpoint(sizes[middle - 1], sizes[middle]) };
-    Some((median, worst))
+    let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+    Some((median(&sizes), sizes.iter().copied().max_by(f64::total_cmp)?))
 }
 
 /// Errors of the cells of a role, in one table or in all.

@@ -5,7 +5,6 @@ use lab_kit::units::parse_time;
 use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene};
 use stanchion_sim::{MS, NS, Time, machine, workload};
-use std::path::PathBuf;
 
 const MACHINE: &str = "small-vm";
 const WORKLOAD: &str = "medium";
@@ -27,16 +26,8 @@ pub(super) struct Config {
     pub locks: Vec<String>,
     pub setting: Setting,
     pub jobs: usize,
-    pub watch: Option<Watch>,
-}
-
-/// One run to be looked at: what part of it, and where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Watch {
-    pub from: Time,
-    pub to: Time,
-    pub trace: Option<PathBuf>,
-    pub timeline: Option<PathBuf>,
+    /// The part of the one run to look at, from when to when.
+    pub watched: Option<(Time, Time)>,
 }
 
 impl Config {
@@ -65,16 +56,10 @@ impl Config {
             scenes::probe(scene, &locks)?;
         }
         let cells = locks.len() * scenes.iter().map(|scene| scene.counts.len()).sum::<usize>();
-        let watch = part.map(|(from, to)| Watch {
-            from: warm_up + from,
-            to: warm_up + to,
-            trace: args.trace.clone(),
-            timeline: args.timeline.clone(),
-        });
-        if let Some(watch) = &watch {
+        if part.is_some() {
             one_run(cells, repeat)?;
-            free_to_write(watch, args.force)?;
         }
+        let watched = part.map(|(from, to)| (warm_up + from, warm_up + to));
         let setting = Setting {
             locks: locks.clone(),
             seeds: (seed..seed + repeat).collect(),
@@ -83,7 +68,7 @@ impl Config {
             limit,
             sets: args.set.clone(),
         };
-        Ok(Self { scenes, locks, setting, jobs, watch })
+        Ok(Self { scenes, locks, setting, jobs, watched })
     }
 }
 
@@ -115,26 +100,6 @@ fn one_run(cells: usize, repeat: u64) -> Result<(), String> {
         cells as u64 * repeat,
         if repeat > 1 { ", and --repeat 1" } else { "" }
     ))
-}
-
-/// That both files can be written without losing anything.
-fn free_to_write(watch: &Watch, force: bool) -> Result<(), String> {
-    if watch.trace.is_some() && watch.trace == watch.timeline {
-        return Err("--trace and --timeline name the same file".to_owned());
-    }
-    for path in watch.trace.iter().chain(&watch.timeline) {
-        if path.is_dir() {
-            return Err(format!("{} is a directory, not a file to write", path.display()));
-        }
-        if !force && path.symlink_metadata().is_ok() {
-            return Err(format!("{} exists already; use --force to replace it", path.display()));
-        }
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        if parent.is_some_and(|parent| !parent.is_dir()) {
-            return Err(format!("cannot write {}: there is no such directory", path.display()));
-        }
-    }
-    Ok(())
 }
 
 fn span(flag: &str, text: Option<&str>, default: Time, least: Time) -> Result<Time, String> {
@@ -169,30 +134,21 @@ pub(super) fn list() -> String {
     }
     let (rw_locks, rw_variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
     let (locks, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
-    let mut names = |title: &str, names: &mut dyn Iterator<Item = &&'static str>| {
-        text.push_str(title);
-        for name in names {
-            text.push_str("  ");
-            text.push_str(name);
-            text.push('\n');
-        }
+    let without = |locks: &[&'static str], variants: &[&'static str]| -> Vec<&str> {
+        locks.iter().copied().filter(|name| !variants.contains(name)).collect()
     };
-    names("locks\n", &mut locks.iter().filter(|name| !variants.contains(name)));
-    names("variants (all of them: --lock variants)\n", &mut variants.iter());
-    names(
-        "reader-writer locks, for workloads with readers\n",
-        &mut rw_locks.iter().filter(|name| !rw_variants.contains(name)),
-    );
-    names("variants of these\n", &mut rw_variants.iter());
+    for (title, names) in [
+        ("locks", without(&locks, &variants)),
+        ("variants (all of them: --lock variants)", variants),
+        ("reader-writer locks, for workloads with readers", without(&rw_locks, &rw_variants)),
+        ("variants of these", rw_variants),
+    ] {
+        let _ = writeln!(text, "{title}\n  {}", names.join("\n  "));
+    }
     text.push_str("tunables\n");
     for tunable in stanchion_family::tunables::ALL {
-        let _ = writeln!(
-            text,
-            "  tunable.{:<24} {:>6}  {}",
-            tunable.name(),
-            tunable.default(),
-            tunable.meaning()
-        );
+        let (name, default, meaning) = (tunable.name(), tunable.default(), tunable.meaning());
+        let _ = writeln!(text, "  tunable.{name:<24} {default:>6}  {meaning}");
     }
     text
 }
@@ -278,19 +234,15 @@ mod tests {
                 args.warm_up = Some("1ms".into());
                 change(args);
             })
-            .map(|config| config.watch.expect("watched"))
+            .map(|config| config.watched.expect("watched"))
         };
-        let whole = watch(|_| ()).expect("valid");
-        assert_eq!((whole.from, whole.to), (MS, MS + TRACE_TIME));
-        let short = watch(|args| args.time = Some("3ms".into())).expect("valid");
-        assert_eq!((short.from, short.to), (MS, 4 * MS), "no longer than the run");
+        assert_eq!(watch(|_| ()), Ok((MS, MS + TRACE_TIME)));
+        assert_eq!(watch(|args| args.time = Some("3ms".into())), Ok((MS, 4 * MS)), "no longer than the run");
         for (change, text) in [
             ((|args| args.lock = "byte,ticket".into()) as fn(&mut Args), "show one run, not 2"),
             (|args| args.repeat = Some("3".into()), "and --repeat 1"),
             (|args| args.trace_time = Some("1s".into()), "the longest recording"),
             (|args| args.trace_from = Some("200ms".into()), "beyond the end"),
-            (|args| args.timeline.clone_from(&args.trace), "the same file"),
-            (|args| args.trace = Some("no-such-directory/file".into()), "no such directory"),
         ] {
             let error = watch(change).expect_err(text);
             assert!(error.contains(text) && !error.contains('\n'), "{error}");

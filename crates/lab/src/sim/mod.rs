@@ -6,7 +6,9 @@
 //! One run alone can be looked at instead: [`trace`], [`timeline`].
 mod args;
 mod config;
+mod draw;
 mod export;
+mod grid;
 mod report;
 mod run;
 mod samples;
@@ -17,6 +19,7 @@ pub(crate) mod timeline;
 mod trace;
 
 pub(crate) use args::Args;
+pub(crate) use export::table_of;
 pub(crate) use run::{run, run_showing};
 
 /// The contract of the exit codes, as `--help` tells it.

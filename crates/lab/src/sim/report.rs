@@ -2,7 +2,7 @@
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
-use stanchion_cells::stats::{Estimate, Ratio};
+use stanchion_cells::stats::Ratio;
 
 /// Raised whenever a reader of older files would misunderstand newer ones.
 pub(super) const SCHEMA: u32 = 1;
@@ -45,30 +45,24 @@ impl Report {
 
     /// Sets every lock in relation to the first, where both were measured.
     pub(super) fn compare(&mut self) {
-        let Some(first) = self.setting.locks.first() else { return };
-        let scores: Vec<(String, String, usize, Estimate)> = self
-            .cells
-            .iter()
-            .filter(|cell| cell.lock == *first)
-            .filter_map(|cell| {
-                let figures = cell.figures.as_ref()?;
-                Some((cell.machine.clone(), cell.workload.clone(), cell.vcpus, figures.score.clone()?))
-            })
-            .collect();
-        let less: Vec<SceneInfo> =
-            self.scenes.iter().filter(|scene| scene.lower_is_better).cloned().collect();
-        for cell in &mut self.cells {
-            let inverted = less.iter().any(|scene| cell.is_of(scene));
-            let same = |(machine, workload, vcpus, _): &&(String, String, usize, Estimate)| {
-                (machine, workload, *vcpus) == (&cell.machine, &cell.workload, cell.vcpus)
+        let score = |cell: &Cell| cell.figures.as_ref()?.score.clone();
+        let is_first = |cell: &Cell| self.setting.locks.first() == Some(&cell.lock);
+        let firsts: Vec<usize> = (0..self.cells.len()).filter(|&at| is_first(&self.cells[at])).collect();
+        for index in 0..self.cells.len() {
+            let cell = &self.cells[index];
+            let inverted = self.scenes.iter().any(|scene| scene.lower_is_better && cell.is_of(scene));
+            let is_same = |first: &&Cell| {
+                (&first.machine, &first.workload, first.vcpus) == (&cell.machine, &cell.workload, cell.vcpus)
             };
-            let base = scores.iter().find(same).map(|(.., score)| score);
-            let Some(figures) = &mut cell.figures else { continue };
-            figures.speed_up = match (&figures.score, base) {
-                (Some(score), Some(base)) if inverted => Ratio::of(base, score),
-                (Some(score), Some(base)) => Ratio::of(score, base),
+            let first = firsts.iter().map(|&at| &self.cells[at]).find(is_same);
+            let ratio = match (score(cell), first.and_then(score)) {
+                (Some(own), Some(first)) if inverted => Ratio::of(&first, &own),
+                (Some(own), Some(first)) => Ratio::of(&own, &first),
                 _ => None,
             };
+            if let Some(figures) = &mut self.cells[index].figures {
+                figures.speed_up = ratio;
+            }
         }
     }
 }

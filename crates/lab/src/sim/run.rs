@@ -1,12 +1,13 @@
 //! One simulation from arguments to exit code.
 use super::args::Args;
 use super::config::{self, Config};
-use super::export::{Exports, FORMATS};
+use super::export::FORMATS;
 use super::report::{Effort, Report, SCHEMA};
-use super::{samples, table, timeline, trace};
+use super::timeline::{self, Caption};
+use super::{samples, table, trace};
 use crate::ablate::Sample;
 use core::fmt::Write as _;
-use lab_kit::export::Wanted;
+use lab_kit::export::{Exports, Wanted, Writer};
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
@@ -14,7 +15,8 @@ use lab_kit::provenance::Provenance;
 use lab_kit::units::round_ns;
 use stanchion_cells::cell::{Cell, SceneInfo};
 use stanchion_cells::pool::{self, Observer, Task};
-use stanchion_sim::Outcome;
+use stanchion_sim::{Outcome, Recording};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -43,9 +45,14 @@ fn run_with(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
         dir: args.out.as_deref(),
         force: args.force,
     };
-    let prepared = Config::resolve(args).and_then(|config| Ok((config, Exports::open(&wanted, &FORMATS)?)));
+    let prepared = Config::resolve(args).and_then(|config| {
+        let mut exports = Exports::open(&wanted, &FORMATS)?;
+        let views = Exports::open_files(Watched::files(args), args.force);
+        let views = views.inspect_err(|_| exports.abandon())?;
+        Ok((config, exports, views))
+    });
     match prepared {
-        Ok((config, exports)) => simulate(args, &config, exports, render),
+        Ok((config, exports, views)) => simulate(args, &config, exports, views, render),
         Err(message) => {
             eprintln!("stanchion: {message}");
             ExitCode::from(REFUSED)
@@ -53,7 +60,13 @@ fn run_with(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
     }
 }
 
-fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Report) -> String) -> ExitCode {
+fn simulate<'a>(
+    args: &Args,
+    config: &'a Config,
+    exports: Exports<Report>,
+    mut views: Exports<Watched<'a>>,
+    render: &dyn Fn(&Report) -> String,
+) -> ExitCode {
     interrupt::install();
     pool::keep_panics_to_cells();
     let infos: Vec<SceneInfo> = config.scenes.iter().map(SceneInfo::of).collect();
@@ -64,24 +77,22 @@ fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Rep
         }
     }
     let setting = &config.setting;
+    let seeds = setting.seeds.len();
     if !args.quiet {
+        let time = round_ns(setting.time_ns as f64);
         eprintln!(
-            "{} cells x {} seeds from {}, {} of virtual time each, {} at a time",
+            "{} cells x {seeds} seeds from {}, {time} of virtual time each, {} at a time",
             tasks.len(),
-            setting.seeds.len(),
             setting.seeds[0],
-            round_ns(setting.time_ns as f64),
             config.jobs
         );
     }
+    // vCPUs of runs, which is roughly what they cost.
+    let cost = tasks.iter().map(|task| (task.vcpus * seeds) as u64).sum();
     let mut driver = Driver {
         report: blank_report(config, infos.clone()),
         exports,
-        // vCPUs of runs, which is roughly what they cost.
-        progress: Progress::new(
-            tasks.iter().map(|task| (task.vcpus * setting.seeds.len()) as u64).sum(),
-            args.quiet,
-        ),
+        progress: Progress::new(cost, args.quiet),
         vcpus_done: 0,
         places: Vec::new(),
         start: Instant::now(),
@@ -90,9 +101,9 @@ fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Rep
     let watched: Mutex<Option<Outcome>> = Mutex::new(None);
     let one = |task: &Task, seed: u64| {
         let mut spec = pool::spec(task, setting, seed);
-        spec.record = config.watch.as_ref().map(|watch| (watch.from, watch.to));
+        spec.record = config.watched;
         let outcome = stanchion_sim::run(&spec, &interrupt::requested)?;
-        if config.watch.is_some()
+        if config.watched.is_some()
             && let Ok(mut kept) = watched.lock()
         {
             *kept = Some(outcome.clone());
@@ -103,7 +114,8 @@ fn simulate(args: &Args, config: &Config, exports: Exports, render: &dyn Fn(&Rep
     driver.progress.finish();
     let complete = driver.report.cells.len() == tasks.len();
     driver.close(complete);
-    let shown = driver.show(config, watched.into_inner().ok().flatten().as_ref());
+    let watched = watched.into_inner().ok().flatten().and_then(|outcome| Watched::of(config, outcome));
+    let shown = driver.show(args, &mut views, watched);
     finish(&driver, render(&driver.report), &shown)
 }
 
@@ -123,7 +135,7 @@ fn blank_report(config: &Config, scenes: Vec<SceneInfo>) -> Report {
 /// Keeps report, files and progress up to date while the pool runs.
 struct Driver {
     report: Report,
-    exports: Exports,
+    exports: Exports<Report>,
     progress: Progress,
     vcpus_done: u64,
     /// The place among the tasks of each cell of the report.
@@ -175,16 +187,48 @@ impl Driver {
     }
 
     /// Writes trace and timeline of the run that was watched; lines about them.
-    fn show(&mut self, config: &Config, outcome: Option<&Outcome>) -> String {
-        let mut text = String::new();
-        let Some(watch) = &config.watch else { return text };
-        let Some((outcome, recording)) =
-            outcome.and_then(|outcome| Some((outcome, outcome.recording.as_ref()?)))
-        else {
-            return text;
+    fn show<'a>(
+        &mut self,
+        args: &Args,
+        views: &mut Exports<Watched<'a>>,
+        watched: Option<Watched<'a>>,
+    ) -> String {
+        let Some(watched) = watched else {
+            views.abandon();
+            return String::new();
         };
+        if let Err(error) = views.write(&watched) {
+            self.error = Some(error);
+            return String::new();
+        }
+        let Watched { recording, caption } = &watched;
+        let notes = [
+            args.trace.as_ref().map(|_| trace::note(recording)),
+            args.timeline.as_ref().map(|_| timeline::note(recording, caption)),
+        ];
+        let notes = notes.into_iter().flatten().map(Option::unwrap_or_default);
+        views.paths().zip(notes).map(|(path, note)| format!("\nwritten: {}{note}", path.display())).collect()
+    }
+}
+
+/// A run that was watched.
+struct Watched<'a> {
+    recording: Recording,
+    caption: Caption<'a>,
+}
+
+impl<'a> Watched<'a> {
+    /// The files to show it in, with how they are written.
+    fn files(args: &Args) -> Vec<(PathBuf, Writer<Self>)> {
+        let trace: Writer<Self> = |watched| trace::write(&watched.recording, &watched.caption);
+        let timeline: Writer<Self> = |watched| timeline::write(&watched.recording, &watched.caption);
+        let files = [(&args.trace, trace), (&args.timeline, timeline)];
+        files.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer))).collect()
+    }
+
+    fn of(config: &'a Config, outcome: Outcome) -> Option<Self> {
         let scene = &config.scenes[0];
-        let caption = timeline::Caption {
+        let caption = Caption {
             context: "vCPU",
             lock: &config.locks[0],
             machine: &scene.machine.name,
@@ -193,21 +237,7 @@ impl Driver {
             seed: config.setting.seeds[0],
             ops_per_second: outcome.ops_per_second(),
         };
-        let files = [
-            (&watch.trace, trace::write as fn(&_, &_) -> (String, Option<String>)),
-            (&watch.timeline, timeline::write),
-        ];
-        for (path, writer) in files {
-            let Some(path) = path else { continue };
-            let (content, note) = writer(recording, &caption);
-            match std::fs::write(path, content) {
-                Ok(()) => {
-                    let _ = write!(text, "\nwritten: {}{}", path.display(), note.unwrap_or_default());
-                }
-                Err(error) => self.error = Some(format!("cannot write {}: {error}", path.display())),
-            }
-        }
-        text
+        Some(Self { recording: outcome.recording?, caption })
     }
 }
 

@@ -1,7 +1,9 @@
-//! The result as tables for a terminal of a hundred columns.
+//! The result as tables: what each cell came to, where the time went, and where the lock.
+use super::grid::Grid;
 use super::report::Report;
+use Show::{Text, Wait};
 use core::fmt::Write;
-use lab_kit::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
+use lab_kit::export::grid::heading;
 use lab_kit::units::{format_ns, round_ns, three_figures};
 use stanchion_cells::cell::{Cell, Figures, SceneInfo, State, Waits};
 use stanchion_cells::stats::Estimate;
@@ -11,48 +13,46 @@ use stanchion_sim::Cause;
 pub(super) struct Quantity {
     pub title: &'static str,
     /// The title where there is little room.
-    pub short: &'static str,
-    pub show: fn(&Figures) -> String,
+    short: &'static str,
+    pub show: Show,
+}
+
+/// What a quantity is.
+pub(super) enum Show {
+    /// A wait in nanoseconds.
+    Wait(fn(&Waits) -> u64),
+    /// Anything else, as text.
+    Text(fn(&Figures) -> String),
 }
 
 /// What is told of a cell first.
 pub(super) const QUANTITIES: [Quantity; 7] = [
-    Quantity {
-        title: "result (mean over seeds, 95 % confidence interval)",
-        short: "result",
-        show: |figures| figures.score.as_ref().map_or_else(|| "-".to_owned(), with_doubt),
-    },
-    Quantity {
-        title: "speed-up over the first lock",
-        short: "speed-up",
-        show: |figures| figures.speed_up.map_or_else(|| "-".to_owned(), |ratio| three_figures(ratio.ratio)),
-    },
-    Quantity {
-        title: "fairness: slowest vCPU / fastest vCPU",
-        short: "fairness",
-        show: |figures| format!("{:.2}", figures.fairness.mean),
-    },
-    Quantity {
-        title: "acquire latency p50",
-        short: "p50",
-        show: |figures| waits(figures, |waits| waits.p50_ns),
-    },
-    Quantity {
-        title: "acquire latency p99",
-        short: "p99",
-        show: |figures| waits(figures, |waits| waits.p99_ns),
-    },
-    Quantity {
-        title: "acquire latency p99.9",
-        short: "p99.9",
-        show: |figures| waits(figures, |waits| waits.p999_ns),
-    },
-    Quantity {
-        title: "longest acquire",
-        short: "longest",
-        show: |figures| waits(figures, |waits| waits.max_ns),
-    },
+    Quantity { title: "result", short: "result", show: Text(score) },
+    Quantity { title: "speed-up over the first lock", short: "speed-up", show: Text(speed_up) },
+    Quantity { title: "fairness: slowest vCPU / fastest vCPU", short: "fairness", show: Text(fairness) },
+    Quantity { title: "acquire latency p50", short: "p50", show: Wait(|waits| waits.p50_ns) },
+    Quantity { title: "acquire latency p99", short: "p99", show: Wait(|waits| waits.p99_ns) },
+    Quantity { title: "acquire latency p99.9", short: "p99.9", show: Wait(|waits| waits.p999_ns) },
+    Quantity { title: "longest acquire", short: "longest", show: Wait(|waits| waits.max_ns) },
 ];
+
+/// A mean with its interval relative to it.
+fn score(figures: &Figures) -> String {
+    let Some(mean) = &figures.score else { return "-".to_owned() };
+    let doubt = Estimate::relative(mean).map(|share| match share * 100.0 {
+        wide if wide >= 9.95 => format!(" ±{wide:.0}%"),
+        narrow => format!(" ±{narrow:.1}%"),
+    });
+    three_figures(mean.mean) + &doubt.unwrap_or_default()
+}
+
+fn speed_up(figures: &Figures) -> String {
+    figures.speed_up.map_or_else(|| "-".to_owned(), |ratio| three_figures(ratio.ratio))
+}
+
+fn fairness(figures: &Figures) -> String {
+    format!("{:.2}", figures.fairness.mean)
+}
 
 /// Where time goes, in the words of tables.
 pub(super) const SPENT: [(&str, &[Cause]); 8] = [
@@ -66,15 +66,6 @@ pub(super) const SPENT: [(&str, &[Cause]); 8] = [
     ("asleep", &[Cause::Sleeping]),
 ];
 
-/// A mean with its interval relative to it.
-fn with_doubt(mean: &Estimate) -> String {
-    let doubt = mean.relative().map(|share| match share * 100.0 {
-        wide if wide >= 9.95 => format!(" ±{wide:.0}%"),
-        narrow => format!(" ±{narrow:.1}%"),
-    });
-    three_figures(mean.mean) + &doubt.unwrap_or_default()
-}
-
 /// A percentage in the least room.
 fn short_percent(share: f64) -> String {
     match share * 100.0 {
@@ -85,10 +76,6 @@ fn short_percent(share: f64) -> String {
     }
 }
 
-fn waits(figures: &Figures, value: fn(&Waits) -> u64) -> String {
-    if figures.latency.samples == 0 { "-".to_owned() } else { format_ns(value(&figures.latency) as f64) }
-}
-
 /// Everything, for the terminal.
 pub(super) fn render(report: &Report, events: bool) -> String {
     let mut text = String::new();
@@ -97,11 +84,11 @@ pub(super) fn render(report: &Report, events: bool) -> String {
             continue;
         }
         let _ = writeln!(text, "\n== {} ==\n{}\n{}", title(scene), scene.machine_about, scene.workload_about);
-        text.push_str(&figures(report, scene));
+        text.extend(figures(report, scene).iter().map(Grid::text));
         text.push_str(&notes(report, scene));
-        text.push_str(&spent(report, scene));
+        text.extend(spent(report, scene).iter().map(Grid::text));
         if events {
-            text.push_str(&lock_events(report, scene));
+            text.push_str(&lock_events(report, scene).text());
         }
     }
     text
@@ -115,12 +102,10 @@ pub(super) fn title(scene: &SceneInfo) -> String {
 }
 
 /// What the workload's results are.
-pub(super) fn result(scene: &SceneInfo) -> String {
-    if scene.lower_is_better {
-        format!("time of the job, {}", scene.unit)
-    } else {
-        format!("throughput, {}", scene.unit)
-    }
+pub(super) fn result(report: &Report, scene: &SceneInfo) -> String {
+    let what = if scene.lower_is_better { "time of the job" } else { "throughput" };
+    let doubt = if report.setting.seeds.len() > 1 { " (mean over seeds, 95 % confidence interval)" } else { "" };
+    format!("{what}, {}{doubt}", scene.unit)
 }
 
 /// How much was simulated, in a line.
@@ -139,175 +124,134 @@ pub(super) fn simulated(report: &Report) -> String {
     )
 }
 
-/// The word for a cell without figures.
-pub(super) fn word(cell: Option<&Cell>) -> &'static str {
-    match cell.map(|cell| &cell.state) {
-        Some(State::Broken { .. }) => "BROKEN",
-        Some(State::Failed { .. }) => "failed",
-        _ => "-",
-    }
-}
-
-/// A quantity of a cell; what was cut short carries a mark.
-pub(super) fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
-    match cell.and_then(|cell| Some((cell, cell.figures.as_ref()?))) {
-        Some((cell, figures)) => {
-            let mark = if matches!(cell.state, State::Cut { .. }) { "!" } else { "" };
-            (quantity.show)(figures) + mark
+/// A quantity of a cell, or the word for one without figures; what was cut short carries a mark.
+fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
+    let Some(figures) = cell.and_then(|cell| cell.figures.as_ref()) else {
+        return match cell.map(|cell| &cell.state) {
+            Some(State::Broken { .. }) => "BROKEN",
+            Some(State::Failed { .. }) => "failed",
+            _ => "-",
         }
-        None => word(cell).to_owned(),
-    }
+        .to_owned();
+    };
+    let text = match quantity.show {
+        Text(text) => text(figures),
+        Wait(_) if figures.latency.samples == 0 => "-".to_owned(),
+        Wait(wait) => format_ns(wait(&figures.latency) as f64),
+    };
+    let mark = if cell.is_some_and(|cell| matches!(cell.state, State::Cut { .. })) { "!" } else { "" };
+    text + mark
 }
 
 /// One table with a column for each quantity if there is one count, else a table for each quantity with a
 /// column for each.
-fn figures(report: &Report, scene: &SceneInfo) -> String {
-    let locks = &report.setting.locks;
+pub(super) fn figures(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
+    let grid = |title, head, row: &dyn Fn(&str) -> Vec<String>| {
+        let rows = report.setting.locks.iter().map(|lock| [vec![lock.clone()], row(lock)].concat()).collect();
+        Grid { title, head, words: 1, rows }
+    };
     if let [count] = scene.vcpus[..] {
-        let mut table = plain_table();
-        let corner = format!("{} vCPUs", heading(count, scene.cpus));
-        table.set_header(
-            core::iter::once(corner).chain(QUANTITIES.iter().map(|quantity| quantity.short.to_owned())),
-        );
-        for lock in locks {
+        let names = QUANTITIES.iter().map(|quantity| quantity.short.to_owned());
+        let head = core::iter::once(format!("{} vCPUs", heading(count, scene.cpus))).chain(names).collect();
+        let row = |lock: &str| {
             let cell = report.cell(scene, lock, count);
-            table.add_row(
-                core::iter::once(lock.clone()).chain(QUANTITIES.iter().map(|quantity| shown(cell, quantity))),
-            );
-        }
-        align_right(&mut table);
-        return format!(
-            "\nresult: {}{}\n{}\n",
-            result(scene),
-            if report.setting.seeds.len() > 1 { "; mean over seeds, 95 % confidence interval" } else { "" },
-            trimmed(&table)
-        );
-    }
-    let mut text = String::new();
-    for quantity in &QUANTITIES {
-        let pieces =
-            |columns: usize| scene.vcpus.chunks(columns).map(|counts| piece(report, scene, counts, quantity));
-        let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-        let whole = |columns: usize| pieces(columns).collect::<String>();
-        let body = (1..=scene.vcpus.len()).rev().map(whole).find(fits).unwrap_or_else(|| whole(1));
-        let title = if quantity.short == "result" {
-            result(scene) + " (mean over seeds, 95 % confidence interval)"
-        } else {
-            quantity.title.to_owned()
+            QUANTITIES.iter().map(|quantity| shown(cell, quantity)).collect()
         };
-        let _ = write!(text, "\n{title}\n{body}");
+        return vec![grid(format!("result: {}", result(report, scene)), head, &row)];
     }
-    text
-}
-
-fn piece(report: &Report, scene: &SceneInfo, counts: &[usize], quantity: &Quantity) -> String {
-    let mut table = plain_table();
-    let headings = counts.iter().map(|&count| heading(count, scene.cpus));
-    table.set_header(core::iter::once("vCPUs (per CPU)".to_owned()).chain(headings));
-    for lock in &report.setting.locks {
-        let cells = counts.iter().map(|&count| shown(report.cell(scene, lock, count), quantity));
-        table.add_row(core::iter::once(lock.clone()).chain(cells));
-    }
-    align_right(&mut table);
-    trimmed(&table) + "\n"
+    let of_quantity = |(index, quantity): (usize, &Quantity)| {
+        let title = if index == 0 { result(report, scene) } else { quantity.title.to_owned() };
+        let counts = scene.vcpus.iter().map(|&count| heading(count, scene.cpus));
+        let head = core::iter::once("vCPUs (per CPU)".to_owned()).chain(counts).collect();
+        grid(title, head, &|lock| {
+            scene.vcpus.iter().map(|&count| shown(report.cell(scene, lock, count), quantity)).collect()
+        })
+    };
+    QUANTITIES.iter().enumerate().map(of_quantity).collect()
 }
 
 /// What the words and marks mean.
 pub(super) fn notes(report: &Report, scene: &SceneInfo) -> String {
-    let mut text = String::new();
-    for cell in report.cells.iter().filter(|cell| cell.is_of(scene)) {
+    let note = |cell: &Cell| {
         let who = format!("{} with {} vCPUs", cell.lock, cell.vcpus);
-        let _ = match &cell.state {
-            State::Measured => Ok(()),
+        match &cell.state {
+            State::Measured => String::new(),
             State::Cut { runs } => {
-                writeln!(
-                    text,
-                    "note: {who}: {runs} of its runs were cut short (!) by the limit of events, --limit"
+                format!(
+                    "note: {who}: {runs} of its runs were cut short (!) by the limit of events, --limit\n"
                 )
             }
-            State::Broken { seed, message } => writeln!(text, "BROKEN: {who}, seed {seed}: {message}"),
-            State::Failed { seed, message } => writeln!(text, "failed: {who}, seed {seed}: {message}"),
-        };
-    }
-    text
+            State::Broken { seed, message } => format!("BROKEN: {who}, seed {seed}: {message}\n"),
+            State::Failed { seed, message } => format!("failed: {who}, seed {seed}: {message}\n"),
+        }
+    };
+    report.cells.iter().filter(|cell| cell.is_of(scene)).map(note).collect()
 }
 
-/// Where the vCPUs' time went, and where the lock.
-fn spent(report: &Report, scene: &SceneInfo) -> String {
-    let cells: Vec<(&Cell, &Figures)> = measured(report, scene).collect();
+/// Where the vCPUs' time went, and where the lock; nothing if nothing was measured.
+pub(super) fn spent(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
+    let cells = measured(report, scene);
     if cells.is_empty() {
-        return String::new();
+        return Vec::new();
     }
+    let grid = |title: &str, columns: &[&str], row: &dyn Fn(&Figures) -> Vec<String>| Grid {
+        title: title.to_owned(),
+        head: ["vCPUs", "lock"].iter().chain(columns).map(|&head| head.to_owned()).collect(),
+        words: 2,
+        rows: cells.iter().map(|(cell, figures)| [whose(cell), row(figures)].concat()).collect(),
+    };
     // What nobody did needs no column.
     let used = |causes: &[Cause]| cells.iter().any(|(_, figures)| figures.share_of(causes) > 0.0);
-    let spent: Vec<_> = SPENT.iter().filter(|(_, causes)| used(causes)).collect();
-    let mut time = plain_table();
-    time.set_header(["vCPUs", "lock"].into_iter().chain(spent.iter().map(|(name, _)| *name)));
-    let mut ways = plain_table();
-    ways.set_header(["vCPUs", "lock", "to itself", "same socket", "another socket", "kicks", "halts"]);
-    for (cell, figures) in cells {
-        let head = [cell.vcpus.to_string(), cell.lock.clone()];
-        let shares = spent.iter().map(|(_, causes)| short_percent(figures.share_of(causes)));
-        time.add_row(head.iter().cloned().chain(shares));
+    let (names, causes): (Vec<&str>, Vec<&[Cause]>) =
+        SPENT.iter().copied().filter(|(_, causes)| used(causes)).unzip();
+    let time = |figures: &Figures| -> Vec<String> {
+        causes.iter().map(|causes| short_percent(figures.share_of(causes))).collect()
+    };
+    let ways = |figures: &Figures| {
         let way = &figures.handovers;
         let shares = [way.same, way.local, way.remote].map(short_percent);
-        let counts = [figures.kicks, figures.halts].map(three_figures);
-        ways.add_row(head.into_iter().chain(shares).chain(counts));
-    }
-    for table in [&mut time, &mut ways] {
-        align_right(table);
-        if let Some(lock) = table.column_mut(1) {
-            lock.set_cell_alignment(comfy_table::CellAlignment::Left);
-        }
-    }
-    format!(
-        "\nwhere the time of vCPUs goes (stolen: runnable without a CPU)\n{}\n\nwhere the lock goes, and kicks and halts for each acquisition\n{}\n",
-        trimmed(&time),
-        trimmed(&ways)
-    )
+        [&shares[..], &[figures.kicks, figures.halts].map(three_figures)].concat()
+    };
+    let places = ["to itself", "same socket", "another socket", "kicks", "halts"];
+    vec![
+        grid("where the time of vCPUs goes (stolen: runnable without a CPU)", &names, &time),
+        grid("where the lock goes, and kicks and halts for each acquisition", &places, &ways),
+    ]
 }
 
-fn measured<'a>(report: &'a Report, scene: &'a SceneInfo) -> impl Iterator<Item = (&'a Cell, &'a Figures)> {
-    let order = |(cell, _): &(&Cell, &Figures)| cell.vcpus;
-    let mut cells: Vec<_> = report
-        .cells
-        .iter()
-        .filter(|cell| cell.is_of(scene))
-        .filter_map(|cell| Some((cell, cell.figures.as_ref()?)))
-        .collect();
-    cells.sort_by_key(order);
-    cells.into_iter()
+/// The first columns of a row for a cell.
+fn whose(cell: &Cell) -> Vec<String> {
+    vec![cell.vcpus.to_string(), cell.lock.clone()]
 }
 
-/// Lock events for each acquisition, one line a cell.
-fn lock_events(report: &Report, scene: &SceneInfo) -> String {
-    let mut text = "\nlock events for each acquisition\n".to_owned();
-    for (cell, figures) in measured(report, scene) {
-        let events: Vec<String> = figures
-            .events
-            .iter()
-            .map(|event| format!("{} {}", event.name, three_figures(event.value)))
-            .collect();
-        let events = if events.is_empty() { "none".to_owned() } else { events.join(", ") };
-        let _ = write!(text, " {:>4}  {:<28}", cell.vcpus, cell.lock);
-        let mut column = 34;
-        for word in events.split_inclusive(", ") {
-            if column + word.len() > WIDTH {
-                let _ = write!(text, "\n{:35}", "");
-                column = 35;
-            }
-            text.push_str(word);
-            column += word.len();
-        }
-        text.push('\n');
+fn measured<'a>(report: &'a Report, scene: &SceneInfo) -> Vec<(&'a Cell, &'a Figures)> {
+    let cells = report.cells.iter().filter(|cell| cell.is_of(scene));
+    let mut cells: Vec<_> = cells.filter_map(|cell| Some((cell, cell.figures.as_ref()?))).collect();
+    cells.sort_by_key(|(cell, _)| cell.vcpus);
+    cells
+}
+
+/// Lock events for each acquisition.
+pub(super) fn lock_events(report: &Report, scene: &SceneInfo) -> Grid {
+    let row = |(cell, figures): (&Cell, &Figures)| {
+        let events =
+            figures.events.iter().map(|event| format!("{} {}", event.name, three_figures(event.value)));
+        let events = events.collect::<Vec<_>>().join(", ");
+        [whose(cell), vec![if events.is_empty() { "none".to_owned() } else { events }]].concat()
+    };
+    Grid {
+        title: "lock events for each acquisition".to_owned(),
+        head: ["vCPUs", "lock", "events"].map(str::to_owned).to_vec(),
+        words: 3,
+        rows: measured(report, scene).into_iter().map(row).collect(),
     }
-    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sim::testing;
+    use lab_kit::export::grid::WIDTH;
 
     fn rendered(locks: &[&str], vcpus: &[usize]) -> String {
         let mut report = testing::report(locks, vcpus);

@@ -4,7 +4,7 @@
 //! The format is Chrome's trace events in JSON, times in microseconds. They are rounded to nanoseconds before
 //! anything else, ends like beginnings, so that what follows each other never overlaps.
 use super::timeline::Caption;
-use core::fmt::Write;
+use serde_json::json;
 use stanchion_sim::{NS, Recording, Time};
 
 /// More events than this make a file that a browser chokes on (50 MB).
@@ -12,49 +12,22 @@ const MOST_EVENTS: usize = 400_000;
 const CPUS: u32 = 1;
 const VCPUS: u32 = 2;
 
-/// The trace, and a remark if it had to be cut.
-pub(super) fn write(recording: &Recording, caption: &Caption) -> (String, Option<String>) {
-    write_at_most(recording, caption, MOST_EVENTS)
+/// The trace.
+pub(super) fn write(recording: &Recording, caption: &Caption) -> String {
+    write_until(recording, caption, end_of(recording, MOST_EVENTS))
 }
 
-fn write_at_most(recording: &Recording, caption: &Caption, most: usize) -> (String, Option<String>) {
+/// A remark if the trace has to be cut.
+pub(super) fn note(recording: &Recording) -> Option<String> {
+    told(recording, MOST_EVENTS)
+}
+
+fn told(recording: &Recording, most: usize) -> Option<String> {
     let end = end_of(recording, most);
-    let mut out =
-        Out { text: "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n".to_owned(), from: recording.from };
-    out.text.reserve(100 * most.min(recording.spells.len() * 2));
-    out.names(recording, caption);
-    for ran in recording.ran.iter().filter(|ran| ran.from < end) {
-        let name = format!("vCPU {}", ran.context);
-        out.slice(CPUS, ran.cpu, &name, "ran", ran.from, ran.to.min(end));
-    }
-    for spell in recording.spells.iter().filter(|spell| spell.from < end) {
-        let cause = spell.cause.name();
-        out.slice(VCPUS, spell.context, cause, cause, spell.from, spell.to.min(end));
-    }
-    let mut id = 0;
-    for handover in recording.handovers.iter().filter(|handover| handover.acquired < end) {
-        id += 1;
-        let name = format!("lock {} handed over", handover.lock);
-        out.flow(
-            id,
-            &name,
-            "handover",
-            (handover.giver, handover.released),
-            (handover.taker, handover.acquired),
-        );
-    }
-    for kick in recording.kicks.iter().filter(|kick| kick.arrives < end) {
-        id += 1;
-        out.flow(id, "kick", "kick", (kick.from, kick.sent), (kick.to, kick.arrives));
-    }
-    // The last event has no comma behind it.
-    out.text.truncate(out.text.trim_end_matches([',', '\n']).len());
-    out.text.push_str("\n]}\n");
-    let note = (end < recording.to).then(|| {
-        let kept = (end - recording.from) / NS;
+    let kept = (end - recording.from) / NS;
+    (end < recording.to).then(|| {
         format!(" (cut after {kept} ns, at {most} events; a shorter --trace-time or a later --trace-from shows other parts)")
-    });
-    (out.text, note)
+    })
 }
 
 /// Up to when there are no more than `most` events.
@@ -71,75 +44,59 @@ fn end_of(recording: &Recording, most: usize) -> Time {
     *end
 }
 
-/// The text so far.
-struct Out {
-    text: String,
-    from: Time,
+fn write_until(recording: &Recording, caption: &Caption, end: Time) -> String {
+    let mut events = names(recording, caption);
+    let ns = |time: Time| (time - recording.from) / NS;
+    let us = |ns: u64| ns as f64 / 1e3;
+    let slice = |pid: u32, tid: usize, name: &str, cat: &str, from: Time, to: Time| {
+        let (from, to) = (ns(from), ns(to.min(end)));
+        let (ts, dur) = (us(from), us(to.saturating_sub(from)));
+        (from < to).then(|| {
+            let slice =
+                json!({"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, "cat": cat});
+            slice.to_string()
+        })
+    };
+    for ran in recording.ran.iter().filter(|ran| ran.from < end) {
+        events.extend(slice(CPUS, ran.cpu, &format!("vCPU {}", ran.context), "ran", ran.from, ran.to));
+    }
+    for spell in recording.spells.iter().filter(|spell| spell.from < end) {
+        let cause = spell.cause.name();
+        events.extend(slice(VCPUS, spell.context, cause, cause, spell.from, spell.to));
+    }
+    // Arrows between two vCPUs. They bind to the slices that are there at their ends.
+    let handovers = recording.handovers.iter().map(|handover| {
+        let name = format!("lock {} handed over", handover.lock);
+        (name, "handover", (handover.giver, handover.released), (handover.taker, handover.acquired))
+    });
+    let kicks = recording
+        .kicks
+        .iter()
+        .map(|kick| ("kick".to_owned(), "kick", (kick.from, kick.sent), (kick.to, kick.arrives)));
+    let arrows = handovers.chain(kicks).filter(|(.., (_, at))| *at < end);
+    for (id, (name, cat, from, to)) in arrows.enumerate() {
+        for (ph, (tid, at)) in [("s", from), ("f", to)] {
+            let ts = us(ns(at));
+            let arrow = json!({"ph": ph, "bp": "e", "pid": VCPUS, "tid": tid, "ts": ts, "id": id, "name": name, "cat": cat});
+            events.push(arrow.to_string());
+        }
+    }
+    format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
 }
 
-impl Out {
-    /// Nanoseconds since the beginning of the recording.
-    fn ns(&self, time: Time) -> u64 {
-        (time - self.from) / NS
+/// The names of processes and tracks.
+fn names(recording: &Recording, caption: &Caption) -> Vec<String> {
+    let mut names = Vec::new();
+    for (pid, what, tracks) in [(CPUS, "CPU", caption.cpus), (VCPUS, "vCPU", recording.contexts)] {
+        let name = format!("{what}s: {caption}");
+        names.push(json!({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}}));
+        names.push(json!({"ph": "M", "pid": pid, "name": "process_sort_index", "args": {"sort_index": pid}}));
+        names.extend((0..tracks).map(|tid| {
+            let name = format!("{what} {tid}");
+            json!({"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": name}})
+        }));
     }
-
-    fn names(&mut self, recording: &Recording, caption: &Caption) {
-        let title = caption.to_string();
-        for (process, name) in [(CPUS, "CPUs"), (VCPUS, "vCPUs")] {
-            self.meta(process, None, "process_name", &format!("{name}: {title}"));
-            let _ = writeln!(
-                self.text,
-                "{{\"ph\":\"M\",\"pid\":{process},\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{process}}}}},"
-            );
-        }
-        for cpu in 0..caption.cpus {
-            self.meta(CPUS, Some(cpu), "thread_name", &format!("CPU {cpu}"));
-        }
-        for vcpu in 0..recording.contexts {
-            self.meta(VCPUS, Some(vcpu), "thread_name", &format!("vCPU {vcpu}"));
-        }
-    }
-
-    fn meta(&mut self, process: u32, track: Option<usize>, what: &str, name: &str) {
-        let tid = track.map(|track| format!("\"tid\":{track},")).unwrap_or_default();
-        // Names of machines and workloads may hold anything.
-        let name = serde_json::Value::from(name);
-        let _ = writeln!(
-            self.text,
-            "{{\"ph\":\"M\",\"pid\":{process},{tid}\"name\":\"{what}\",\"args\":{{\"name\":{name}}}}},"
-        );
-    }
-
-    fn slice(&mut self, process: u32, track: usize, name: &str, category: &str, from: Time, to: Time) {
-        let (from, to) = (self.ns(from), self.ns(to));
-        if from < to {
-            let (ts, dur) = (Micros(from), Micros(to - from));
-            let _ = writeln!(
-                self.text,
-                "{{\"ph\":\"X\",\"pid\":{process},\"tid\":{track},\"ts\":{ts},\"dur\":{dur},\"name\":\"{name}\",\"cat\":\"{category}\"}},"
-            );
-        }
-    }
-
-    /// An arrow between two vCPUs. It binds to the slices that are there at its ends.
-    fn flow(&mut self, id: u32, name: &str, category: &str, start: (usize, Time), end: (usize, Time)) {
-        let (ts, finish) = (Micros(self.ns(start.1)), Micros(self.ns(end.1)));
-        let _ = writeln!(
-            self.text,
-            "{{\"ph\":\"s\",\"pid\":{VCPUS},\"tid\":{},\"ts\":{ts},\"id\":{id},\"name\":\"{name}\",\"cat\":\"{category}\"}},\n\
-             {{\"ph\":\"f\",\"bp\":\"e\",\"pid\":{VCPUS},\"tid\":{},\"ts\":{finish},\"id\":{id},\"name\":\"{name}\",\"cat\":\"{category}\"}},",
-            start.0, end.0
-        );
-    }
-}
-
-/// Nanoseconds, written as microseconds.
-struct Micros(u64);
-
-impl core::fmt::Display for Micros {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
-    }
+    names.iter().map(ToString::to_string).collect()
 }
 
 #[cfg(test)]
@@ -177,8 +134,8 @@ mod tests {
     #[test]
     fn no_track_has_two_slices_at_a_time_and_none_is_lost() {
         let (recording, caption) = testing::recording("ticket", 4);
-        let (text, note) = write(&recording, &caption);
-        assert_eq!(note, None);
+        let text = write(&recording, &caption);
+        assert_eq!(note(&recording), None);
         let tracks = tracks(&events(&text));
         assert_eq!(tracks.len(), 2 + 4);
         for ((process, track), slices) in &tracks {
@@ -201,7 +158,7 @@ mod tests {
     #[test]
     fn flows_begin_and_end_within_slices_of_vcpus() {
         let (recording, caption) = testing::recording("pv-qspin", 4);
-        let events = events(&write(&recording, &caption).0);
+        let events = events(&write(&recording, &caption));
         let tracks = tracks(&events);
         let mut starts = BTreeMap::new();
         let mut ends = BTreeMap::new();
@@ -236,10 +193,10 @@ mod tests {
     #[test]
     fn a_long_recording_is_cut_at_a_moment_and_says_so() {
         let (recording, caption) = testing::recording("ticket", 4);
-        let (text, note) = write_at_most(&recording, &caption, 100);
-        let events = events(&text);
+        let end = end_of(&recording, 100);
+        let events = events(&write_until(&recording, &caption, end));
         assert!(events.iter().filter(|event| event["ph"] != "M").count() <= 100);
-        assert!(note.expect("said").contains("at 100 events"));
+        assert!(told(&recording, 100).expect("said").contains("at 100 events"));
         let ends: Vec<u64> = tracks(&events).values().filter_map(|slices| Some(slices.last()?.1)).collect();
         assert!(ends.iter().max().expect("tracks") < &((recording.to - recording.from) / NS));
     }
@@ -248,7 +205,7 @@ mod tests {
     fn tracks_are_named_whatever_the_machine_is_called() {
         let (recording, mut caption) = testing::recording("byte", 2);
         caption.machine = "a \"quoted\" one";
-        let events = events(&write(&recording, &caption).0);
+        let events = events(&write(&recording, &caption));
         let named = |name: &str| {
             let is =
                 |event: &&Value| event["args"]["name"].as_str().is_some_and(|text| text.starts_with(name));

@@ -135,13 +135,13 @@ fn tell(
             "", "published", "simulated", "error", "before"
         );
         let mut sizes = Vec::new();
-        for (row, (after, before)) in part.rows.iter().zip(errors.by_ref()) {
+        for ((row, published), (after, before)) in part.rows().zip(errors.by_ref()) {
             let _ = writeln!(
                 text,
                 "  {:>8} {:>12} {:>12} {:>+7.1} % {:>+7.1} %",
                 row.label,
-                number(row.published),
-                number(row.published * after.exp()),
+                number(published),
+                number(published * after.exp()),
                 after.exp_m1() * 100.0,
                 before.exp_m1() * 100.0
             );

@@ -6,8 +6,8 @@ use stanchion_cells::published::cells::exists;
 use stanchion_cells::published::fingerprint::of_traces;
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::simulate::{self, Done, Job, Miss};
-use stanchion_cells::published::tables::{self, Table};
-use stanchion_sim::machine::file::{self as machine_file, Evidence, MachineFile};
+use stanchion_cells::published::tables::{Row, Table};
+use stanchion_sim::machine::file::{self as machine_file, Evidence, MachineFile, Prior, Source};
 use stanchion_sim::machine::{self, Machine};
 use stanchion_sim::workload::{self, Workload, WorkloadFile};
 use std::path::Path;
@@ -31,20 +31,11 @@ pub(crate) struct Knob {
     pub now: f64,
 }
 
-/// A published cell to fit.
-pub(crate) struct Row {
-    pub label: String,
-    pub contexts: usize,
-    pub published: f64,
-    pub workload_sets: Vec<String>,
-}
-
 /// One table's part in a fit.
 pub(crate) struct Part {
     pub table: Table,
     /// The lock whose column is fitted.
     pub column: String,
-    pub rows: Vec<Row>,
     pub workload: WorkloadFile,
 }
 
@@ -66,7 +57,7 @@ pub(crate) struct Problem {
 }
 
 /// The value that a parameter had before it was fitted, if a source says so.
-fn centre(sources: &[machine_file::Source], path: &str, now: f64) -> f64 {
+fn centre(sources: &[Source], path: &str, now: f64) -> f64 {
     let source = sources.iter().find(|source| source.field == path && source.evidence == Evidence::Fit);
     let known = source.and_then(|source| source.text.rsplit_once(FROM)?.1.parse::<f64>().ok());
     known.filter(|value| value.is_finite() && *value > 0.0).unwrap_or(now)
@@ -80,33 +71,31 @@ fn place(dir: &Path, kind: &str, name: &str) -> String {
 
 impl Part {
     fn new(table: Table, args: &FitArgs) -> Result<Self, String> {
-        let lock = table.fit.clone().ok_or_else(|| format!("{} has no column to fit", table.name))?;
-        if let Some(other) = args.lock.as_ref().filter(|other| **other != lock) {
-            return Err(format!("a fit opens of {} the column {lock} only, not {other}", table.name));
+        let column = table.fit.clone().ok_or_else(|| format!("{} has no column to fit", table.name))?;
+        if let Some(other) = args.lock.as_ref().filter(|other| **other != column) {
+            return Err(format!("a fit opens of {} the column {column} only, not {other}", table.name));
         }
-        if !exists(&lock) {
-            return Err(format!("{lock} of {} comes with its issue: nothing to fit yet", table.name));
+        if !exists(&column) {
+            return Err(format!("{column} of {} comes with its issue: nothing to fit yet", table.name));
         }
-        let column = table.column(&lock).ok_or("the column to fit is a column")?;
-        let to_fit = |row: &tables::Row| row.published[column].filter(|_| row.roles[column] == Role::Fit);
-        let rows: Vec<Row> = table
-            .rows
-            .iter()
-            .filter_map(|row| {
-                Some(Row {
-                    label: row.label.clone(),
-                    contexts: row.contexts,
-                    published: to_fit(row)?,
-                    workload_sets: row.workload_sets.clone(),
-                })
-            })
-            .collect();
-        let name = table.rows.first().map(|row| row.workload_name.clone()).ok_or("a table without rows")?;
-        if rows.is_empty() || table.rows.iter().any(|row| row.workload_name != name) {
-            return Err(format!("{} has nothing that a fit may see", table.name));
+        let name = &table.rows.first().ok_or("a table without rows")?.workload_name;
+        let workload = workload::load(&place(&args.dir, "workloads", name))?;
+        let part = Self { table, column, workload };
+        let rows = &part.table.rows;
+        if part.rows().next().is_none() || rows.iter().any(|row| row.workload_name != rows[0].workload_name) {
+            return Err(format!("{} has nothing that a fit may see", part.table.name));
         }
-        let workload = workload::load(&place(&args.dir, "workloads", &name))?;
-        Ok(Self { table, column: lock, rows, workload })
+        Ok(part)
+    }
+
+    /// The rows with a cell to fit, each with what was published there.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&Row, f64)> {
+        let column = self.table.column(&self.column);
+        let to_fit = move |row: &Row| {
+            let column = column.filter(|&column| row.roles[column] == Role::Fit)?;
+            row.published[column]
+        };
+        self.table.rows.iter().filter_map(move |row| Some((row, to_fit(row)?)))
     }
 
     /// The workload of a row, which may differ in what the row stands for.
@@ -137,14 +126,10 @@ impl Problem {
         let parts = tables.into_iter().map(|table| Part::new(table, args)).collect::<Result<Vec<_>, _>>()?;
         let mut problem = Self { parts, knobs: Vec::new(), machine, seeds: args.seeds };
         problem.knobs = problem.all_knobs();
-        for wanted in &args.parameters {
-            if !problem.knobs.iter().any(|knob| knob.path == *wanted) {
-                return Err(unknown(
-                    "parameter with a prior in the files that are fitted here,",
-                    wanted,
-                    problem.knobs.iter().map(|knob| knob.path.as_str()),
-                ));
-            }
+        let paths = || problem.knobs.iter().map(|knob| knob.path.as_str());
+        if let Some(wanted) = args.parameters.iter().find(|&wanted| paths().all(|path| path != wanted)) {
+            let what = "parameter with a prior in the files that are fitted here,";
+            return Err(unknown(what, wanted, paths()));
         }
         if !args.parameters.is_empty() {
             problem.knobs.retain(|knob| args.parameters.contains(&knob.path));
@@ -156,28 +141,28 @@ impl Problem {
     /// too.
     fn all_knobs(&self) -> Vec<Knob> {
         let mut knobs = Vec::new();
-        if self.parts.iter().any(|part| part.table.fits_machine) {
-            for prior in &self.machine.priors {
-                let Some(now) = machine_file::number(&self.machine.machine, &prior.field) else { continue };
-                let centre = centre(&self.machine.sources, &prior.field, now);
-                knobs.push(Knob { path: prior.field.clone(), part: None, centre, sigma: prior.sigma, now });
+        let mut add = |part, priors: &[Prior], sources: &[Source], number: &dyn Fn(&str) -> Option<f64>| {
+            for Prior { field, sigma, .. } in priors {
+                let Some(now) = number(field) else { continue };
+                let centre = centre(sources, field, now);
+                knobs.push(Knob { path: field.clone(), part, centre, sigma: *sigma, now });
             }
+        };
+        if self.parts.iter().any(|part| part.table.fits_machine) {
+            let file = &self.machine;
+            add(None, &file.priors, &file.sources, &|path| machine_file::number(&file.machine, path));
         }
         for (index, part) in self.parts.iter().enumerate() {
-            for prior in &part.workload.priors {
-                let Some(now) = workload::number(&part.workload.workload, &prior.field) else { continue };
-                let centre = centre(&part.workload.sources, &prior.field, now);
-                let part = Some(index);
-                knobs.push(Knob { path: prior.field.clone(), part, centre, sigma: prior.sigma, now });
-            }
+            let file = &part.workload;
+            add(Some(index), &file.priors, &file.sources, &|path| workload::number(&file.workload, path));
         }
         knobs.retain(|knob| knob.now > 0.0 && knob.centre > 0.0);
         knobs
     }
 
-    /// All rows, in the order of errors.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.parts.iter().flat_map(|part| &part.rows)
+    /// All rows with what was published there, in the order of errors.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&Row, f64)> {
+        self.parts.iter().flat_map(Part::rows)
     }
 
     /// Where the parameters are now, as logarithms.
@@ -228,7 +213,7 @@ impl Problem {
             let (machine, workloads) = self.at(point);
             let machine = Arc::new(machine);
             for (part, workload) in self.parts.iter().zip(&workloads) {
-                for row in &part.rows {
+                for (row, _) in part.rows() {
                     let workload = Arc::new(part.with_sets(workload, &row.workload_sets));
                     jobs.extend((1..=self.seeds).map(|seed| Job {
                         machine: Arc::clone(&machine),
@@ -255,18 +240,18 @@ impl Problem {
 
     fn traces(&self, results: &[Result<Done, Miss>]) -> Vec<String> {
         let mut first_seeds = results.iter().step_by(self.seeds as usize).flatten().map(|done| done.trace);
-        self.parts.iter().map(|part| of_traces(first_seeds.by_ref().take(part.rows.len()))).collect()
+        self.parts.iter().map(|part| of_traces(first_seeds.by_ref().take(part.rows().count()))).collect()
     }
 
     fn log_errors(&self, results: &[Result<Done, Miss>]) -> Option<Vec<f64>> {
-        let scales = self.parts.iter().flat_map(|part| part.rows.iter().map(|_| part.table.scale));
+        let scales = self.parts.iter().flat_map(|part| part.rows().map(|_| part.table.scale));
         let of_rows = results.chunks(self.seeds as usize).zip(self.rows().zip(scales));
         of_rows
-            .map(|(seeds, (row, scale))| {
+            .map(|(seeds, ((_, published), scale))| {
                 let values: Option<Vec<f64>> =
                     seeds.iter().map(|done| done.as_ref().ok().map(|done| done.value)).collect();
                 let mean = values?.iter().sum::<f64>() / self.seeds as f64;
-                let error = (mean / scale / row.published).ln();
+                let error = (mean / scale / published).ln();
                 error.is_finite().then_some(error)
             })
             .collect()
@@ -277,6 +262,7 @@ impl Problem {
 mod tests {
     use super::*;
     use clap::Parser;
+    use stanchion_cells::published::tables::to_fit;
 
     #[derive(Parser)]
     struct Line {
@@ -286,7 +272,7 @@ mod tests {
 
     fn problem(words: &[&str]) -> Result<Problem, String> {
         let args = Line::parse_from(["fit"].iter().chain(words)).args;
-        Problem::new(tables::to_fit(&args.table)?, &args)
+        Problem::new(to_fit(&args.table)?, &args)
     }
 
     #[test]
@@ -306,7 +292,7 @@ mod tests {
         let open = problem(&["--table", "open1"]).expect("it can be fitted");
         assert!(!open.knobs.is_empty() && !open.knobs.iter().any(is_machine));
         let build = problem(&["--table", "pvq-haswell-ex"]).expect("it can be fitted");
-        assert_eq!(build.rows().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["32"]);
+        assert_eq!(build.rows().map(|(row, _)| row.label.as_str()).collect::<Vec<_>>(), ["32"]);
     }
 
     #[test]
@@ -340,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_second_fit_begins_from_the_same_prior() {
-        let source = machine_file::Source {
+        let source = Source {
             field: "memory.hit".into(),
             evidence: Evidence::Fit,
             text: format!("to something{FROM}12.5"),

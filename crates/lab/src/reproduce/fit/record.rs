@@ -42,7 +42,7 @@ pub(super) fn of(problem: &Problem, point: &[f64], measured: &Measured, date: &s
     let mut errors = measured.errors.iter();
     let mut fits = Vec::new();
     for ((part, workload), trace) in problem.parts.iter().zip(&workloads).zip(&measured.traces) {
-        let own: Vec<f64> = errors.by_ref().take(part.rows.len()).map(|error| error.exp_m1()).collect();
+        let own: Vec<f64> = errors.by_ref().take(part.rows().count()).map(|error| error.exp_m1()).collect();
         let (median, worst) = median_and_worst(&own).unwrap_or_default();
         let per_cent = |error: f64| (error * 1000.0).round() / 10.0;
         fits.push(Fit {

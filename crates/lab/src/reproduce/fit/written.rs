@@ -1,35 +1,18 @@
 //! Fitted values go back into the files, with how they came about.
-use super::problem::{FROM, Part, Problem};
+use super::problem::{FROM, Knob, Part, Problem};
 use stanchion_sim::machine::file::{self as machine_file, Evidence};
 use stanchion_sim::workload;
 use std::path::{Path, PathBuf};
 
 /// Writes the files that a fit moved, below `dir`; which.
 pub(super) fn write(problem: &Problem, point: &[f64], dir: &Path) -> Result<Vec<PathBuf>, String> {
-    let (machine, moved) = problem.at(point);
+    let (machine, workloads) = problem.at(point);
     let rows = |part: &Part| {
-        let (table, rows) = (&part.table, part.rows.len());
-        format!("the {} column of {} ({rows} rows)", part.column, table.name)
+        format!("the {} column of {} ({} rows)", part.column, part.table.name, part.rows().count())
     };
     let columns = problem.parts.iter().map(rows).collect::<Vec<_>>().join(" and ");
-    let how = |centre: f64| format!("to {columns}, stanchion fit{FROM}{centre}");
-    let mut machine_file = problem.machine.clone();
-    machine_file.machine = machine;
-    let mut workload_files: Vec<_> = problem.parts.iter().map(|part| part.workload.clone()).collect();
-    for (file, moved) in workload_files.iter_mut().zip(moved) {
-        file.workload = moved;
-    }
-    let mut of_machine = false;
-    let mut of_workload = vec![false; workload_files.len()];
-    for knob in &problem.knobs {
-        if let Some(part) = knob.part {
-            workload_files[part].set_source(&knob.path, Evidence::Fit, &how(knob.centre));
-            of_workload[part] = true;
-        } else {
-            machine_file.set_source(&knob.path, Evidence::Fit, &how(knob.centre));
-            of_machine = true;
-        }
-    }
+    let how = |knob: &Knob| format!("to {columns}, stanchion fit{FROM}{}", knob.centre);
+    let knobs = |part| problem.knobs.iter().filter(move |knob| knob.part == part);
     let mut written = Vec::new();
     let mut put = |kind: &str, name: &str, text: String| {
         let path = dir.join(kind).join(format!("{name}.toml"));
@@ -37,11 +20,19 @@ pub(super) fn write(problem: &Problem, point: &[f64], dir: &Path) -> Result<Vec<
         written.push(path);
         Ok::<(), String>(())
     };
-    if let Some(part) = problem.parts.first().filter(|_| of_machine) {
-        put("machines", &part.table.machine_name, machine_file::write(&machine_file))?;
+    if knobs(None).next().is_some() {
+        let mut file = problem.machine.clone();
+        file.machine = machine;
+        knobs(None).for_each(|knob| file.set_source(&knob.path, Evidence::Fit, &how(knob)));
+        put("machines", &problem.parts[0].table.machine_name, machine_file::write(&file))?;
     }
-    for (file, _) in workload_files.iter().zip(of_workload).filter(|(_, moved)| *moved) {
-        put("workloads", &file.workload.name, workload::write(file))?;
+    for (index, (part, workload)) in problem.parts.iter().zip(workloads).enumerate() {
+        if knobs(Some(index)).next().is_some() {
+            let mut file = part.workload.clone();
+            file.workload = workload;
+            knobs(Some(index)).for_each(|knob| file.set_source(&knob.path, Evidence::Fit, &how(knob)));
+            put("workloads", &file.workload.name, workload::write(&file))?;
+        }
     }
     Ok(written)
 }

@@ -1,7 +1,7 @@
 //! One picture of where time goes: a bar for each lock, cut into causes.
+use crate::sim::draw::Svg;
 use crate::sim::table::SPENT;
 use crate::sim::timeline::COLOURS;
-use core::fmt::Write;
 use lab_kit::export::svg::escape;
 use lab_kit::units::percent;
 use stanchion_cells::cell::Figures;
@@ -14,52 +14,32 @@ const TOP: f64 = 30.0;
 /// The picture: locks by name, with their figures if they have any.
 pub(super) fn render(title: &str, rows: &[(&str, Option<&Figures>)]) -> String {
     let height = TOP + ROW * rows.len() as f64 + 26.0;
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{0}\"><text class=\"title\" x=\"0\" y=\"16\">{0}</text>",
-        escape(title)
-    );
     let room = WIDTH - LEFT - 24.0;
+    let mut svg = Svg::default();
+    svg.text(0.0, 16.0, "class='title'", title);
     for (index, (lock, figures)) in rows.iter().enumerate() {
         let y = TOP + ROW * index as f64;
-        let _ = write!(
-            svg,
-            "<text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            LEFT - 8.0,
-            y + 14.0,
-            escape(lock)
-        );
+        svg.text(LEFT - 8.0, y + 14.0, "class='end'", lock);
         let Some(figures) = figures else {
-            let _ = write!(svg, "<text class=\"tick\" x=\"{LEFT}\" y=\"{:.1}\">no figures</text>", y + 14.0);
+            svg.text(LEFT, y + 14.0, "class='tick'", "no figures");
             continue;
         };
         let mut x = LEFT;
-        for (name, causes) in &SPENT {
-            for cause in *causes {
-                let share = figures.share_of(&[*cause]);
-                let width = share * room;
-                if width >= 0.05 {
-                    let _ = write!(
-                        svg,
-                        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"17\" fill=\"{}\"><title>{}: {} ({name}) {}</title></rect>",
-                        COLOURS[*cause as usize],
-                        escape(lock),
-                        cause.name(),
-                        percent(share)
-                    );
-                }
-                x += width;
+        for (name, cause) in
+            SPENT.iter().flat_map(|(name, causes)| causes.iter().map(move |cause| (name, *cause)))
+        {
+            let share = figures.share_of(&[cause]);
+            if share * room >= 0.05 {
+                let about = format!("{lock}: {} ({name}) {}", cause.name(), percent(share));
+                svg.bar([x, y, share * room, 17.0], COLOURS[cause as usize], &about);
             }
+            x += share * room;
         }
     }
-    for tenth in [0_u32, 5, 10] {
-        let x = LEFT + room * f64::from(tenth) / 10.0;
-        let _ = write!(
-            svg,
-            "<text class=\"tick mid\" x=\"{x:.1}\" y=\"{:.1}\">{} %</text>",
-            height - 10.0,
-            tenth * 10
-        );
+    for percent in [0_u32, 50, 100] {
+        let x = LEFT + room * f64::from(percent) / 100.0;
+        svg.text(x, height - 10.0, "class='tick mid'", &format!("{percent} %"));
     }
-    svg.push_str("</svg>");
-    svg
+    let (title, shapes) = (escape(title), svg.0);
+    format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\">{shapes}</svg>")
 }

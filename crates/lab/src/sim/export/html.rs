@@ -3,18 +3,16 @@
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
 use super::bars;
 use crate::sim::report::Report;
-use crate::sim::table::{QUANTITIES, SPENT, result, shown, simulated, title};
+use crate::sim::table::{QUANTITIES, Show, figures, lock_events, notes, result, simulated, spent, title};
 use crate::sim::timeline::COLOURS;
 use core::fmt::Write;
 use lab_kit::export::grid::heading;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use lab_kit::export::{STYLE, colours};
-use lab_kit::units::{format_ns, percent, round_ns, three_figures, without_zeros};
-use stanchion_cells::cell::{Cell, Figures, SceneInfo, State};
+use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
+use stanchion_cells::cell::{Figures, SceneInfo};
 use stanchion_sim::Cause;
 
-/// A wait in nanoseconds.
-type Wait = fn(&Figures) -> u64;
 /// A value, with half the width of its interval.
 type Value<'a> = &'a dyn Fn(&Figures) -> Option<(f64, Option<f64>)>;
 
@@ -31,7 +29,6 @@ pub(super) fn write(report: &Report) -> String {
             section(&mut page, report, scene);
         }
     }
-    events(&mut page, report);
     facts(&mut page, report);
     page.push_str("</body></html>\n");
     page
@@ -48,119 +45,65 @@ fn head(page: &mut String, report: &Report) {
         escape(&report.provenance.date),
         if report.complete { "" } else { " · <b>unfinished run</b>" }
     );
-    let mut notes = String::new();
-    for cell in &report.cells {
-        let note = match &cell.state {
-            State::Measured => continue,
-            State::Cut { runs } => format!("{runs} runs were cut short by the limit of events"),
-            State::Broken { seed, message } => format!("BROKEN with seed {seed}: {message}"),
-            State::Failed { seed, message } => format!("failed with seed {seed}: {message}"),
-        };
-        let who = format!("{} on {}, {} vCPUs", cell.lock, cell.machine, cell.vcpus);
-        let _ = write!(notes, "<li>{}: {}</li>", escape(&who), escape(&note));
-    }
-    if !notes.is_empty() {
-        let _ = writeln!(page, "<h3>Reasons for doubt</h3><ul class=\"warnings\">{notes}</ul>");
-    }
     page.push_str("<ul class=\"legend\">");
     for (index, lock) in report.setting.locks.iter().enumerate() {
-        let _ = write!(
-            page,
-            "<li><svg viewBox=\"0 0 34 12\"><g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</li>",
-            classes(index, false, false),
-            marker(index, 17.0, 6.0),
-            escape(lock)
-        );
+        let (classes, marker) = (classes(index, false, false), marker(index, 17.0, 6.0));
+        let sample = format!("<g class=\"series {classes}\"><polyline points=\"0,6 34,6\"/>{marker}</g>");
+        legend(page, &sample, lock);
     }
     page.push_str("</ul>\n");
+}
+
+fn legend(page: &mut String, sample: &str, name: &str) {
+    let _ = write!(page, "<li><svg viewBox=\"0 0 34 12\">{sample}</svg>{}</li>", escape(name));
 }
 
 fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
     let _ = writeln!(
         page,
-        "<h2>{}</h2><p class=\"sub\">{}; {}</p><div class=\"plots\">",
+        "<h2>{}</h2><p class=\"sub\">{}; {}</p>",
         escape(&title(scene)),
         escape(&scene.machine_about),
         escape(&scene.workload_about)
     );
+    let notes = notes(report, scene);
+    if !notes.is_empty() {
+        let notes: String = notes.lines().map(|note| format!("<li>{}</li>", escape(note))).collect();
+        let _ = writeln!(page, "<h3>Reasons for doubt</h3><ul class=\"warnings\">{notes}</ul>");
+    }
     let rate = |figures: &Figures| figures.score.as_ref().map(|score| (score.mean, score.ci95));
-    let named = result(scene) + " (95 % confidence)";
-    let throughput = |scale| plot(report, scene, &named, scale, &rate, plain_tick);
+    let tick = |value| without_zeros(&three_figures(value)).to_owned();
+    let throughput = |scale| plot(report, scene, &result(report, scene), scale, &rate, tick);
     let group = format!("scale-{}-{}", escape(&scene.machine), escape(&scene.workload));
     let _ = write!(
         page,
-        "<div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
+        "<div class=\"plots\"><div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
          <label><input type=\"radio\" class=\"to-log\" name=\"{group}\"> logarithmic</label></div>\
          <div class=\"linear\">{}</div><div class=\"log\">{}</div></div>",
         throughput(Scale::Linear),
         throughput(Scale::Log)
     );
-    let waits: [(&str, Wait); 4] = [
-        ("acquire latency, median", |figures| figures.latency.p50_ns),
-        ("acquire latency, 99th percentile", |figures| figures.latency.p99_ns),
-        ("acquire latency, 99.9th percentile", |figures| figures.latency.p999_ns),
-        ("longest acquire", |figures| figures.latency.max_ns),
-    ];
-    for (title, wait) in waits {
-        let value = move |figures: &Figures| Some((wait(figures) as f64, None));
-        let _ = write!(
-            page,
-            "<div class=\"plot\">{}</div>",
-            plot(report, scene, title, Scale::Log, &value, round_ns)
-        );
+    for quantity in &QUANTITIES {
+        let Show::Wait(wait) = quantity.show else { continue };
+        let value = move |figures: &Figures| Some((wait(&figures.latency) as f64, None));
+        let plot = plot(report, scene, quantity.title, Scale::Log, &value, round_ns);
+        let _ = write!(page, "<div class=\"plot\">{plot}</div>");
     }
-    page.push_str("</div>\n<h3>Where the time of vCPUs goes</h3>");
-    causes_legend(page);
-    page.push_str("<div class=\"plots\">");
+    page.push_str("</div>\n<h3>Where the time of vCPUs goes</h3><ul class=\"legend\">");
+    for cause in Cause::ALL {
+        let colour = COLOURS[cause as usize];
+        legend(page, &format!("<rect width=\"34\" height=\"12\" fill=\"{colour}\"/>"), cause.name());
+    }
+    page.push_str("</ul>\n<div class=\"plots\">");
     for &count in &scene.vcpus {
-        let rows: Vec<(&str, Option<&Figures>)> = report
-            .setting
-            .locks
-            .iter()
-            .map(|lock| {
-                (lock.as_str(), report.cell(scene, lock, count).and_then(|cell| cell.figures.as_ref()))
-            })
-            .collect();
-        let title = format!("{} vCPUs", heading(count, scene.cpus));
-        let _ = write!(page, "<div class=\"plot\">{}</div>", bars::render(&title, &rows));
+        let figures = |lock| report.cell(scene, lock, count).and_then(|cell| cell.figures.as_ref());
+        let locks = report.setting.locks.iter().map(|lock| (lock.as_str(), figures(lock)));
+        let bars = bars::render(&format!("{} vCPUs", heading(count, scene.cpus)), &locks.collect::<Vec<_>>());
+        let _ = write!(page, "<div class=\"plot\">{bars}</div>");
     }
     page.push_str("</div>\n");
-    for (index, quantity) in QUANTITIES.iter().enumerate() {
-        let open = if index == 0 { " open" } else { "" };
-        let _ = write!(page, "<details{open}><summary>{}</summary>", escape(quantity.title));
-        matrix(page, report, scene, &|cell| shown(cell, quantity));
-        page.push_str("</details>\n");
-    }
-    for (name, causes) in &SPENT {
-        let _ = write!(page, "<details><summary>share of vCPU time: {name}</summary>");
-        matrix(page, report, scene, &|cell| of(cell, |figures| percent(figures.share_of(causes))));
-        page.push_str("</details>\n");
-    }
-    let ways = |figures: &Figures| {
-        let ways = &figures.handovers;
-        let shares = [ways.same, ways.local, ways.remote].map(percent).join(" / ");
-        format!("{shares}; {} kicks", three_figures(figures.kicks))
-    };
-    page.push_str("<details><summary>handovers to itself / the same socket / another socket; kicks an acquisition</summary>");
-    matrix(page, report, scene, &|cell| of(cell, ways));
-    page.push_str("</details>\n");
-}
-
-fn of(cell: Option<&Cell>, show: impl Fn(&Figures) -> String) -> String {
-    cell.and_then(|cell| cell.figures.as_ref()).map_or_else(|| "-".to_owned(), show)
-}
-
-fn causes_legend(page: &mut String) {
-    page.push_str("<ul class=\"legend\">");
-    for cause in Cause::ALL {
-        let _ = write!(
-            page,
-            "<li><svg viewBox=\"0 0 34 12\"><rect width=\"34\" height=\"12\" fill=\"{}\"/></svg>{}</li>",
-            COLOURS[cause as usize],
-            cause.name()
-        );
-    }
-    page.push_str("</ul>\n");
+    let grids = [figures(report, scene), spent(report, scene), vec![lock_events(report, scene)]].concat();
+    page.extend(grids.iter().enumerate().map(|(index, grid)| grid.html(index == 0)));
 }
 
 fn plot(
@@ -197,57 +140,6 @@ fn plot(
         .render()
 }
 
-fn matrix(page: &mut String, report: &Report, scene: &SceneInfo, show: &dyn Fn(Option<&Cell>) -> String) {
-    page.push_str("<div class=\"scroll\"><table><tr><th>vCPUs (per CPU)</th>");
-    for &vcpus in &scene.vcpus {
-        let _ = write!(page, "<th>{}</th>", heading(vcpus, scene.cpus));
-    }
-    page.push_str("</tr>");
-    for lock in &report.setting.locks {
-        let _ = write!(page, "<tr><td>{}</td>", escape(lock));
-        for &vcpus in &scene.vcpus {
-            let text = show(report.cell(scene, lock, vcpus));
-            let class = if text == "BROKEN" { "broken" } else { "" };
-            let _ = write!(page, "<td class=\"{class}\">{}</td>", escape(&text));
-        }
-        page.push_str("</tr>");
-    }
-    page.push_str("</table></div>");
-}
-
-/// A number at a tick.
-fn plain_tick(value: f64) -> String {
-    without_zeros(&three_figures(value)).to_owned()
-}
-
-/// Lock events of all cells.
-fn events(page: &mut String, report: &Report) {
-    page.push_str(
-        "<h2>Lock events</h2><p class=\"sub\">for each acquisition</p><details><summary>all cells</summary><div class=\"scroll\">\
-         <table><tr><th>lock</th><th>machine</th><th>workload</th><th>vCPUs</th><th>events</th></tr>",
-    );
-    for cell in &report.cells {
-        let Some(figures) = cell.figures.as_ref().filter(|figures| !figures.events.is_empty()) else {
-            continue;
-        };
-        let events: Vec<String> = figures
-            .events
-            .iter()
-            .map(|event| format!("{} {}", event.name, three_figures(event.value)))
-            .collect();
-        let _ = write!(
-            page,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td style=\"text-align:left\">{}</td></tr>",
-            escape(&cell.lock),
-            escape(&cell.machine),
-            escape(&cell.workload),
-            cell.vcpus,
-            escape(&events.join(" · "))
-        );
-    }
-    page.push_str("</table></div></details>\n");
-}
-
 fn facts(page: &mut String, report: &Report) {
     let mut rows = report.provenance.rows();
     rows.push(("fields set", report.setting.sets.join(" ")));
@@ -266,6 +158,7 @@ fn facts(page: &mut String, report: &Report) {
 mod tests {
     use super::*;
     use crate::sim::testing;
+    use stanchion_cells::cell::State;
 
     fn page() -> String {
         let mut report = testing::report(&["byte", "ticket"], &[1, 2, 4]);

@@ -3,17 +3,16 @@
 //! Lanes are cut into columns a bit wider than a pixel, and a column shows the shares of causes within it. So
 //! a picture says the same as the recording however long that is, and neighbours that look the same become
 //! one shape.
+use super::draw::Svg;
 use core::fmt::{self, Display, Write};
 use lab_kit::export::svg::escape;
 use lab_kit::units::{percent, round_ns, three_figures};
 use stanchion_sim::{Cause, NS, Recording, Time};
 
 mod lanes;
-mod marks;
 mod stalls;
 
 use lanes::{Lane, lanes};
-use marks::OUTLINE;
 use stalls::{Stall, Why};
 
 /// A colour for each cause: work is green, waiting on a CPU is warm, waiting without one is pale.
@@ -55,67 +54,69 @@ const STALL_SHARE: f64 = 0.004;
 const MOST_ARROWS: usize = 60;
 /// More lanes than this are no picture.
 const MOST_LANES: usize = 64;
+/// How stalls are drawn.
+const OUTLINE: &str = "stroke='#10151d' stroke-width='1.6' fill='none'";
+/// How kicks are.
+const KICK: &str = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'";
 
-/// The picture, and a remark if something had to be left out.
-pub(crate) fn write(recording: &Recording, caption: &Caption) -> (String, Option<String>) {
-    let cpus = caption.cpus.min(MOST_LANES);
-    let vcpus = recording.contexts.min(MOST_LANES);
-    let note = (cpus < caption.cpus || vcpus < recording.contexts)
-        .then(|| format!(" (only the first {MOST_LANES} CPUs and vCPUs)"));
-    let picture = Picture { recording, caption, cpus, vcpus };
-    (picture.render(), note)
+/// A remark if something has to be left out of the picture.
+pub(super) fn note(recording: &Recording, caption: &Caption) -> Option<String> {
+    (caption.cpus.max(recording.contexts) > MOST_LANES)
+        .then(|| format!(" (only the first {MOST_LANES} CPUs and vCPUs)"))
 }
 
+/// The picture.
+pub(crate) fn write(recording: &Recording, caption: &Caption) -> String {
+    let (cpus, vcpus) = (caption.cpus.min(MOST_LANES), recording.contexts.min(MOST_LANES));
+    let least = ((recording.to - recording.from) as f64 * STALL_SHARE) as Time;
+    let mut stalls = stalls::find(recording, least, MOST_ARROWS);
+    stalls.retain(|stall| stall.vcpu < vcpus);
+    let mut picture = Picture { recording, caption, cpus, vcpus, stalls, svg: Svg::default() };
+    let lanes = lanes(recording, cpus, vcpus, COLUMNS);
+    picture.head(&lanes);
+    picture.axis();
+    for (index, lane) in lanes.iter().enumerate() {
+        picture.lane(index, lane);
+    }
+    picture.names_of_running();
+    picture.outline_stalls();
+    picture.kicks();
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\" \
+         font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#1c2330\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+         <defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
+         <path d=\"M0 0L8 4L0 8z\" fill=\"#10151d\"/></marker></defs>\n{}</svg>\n",
+        picture.bottom() + 44.0,
+        escape(&caption.to_string()),
+        picture.svg.0
+    )
+}
+
+/// A picture under construction.
 struct Picture<'a> {
     recording: &'a Recording,
     caption: &'a Caption<'a>,
     cpus: usize,
     vcpus: usize,
+    /// When nobody could have the lock for long, the longest first.
+    stalls: Vec<Stall>,
+    svg: Svg,
 }
 
 impl Picture<'_> {
-    fn render(&self) -> String {
-        let lanes = lanes(self.recording, self.cpus, self.vcpus, COLUMNS);
-        let bottom = self.vcpu_y(self.vcpus) - GAP;
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{title}\" \
-             font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#1c2330\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-             <defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-             <path d=\"M0 0L8 4L0 8z\" fill=\"#10151d\"/></marker></defs>\n",
-            height = bottom + 44.0,
-            title = escape(&self.caption.to_string())
-        );
-        self.head(&mut svg, &lanes);
-        self.axis(&mut svg, bottom);
-        for (index, lane) in lanes.iter().enumerate() {
-            let (y, name) = match index.checked_sub(self.cpus) {
-                None => (self.cpu_y(index), format!("CPU {index}")),
-                Some(vcpu) => (self.vcpu_y(vcpu), format!("{} {vcpu}", self.caption.context)),
-            };
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text><rect x=\"{LEFT}\" y=\"{y}\" width=\"{:.0}\" height=\"{LANE}\" fill=\"#f3f5f8\"/>",
-                LEFT - 8.0,
-                y + LANE / 2.0 + 4.0,
-                WIDTH - LEFT - RIGHT
-            );
-            fill(&mut svg, lane, y);
-        }
-        self.names_of_running(&mut svg);
-        self.outline_stalls(&mut svg);
-        self.kicks(&mut svg);
-        svg.push_str("</svg>\n");
-        svg
+    /// The top of a lane: first come those of CPUs.
+    fn y(&self, lane: usize) -> f64 {
+        TOP + (LANE + GAP) * lane as f64 + if lane < self.cpus { 0.0 } else { DIVIDE }
     }
 
-    #[expect(clippy::unused_self, reason = "beside its sibling, which needs it")]
-    fn cpu_y(&self, cpu: usize) -> f64 {
-        TOP + (LANE + GAP) * cpu as f64
+    /// The middle of the lane of a vCPU.
+    fn middle(&self, vcpu: usize) -> f64 {
+        self.y(self.cpus + vcpu) + LANE / 2.0
     }
 
-    fn vcpu_y(&self, vcpu: usize) -> f64 {
-        self.cpu_y(self.cpus) + DIVIDE + (LANE + GAP) * vcpu as f64
+    fn bottom(&self) -> f64 {
+        self.y(self.cpus + self.vcpus) - GAP
     }
 
     fn length(&self) -> Time {
@@ -128,124 +129,167 @@ impl Picture<'_> {
     }
 
     /// What is seen, in words and figures, and the legend.
-    fn head(&self, svg: &mut String, lanes: &[Lane]) {
-        let caption = self.caption;
+    fn head(&mut self, lanes: &[Lane]) {
+        let (caption, recording) = (self.caption, self.recording);
+        let Caption { context, lock, machine, workload, cpus, seed, ops_per_second } = caption;
+        let rate = three_figures(ops_per_second / 1e6);
+        self.svg.text(LEFT, 24.0, "font-size='17' font-weight='600'", &format!(
+            "{lock}: {} {context}s on {cpus} CPUs ({machine}, workload {workload}, seed {seed}): {rate} million units/s",
+            recording.contexts
+        ));
+        let all = (self.length() * self.cpus as Time).max(1) as f64;
         let busy = |causes: &[Cause]| {
             let of = |cause: &Cause| lanes[..self.cpus].iter().map(|lane| lane.total(*cause)).sum::<Time>();
-            let all = self.length() * self.cpus as Time;
-            percent(causes.iter().map(of).sum::<Time>() as f64 / all.max(1) as f64)
+            percent(causes.iter().map(of).sum::<Time>() as f64 / all)
         };
         let words = format!(
-            "CPU time: {} useful, {} spinning, {} waiting for cache lines; {} handovers to another {}",
+            "CPU time: {} useful, {} spinning, {} waiting for cache lines; {} handovers to another {context}",
             busy(&[Cause::Computing, Cause::Holding]),
             busy(&[Cause::Spinning]),
             busy(&[Cause::Transfer]),
-            self.recording.handovers.len(),
-            caption.context
+            recording.handovers.len()
         );
-        let stalls = self.stalls();
-        let mut more = String::new();
-        if !stalls.is_empty() && self.recording.handovers.iter().all(|handover| handover.lock == 0) {
-            let length = self.length().max(1) as f64;
+        self.svg.text(LEFT, 45.0, "font-size='13'", &words);
+        let mut x = LEFT;
+        for cause in Cause::ALL
+            .into_iter()
+            .filter(|&cause| lanes[self.cpus..].iter().any(|lane| lane.total(cause) > 0))
+        {
+            let name = if cause == Cause::Preempted { "preempted (stolen)" } else { cause.name() };
+            self.svg.rect([x, 76.0, 13.0, 13.0], &format!("fill='{}'", COLOURS[cause as usize]));
+            self.svg.text(x + 18.0, 87.0, "", name);
+            x += 40.0 + 6.6 * name.len() as f64;
+        }
+        if self.stalls.is_empty() {
+            return;
+        }
+        self.svg.rect([LEFT + 0.8, 97.5, 22.0, 12.0], OUTLINE);
+        self.svg.text(LEFT + 29.0, 108.0, "", &format!(
+            "everybody waits for this {context}, which holds the lock or is the next to have it (arrow: the lock is released to it)"
+        ));
+        if recording.handovers.iter().all(|handover| handover.lock == 0) {
             let share = |free: bool| {
                 let of = |stall: &&Stall| (stall.why != Why::HolderPreempted) == free;
-                percent(stalls.iter().filter(of).map(Stall::length).sum::<Time>() as f64 / length)
+                let time: Time = self.stalls.iter().filter(of).map(Stall::length).sum();
+                percent(time as f64 / self.length().max(1) as f64)
             };
-            more = format!(
+            let words = format!(
                 "for {} of the time the lock lies free for one that does not come, for {} its holder has no CPU",
                 share(true),
                 share(false)
             );
+            self.svg.text(LEFT, 62.0, "font-size='13'", &words);
         }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{LEFT}\" y=\"24\" font-size=\"17\" font-weight=\"600\">{}: {} {}s on {} CPUs ({}, workload {}, seed {}): {} million units/s</text>\n\
-             <text x=\"{LEFT}\" y=\"45\" font-size=\"13\">{}</text><text x=\"{LEFT}\" y=\"62\" font-size=\"13\">{more}</text>",
-            escape(caption.lock),
-            self.recording.contexts,
-            caption.context,
-            caption.cpus,
-            escape(caption.machine),
-            escape(caption.workload),
-            caption.seed,
-            three_figures(caption.ops_per_second / 1e6),
-            escape(&words)
-        );
-        let mut x = LEFT;
-        for cause in Cause::ALL {
-            if lanes[self.cpus..].iter().all(|lane| lane.total(cause) == 0) {
-                continue;
-            }
-            let name = if cause == Cause::Preempted { "preempted (stolen)" } else { cause.name() };
-            let _ = write!(
-                svg,
-                "<rect x=\"{x:.0}\" y=\"76\" width=\"13\" height=\"13\" fill=\"{}\"/><text x=\"{:.0}\" y=\"87\">{name}</text>",
-                COLOURS[cause as usize],
-                x + 18.0
-            );
-            x += 40.0 + 6.6 * name.len() as f64;
-        }
-        if !stalls.is_empty() {
-            let _ = write!(
-                svg,
-                "<rect x=\"{:.0}\" y=\"97.5\" width=\"22\" height=\"12\" fill=\"none\" {OUTLINE}/>\
-                 <text x=\"{:.0}\" y=\"108\">everybody waits for this {}, which holds the lock or is the next to have it (arrow: the lock is released to it)</text>",
-                LEFT + 0.8,
-                LEFT + 29.0,
-                caption.context
-            );
-        }
-        svg.push('\n');
     }
 
-    fn axis(&self, svg: &mut String, bottom: f64) {
+    fn axis(&mut self) {
+        let bottom = self.bottom();
         let step = tick_step(self.length());
-        let mut at = 0;
-        while at <= self.length() {
+        for at in (0..=self.length()).step_by(step as usize) {
             let x = self.x(self.recording.from + at);
-            let _ = write!(
-                svg,
-                "<path d=\"M{x:.1} {:.1}V{:.1}\" stroke=\"#d9dee6\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#5a6475\">{}</text>",
-                TOP - 4.0,
-                bottom + 6.0,
-                bottom + 21.0,
-                round_ns((at / NS) as f64)
-            );
-            at += step;
+            self.svg.path("stroke='#d9dee6'", &format!("M{x:.1} {:.1}V{:.1}", TOP - 4.0, bottom + 6.0));
+            let time = round_ns((at / NS) as f64);
+            self.svg.text(x, bottom + 21.0, "text-anchor='middle' fill='#5a6475'", &time);
         }
-        svg.push('\n');
     }
 
-    /// When nobody could have the lock for long, the longest first.
-    fn stalls(&self) -> Vec<Stall> {
-        let least = (self.length() as f64 * STALL_SHARE) as Time;
-        let mut stalls = stalls::find(self.recording, least, MOST_ARROWS);
-        stalls.retain(|stall| stall.vcpu < self.vcpus);
-        stalls
+    /// The name of a lane, and its colours: a path for each cause.
+    fn lane(&mut self, index: usize, lane: &Lane) {
+        let y = self.y(index);
+        let name = match index.checked_sub(self.cpus) {
+            None => format!("CPU {index}"),
+            Some(vcpu) => format!("{} {vcpu}", self.caption.context),
+        };
+        self.svg.text(LEFT - 8.0, y + LANE / 2.0 + 4.0, "text-anchor='end'", &name);
+        self.svg.rect([LEFT, y, WIDTH - LEFT - RIGHT, LANE], "fill='#f3f5f8'");
+        let column = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
+        let level = |level: u32| y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS));
+        for cause in Cause::ALL {
+            let mut path = String::new();
+            for block in lane.blocks(cause) {
+                let (x, width) =
+                    (LEFT + column * block.first as f64, column * (block.end - block.first) as f64);
+                let (low, high) = (level(block.low), level(block.high));
+                let _ = write!(path, "M{x:.1} {low:.1}h{width:.1}V{high:.1}h-{width:.1}z");
+            }
+            if !path.is_empty() {
+                self.svg.path(&format!("fill='{}'", COLOURS[cause as usize]), &path);
+            }
+        }
     }
-}
 
-/// The colours of one lane, a path for each cause.
-fn fill(svg: &mut String, lane: &Lane, y: f64) {
-    let column = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
-    for cause in Cause::ALL {
-        let blocks = lane.blocks(cause);
-        if blocks.is_empty() {
-            continue;
+    /// Words in the middle of a stretch of a lane.
+    fn label(&mut self, from: f64, to: f64, y: f64, how: &str, words: &str) {
+        let how = format!("text-anchor='middle' font-weight='600' {how}");
+        self.svg.text(f64::midpoint(from, to), y + LANE / 2.0 + 4.0, &how, words);
+    }
+
+    /// Who runs, written into the lanes of CPUs where there is room.
+    fn names_of_running(&mut self) {
+        for cpu in 0..self.cpus {
+            let mut stays: Vec<(usize, Time, Time)> = Vec::new();
+            for ran in self.recording.ran.iter().filter(|ran| ran.cpu == cpu) {
+                match stays.last_mut() {
+                    // A tick or a short halt is no change of who runs.
+                    Some((context, _, to))
+                        if *context == ran.context && ran.from - *to < self.length() / 200 =>
+                    {
+                        *to = ran.to;
+                    }
+                    _ => stays.push((ran.context, ran.from, ran.to)),
+                }
+            }
+            let y = self.y(cpu);
+            for (context, from, to) in stays {
+                let (start, end) = (self.x(from), self.x(to));
+                let name = if end - start > 60.0 { format!("vCPU {context}") } else { context.to_string() };
+                if end - start > 14.0 {
+                    self.svg.path("stroke='#fff' stroke-width='1.5'", &format!("M{start:.1} {y}v{LANE}"));
+                    self.label(start, end, y, "stroke='#fff' stroke-width='3' paint-order='stroke'", &name);
+                }
+            }
         }
-        let _ = write!(svg, "<path fill=\"{}\" d=\"", COLOURS[cause as usize]);
-        for block in blocks {
-            let level = |level: u32| y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS));
-            let _ = write!(
-                svg,
-                "M{:.1} {:.1}h{:.1}V{:.1}h-{2:.1}z",
-                LEFT + column * block.first as f64,
-                level(block.low),
-                column * (block.end - block.first) as f64,
-                level(block.high)
-            );
+    }
+
+    fn outline_stalls(&mut self) {
+        for stall in self.stalls.clone() {
+            let (from, to, y) = (self.x(stall.from), self.x(stall.to), self.y(self.cpus + stall.vcpu));
+            self.svg.rect([from, y, to - from, LANE], OUTLINE);
+            let words = match stall.why {
+                Why::HolderPreempted => "holds the lock",
+                Why::Free { giver } => {
+                    if giver < self.vcpus {
+                        let start = self.middle(giver);
+                        let end = if y > start { y } else { y + LANE };
+                        let how = format!("{OUTLINE} marker-end='url(#head)'");
+                        self.svg.path(&how, &format!("M{from:.1} {start:.1}V{end:.1}"));
+                    }
+                    "is next, lock free"
+                }
+            };
+            let words = format!("{words}: {}", round_ns((stall.length() / NS) as f64));
+            if to - from > 6.8 * words.len() as f64 {
+                self.label(from, to, y, "", &words);
+            }
         }
-        svg.push_str("\"/>\n");
+    }
+
+    fn kicks(&mut self) {
+        let recording = self.recording;
+        let shown = recording.kicks.iter().filter(|kick| kick.from.max(kick.to) < self.vcpus);
+        let kicks: Vec<_> = shown.collect();
+        if kicks.is_empty() {
+            return;
+        }
+        let drawn = kicks.len() <= MOST_ARROWS;
+        let remark = if drawn { "arrows in blue" } else { "too many to draw" };
+        let words = format!("{} kicks, {remark}", kicks.len());
+        self.svg.text(LEFT, self.bottom() + 38.0, "fill='#1f5fa8'", &words);
+        for kick in kicks.into_iter().filter(|_| drawn) {
+            let (start, end) = (self.x(kick.sent), self.x(kick.arrives));
+            let (from, to) = (self.middle(kick.from), self.middle(kick.to));
+            self.svg.path(KICK, &format!("M{start:.1} {from:.1}L{end:.1} {to:.1}"));
+        }
     }
 }
 
@@ -272,8 +316,8 @@ mod tests {
     fn a_picture_has_every_lane_and_is_small_and_well_formed() {
         for lock in ["ticket", "pv-qspin"] {
             let (recording, caption) = testing::recording(lock, 4);
-            let (svg, note) = write(&recording, &caption);
-            assert_eq!(note, None);
+            let svg = write(&recording, &caption);
+            assert_eq!(note(&recording, &caption), None);
             for name in ["CPU 0<", "CPU 1<", "vCPU 0<", "vCPU 3<", "computing", "preempted"] {
                 assert!(svg.contains(name), "{lock}: {name}");
             }
@@ -293,10 +337,10 @@ mod tests {
         recording.handovers.clear();
         let (from, to) = (recording.from, recording.to);
         recording.spells.clear();
-        assert!(!write(&recording, &caption).0.contains("everybody waits"));
+        assert!(!write(&recording, &caption).contains("everybody waits"));
         let (released, acquired) = (from, from + (to - from) / 2);
         recording.handovers.push(Handover { lock: 0, giver: 0, released, taker: 2, acquired });
-        let svg = write(&recording, &caption).0;
+        let svg = write(&recording, &caption);
         assert!(svg.contains("for 50 % of the time the lock lies free") && svg.contains("everybody waits"));
         assert!(svg.contains("is next, lock free: 3 ms"));
     }
