@@ -9,7 +9,6 @@ mod compare;
 mod lines;
 mod outcome;
 mod places;
-mod report;
 mod rounds;
 mod run;
 mod sample;

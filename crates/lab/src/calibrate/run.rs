@@ -2,10 +2,14 @@
 use super::args::Args;
 use super::places::Places;
 use super::rounds::{Measured, measure};
-use super::{compare, outcome, report};
+use super::sample::{Figure, What};
+use super::{compare, outcome};
+use core::fmt::Write;
 use lab_kit::interrupt;
 use lab_kit::output::{INTERRUPTED, REFUSED, print};
 use lab_kit::provenance::Provenance;
+use lab_kit::units::format_ns;
+use serde_json::json;
 use stanchion_sim::machine::file::{self, MachineFile};
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,11 +19,11 @@ const ROUNDS: usize = 41;
 const QUICK_ROUNDS: usize = 11;
 
 /// What came of a calibration.
-pub(super) struct Calibrated {
-    pub(super) file: MachineFile,
-    pub(super) measured: Measured,
-    pub(super) warnings: Vec<String>,
-    pub(super) date: String,
+struct Calibrated {
+    file: MachineFile,
+    measured: Measured,
+    warnings: Vec<String>,
+    date: String,
 }
 
 /// Calibrates, or compares.
@@ -44,9 +48,9 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
         std::fs::write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     let shown = match &args.out {
-        _ if args.json => report::json(&calibrated),
-        Some(path) => format!("{}\nwritten: {}\n", report::table(&calibrated), path.display()),
-        None => format!("{}\n{text}", report::table(&calibrated)),
+        _ if args.json => json(&calibrated),
+        Some(path) => format!("{}\nwritten: {}\n", table(&calibrated), path.display()),
+        None => format!("{}\n{text}", table(&calibrated)),
     };
     let code = print(&shown, ExitCode::SUCCESS);
     warn(&calibrated.warnings);
@@ -58,7 +62,9 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
 }
 
 fn warn(warnings: &[String]) {
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
 }
 
 /// Measures some CPUs, or all that this process may use, and makes a machine of it.
@@ -98,4 +104,43 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
     warn(&calibrated.warnings);
     let set = |file: MachineFile, set: &String| file::apply_set(&file, set);
     args.set.iter().try_fold(calibrated.file, set).map_err(|error| error.to_string())
+}
+
+/// The figures for programs.
+fn json(calibrated: &Calibrated) -> String {
+    let figure = |(what, figure): (What, Figure)| {
+        json!({
+            "what": what.title(),
+            "unit": if what.is_share() { "share" } else { "ns" },
+            "median": figure.median,
+            "lower_quartile": figure.lower_quartile,
+            "upper_quartile": figure.upper_quartile,
+            "spread": figure.spread(),
+            "values": figure.values,
+        })
+    };
+    let whole = json!({
+        "schema": 1,
+        "date": calibrated.date,
+        "machine": calibrated.file.machine.name,
+        "rounds": calibrated.measured.rounds,
+        "figures": calibrated.measured.figures.all().map(figure).collect::<Vec<_>>(),
+        "warnings": calibrated.warnings,
+    });
+    format!("{whole:#}\n")
+}
+
+/// The figures for people.
+fn table(calibrated: &Calibrated) -> String {
+    let topology = &calibrated.file.machine.topology;
+    let mut text = format!(
+        "{} sockets × {} groups × {} cores × {} threads\n\n{:66} {:>10}  {:>7}  {:>6}\n",
+        topology.sockets, topology.groups, topology.cores, topology.threads, "", "median", "spread", "values"
+    );
+    for (what, figure) in calibrated.measured.figures.all() {
+        let median = if what.is_share() { format!("{:.2}", figure.median) } else { format_ns(figure.median) };
+        let spread = format!("±{:.0} %", figure.spread() * 100.0);
+        let _ = writeln!(text, "{:66} {median:>10}  {spread:>7}  {:>6}", what.title(), figure.values);
+    }
+    text
 }

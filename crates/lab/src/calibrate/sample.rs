@@ -1,10 +1,8 @@
 //! What was measured: many values of one quantity, their middle and how far they lie apart.
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How far two CPUs are from each other, as far as lines of memory are concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
     /// Hardware threads of one core.
     Core,
@@ -17,8 +15,7 @@ pub(crate) enum Reach {
 }
 
 /// Everything that is measured, in the order of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
     Rmw,
     Store,
@@ -115,7 +112,7 @@ impl Reach {
 }
 
 /// One quantity: the middle of its values and the quarters around it, so that disturbed rounds do not count.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
     pub median: f64,
     pub lower_quartile: f64,

@@ -1,7 +1,7 @@
 //! What the scheduler does: ticks, turns, and work for idle CPUs. Seen in the clock of threads that do
 //! nothing but read it.
 use super::sample::{Figures, What};
-use super::threads::{alone, both, keep_to, nanos};
+use super::threads::{alone, both, keep_to, nanos, on};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::time::Instant;
@@ -75,46 +75,41 @@ pub(super) fn pull(cpus: (usize, usize), figures: &mut Figures) {
     let (settled, ended, over) = (AtomicBool::new(false), AtomicU64::new(0), AtomicBool::new(false));
     let epoch = Instant::now();
     let (a, b) = cpus;
-    std::thread::scope(|scope| {
-        let over = &over;
-        // One that stays, one that may leave, on one CPU; one that ends, on the other.
-        scope.spawn(move || {
-            keep_to(&[a]);
-            while !over.load(Ordering::Relaxed) {}
-        });
-        let moves = scope.spawn(|| {
-            keep_to(&[a]);
-            keep_to(&[a, b]);
-            settled.store(true, Ordering::Release);
-            let start = Instant::now();
-            let moved = loop {
-                let end = ended.load(Ordering::Acquire);
-                let here = rustix::thread::sched_getcpu();
-                match (here == b, end) {
-                    (true, 0) => break None, // balanced before the other CPU was idle
-                    (true, end) => break Some(nanos(epoch.elapsed()) - end as f64),
-                    _ if start.elapsed() > GIVE_UP => {
-                        break (end > 0).then(|| nanos(epoch.elapsed()) - end as f64);
-                    }
-                    _ => {}
-                }
-            };
-            over.store(true, Ordering::Relaxed);
-            moved
-        });
-        scope.spawn(|| {
-            keep_to(&[b]);
-            while !settled.load(Ordering::Acquire) {
-                core::hint::spin_loop();
+    // One that stays, one that may leave, on one CPU; one that ends, on the other.
+    let over = &over;
+    let stays = || while !over.load(Ordering::Relaxed) {};
+    let moves = || {
+        keep_to(&[a, b]);
+        settled.store(true, Ordering::Release);
+        let start = Instant::now();
+        let moved = loop {
+            let end = ended.load(Ordering::Acquire);
+            let since_end = || (end > 0).then(|| nanos(epoch.elapsed()) - end as f64);
+            // If it never ended, balancing was faster than it.
+            if rustix::thread::sched_getcpu() == b || start.elapsed() > GIVE_UP {
+                break since_end();
             }
-            let start = Instant::now();
-            while start.elapsed() < Duration::from_millis(2) {}
-            ended.store(epoch.elapsed().as_nanos() as u64, Ordering::Release);
-        });
-        if let Some(time) = moves.join().expect("measuring does not panic") {
-            figures.add(What::Pull, time.max(0.0));
+        };
+        over.store(true, Ordering::Relaxed);
+        moved
+    };
+    let ends = || {
+        while !settled.load(Ordering::Acquire) {
+            core::hint::spin_loop();
         }
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(2) {}
+        ended.store(epoch.elapsed().as_nanos() as u64, Ordering::Release);
+    };
+    let moved = std::thread::scope(|scope| {
+        on(scope, a, stays);
+        let moves = on(scope, a, moves);
+        on(scope, b, ends);
+        moves.join().expect("measuring does not panic")
     });
+    if let Some(time) = moved {
+        figures.add(What::Pull, time.max(0.0));
+    }
 }
 
 #[cfg(test)]

@@ -23,13 +23,9 @@ fn row(name: &str, index: Option<usize>, tables: &[Table], cells: &Cells) -> Str
             None => format!("{registered} not compared"),
         }
     };
-    let order = |role| {
-        let own = tables.iter().enumerate().filter(|(table, _)| of_row(*table));
-        let all = own.map(|(index, table)| orderings(index, table, cells, role));
-        match all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)) {
-            (_, 0) => "-".to_owned(),
-            (right, all) => format!("{right} of {all}"),
-        }
+    let order = |role| match orderings(index, tables, cells, role) {
+        (_, 0) => "-".to_owned(),
+        (right, all) => format!("{right} of {all}"),
     };
     let ([fit, seen, blind], seen_order, blind_order) =
         (Role::ALL.map(off), order(Role::Seen), order(Role::Blind));

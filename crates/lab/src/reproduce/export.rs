@@ -1,7 +1,7 @@
 //! Every cell as JSON and as CSV.
 use super::args::ReproduceArgs;
-use crate::sim::table_of;
-use lab_kit::export::{Exports, Writer};
+use crate::sim::{Form, files, table_of};
+use lab_kit::export::Exports;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -30,15 +30,8 @@ struct Whole {
 
 /// Refuses what cannot be written, before anything is run.
 pub(super) fn open(args: &ReproduceArgs) -> Result<Exports<Results>, String> {
-    if let Some(dir) = &args.out {
-        std::fs::create_dir_all(dir).map_err(|error| format!("--out {}: {error}", dir.display()))?;
-    }
-    let formats = [("json", &args.json, json as Writer<Results>), ("csv", &args.csv, csv)];
-    let files = formats.into_iter().flat_map(|(ending, typed, writer)| {
-        let in_dir = args.out.as_ref().map(|dir| dir.join(format!("reproduce.{ending}")));
-        typed.iter().cloned().chain(in_dir).map(move |path| (path, writer))
-    });
-    Exports::open_files(files.collect(), args.force)
+    let forms: [Form<Results>; 2] = [("json", &args.json, json), ("csv", &args.csv, csv)];
+    Exports::open_files(files(args.out.as_deref(), "reproduce", forms)?, args.force)
 }
 
 fn rows(results: &Results) -> impl Iterator<Item = Published<'_>> {

@@ -23,7 +23,6 @@ const LONGEST_TRACE: Time = 500 * MS;
 /// A run, resolved.
 pub(super) struct Config {
     pub scenes: Vec<Scene>,
-    pub locks: Vec<String>,
     pub setting: Setting,
     pub jobs: usize,
     /// The part of the one run to look at, from when to when.
@@ -61,14 +60,14 @@ impl Config {
         }
         let watched = part.map(|(from, to)| (warm_up + from, warm_up + to));
         let setting = Setting {
-            locks: locks.clone(),
+            locks,
             seeds: (seed..seed + repeat).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
             limit,
             sets: args.set.clone(),
         };
-        Ok(Self { scenes, locks, setting, jobs, watched })
+        Ok(Self { scenes, setting, jobs, watched })
     }
 }
 
@@ -167,8 +166,8 @@ mod tests {
     fn the_default_is_every_lock_on_a_small_machine_with_five_seeds() {
         let config = resolve(|_| ()).expect("valid");
         let (all, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
-        assert!(config.locks.iter().all(|name| all.contains(&name.as_str())));
-        assert_eq!(config.locks.len() + variants.len(), all.len());
+        assert!(config.setting.locks.iter().all(|name| all.contains(&name.as_str())));
+        assert_eq!(config.setting.locks.len() + variants.len(), all.len());
         assert_eq!(config.scenes.len(), 1);
         assert_eq!(config.scenes[0].counts, [1, 2, 4, 8]);
         assert_eq!(config.setting.seeds, [1, 2, 3, 4, 5]);
@@ -182,7 +181,7 @@ mod tests {
             args.overcommit = Some("1,1.5,4".into());
         })
         .expect("valid");
-        assert_eq!(config.locks, ["ticket", "byte"]);
+        assert_eq!(config.setting.locks, ["ticket", "byte"]);
         assert_eq!(config.scenes[0].counts, [2, 3, 4, 5, 8]);
     }
 
@@ -192,22 +191,26 @@ mod tests {
         let (all, variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
         assert!(
             config
+                .setting
                 .locks
                 .iter()
                 .map(String::as_str)
                 .all(|name| all.contains(&name) && !variants.contains(&name))
         );
-        assert!(config.locks.len() >= 3);
+        assert!(config.setting.locks.len() >= 3);
         let config = resolve(|args| {
             args.workload = Some("grant-table".into());
             args.lock = "rw-simple,percpu-rw+rw-simple".into();
         });
-        assert_eq!(config.expect("a lock for each class").locks, ["rw-simple", "percpu-rw+rw-simple"]);
+        assert_eq!(
+            config.expect("a lock for each class").setting.locks,
+            ["rw-simple", "percpu-rw+rw-simple"]
+        );
         let config = resolve(|args| {
             args.set = vec!["workload.readers-percent=90".into()];
             args.lock = "qspin,qrw".into();
         });
-        assert_eq!(config.expect("a mutex serves, too").locks, ["qspin", "qrw"]);
+        assert_eq!(config.expect("a mutex serves, too").setting.locks, ["qspin", "qrw"]);
     }
 
     #[test]

@@ -11,22 +11,17 @@ impl Svg {
         let _ = writeln!(self.0, "<text x='{x:.1}' y='{y:.1}' {how}>{}</text>", escape(words));
     }
 
-    /// By its left, its top, its width and its height.
-    pub(super) fn rect(&mut self, [x, y, width, height]: [f64; 4], how: &str) {
-        let _ =
-            writeln!(self.0, "<rect x='{x:.1}' y='{y:.1}' width='{width:.1}' height='{height:.1}' {how}/>");
+    /// By its left, its top, its width and its height. It tells what it is about under the pointer.
+    pub(super) fn rect(&mut self, [x, y, width, height]: [f64; 4], how: &str, about: &str) {
+        let about =
+            if about.is_empty() { String::new() } else { format!("<title>{}</title>", escape(about)) };
+        let _ = writeln!(
+            self.0,
+            "<rect x='{x:.1}' y='{y:.1}' width='{width:.1}' height='{height:.1}' {how}>{about}</rect>"
+        );
     }
 
     pub(super) fn path(&mut self, how: &str, steps: &str) {
         let _ = writeln!(self.0, "<path {how} d='{steps}'/>");
-    }
-
-    /// A filled rectangle that tells what it is about under the pointer.
-    pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], colour: &str, about: &str) {
-        let _ = writeln!(
-            self.0,
-            "<rect x='{x:.1}' y='{y:.1}' width='{width:.1}' height='{height:.1}' fill='{colour}'><title>{}</title></rect>",
-            escape(about)
-        );
     }
 }

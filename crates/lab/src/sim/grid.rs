@@ -1,5 +1,6 @@
 //! One table, for terminals and for pages.
 use comfy_table::{CellAlignment, ContentArrangement};
+use core::fmt::Write;
 use lab_kit::export::grid::{WIDTH, plain_table, trimmed};
 use lab_kit::export::svg::escape;
 
@@ -19,12 +20,12 @@ impl Grid {
     pub(super) fn text(&self) -> String {
         let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
         let pieces = (1..=self.head.len() - self.words).rev();
-        let body = pieces.map(|columns| self.pieces(columns, ContentArrangement::Disabled)).find(fits);
-        let body = body.unwrap_or_else(|| self.pieces(1, ContentArrangement::Dynamic));
+        let body = pieces.map(|columns| self.pieces(columns, &ContentArrangement::Disabled)).find(fits);
+        let body = body.unwrap_or_else(|| self.pieces(1, &ContentArrangement::Dynamic));
         format!("\n{}\n{body}", self.title)
     }
 
-    fn pieces(&self, columns: usize, arrangement: ContentArrangement) -> String {
+    fn pieces(&self, columns: usize, arrangement: &ContentArrangement) -> String {
         let figures: Vec<usize> = (self.words..self.head.len()).collect();
         let chunks: Vec<&[usize]> =
             if figures.is_empty() { vec![&[]] } else { figures.chunks(columns).collect() };
@@ -46,21 +47,22 @@ impl Grid {
 
     /// For a page, folded if it is not `open`.
     pub(super) fn html(&self, open: bool) -> String {
-        let open = if open { " open" } else { "" };
-        let head: String = self.head.iter().map(|head| format!("<th>{}</th>", escape(head))).collect();
-        let cell = |(column, text): (usize, &String)| {
-            let how = match text.as_str() {
-                _ if column < self.words => " style=\"text-align:left\"",
-                "BROKEN" => " class=\"broken\"",
-                _ => "",
-            };
-            format!("<td{how}>{}</td>", escape(text))
-        };
-        let row = |row: &Vec<String>| row.iter().enumerate().map(cell).collect::<String>();
-        let rows: String = self.rows.iter().map(|cells| format!("<tr>{}</tr>", row(cells))).collect();
-        format!(
-            "<details{open}><summary>{}</summary><div class=\"scroll\"><table><tr>{head}</tr>{rows}</table></div></details>\n",
-            escape(&self.title)
-        )
+        let (open, title) = (if open { " open" } else { "" }, escape(&self.title));
+        let mut html = format!("<details{open}><summary>{title}</summary><div class=\"scroll\"><table><tr>");
+        for head in &self.head {
+            let _ = write!(html, "<th>{}</th>", escape(head));
+        }
+        for row in &self.rows {
+            html.push_str("</tr><tr>");
+            for (column, text) in row.iter().enumerate() {
+                let how = match text.as_str() {
+                    _ if column < self.words => " style=\"text-align:left\"",
+                    "BROKEN" => " class=\"broken\"",
+                    _ => "",
+                };
+                let _ = write!(html, "<td{how}>{}</td>", escape(text));
+            }
+        }
+        html + "</tr></table></div></details>\n"
     }
 }

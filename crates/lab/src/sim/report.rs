@@ -1,8 +1,10 @@
 //! What came of a simulation, as the files tell it.
+use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
 use stanchion_cells::stats::Ratio;
+use stanchion_sim::Recording;
 
 /// Raised whenever a reader of older files would misunderstand newer ones.
 pub(super) const SCHEMA: u32 = 1;
@@ -16,7 +18,7 @@ pub(super) struct Effort {
 }
 
 /// The whole of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub schema: u32,
     /// False while the run goes on, and for ever if it was interrupted.
@@ -26,11 +28,34 @@ pub(super) struct Report {
     pub setting: Setting,
     pub scenes: Vec<SceneInfo>,
     pub cells: Vec<Cell>,
+    /// What was seen of a run that was watched.
+    #[serde(skip, default = "nothing")]
+    pub recording: Recording,
+}
+
+/// What is seen of a run that is not watched.
+pub(super) fn nothing() -> Recording {
+    let (ran, spells, handovers, kicks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Recording { from: 0, to: 0, contexts: 0, ran, spells, handovers, kicks }
 }
 
 impl Report {
     pub(super) fn cell(&self, scene: &SceneInfo, lock: &str, vcpus: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.is_of(scene) && cell.lock == lock && cell.vcpus == vcpus)
+    }
+
+    /// What the recording is of: the first cell, which then is the only one.
+    pub(super) fn caption(&self) -> Caption<'_> {
+        let figures = self.cells.first().and_then(|cell| cell.figures.as_ref());
+        Caption {
+            context: "vCPU",
+            lock: &self.setting.locks[0],
+            machine: &self.scenes[0].machine,
+            workload: &self.scenes[0].workload,
+            cpus: self.scenes[0].cpus,
+            seed: self.setting.seeds[0],
+            ops_per_second: figures.map_or(0.0, |figures| figures.throughput.mean),
+        }
     }
 
     /// Whether a lock broke or a run failed.

@@ -1,13 +1,11 @@
 //! One simulation from arguments to exit code.
 use super::args::Args;
 use super::config::{self, Config};
-use super::export::FORMATS;
-use super::report::{Effort, Report, SCHEMA};
-use super::timeline::{self, Caption};
-use super::{samples, table, trace};
+use super::report::{Effort, Report, SCHEMA, nothing};
+use super::{export, samples, table, timeline, trace};
 use crate::ablate::Sample;
 use core::fmt::Write as _;
-use lab_kit::export::{Exports, Wanted, Writer};
+use lab_kit::export::Exports;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
@@ -15,8 +13,7 @@ use lab_kit::provenance::Provenance;
 use lab_kit::units::round_ns;
 use stanchion_cells::cell::{Cell, SceneInfo};
 use stanchion_cells::pool::{self, Observer, Task};
-use stanchion_sim::{Outcome, Recording};
-use std::path::PathBuf;
+use stanchion_sim::Recording;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -38,21 +35,8 @@ fn run_with(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
     if args.list {
         return print(&config::list(), ExitCode::SUCCESS);
     }
-    let wanted = Wanted {
-        json: args.json.as_deref(),
-        csv: args.csv.as_deref(),
-        html: args.html.as_deref(),
-        dir: args.out.as_deref(),
-        force: args.force,
-    };
-    let prepared = Config::resolve(args).and_then(|config| {
-        let mut exports = Exports::open(&wanted, &FORMATS)?;
-        let views = Exports::open_files(Watched::files(args), args.force);
-        let views = views.inspect_err(|_| exports.abandon())?;
-        Ok((config, exports, views))
-    });
-    match prepared {
-        Ok((config, exports, views)) => simulate(args, &config, exports, views, render),
+    match Config::resolve(args).and_then(|config| Ok((config, export::open(args)?))) {
+        Ok((config, exports)) => simulate(args, &config, exports, render),
         Err(message) => {
             eprintln!("stanchion: {message}");
             ExitCode::from(REFUSED)
@@ -60,11 +44,10 @@ fn run_with(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
     }
 }
 
-fn simulate<'a>(
+fn simulate(
     args: &Args,
-    config: &'a Config,
+    config: &Config,
     exports: Exports<Report>,
-    mut views: Exports<Watched<'a>>,
     render: &dyn Fn(&Report) -> String,
 ) -> ExitCode {
     interrupt::install();
@@ -73,7 +56,7 @@ fn simulate<'a>(
     let mut tasks = Vec::new();
     for (scene, info) in config.scenes.iter().zip(&infos) {
         for &vcpus in &scene.counts {
-            tasks.extend(config.locks.iter().map(|lock| Task { scene, info, lock, vcpus }));
+            tasks.extend(config.setting.locks.iter().map(|lock| Task { scene, info, lock, vcpus }));
         }
     }
     let setting = &config.setting;
@@ -89,8 +72,19 @@ fn simulate<'a>(
     }
     // vCPUs of runs, which is roughly what they cost.
     let cost = tasks.iter().map(|task| (task.vcpus * seeds) as u64).sum();
+    let recorded = Mutex::new(nothing());
     let mut driver = Driver {
-        report: blank_report(config, infos.clone()),
+        recorded: &recorded,
+        report: Report {
+            schema: SCHEMA,
+            complete: false,
+            provenance: Provenance::collect(setting.seeds[0]),
+            effort: Effort { jobs: config.jobs, ..Effort::default() },
+            setting: setting.clone(),
+            scenes: infos.clone(),
+            cells: Vec::new(),
+            recording: nothing(),
+        },
         exports,
         progress: Progress::new(cost, args.quiet),
         vcpus_done: 0,
@@ -98,42 +92,30 @@ fn simulate<'a>(
         start: Instant::now(),
         error: None,
     };
-    let watched: Mutex<Option<Outcome>> = Mutex::new(None);
     let one = |task: &Task, seed: u64| {
         let mut spec = pool::spec(task, setting, seed);
         spec.record = config.watched;
-        let outcome = stanchion_sim::run(&spec, &interrupt::requested)?;
-        if config.watched.is_some()
-            && let Ok(mut kept) = watched.lock()
-        {
-            *kept = Some(outcome.clone());
+        let mut outcome = stanchion_sim::run(&spec, &interrupt::requested)?;
+        if let (Some(recording), Ok(mut recorded)) = (outcome.recording.take(), recorded.lock()) {
+            *recorded = recording;
         }
         Ok(outcome)
     };
     pool::run_all(&tasks, &setting.seeds, config.jobs, &one, &interrupt::requested, &mut driver);
     driver.progress.finish();
-    let complete = driver.report.cells.len() == tasks.len();
-    driver.close(complete);
-    let watched = watched.into_inner().ok().flatten().and_then(|outcome| Watched::of(config, outcome));
-    let shown = driver.show(args, &mut views, watched);
-    finish(&driver, render(&driver.report), &shown)
-}
-
-/// What is known before the first cell.
-fn blank_report(config: &Config, scenes: Vec<SceneInfo>) -> Report {
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(config.setting.seeds[0]),
-        effort: Effort { jobs: config.jobs, ..Effort::default() },
-        setting: config.setting.clone(),
-        scenes,
-        cells: Vec::new(),
+    driver.report.complete = driver.report.cells.len() == tasks.len();
+    if driver.report.cells.is_empty() {
+        driver.exports.abandon();
+    } else {
+        driver.write();
     }
+    finish(&driver, args, render(&driver.report))
 }
 
 /// Keeps report, files and progress up to date while the pool runs.
-struct Driver {
+struct Driver<'a> {
+    /// What was seen of the last run.
+    recorded: &'a Mutex<Recording>,
     report: Report,
     exports: Exports<Report>,
     progress: Progress,
@@ -144,7 +126,7 @@ struct Driver {
     error: Option<String>,
 }
 
-impl Observer for Driver {
+impl Observer for Driver<'_> {
     fn run_done(&mut self, task: &Task) {
         self.vcpus_done += task.vcpus as u64;
         self.progress.set(self.vcpus_done);
@@ -158,6 +140,9 @@ impl Observer for Driver {
         self.places.insert(at, index);
         self.report.cells.insert(at, cell);
         self.report.compare();
+        if let Ok(mut recorded) = self.recorded.lock() {
+            self.report.recording = core::mem::replace(&mut recorded, nothing());
+        }
         self.write();
     }
 
@@ -166,7 +151,7 @@ impl Observer for Driver {
     }
 }
 
-impl Driver {
+impl Driver<'_> {
     fn write(&mut self) {
         let seconds = self.start.elapsed().as_secs_f64();
         self.report.effort.seconds = seconds;
@@ -176,81 +161,20 @@ impl Driver {
             self.error = Some(error);
         }
     }
-
-    fn close(&mut self, complete: bool) {
-        self.report.complete = complete;
-        if self.report.cells.is_empty() {
-            self.exports.abandon();
-        } else {
-            self.write();
-        }
-    }
-
-    /// Writes trace and timeline of the run that was watched; lines about them.
-    fn show<'a>(
-        &mut self,
-        args: &Args,
-        views: &mut Exports<Watched<'a>>,
-        watched: Option<Watched<'a>>,
-    ) -> String {
-        let Some(watched) = watched else {
-            views.abandon();
-            return String::new();
-        };
-        if let Err(error) = views.write(&watched) {
-            self.error = Some(error);
-            return String::new();
-        }
-        let Watched { recording, caption } = &watched;
-        let notes = [
-            args.trace.as_ref().map(|_| trace::note(recording)),
-            args.timeline.as_ref().map(|_| timeline::note(recording, caption)),
-        ];
-        let notes = notes.into_iter().flatten().map(Option::unwrap_or_default);
-        views.paths().zip(notes).map(|(path, note)| format!("\nwritten: {}{note}", path.display())).collect()
-    }
-}
-
-/// A run that was watched.
-struct Watched<'a> {
-    recording: Recording,
-    caption: Caption<'a>,
-}
-
-impl<'a> Watched<'a> {
-    /// The files to show it in, with how they are written.
-    fn files(args: &Args) -> Vec<(PathBuf, Writer<Self>)> {
-        let trace: Writer<Self> = |watched| trace::write(&watched.recording, &watched.caption);
-        let timeline: Writer<Self> = |watched| timeline::write(&watched.recording, &watched.caption);
-        let files = [(&args.trace, trace), (&args.timeline, timeline)];
-        files.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer))).collect()
-    }
-
-    fn of(config: &'a Config, outcome: Outcome) -> Option<Self> {
-        let scene = &config.scenes[0];
-        let caption = Caption {
-            context: "vCPU",
-            lock: &config.locks[0],
-            machine: &scene.machine.name,
-            workload: &scene.workload.name,
-            cpus: scene.machine.topology.cpu_count(),
-            seed: config.setting.seeds[0],
-            ops_per_second: outcome.ops_per_second(),
-        };
-        Some(Self { recording: outcome.recording?, caption })
-    }
 }
 
 /// Prints the result and decides the exit code.
-fn finish(driver: &Driver, mut text: String, shown: &str) -> ExitCode {
+fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
     let report = &driver.report;
     if !report.cells.is_empty() {
         let _ = write!(text, "\n{}", table::simulated(report));
     }
-    text.push_str(shown);
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
     }
+    let cut = args.trace.as_ref().and_then(|_| trace::note(&report.recording));
+    let left_out = args.timeline.as_ref().and_then(|_| timeline::note(&report.recording, &report.caption()));
+    text.extend(cut.into_iter().chain(left_out).map(|note| format!("\nnote: {note}")));
     let _ = match report.setting.seeds[..] {
         [first, .., last] => writeln!(text, "\nseeds {first} to {last}"),
         [seed] => writeln!(text, "\nseed {seed}"),

@@ -104,7 +104,8 @@ pub(super) fn title(scene: &SceneInfo) -> String {
 /// What the workload's results are.
 pub(super) fn result(report: &Report, scene: &SceneInfo) -> String {
     let what = if scene.lower_is_better { "time of the job" } else { "throughput" };
-    let doubt = if report.setting.seeds.len() > 1 { " (mean over seeds, 95 % confidence interval)" } else { "" };
+    let doubt =
+        if report.setting.seeds.len() > 1 { " (mean over seeds, 95 % confidence interval)" } else { "" };
     format!("{what}, {}{doubt}", scene.unit)
 }
 

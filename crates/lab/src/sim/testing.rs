@@ -1,33 +1,18 @@
 //! Reports made by hand, for the tests of tables and files.
-use super::report::{Effort, Report, SCHEMA};
+use super::report::{Effort, Report, SCHEMA, nothing};
 use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::cell::{Cell, SceneInfo, Setting};
-use stanchion_cells::scenes::{self, Typed};
 pub(super) use stanchion_cells::testing::{outcome, scene, score};
-use stanchion_sim::{MS, Recording, Spec};
+use stanchion_sim::{MS, Recording, Spec, machine, workload};
 
 /// Six milliseconds of a real run on two CPUs, with slices so short that vCPUs take turns in it.
 pub(super) fn recording(lock: &'static str, vcpus: usize) -> (Recording, Caption<'static>) {
-    let sets = [
-        "host.fair-share.slice=500us",
-        "host.fair-share.granularity=10us",
-        "workload.critical=2us",
-        "workload.think=4us",
-    ];
-    let sets = sets.map(str::to_owned);
-    let typed = Typed {
-        machines: "small-vm",
-        workloads: "medium",
-        vcpus: Some("2"),
-        overcommit: None,
-        sets: &sets,
-        files: &[],
-    };
-    let scene = scenes::resolve(&typed).expect("valid").remove(0);
+    let slices = ["host.fair-share.slice=500us", "host.fair-share.granularity=10us"];
+    let times = ["workload.critical=2us", "workload.think=4us"];
     let spec = Spec {
-        machine: &scene.machine,
-        workload: &scene.workload,
+        machine: &machine::load_with("small-vm", &slices.map(str::to_owned)).expect("shipped").machine,
+        workload: &workload::load_with("medium", &times).expect("shipped").workload,
         lock,
         tunings: &[],
         contexts: vcpus,
@@ -38,15 +23,9 @@ pub(super) fn recording(lock: &'static str, vcpus: usize) -> (Recording, Caption
         most_events: 10_000_000,
     };
     let outcome = stanchion_sim::run(&spec, &|| false).expect("a sound lock");
-    let caption = Caption {
-        context: "vCPU",
-        lock,
-        machine: "small-vm",
-        workload: "medium",
-        cpus: 2,
-        seed: 1,
-        ops_per_second: outcome.ops_per_second(),
-    };
+    let (machine, workload) = ("small-vm", "medium");
+    let ops_per_second = outcome.ops_per_second();
+    let caption = Caption { context: "vCPU", lock, machine, workload, cpus: 2, seed: 1, ops_per_second };
     (outcome.recording.expect("asked for"), caption)
 }
 
@@ -77,5 +56,6 @@ pub(super) fn report(locks: &[&str], vcpus: &[usize]) -> Report {
         },
         scenes: vec![info],
         cells,
+        recording: nothing(),
     }
 }

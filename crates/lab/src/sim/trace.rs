@@ -26,7 +26,7 @@ fn told(recording: &Recording, most: usize) -> Option<String> {
     let end = end_of(recording, most);
     let kept = (end - recording.from) / NS;
     (end < recording.to).then(|| {
-        format!(" (cut after {kept} ns, at {most} events; a shorter --trace-time or a later --trace-from shows other parts)")
+        format!("the trace is cut after {kept} ns, at {most} events; a shorter --trace-time or a later --trace-from shows other parts")
     })
 }
 

@@ -119,10 +119,11 @@ pub(super) fn check(args: &Args) -> Result<(), String> {
 
 /// Runs the benchmark, in a process of its own as a user would.
 pub(super) fn bench(args: &Args) -> Result<Native, String> {
-    let path = std::env::temp_dir().join(format!("stanchion-compare-{}.json", std::process::id()));
+    let json = tempfile::NamedTempFile::new();
+    let json = json.map_err(|error| format!("cannot make a file for the benchmark: {error}"))?;
     let mut command = Command::new("/proc/self/exe");
     command.args(["bench", "--peers", "none", "--latency-rounds", "0", "--drain", DRAIN, "--force"]);
-    command.args(["--lock", &args.locks, "--profile", profiles(args)]).arg("--json").arg(&path);
+    command.args(["--lock", &args.locks, "--profile", profiles(args)]).arg("--json").arg(json.path());
     let rounds = args.rounds.map(|rounds| rounds.to_string());
     let options =
         [("--threads", &args.threads), ("--time", &args.time), ("--rounds", &rounds), ("--cpus", &args.cpus)];
@@ -134,15 +135,12 @@ pub(super) fn bench(args: &Args) -> Result<Native, String> {
     if args.quiet {
         command.arg("--quiet");
     }
-    let status = command.stdout(Stdio::null()).status();
-    let read = match status {
+    match command.stdout(Stdio::null()).status() {
         // Interrupted or with a broken cell: what is there is compared.
-        Ok(status) if status.code() != Some(2) => read(&path),
+        Ok(status) if status.code() != Some(2) => read(json.path()),
         Ok(_) => Err("the benchmark refused these cells".to_owned()),
         Err(error) => Err(format!("cannot start the benchmark: {error}")),
-    };
-    let _ = std::fs::remove_file(&path);
-    read
+    }
 }
 
 #[cfg(test)]

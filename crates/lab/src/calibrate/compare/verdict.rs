@@ -117,41 +117,32 @@ fn median<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
 
 /// One contest for each profile and thread count that at least two locks take part in.
 fn contests(rows: &[Row]) -> Vec<Contest> {
-    let mut contests: Vec<Contest> = Vec::new();
-    for row in rows {
+    let contest = |(index, row): (usize, &Row)| {
         let same = |other: &&Row| other.profile == row.profile && other.threads == row.threads;
-        let known = contests.iter().any(|one| one.profile == row.profile && one.threads == row.threads);
-        if known || rows.iter().filter(same).count() < 2 {
-            continue;
+        if rows[..index].iter().any(|other| same(&other))
+            || !rows[index + 1..].iter().any(|other| same(&other))
+        {
+            return None;
         }
-        let best =
-            |rate: fn(&Row) -> f64| rows.iter().filter(same).max_by(|a, b| rate(a).total_cmp(&rate(b)));
-        let (Some(native), Some(simulated)) = (best(|row| row.native), best(|row| row.simulated)) else {
-            continue;
+        let rates = |rate: fn(&Row) -> f64| move |a: &&Row, b: &&Row| rate(a).total_cmp(&rate(b));
+        let native = rows.iter().filter(same).max_by(rates(|row| row.native))?;
+        let simulated = rows.iter().filter(same).max_by(rates(|row| row.simulated))?;
+        let verdict = match simulated.native_max >= native.native_min {
+            _ if native.lock == simulated.lock => Match::Right,
+            true => Match::AsGood,
+            false => Match::Wrong,
         };
-        let verdict = if native.lock == simulated.lock {
-            Match::Right
-        } else if simulated.native_max >= native.native_min {
-            Match::AsGood
-        } else {
-            Match::Wrong
-        };
-        contests.push(Contest {
-            profile: row.profile.clone(),
-            threads: row.threads,
-            native: native.lock.clone(),
-            simulated: simulated.lock.clone(),
-            verdict,
-        });
-    }
-    contests
+        let (native, simulated) = (native.lock.clone(), simulated.lock.clone());
+        Some(Contest { profile: row.profile.clone(), threads: row.threads, native, simulated, verdict })
+    };
+    rows.iter().enumerate().filter_map(contest).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(lock: &str, threads: usize, native: [f64; 3], simulated: f64) -> Result<Row, String> {
+    fn row(lock: &str, threads: usize, native: [f64; 3], simulated: f64) -> Row {
         let native = Cell {
             lock: lock.into(),
             profile: "p".into(),
@@ -163,18 +154,18 @@ mod tests {
             least: native[0],
             most: native[2],
         };
-        Ok(Row::of(&native, &Summary::of(vec![simulated])))
+        Row::of(&native, &Summary::of(vec![simulated]))
     }
 
     #[test]
     fn winners_are_right_as_good_or_wrong() {
         let comparison = Comparison::of(vec![
-            row("a", 1, [9.0, 10.0, 11.0], 12.0),
-            row("b", 1, [5.0, 6.0, 7.0], 6.0),
-            row("a", 2, [9.0, 10.0, 11.0], 8.0),
-            row("b", 2, [8.0, 9.0, 9.5], 9.0),
-            row("a", 4, [9.0, 10.0, 11.0], 8.0),
-            row("b", 4, [5.0, 6.0, 7.0], 9.0),
+            Ok(row("a", 1, [9.0, 10.0, 11.0], 12.0)),
+            Ok(row("b", 1, [5.0, 6.0, 7.0], 6.0)),
+            Ok(row("a", 2, [9.0, 10.0, 11.0], 8.0)),
+            Ok(row("b", 2, [8.0, 9.0, 9.5], 9.0)),
+            Ok(row("a", 4, [9.0, 10.0, 11.0], 8.0)),
+            Ok(row("b", 4, [5.0, 6.0, 7.0], 9.0)),
         ]);
         let verdicts: Vec<Match> = comparison.contests.iter().map(|contest| contest.verdict).collect();
         assert_eq!(verdicts, [Match::Right, Match::AsGood, Match::Wrong]);
@@ -186,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_lock_alone_is_no_contest_and_a_failure_is_told() {
-        let comparison = Comparison::of(vec![row("a", 1, [1.0, 1.0, 1.0], 1.0), Err("b: hung".into())]);
+        let comparison = Comparison::of(vec![Ok(row("a", 1, [1.0, 1.0, 1.0], 1.0)), Err("b: hung".into())]);
         assert!(comparison.contests.is_empty());
         assert_eq!((comparison.rows.len(), comparison.failures.len()), (1, 1));
     }

@@ -9,16 +9,8 @@ const LONGEST: f64 = 1.5;
 /// Dampings that are tried in each round.
 const DAMPINGS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
-/// What is minimised: squared errors in units of `scale` and squared distances from the priors in units of
-/// their widths.
-fn cost(point: &[f64], errors: &[f64], priors: &[(f64, f64)], scale: f64) -> f64 {
-    let misfit: f64 = errors.iter().map(|error| (error / scale).powi(2)).sum();
-    let strain: f64 =
-        point.iter().zip(priors).map(|(value, (centre, width))| ((value - centre) / width).powi(2)).sum();
-    misfit + strain
-}
-
-/// Where the cost is least, as far as `rounds` steps find it, and the errors there. `evaluate` gives the
+/// Where the cost is least, as far as `rounds` steps find it, and the errors there. The cost is squared errors
+/// in units of `scale` and squared distances from the priors in units of their widths. `evaluate` gives the
 /// errors at each of several points; `None` where it cannot, which at the start of a round ends the search
 /// without a result.
 pub(super) fn descend(
@@ -29,22 +21,23 @@ pub(super) fn descend(
     rounds: u32,
     evaluate: impl Fn(&[Vec<f64>]) -> Vec<Option<Vec<f64>>>,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
+    let cost = |point: &[f64], errors: &[f64]| {
+        let misfit: f64 = errors.iter().map(|error| (error / scale).powi(2)).sum();
+        let strain = |(value, (centre, width)): (&f64, &(f64, f64))| ((value - centre) / width).powi(2);
+        misfit + point.iter().zip(priors).map(strain).sum::<f64>()
+    };
     let (mut point, mut errors) = (start.to_vec(), start_errors.to_vec());
+    let mut least = cost(&point, &errors);
     for _ in 0..rounds {
         let slopes = slopes(&point, &errors, priors, &evaluate)?;
-        let tries: Vec<Vec<f64>> =
-            DAMPINGS.iter().map(|damping| step(&point, &errors, &slopes, priors, scale, *damping)).collect();
-        let found = evaluate(&tries);
-        let least =
-            tries.into_iter().zip(found).filter_map(|(point, errors)| Some((point, errors?))).min_by(
-                |one, other| {
-                    cost(&one.0, &one.1, priors, scale).total_cmp(&cost(&other.0, &other.1, priors, scale))
-                },
-            )?;
-        if cost(&least.0, &least.1, priors, scale) >= cost(&point, &errors, priors, scale) {
+        let tries = DAMPINGS.map(|damping| step(&point, &errors, &slopes, priors, scale, damping));
+        let found = tries.iter().zip(evaluate(&tries));
+        let found = found.filter_map(|(point, errors)| Some((cost(point, errors.as_ref()?), point, errors?)));
+        let (found_cost, found_point, found_errors) = found.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        if found_cost >= least {
             break;
         }
-        (point, errors) = least;
+        (least, point, errors) = (found_cost, found_point.clone(), found_errors);
     }
     Some((point, errors))
 }
@@ -56,22 +49,18 @@ fn slopes(
     priors: &[(f64, f64)],
     evaluate: &impl Fn(&[Vec<f64>]) -> Vec<Option<Vec<f64>>>,
 ) -> Option<Vec<Vec<f64>>> {
-    let moves: Vec<f64> =
-        priors.iter().map(|(_, width)| (PROBE * width).clamp(PROBE_RANGE.0, PROBE_RANGE.1)).collect();
-    let probes: Vec<Vec<f64>> = (0..point.len())
-        .map(|parameter| {
-            let mut probe = point.to_vec();
-            probe[parameter] += moves[parameter];
-            probe
-        })
-        .collect();
-    evaluate(&probes)
-        .into_iter()
-        .zip(&moves)
-        .map(|(moved, distance)| {
-            Some(moved?.iter().zip(errors).map(|(after, before)| (after - before) / distance).collect())
-        })
-        .collect()
+    let distance = |(_, width): &(f64, f64)| (PROBE * width).clamp(PROBE_RANGE.0, PROBE_RANGE.1);
+    let moves: Vec<f64> = priors.iter().map(distance).collect();
+    let probe = |(parameter, by): (usize, &f64)| {
+        let mut probe = point.to_vec();
+        probe[parameter] += by;
+        probe
+    };
+    let probes: Vec<Vec<f64>> = moves.iter().enumerate().map(probe).collect();
+    let slope = |(moved, by): (Option<Vec<f64>>, &f64)| {
+        Some(moved?.iter().zip(errors).map(|(after, before)| (after - before) / by).collect())
+    };
+    evaluate(&probes).into_iter().zip(&moves).map(slope).collect()
 }
 
 /// The point that a step leads to.

@@ -7,17 +7,15 @@
 mod descent;
 mod problem;
 mod record;
-mod written;
 
 use super::args::FitArgs;
 use super::report::number;
-use super::summary::median_and_worst;
 use super::{refuse, today};
 use core::fmt::Write;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, print};
 use lab_kit::progress::Progress;
-use problem::Problem;
+use problem::{Measured, Problem};
 use record::Fit;
 use stanchion_cells::published::tables::to_fit;
 use std::process::ExitCode;
@@ -27,17 +25,16 @@ const BARS: (f64, f64) = (0.05, 0.12);
 
 /// Fits tables together; or checks or records them, each by itself.
 pub(crate) fn fit(args: &FitArgs) -> ExitCode {
+    run(args).unwrap_or_else(|message| refuse(&message))
+}
+
+fn run(args: &FitArgs) -> Result<ExitCode, String> {
+    let tables = to_fit(&args.table)?;
     let alone = args.check || args.record;
-    let prepared = to_fit(&args.table).and_then(|tables| {
-        let groups = if alone { tables.into_iter().map(|table| vec![table]).collect() } else { vec![tables] };
-        let problems = groups.into_iter().map(|tables| Problem::new(tables, args));
-        let on_record = if args.check { record::read(&args.dir)? } else { Vec::new() };
-        Ok((problems.collect::<Result<Vec<_>, _>>()?, on_record))
-    });
-    let (problems, on_record) = match prepared {
-        Ok(prepared) => prepared,
-        Err(message) => return refuse(&message),
-    };
+    let groups = if alone { tables.into_iter().map(|table| vec![table]).collect() } else { vec![tables] };
+    let problems = groups.into_iter().map(|tables| Problem::new(tables, args));
+    let problems = problems.collect::<Result<Vec<_>, _>>()?;
+    let on_record = if args.check { record::read(&args.dir)? } else { Vec::new() };
     interrupt::install();
     let mut text = String::new();
     let mut fallen = Vec::new();
@@ -45,97 +42,85 @@ pub(crate) fn fit(args: &FitArgs) -> ExitCode {
         match one(problem, args, &on_record, &mut text) {
             Ok(true) => {}
             Ok(false) => fallen.extend(problem.parts.iter().map(|part| part.table.name.as_str())),
-            Err(code) => return print(&text, code),
+            Err(code) => return Ok(print(&text, code)),
         }
     }
     if args.check {
         let stale = if fallen.is_empty() { "none".to_owned() } else { fallen.join(", ") };
         let _ = writeln!(text, "fits: {}; stale: {stale}", problems.len());
     }
-    print(&text, if fallen.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    Ok(print(&text, if fallen.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }))
 }
+
+/// A point, and what was found there of each part.
+type Found = (Vec<f64>, Vec<Measured>);
 
 /// Fits, checks or records one problem. Whether it holds: a fit passes the bars, one that is checked is not
 /// stale.
 fn one(problem: &Problem, args: &FitArgs, on_record: &[Fit], text: &mut String) -> Result<bool, ExitCode> {
     let moves = !args.check && !args.record && !problem.knobs.is_empty();
-    let evaluations = if moves { 2 + args.rounds as usize * (problem.knobs.len() + 4) } else { 1 };
-    let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
-    let measure = |points: &[Vec<f64>]| problem.measure(points, &interrupt::requested, &|| progress.step());
-    let at = |point: &Vec<f64>| measure(core::slice::from_ref(point)).pop().flatten();
-    let found = || {
-        let start = problem.start();
-        let before = at(&start)?;
-        if !moves {
-            return Some((start.clone(), before.clone(), start, before));
+    let Some((before, after)) = search(problem, args, if moves { args.rounds } else { 0 }) else {
+        if interrupt::requested() {
+            eprintln!("stanchion: interrupted; nothing was written");
+            return Err(ExitCode::from(INTERRUPTED));
         }
-        let errors = |points: &[Vec<f64>]| {
-            measure(points).into_iter().map(|found| Some(found?.errors)).collect::<Vec<_>>()
-        };
-        let (priors, scale) = (problem.priors(), problem::ERROR_SCALE);
-        let (end, _) = descent::descend(&start, &before.errors, &priors, scale, args.rounds, errors)?;
-        let after = at(&end)?;
-        Some((start, before, end, after))
+        // It was told on standard error.
+        return Err(ExitCode::from(FAILED));
     };
-    let found = found();
-    progress.finish();
-    let (start, before, end, after) = found.ok_or_else(failed)?;
-    let passes = tell(text, problem, &start, &end, &before.errors, &after.errors);
-    let fits = record::of(problem, &end, &after, &today());
+    let passes = tell(text, problem, &before, &after);
+    let fits = record::of(problem, &after.0, &after.1, &today());
     if args.check {
         let stale: Vec<String> = fits.iter().filter_map(|fit| record::stale(on_record, fit)).collect();
-        for why in &stale {
-            let _ = writeln!(text, "  stale: {why}");
-        }
+        text.extend(stale.iter().map(|why| format!("  stale: {why}\n")));
         return Ok(stale.is_empty());
     }
     if args.dry_run {
         return Ok(passes);
     }
-    let moved = if moves { written::write(problem, &end, &args.dir) } else { Ok(Vec::new()) };
-    let written = moved.and_then(|mut paths| {
-        paths.push(record::write(fits, &args.dir)?);
-        Ok(paths)
-    });
-    for path in written.map_err(|message| {
+    let moved = if moves { record::write_moved(problem, &after.0, &args.dir) } else { Ok(Vec::new()) };
+    let written = moved.and_then(|paths| Ok([paths, vec![record::write(fits, &args.dir)?]].concat()));
+    let written = written.map_err(|message| {
         eprintln!("stanchion: {message}");
         ExitCode::from(FAILED)
-    })? {
-        let _ = writeln!(text, "written: {}", path.display());
-    }
+    })?;
+    text.extend(written.iter().map(|path| format!("written: {}\n", path.display())));
     Ok(passes || args.record)
 }
 
-/// After a run that was stopped or failed; the latter was told on standard error.
-fn failed() -> ExitCode {
-    if interrupt::requested() {
-        eprintln!("stanchion: interrupted; nothing was written");
-        return ExitCode::from(INTERRUPTED);
-    }
-    ExitCode::from(FAILED)
+/// Where the parameters are, and where `rounds` steps lead. `None` if a run was stopped or failed.
+fn search(problem: &Problem, args: &FitArgs, rounds: u32) -> Option<(Found, Found)> {
+    let evaluations = if rounds > 0 { 2 + rounds as usize * (problem.knobs.len() + 4) } else { 1 };
+    let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
+    let measure = |points: &[Vec<f64>]| problem.measure(points, &interrupt::requested, &|| progress.step());
+    let at = |point: Vec<f64>| {
+        let found = measure(core::slice::from_ref(&point)).pop().flatten()?;
+        Some((point, found))
+    };
+    let flat = |found: &[Measured]| found.iter().flat_map(|part| part.errors.clone()).collect::<Vec<f64>>();
+    let errors = |points: &[Vec<f64>]| measure(points).into_iter().map(|found| Some(flat(&found?))).collect();
+    let before = at(problem.start())?;
+    let after = if rounds > 0 {
+        let (priors, scale) = (problem.priors(), problem::ERROR_SCALE);
+        let (end, _) = descent::descend(&before.0, &flat(&before.1), &priors, scale, rounds, errors)?;
+        at(end)?
+    } else {
+        before.clone()
+    };
+    progress.finish();
+    Some((before, after))
 }
 
 /// The columns before and after, and where the parameters went. Whether each column passes the bars.
-fn tell(
-    text: &mut String,
-    problem: &Problem,
-    start: &[f64],
-    end: &[f64],
-    before: &[f64],
-    after: &[f64],
-) -> bool {
-    let mut errors = after.iter().zip(before);
+fn tell(text: &mut String, problem: &Problem, (start, before): &Found, (end, after): &Found) -> bool {
     let mut all_pass = true;
-    for part in &problem.parts {
+    for ((part, before), after) in problem.parts.iter().zip(before).zip(after) {
         let table = &part.table;
-        let _ = writeln!(text, "{}, column {} ({})", table.title, part.column, table.unit);
         let _ = writeln!(
             text,
-            "  {:>8} {:>12} {:>12} {:>9} {:>9}",
-            "", "published", "simulated", "error", "before"
+            "{}, column {} ({})\n  {:>8} {:>12} {:>12} {:>9} {:>9}",
+            table.title, part.column, table.unit, "", "published", "simulated", "error", "before"
         );
-        let mut sizes = Vec::new();
-        for ((row, published), (after, before)) in part.rows().zip(errors.by_ref()) {
+        for ((row, published), (after, before)) in part.rows().zip(after.errors.iter().zip(&before.errors)) {
             let _ = writeln!(
                 text,
                 "  {:>8} {:>12} {:>12} {:>+7.1} % {:>+7.1} %",
@@ -145,9 +130,8 @@ fn tell(
                 after.exp_m1() * 100.0,
                 before.exp_m1() * 100.0
             );
-            sizes.push(after.exp_m1());
         }
-        let Some((median, worst)) = median_and_worst(&sizes) else { continue };
+        let (median, worst) = after.median_and_worst();
         let passes = median <= BARS.0 && worst <= BARS.1;
         all_pass &= passes;
         let _ = writeln!(

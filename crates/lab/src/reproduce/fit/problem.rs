@@ -1,6 +1,7 @@
 //! What is fitted to what: the columns to fit of one or more tables of a machine, and the parameters that may
 //! move.
 use super::super::args::FitArgs;
+use super::super::summary::median_and_worst;
 use lab_kit::names::unknown;
 use stanchion_cells::published::cells::exists;
 use stanchion_cells::published::fingerprint::of_traces;
@@ -39,13 +40,21 @@ pub(crate) struct Part {
     pub workload: WorkloadFile,
 }
 
-/// What was found at a point.
+/// What was found of one part at a point.
 #[derive(Clone)]
 pub(super) struct Measured {
     /// The logarithm of simulated over published for each row.
     pub errors: Vec<f64>,
-    /// For each part: of its runs with the first seed.
-    pub traces: Vec<String>,
+    /// Of the runs with the first seed.
+    pub trace: String,
+}
+
+impl Measured {
+    /// Of the relative errors.
+    pub(super) fn median_and_worst(&self) -> (f64, f64) {
+        let errors: Vec<f64> = self.errors.iter().map(|error| error.exp_m1()).collect();
+        median_and_worst(&errors).unwrap_or_default()
+    }
 }
 
 /// A fit.
@@ -108,21 +117,33 @@ impl Part {
         let text = workload::write(&file);
         workload::read_with(&text, &file.workload.name, sets).map_or(file.workload, |read| read.workload)
     }
+
+    /// What the runs of its rows came to, each row with all seeds; `None` where one was stopped or failed.
+    fn measured(&self, results: &[Result<Done, Miss>], seeds: usize) -> Option<Measured> {
+        let error = |((_, published), seeds): ((&Row, f64), &[Result<Done, Miss>])| {
+            let sum: Option<f64> = seeds.iter().map(|done| Some(done.as_ref().ok()?.value)).sum();
+            let error = (sum? / seeds.len() as f64 / self.table.scale / published).ln();
+            error.is_finite().then_some(error)
+        };
+        let errors = self.rows().zip(results.chunks(seeds)).map(error).collect::<Option<_>>()?;
+        let traces = results.iter().step_by(seeds).flatten().map(|done| done.trace);
+        Some(Measured { errors, trace: of_traces(traces) })
+    }
 }
 
 impl Problem {
     pub(super) fn new(tables: Vec<Table>, args: &FitArgs) -> Result<Self, String> {
         let first = tables.first().ok_or("no table")?;
-        let on = (first.machine_name.clone(), first.machine_sets.clone());
+        let (name, sets) = (&first.machine_name, &first.machine_sets);
         if let Some(other) =
-            tables.iter().find(|table| (&table.machine_name, &table.machine_sets) != (&on.0, &on.1))
+            tables.iter().find(|table| (&table.machine_name, &table.machine_sets) != (name, sets))
         {
             return Err(format!(
                 "{} and {} are not of the same machine: tables that are fitted together must be",
                 first.name, other.name
             ));
         }
-        let machine = machine::load_with(&place(&args.dir, "machines", &on.0), &on.1)?;
+        let machine = machine::load_with(&place(&args.dir, "machines", name), sets)?;
         let parts = tables.into_iter().map(|table| Part::new(table, args)).collect::<Result<Vec<_>, _>>()?;
         let mut problem = Self { parts, knobs: Vec::new(), machine, seeds: args.seeds };
         problem.knobs = problem.all_knobs();
@@ -160,11 +181,6 @@ impl Problem {
         knobs
     }
 
-    /// All rows with what was published there, in the order of errors.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&Row, f64)> {
-        self.parts.iter().flat_map(Part::rows)
-    }
-
     /// Where the parameters are now, as logarithms.
     pub(super) fn start(&self) -> Vec<f64> {
         self.knobs.iter().map(|knob| knob.now.ln()).collect()
@@ -177,7 +193,7 @@ impl Problem {
 
     /// How many simulations one evaluation takes.
     pub(super) fn runs(&self) -> usize {
-        self.rows().count() * self.seeds as usize
+        self.parts.iter().map(|part| part.rows().count()).sum::<usize>() * self.seeds as usize
     }
 
     /// The machine and the workloads with the parameters where `point` has them.
@@ -200,14 +216,14 @@ impl Problem {
         (machine, workloads)
     }
 
-    /// What is found at each of the points. `None` where a run was stopped or failed; a failure is told on
+    /// What is found of each part, at each of the points. `None` where a run was stopped or failed; a failure is told on
     /// standard error.
     pub(super) fn measure(
         &self,
         points: &[Vec<f64>],
         stop: &(dyn Fn() -> bool + Sync),
         one_done: &(dyn Fn() + Sync),
-    ) -> Vec<Option<Measured>> {
+    ) -> Vec<Option<Vec<Measured>>> {
         let mut jobs = Vec::new();
         for point in points {
             let (machine, workloads) = self.at(point);
@@ -232,29 +248,15 @@ impl Problem {
             }
             one_done();
         });
-        let measured = |results: &[Result<Done, Miss>]| {
-            Some(Measured { errors: self.log_errors(results)?, traces: self.traces(results) })
+        let of_parts = |mut left: &[Result<Done, Miss>]| {
+            let of_part = |part: &Part| {
+                let (own, others) = left.split_at(part.rows().count() * self.seeds as usize);
+                left = others;
+                part.measured(own, self.seeds as usize)
+            };
+            self.parts.iter().map(of_part).collect()
         };
-        results.chunks(self.runs()).map(measured).collect()
-    }
-
-    fn traces(&self, results: &[Result<Done, Miss>]) -> Vec<String> {
-        let mut first_seeds = results.iter().step_by(self.seeds as usize).flatten().map(|done| done.trace);
-        self.parts.iter().map(|part| of_traces(first_seeds.by_ref().take(part.rows().count()))).collect()
-    }
-
-    fn log_errors(&self, results: &[Result<Done, Miss>]) -> Option<Vec<f64>> {
-        let scales = self.parts.iter().flat_map(|part| part.rows().map(|_| part.table.scale));
-        let of_rows = results.chunks(self.seeds as usize).zip(self.rows().zip(scales));
-        of_rows
-            .map(|(seeds, ((_, published), scale))| {
-                let values: Option<Vec<f64>> =
-                    seeds.iter().map(|done| done.as_ref().ok().map(|done| done.value)).collect();
-                let mean = values?.iter().sum::<f64>() / self.seeds as f64;
-                let error = (mean / scale / published).ln();
-                error.is_finite().then_some(error)
-            })
-            .collect()
+        results.chunks(self.runs()).map(of_parts).collect()
     }
 }
 
@@ -288,17 +290,17 @@ mod tests {
     fn only_one_table_moves_the_machine() {
         let is_machine = |knob: &Knob| !knob.path.starts_with("workload.");
         let torture = problem(&["--table", "locktorture"]).expect("it can be fitted");
-        assert!(torture.knobs.iter().any(is_machine) && torture.rows().count() == 10);
+        assert!(torture.knobs.iter().any(is_machine) && torture.runs() == 10 * 2);
         let open = problem(&["--table", "open1"]).expect("it can be fitted");
         assert!(!open.knobs.is_empty() && !open.knobs.iter().any(is_machine));
         let build = problem(&["--table", "pvq-haswell-ex"]).expect("it can be fitted");
-        assert_eq!(build.rows().map(|(row, _)| row.label.as_str()).collect::<Vec<_>>(), ["32"]);
+        assert_eq!(build.parts[0].rows().map(|(row, _)| row.label.as_str()).collect::<Vec<_>>(), ["32"]);
     }
 
     #[test]
     fn tables_of_one_machine_are_fitted_together() {
         let both = problem(&["--table", "locktorture,open1"]).expect("one machine");
-        assert_eq!(both.rows().count(), 20);
+        assert_eq!(both.runs(), 20 * 2);
         let critical =
             |part| both.knobs.iter().position(|knob| knob.part == part && knob.path.ends_with(".critical"));
         let (torture, open) =

@@ -1,9 +1,10 @@
 //! What fits came to, and what they were made with: `published/fits.toml`. A fit is stale when that has
-//! changed since.
-use super::super::summary::median_and_worst;
-use super::problem::{Measured, Problem};
+//! changed since. Fitted values go back into the files of machines and workloads, with how they came about.
+use super::problem::{FROM, Knob, Measured, Part, Problem};
 use serde::{Deserialize, Serialize};
 use stanchion_cells::published::fingerprint::{of_machine, of_workload};
+use stanchion_sim::machine::file::{self as machine_file, Evidence};
+use stanchion_sim::workload::{self, Workload};
 use std::path::{Path, PathBuf};
 
 /// Where the file is in the tree.
@@ -37,27 +38,24 @@ pub(super) struct Fit {
 }
 
 /// What the tables of `problem` come to with their parameters at `point`, where `measured` was found.
-pub(super) fn of(problem: &Problem, point: &[f64], measured: &Measured, date: &str) -> Vec<Fit> {
+pub(super) fn of(problem: &Problem, point: &[f64], measured: &[Measured], date: &str) -> Vec<Fit> {
     let (machine, workloads) = problem.at(point);
-    let mut errors = measured.errors.iter();
-    let mut fits = Vec::new();
-    for ((part, workload), trace) in problem.parts.iter().zip(&workloads).zip(&measured.traces) {
-        let own: Vec<f64> = errors.by_ref().take(part.rows().count()).map(|error| error.exp_m1()).collect();
-        let (median, worst) = median_and_worst(&own).unwrap_or_default();
+    let of_part = |((part, workload), measured): ((&Part, &Workload), &Measured)| {
+        let (median, worst) = measured.median_and_worst();
         let per_cent = |error: f64| (error * 1000.0).round() / 10.0;
-        fits.push(Fit {
+        Fit {
             table: part.table.name.clone(),
             column: part.column.clone(),
             date: date.to_owned(),
             seeds: problem.seeds,
             machine: of_machine(&machine),
             workload: of_workload(workload),
-            trace: trace.clone(),
+            trace: measured.trace.clone(),
             median: per_cent(median),
             worst: per_cent(worst),
-        });
-    }
-    fits
+        }
+    };
+    problem.parts.iter().zip(&workloads).zip(measured).map(of_part).collect()
 }
 
 /// The fits that are on record below `dir`.
@@ -98,6 +96,39 @@ pub(super) fn write(fits: Vec<Fit>, dir: &Path) -> Result<PathBuf, String> {
     let text = toml::to_string(&file).map_err(|error| failed(&error))?;
     std::fs::write(&path, format!("{HEAD}\n{text}")).map_err(|error| failed(&error))?;
     Ok(path)
+}
+
+/// Writes the files that a fit moved, below `dir`; which.
+pub(super) fn write_moved(problem: &Problem, point: &[f64], dir: &Path) -> Result<Vec<PathBuf>, String> {
+    let (machine, workloads) = problem.at(point);
+    let rows = |part: &Part| {
+        format!("the {} column of {} ({} rows)", part.column, part.table.name, part.rows().count())
+    };
+    let columns = problem.parts.iter().map(rows).collect::<Vec<_>>().join(" and ");
+    let how = |knob: &Knob| format!("to {columns}, stanchion fit{FROM}{}", knob.centre);
+    let knobs = |part| problem.knobs.iter().filter(move |knob| knob.part == part);
+    let mut written = Vec::new();
+    let mut put = |kind: &str, name: &str, text: String| {
+        let path = dir.join(kind).join(format!("{name}.toml"));
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        written.push(path);
+        Ok::<(), String>(())
+    };
+    if knobs(None).next().is_some() {
+        let mut file = problem.machine.clone();
+        file.machine = machine;
+        knobs(None).for_each(|knob| file.set_source(&knob.path, Evidence::Fit, &how(knob)));
+        put("machines", &problem.parts[0].table.machine_name, machine_file::write(&file))?;
+    }
+    for (index, (part, workload)) in problem.parts.iter().zip(workloads).enumerate() {
+        if knobs(Some(index)).next().is_some() {
+            let mut file = part.workload.clone();
+            file.workload = workload;
+            knobs(Some(index)).for_each(|knob| file.set_source(&knob.path, Evidence::Fit, &how(knob)));
+            put("workloads", &file.workload.name, workload::write(&file))?;
+        }
+    }
+    Ok(written)
 }
 
 #[cfg(test)]

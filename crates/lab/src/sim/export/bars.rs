@@ -31,7 +31,8 @@ pub(super) fn render(title: &str, rows: &[(&str, Option<&Figures>)]) -> String {
             let share = figures.share_of(&[cause]);
             if share * room >= 0.05 {
                 let about = format!("{lock}: {} ({name}) {}", cause.name(), percent(share));
-                svg.bar([x, y, share * room, 17.0], COLOURS[cause as usize], &about);
+                let colour = format!("fill='{}'", COLOURS[cause as usize]);
+                svg.rect([x, y, share * room, 17.0], &colour, &about);
             }
             x += share * room;
         }

@@ -68,8 +68,8 @@ fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
     );
     let notes = notes(report, scene);
     if !notes.is_empty() {
-        let notes: String = notes.lines().map(|note| format!("<li>{}</li>", escape(note))).collect();
-        let _ = writeln!(page, "<h3>Reasons for doubt</h3><ul class=\"warnings\">{notes}</ul>");
+        let notes = escape(notes.trim_end()).replace('\n', "</li><li>");
+        let _ = writeln!(page, "<h3>Reasons for doubt</h3><ul class=\"warnings\"><li>{notes}</li></ul>");
     }
     let rate = |figures: &Figures| figures.score.as_ref().map(|score| (score.mean, score.ci95));
     let tick = |value| without_zeros(&three_figures(value)).to_owned();

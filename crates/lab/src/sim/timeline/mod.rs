@@ -62,7 +62,7 @@ const KICK: &str = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'"
 /// A remark if something has to be left out of the picture.
 pub(super) fn note(recording: &Recording, caption: &Caption) -> Option<String> {
     (caption.cpus.max(recording.contexts) > MOST_LANES)
-        .then(|| format!(" (only the first {MOST_LANES} CPUs and vCPUs)"))
+        .then(|| format!("the timeline shows the first {MOST_LANES} CPUs and vCPUs only"))
 }
 
 /// The picture.
@@ -156,14 +156,14 @@ impl Picture<'_> {
             .filter(|&cause| lanes[self.cpus..].iter().any(|lane| lane.total(cause) > 0))
         {
             let name = if cause == Cause::Preempted { "preempted (stolen)" } else { cause.name() };
-            self.svg.rect([x, 76.0, 13.0, 13.0], &format!("fill='{}'", COLOURS[cause as usize]));
+            self.svg.rect([x, 76.0, 13.0, 13.0], &format!("fill='{}'", COLOURS[cause as usize]), "");
             self.svg.text(x + 18.0, 87.0, "", name);
             x += 40.0 + 6.6 * name.len() as f64;
         }
         if self.stalls.is_empty() {
             return;
         }
-        self.svg.rect([LEFT + 0.8, 97.5, 22.0, 12.0], OUTLINE);
+        self.svg.rect([LEFT + 0.8, 97.5, 22.0, 12.0], OUTLINE, "");
         self.svg.text(LEFT + 29.0, 108.0, "", &format!(
             "everybody waits for this {context}, which holds the lock or is the next to have it (arrow: the lock is released to it)"
         ));
@@ -201,7 +201,7 @@ impl Picture<'_> {
             Some(vcpu) => format!("{} {vcpu}", self.caption.context),
         };
         self.svg.text(LEFT - 8.0, y + LANE / 2.0 + 4.0, "text-anchor='end'", &name);
-        self.svg.rect([LEFT, y, WIDTH - LEFT - RIGHT, LANE], "fill='#f3f5f8'");
+        self.svg.rect([LEFT, y, WIDTH - LEFT - RIGHT, LANE], "fill='#f3f5f8'", "");
         let column = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
         let level = |level: u32| y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS));
         for cause in Cause::ALL {
@@ -254,7 +254,7 @@ impl Picture<'_> {
     fn outline_stalls(&mut self) {
         for stall in self.stalls.clone() {
             let (from, to, y) = (self.x(stall.from), self.x(stall.to), self.y(self.cpus + stall.vcpu));
-            self.svg.rect([from, y, to - from, LANE], OUTLINE);
+            self.svg.rect([from, y, to - from, LANE], OUTLINE, "");
             let words = match stall.why {
                 Why::HolderPreempted => "holds the lock",
                 Why::Free { giver } => {
@@ -329,6 +329,13 @@ mod tests {
                 assert_eq!(opened, svg.matches(&format!("</{tag}>")).count(), "{lock}: {tag}");
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_an_empty_picture() {
+        let (_, caption) = testing::recording("byte", 2);
+        let svg = write(&crate::sim::report::nothing(), &caption);
+        assert!(svg.contains("byte: 0 vCPUs") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
 
     #[test]
