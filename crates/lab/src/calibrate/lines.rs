@@ -1,7 +1,7 @@
 //! Lines that move between CPUs.
 use super::places::Places;
 use super::sample::{Figures, Reach, What};
-use super::threads::{Turn, alone, both, each, on, timed};
+use super::threads::{alone, both, each, on, timed};
 use core::hint::{black_box, spin_loop};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
@@ -38,35 +38,41 @@ impl Lines {
 
 /// Latencies between two CPUs, by phases that take turns.
 pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mut Figures) {
-    let (lines, turn) = (Lines::new(), Turn::default());
+    let (lines, turn) = (Lines::new(), CachePadded::new(AtomicU32::new(0)));
+    let give = |phase| turn.store(phase, Ordering::SeqCst);
+    let wait = |phase| {
+        while turn.load(Ordering::SeqCst) != phase {
+            spin_loop();
+        }
+    };
     let mut add = |what, value: f64| figures.add(what, value.max(0.1));
     let (read, own, upgrade) = both(
         cpus,
         || {
             lines.own();
-            turn.give(1);
-            turn.wait(2);
+            give(1);
+            wait(2);
             // The other one has read what we wrote: both share it.
             let upgrade = lines.own();
-            turn.give(3);
-            turn.wait(4);
+            give(3);
+            wait(4);
             // The other one has written: all lines are dirty there.
             let read = lines.read();
-            turn.give(5);
-            turn.wait(6);
+            give(5);
+            wait(6);
             let own = lines.own();
             (read, own, upgrade)
         },
         || {
-            turn.wait(1);
+            wait(1);
             black_box(lines.read());
-            turn.give(2);
-            turn.wait(3);
+            give(2);
+            wait(3);
             lines.own();
-            turn.give(4);
-            turn.wait(5);
+            give(4);
+            wait(5);
             lines.own();
-            turn.give(6);
+            give(6);
         },
     );
     add(What::DirtyRead(reach), read);

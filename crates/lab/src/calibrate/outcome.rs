@@ -61,10 +61,6 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn figure(&self, what: What) -> Option<Figure> {
-        self.figures.get(what)
-    }
-
     /// Says that a field was measured.
     fn measured(&mut self, path: &str, figure: &Figure, how: &str) {
         let (date, count, spread) = (self.date, figure.values, figure.spread() * 100.0);
@@ -74,7 +70,7 @@ impl Builder<'_> {
 
     /// The field is the figure.
     fn put(&mut self, path: &str, what: What) {
-        if let Some(figure) = self.figure(what) {
+        if let Some(figure) = self.figures.get(what) {
             self.put_value(path, figure.median, &figure, &what.title());
         }
     }
@@ -93,10 +89,11 @@ impl Builder<'_> {
         self.put("memory.hit", What::Hit);
         self.put("memory.fence", What::Fence);
         self.put("memory.poll", What::Poll);
-        if let Some(shared) = self.figure(What::SharedCache) {
+        if let Some(shared) = self.figures.get(What::SharedCache) {
             // A cache that others use, too, may not have kept the chain: a clean line is no farther than a
             // dirty one.
-            let dirty = self.figure(DirtyRead(Reach::Group)).map_or(f64::INFINITY, |figure| figure.median);
+            let dirty =
+                self.figures.get(DirtyRead(Reach::Group)).map_or(f64::INFINITY, |figure| figure.median);
             let how = "load from the shared cache, at most that of a line written by another core";
             self.put_value("memory.group-clean", shared.median.min(dirty), &shared, how);
         }
@@ -108,7 +105,9 @@ impl Builder<'_> {
             (Reach::Remote, "memory.remote-dirty", "memory.upgrade-remote"),
         ] {
             // Locks read such a line as often as they take it: the middle of the two.
-            if let (Some(read), Some(own)) = (self.figure(DirtyRead(reach)), self.figure(DirtyOwn(reach))) {
+            if let (Some(read), Some(own)) =
+                (self.figures.get(DirtyRead(reach)), self.figures.get(DirtyOwn(reach)))
+            {
                 let middle = f64::midpoint(read.median, own.median);
                 let how = "read and read-modify-write of a line written elsewhere";
                 self.put_value(dirty, middle, &read, how);
@@ -123,7 +122,7 @@ impl Builder<'_> {
         self.put("host.yield", What::Yield);
         self.put("host.migrate", What::Migrate);
         let _ = self.sleepers();
-        let barrier = self.figure(What::BarrierPair).or_else(|| self.figure(What::BarrierAlone));
+        let barrier = self.figures.get(What::BarrierPair).or_else(|| self.figures.get(What::BarrierAlone));
         self.file.machine.host.heavy_barrier = barrier.as_ref().map(picoseconds);
         match barrier {
             Some(barrier) => {
@@ -139,7 +138,7 @@ impl Builder<'_> {
         host.preempted_hint = true;
         // Without a tick in sight it would only be guessed.
         (host.tick_period, host.tick_cost) = (0, 0);
-        if let Some(period) = self.figure(What::TickPeriod) {
+        if let Some(period) = self.figures.get(What::TickPeriod) {
             self.file.machine.host.tick_period = picoseconds(&period);
             self.measured("host.tick-period", &period, "beat of the gaps in a clock loop");
             self.put("host.tick-cost", What::TickCost);
@@ -156,13 +155,13 @@ impl Builder<'_> {
     /// Waking and switching, from what they cost together: a yield is one switch, a hand-over is a wait, a
     /// switch and a wake. None where one of them was not measured.
     fn sleepers(&mut self) -> Option<()> {
-        let (yielded, yields) = (self.figure(What::YieldSwitch)?, self.figure(What::Yield)?);
+        let (yielded, yields) = (self.figures.get(What::YieldSwitch)?, self.figures.get(What::Yield)?);
         let switch = (yielded.median - yields.median).max(100.0);
         self.put_value("host.switch", switch, &yielded, "a yield to another thread less one alone");
-        let (hand_over, halt) = (self.figure(What::HandOver)?, self.figure(What::Halt)?);
+        let (hand_over, halt) = (self.figures.get(What::HandOver)?, self.figures.get(What::Halt)?);
         let kick = (hand_over.median - halt.median - switch).max(100.0);
         self.put_value("host.kick", kick, &hand_over, "futex hand-over on one CPU less wait and switch");
-        let wake = self.figure(What::WakeIdle)?;
+        let wake = self.figures.get(What::WakeIdle)?;
         let delay = (wake.median - kick - switch).max(1.0);
         self.put_value("host.wake-idle", delay, &wake, "from the wake to the sleeper, less kick and switch");
         let how = "on one CPU the sleeper is queued when the wake returns";
@@ -172,8 +171,8 @@ impl Builder<'_> {
 
     fn scheduler(&mut self) {
         let tick = self.file.machine.host.tick_period;
-        let [turn, period, preempts, pull] =
-            [What::Turn, What::TickPeriod, What::PreemptsOnWake, What::Pull].map(|what| self.figure(what));
+        let [turn, period, preempts, pull] = [What::Turn, What::TickPeriod, What::PreemptsOnWake, What::Pull]
+            .map(|what| self.figures.get(what));
         let SchedulerKind::FairShare(fair) = &mut self.file.machine.host.scheduler else { return };
         fair.granularity = tick;
         fair.quota = None;

@@ -17,8 +17,9 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub all: Vec<Place>,
-    /// Distances between sockets as the firmware tells them, where it does.
-    distances: Vec<Vec<usize>>,
+    /// Links between sockets, by the distances that the firmware tells, where it does: the nearest other
+    /// socket is one hop away, the next nearest two.
+    hops: Vec<Vec<u8>>,
 }
 
 /// A kernel list such as `0-3,8`.
@@ -57,17 +58,16 @@ impl Places {
         };
         let all: Vec<Place> = cpus.iter().map(place).collect();
         let sockets: BTreeSet<usize> = all.iter().map(|place| place.socket).collect();
-        let row = |&node: &usize| -> Vec<usize> {
-            let words = text(format!("node/node{node}/distance"));
-            let row: Vec<usize> = words.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-            let place = |other: &usize| nodes.iter().position(|(node, _)| node == other);
-            sockets
-                .iter()
-                .map(|other| place(other).and_then(|at| row.get(at).copied()).unwrap_or(0))
-                .collect()
+        let far = |a: usize, b: usize| -> usize {
+            let place = nodes.iter().position(|&(node, _)| node == b);
+            let row = text(format!("node/node{a}/distance"));
+            place.and_then(|place| row.split_whitespace().nth(place)?.parse().ok()).unwrap_or(0)
         };
-        let distances = sockets.iter().map(row).collect();
-        Self { all, distances }
+        let pairs = sockets.iter().flat_map(|&a| sockets.iter().map(move |&b| (a, b)));
+        let ranks: BTreeSet<usize> = pairs.filter(|(a, b)| a != b).map(|(a, b)| far(a, b)).collect();
+        let hop = |a, b| if a == b { 0 } else { ranks.range(..far(a, b)).count() as u8 + 1 };
+        let hops = sockets.iter().map(|&a| sockets.iter().map(|&b| hop(a, b)).collect()).collect();
+        Self { all, hops }
     }
 
     /// How far two CPUs are from each other.
@@ -108,27 +108,13 @@ impl Places {
             }
             parts.values().map(BTreeSet::len).max().unwrap_or(1).max(1) as u16
         };
-        let sockets = most(|place| place.socket, |_| 0);
         Topology {
-            sockets,
+            sockets: most(|place| place.socket, |_| 0),
             groups: most(|place| place.group, |place| place.socket),
             cores: most(|place| place.core, |place| place.group),
             threads: most(|place| place.cpu, |place| place.core),
-            hops: self.hops(usize::from(sockets)),
+            hops: self.hops.clone(),
         }
-    }
-
-    /// Firmware distances in ranks: the nearest other socket is one hop away, the next nearest two.
-    fn hops(&self, sockets: usize) -> Vec<Vec<u8>> {
-        let rows = self.distances.iter().enumerate();
-        let others = rows.flat_map(|(a, row)| row.iter().enumerate().filter(move |&(b, _)| a != b));
-        let ranks: BTreeSet<usize> = others.map(|(_, &far)| far).collect();
-        let hop = |a: usize, b: usize| {
-            let far = self.distances.get(a).and_then(|row| row.get(b));
-            let rank = far.map_or(0, |far| ranks.range(..far).count());
-            if a == b { 0 } else { rank as u8 + 1 }
-        };
-        (0..sockets).map(|a| (0..sockets).map(|b| hop(a, b)).collect()).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Threads on CPUs of their own choice, and loops that the compiler leaves alone.
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering, Ordering::SeqCst};
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use crossbeam_utils::CachePadded;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::thread::{Scope, ScopedJoinHandle, scope};
 use std::time::Instant;
@@ -81,22 +80,4 @@ pub(super) fn best_each(count: u32, mut body: impl FnMut()) -> f64 {
 
 pub(super) fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
-}
-
-/// A word that two threads take turns by, spinning; on a line of its own.
-#[derive(Default)]
-pub(super) struct Turn(CachePadded<AtomicU32>);
-
-impl Turn {
-    /// Waits until the word says `turn`.
-    pub(super) fn wait(&self, turn: u32) {
-        while self.0.load(SeqCst) != turn {
-            spin_loop();
-        }
-    }
-
-    /// Says `turn`.
-    pub(super) fn give(&self, turn: u32) {
-        self.0.store(turn, SeqCst);
-    }
 }

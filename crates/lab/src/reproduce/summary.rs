@@ -23,7 +23,8 @@ pub(crate) fn errors(table: Option<usize>, cells: &Cells, role: Role) -> Vec<f64
 }
 
 /// How many pairs of locks are in the published order, of how many that were published and can be compared in
-/// the same row, in one table or in all. A pair with a blind cell is blind; one with a seen cell, else, is seen.
+/// the same row, in one table or in all. A pair with a blind cell is blind; one with a seen cell, else, is
+/// seen.
 pub(crate) fn orderings(of: Option<usize>, tables: &[Table], cells: &Cells, role: Role) -> (usize, usize) {
     let (mut right, mut all) = (0, 0);
     for (index, table) in tables.iter().enumerate().filter(|(index, _)| of.is_none_or(|of| of == *index)) {

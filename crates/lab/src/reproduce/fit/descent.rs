@@ -9,10 +9,10 @@ const LONGEST: f64 = 1.5;
 /// Dampings that are tried in each round.
 const DAMPINGS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
-/// Where the cost is least, as far as `rounds` steps find it, and the errors there. The cost is squared errors
-/// in units of `scale` and squared distances from the priors in units of their widths. `evaluate` gives the
-/// errors at each of several points; `None` where it cannot, which at the start of a round ends the search
-/// without a result.
+/// Where the cost is least, as far as `rounds` steps find it, and the errors there. The cost is squared
+/// errors in units of `scale` and squared distances from the priors in units of their widths. `evaluate`
+/// gives the errors at each of several points; `None` where it cannot, which at the start of a round ends the
+/// search without a result.
 pub(super) fn descend(
     start: &[f64],
     start_errors: &[f64],

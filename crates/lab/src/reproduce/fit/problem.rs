@@ -216,8 +216,8 @@ impl Problem {
         (machine, workloads)
     }
 
-    /// What is found of each part, at each of the points. `None` where a run was stopped or failed; a failure is told on
-    /// standard error.
+    /// What is found of each part, at each of the points. `None` where a run was stopped or failed; a failure
+    /// is told on standard error.
     pub(super) fn measure(
         &self,
         points: &[Vec<f64>],

@@ -114,28 +114,23 @@ fn plot(
     value: Value,
     tick: fn(f64) -> String,
 ) -> String {
-    let series: Vec<Series> = report
-        .setting
-        .locks
-        .iter()
-        .enumerate()
-        .map(|(index, lock)| {
-            let point = |&vcpus: &usize| {
-                let (value, error) = value(report.cell(scene, lock, vcpus)?.figures.as_ref()?)?;
-                let doubt = error.map(|error| format!(" ±{}", three_figures(error))).unwrap_or_default();
-                // A latency is in nanoseconds; a rate has figures of its own.
-                let text = if error.is_none() && value >= 1e3 {
-                    format_ns(value)
-                } else {
-                    three_figures(value) + &doubt
-                };
-                let range = error.map(|error| (value - error, value + error));
-                Some(Point { threads: vcpus, value, text, range })
-            };
-            let points = scene.vcpus.iter().filter_map(point).collect();
-            Series { name: lock, index, ours: false, grey: false, points, stalled_at: None }
-        })
-        .collect();
+    let point = |lock: &str, vcpus: usize| {
+        let (value, error) = value(report.cell(scene, lock, vcpus)?.figures.as_ref()?)?;
+        let text = match error {
+            Some(error) => format!("{} ±{}", three_figures(value), three_figures(error)),
+            // A latency is in nanoseconds; a rate has figures of its own.
+            None if value >= 1e3 => format_ns(value),
+            None => three_figures(value),
+        };
+        let range = error.map(|error| (value - error, value + error));
+        Some(Point { threads: vcpus, value, text, range })
+    };
+    let locks = report.setting.locks.iter().enumerate();
+    let series = locks.map(|(index, name)| {
+        let points = scene.vcpus.iter().filter_map(|&vcpus| point(name, vcpus)).collect();
+        Series { name, index, ours: false, grey: false, points, stalled_at: None }
+    });
+    let series: Vec<Series> = series.collect();
     Plot { title, what: "vCPUs", scale, threads: &scene.vcpus, cpus: scene.cpus, series: &series, tick }
         .render()
 }
