@@ -8,8 +8,8 @@ use stanchion_cells::published::fingerprint::of_traces;
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::simulate::{self, Done, Job, Miss};
 use stanchion_cells::published::tables::{Row, Table};
+use stanchion_sim::machine;
 use stanchion_sim::machine::file::{self as machine_file, Evidence, MachineFile, Prior, Source};
-use stanchion_sim::machine::{self, Machine};
 use stanchion_sim::workload::{self, Workload, WorkloadFile};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,6 +72,15 @@ fn centre(sources: &[Source], path: &str, now: f64) -> f64 {
     known.filter(|value| value.is_finite() && *value > 0.0).unwrap_or(now)
 }
 
+/// The workload of a row, which may differ in what the row stands for.
+fn of_row(file: &WorkloadFile, row: &Row) -> Workload {
+    let (same, sets) = (file.workload.clone(), &row.workload_sets);
+    if sets.is_empty() {
+        return same;
+    }
+    workload::read_with(&workload::write(file), &same.name, sets).map_or(same, |read| read.workload)
+}
+
 /// The path of a file in `dir` if it is there, else its name in the library.
 fn place(dir: &Path, kind: &str, name: &str) -> String {
     let path = dir.join(kind).join(format!("{name}.toml"));
@@ -105,17 +114,6 @@ impl Part {
             row.published[column]
         };
         self.table.rows.iter().filter_map(move |row| Some((row, to_fit(row)?)))
-    }
-
-    /// The workload of a row, which may differ in what the row stands for.
-    fn with_sets(&self, workload: &Workload, sets: &[String]) -> Workload {
-        let mut file = self.workload.clone();
-        file.workload = workload.clone();
-        if sets.is_empty() {
-            return file.workload;
-        }
-        let text = workload::write(&file);
-        workload::read_with(&text, &file.workload.name, sets).map_or(file.workload, |read| read.workload)
     }
 
     /// What the runs of its rows came to, each row with all seeds; `None` where one was stopped or failed.
@@ -196,15 +194,15 @@ impl Problem {
         self.parts.iter().map(|part| part.rows().count()).sum::<usize>() * self.seeds as usize
     }
 
-    /// The machine and the workloads with the parameters where `point` has them.
-    pub(super) fn at(&self, point: &[f64]) -> (Machine, Vec<Workload>) {
-        let mut machine = self.machine.machine.clone();
-        let mut workloads: Vec<Workload> =
-            self.parts.iter().map(|part| part.workload.workload.clone()).collect();
+    /// Machine and workloads with the parameters where `point` has them.
+    pub(super) fn at(&self, point: &[f64]) -> (MachineFile, Vec<WorkloadFile>) {
+        let mut file = self.machine.clone();
+        let mut workloads: Vec<WorkloadFile> = self.parts.iter().map(|part| part.workload.clone()).collect();
+        let machine = &mut file.machine;
         for (knob, value) in self.knobs.iter().zip(point) {
             let set = match knob.part {
-                Some(part) => workload::set_number(&mut workloads[part], &knob.path, value.exp()),
-                None => machine_file::set_number(&mut machine, &knob.path, value.exp()),
+                Some(part) => workload::set_number(&mut workloads[part].workload, &knob.path, value.exp()),
+                None => machine_file::set_number(machine, &knob.path, value.exp()),
             };
             debug_assert!(set, "a knob was a number of one of the files");
         }
@@ -213,7 +211,7 @@ impl Problem {
             machine.memory.socket_dirty = machine.memory.group_dirty;
             machine.memory.upgrade_socket = machine.memory.upgrade;
         }
-        (machine, workloads)
+        (file, workloads)
     }
 
     /// What is found of each part, at each of the points. `None` where a run was stopped or failed; a failure
@@ -227,10 +225,10 @@ impl Problem {
         let mut jobs = Vec::new();
         for point in points {
             let (machine, workloads) = self.at(point);
-            let machine = Arc::new(machine);
+            let machine = Arc::new(machine.machine);
             for (part, workload) in self.parts.iter().zip(&workloads) {
                 for (row, _) in part.rows() {
-                    let workload = Arc::new(part.with_sets(workload, &row.workload_sets));
+                    let workload = Arc::new(of_row(workload, row));
                     jobs.extend((1..=self.seeds).map(|seed| Job {
                         machine: Arc::clone(&machine),
                         workload: Arc::clone(&workload),
@@ -309,7 +307,8 @@ mod tests {
         point[torture] = 11.0_f64.ln();
         point[open] = 22.0_f64.ln();
         let (_, workloads) = both.at(&point);
-        let of = |part: usize| workload::number(&workloads[part], "workload.critical").map(f64::round);
+        let of =
+            |part: usize| workload::number(&workloads[part].workload, "workload.critical").map(f64::round);
         assert_eq!((of(0), of(1)), (Some(11.0), Some(22.0)));
         let refused = problem(&["--table", "locktorture,pvq-haswell-ex"]).err().expect("two machines");
         assert!(refused.contains("same machine"), "{refused}");
@@ -320,10 +319,11 @@ mod tests {
         let problem =
             problem(&["--table", "locktorture", "--parameters", "memory.remote-dirty,workload.critical"])
                 .expect("both have a prior");
-        let (machine, workload) = problem.at(&[100.0_f64.ln(), 50.0_f64.ln()]);
-        assert_eq!(machine_file::number(&machine, "memory.remote-dirty"), Some(100.0));
+        let (file, workloads) = problem.at(&[100.0_f64.ln(), 50.0_f64.ln()]);
+        let machine = &file.machine;
+        assert_eq!(machine_file::number(machine, "memory.remote-dirty"), Some(100.0));
         assert_eq!(machine.memory.socket_dirty, machine.memory.group_dirty, "sockets of one group");
-        assert_eq!(workload::number(&workload[0], "workload.critical"), Some(50.0));
+        assert_eq!(workload::number(&workloads[0].workload, "workload.critical"), Some(50.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::problem::{FROM, Knob, Measured, Part, Problem};
 use serde::{Deserialize, Serialize};
 use stanchion_cells::published::fingerprint::{of_machine, of_workload};
 use stanchion_sim::machine::file::{self as machine_file, Evidence};
-use stanchion_sim::workload::{self, Workload};
+use stanchion_sim::workload::{self, WorkloadFile};
 use std::path::{Path, PathBuf};
 
 /// Where the file is in the tree.
@@ -40,7 +40,7 @@ pub(super) struct Fit {
 /// What the tables of `problem` come to with their parameters at `point`, where `measured` was found.
 pub(super) fn of(problem: &Problem, point: &[f64], measured: &[Measured], date: &str) -> Vec<Fit> {
     let (machine, workloads) = problem.at(point);
-    let of_part = |((part, workload), measured): ((&Part, &Workload), &Measured)| {
+    let of_part = |((part, workload), measured): ((&Part, &WorkloadFile), &Measured)| {
         let (median, worst) = measured.median_and_worst();
         let per_cent = |error: f64| (error * 1000.0).round() / 10.0;
         Fit {
@@ -48,8 +48,8 @@ pub(super) fn of(problem: &Problem, point: &[f64], measured: &[Measured], date: 
             column: part.column.clone(),
             date: date.to_owned(),
             seeds: problem.seeds,
-            machine: of_machine(&machine),
-            workload: of_workload(workload),
+            machine: of_machine(&machine.machine),
+            workload: of_workload(&workload.workload),
             trace: measured.trace.clone(),
             median: per_cent(median),
             worst: per_cent(worst),
@@ -100,13 +100,19 @@ pub(super) fn write(fits: Vec<Fit>, dir: &Path) -> Result<PathBuf, String> {
 
 /// Writes the files that a fit moved, below `dir`; which.
 pub(super) fn write_moved(problem: &Problem, point: &[f64], dir: &Path) -> Result<Vec<PathBuf>, String> {
-    let (machine, workloads) = problem.at(point);
+    let (mut machine, mut workloads) = problem.at(point);
     let rows = |part: &Part| {
         format!("the {} column of {} ({} rows)", part.column, part.table.name, part.rows().count())
     };
     let columns = problem.parts.iter().map(rows).collect::<Vec<_>>().join(" and ");
-    let how = |knob: &Knob| format!("to {columns}, stanchion fit{FROM}{}", knob.centre);
-    let knobs = |part| problem.knobs.iter().filter(move |knob| knob.part == part);
+    for Knob { path, part, centre, .. } in &problem.knobs {
+        let how = format!("to {columns}, stanchion fit{FROM}{centre}");
+        match part {
+            Some(part) => workloads[*part].set_source(path, Evidence::Fit, &how),
+            None => machine.set_source(path, Evidence::Fit, &how),
+        }
+    }
+    let is_moved = |part| problem.knobs.iter().any(|knob| knob.part == part);
     let mut written = Vec::new();
     let mut put = |kind: &str, name: &str, text: String| {
         let path = dir.join(kind).join(format!("{name}.toml"));
@@ -114,19 +120,11 @@ pub(super) fn write_moved(problem: &Problem, point: &[f64], dir: &Path) -> Resul
         written.push(path);
         Ok::<(), String>(())
     };
-    if knobs(None).next().is_some() {
-        let mut file = problem.machine.clone();
-        file.machine = machine;
-        knobs(None).for_each(|knob| file.set_source(&knob.path, Evidence::Fit, &how(knob)));
-        put("machines", &problem.parts[0].table.machine_name, machine_file::write(&file))?;
+    if is_moved(None) {
+        put("machines", &problem.parts[0].table.machine_name, machine_file::write(&machine))?;
     }
-    for (index, (part, workload)) in problem.parts.iter().zip(workloads).enumerate() {
-        if knobs(Some(index)).next().is_some() {
-            let mut file = part.workload.clone();
-            file.workload = workload;
-            knobs(Some(index)).for_each(|knob| file.set_source(&knob.path, Evidence::Fit, &how(knob)));
-            put("workloads", &file.workload.name, workload::write(&file))?;
-        }
+    for (_, file) in workloads.iter().enumerate().filter(|(part, _)| is_moved(Some(*part))) {
+        put("workloads", &file.workload.name, workload::write(file))?;
     }
     Ok(written)
 }
