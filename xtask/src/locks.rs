@@ -3,6 +3,7 @@
 //!
 //! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends;
 //! see [`TABLES`]. A file of Rust has comments of its own.
+use crate::workspace;
 use core::fmt::Write as _;
 use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
 use std::collections::BTreeSet;
@@ -30,34 +31,79 @@ const IN_CODE: &Marks = &Marks { begin: "// locks: ", named: "\n", end: "// end 
 
 /// Writes a table.
 type Table = fn() -> String;
+/// A column: its heading, and what it says of a lock.
+type Column = (&'static str, fn(&Facts) -> String);
 
 /// The tables by name.
 const TABLES: &[(&str, Table)] = &[
-    ("mutexes, for whom", || for_whom(MUTEXES)),
-    ("rwlocks, for whom", || for_whom(RWLOCKS)),
-    ("mutexes, properties", mutex_properties),
-    ("rwlocks, properties", rwlock_properties),
-    ("sources", sources),
+    ("mutexes, for whom", || table(FOR_WHOM, no_variants(MUTEXES))),
+    ("rwlocks, for whom", || table(FOR_WHOM, no_variants(RWLOCKS))),
+    ("mutexes, properties", || table(OF_MUTEXES, MUTEXES)),
+    ("rwlocks, properties", || table(OF_RWLOCKS, RWLOCKS)),
+    ("sources", || table(SOURCES, all())),
     ("modules of the product", || modules(true)),
     ("modules of the family", || modules(false)),
+];
+
+const FOR_WHOM: &[Column] = &[
+    ("lock", |facts| code(facts.name)),
+    ("type in `stanchion::lock`", |facts| code(facts.alias)),
+    ("for", |facts| facts.suits.to_owned()),
+];
+
+const OF_MUTEXES: &[Column] = &[
+    ("", |facts| code(facts.name)),
+    ("how often may another context go ahead of a waiter", |facts| facts.overtaken.to_owned()),
+    ("waiters", |facts| facts.waiting.to_owned()),
+    ("throughput with more threads than CPUs", outnumbered),
+    ("holder preempted", |facts| facts.holder_away.to_owned()),
+    ("next in line preempted", |facts| facts.next_away.to_owned()),
+    ("timed waits", |facts| match facts.timed {
+        Timed::InQueue => "in the queue".to_owned(),
+        Timed::ByTries => "by tries".to_owned(),
+    }),
+    ("bytes a lock", |facts| facts.bytes.to_string()),
+];
+
+const OF_RWLOCKS: &[Column] = &[
+    ("", |facts| code(facts.name)),
+    ("who may pass a waiting writer", |facts| facts.overtaken.to_owned()),
+    ("waiters", |facts| facts.waiting.to_owned()),
+    ("throughput with more threads than CPUs", outnumbered),
+    ("a reader reads again while a writer waits", |facts| {
+        yes(facts.shares.is_some_and(|shares| shares.reads_again))
+    }),
+    ("upgradable", |facts| yes(facts.upgrades)),
+    ("handlers may", |facts| match facts.in_handlers {
+        InHandlers::All => "read and write".to_owned(),
+        InHandlers::Reads => "read".to_owned(),
+    }),
+    ("bytes a lock", |facts| facts.bytes.to_string()),
+    ("bytes a thread", |facts| match (facts.bytes_a_context, facts.bytes_a_class) {
+        (of_context, 0) => of_context.to_string(),
+        (of_context, of_class) => format!("{of_context}, and {of_class} a class"),
+    }),
+];
+
+const SOURCES: &[Column] = &[
+    ("", |facts| code(facts.name)),
+    ("what it is", |facts| facts.about.to_owned()),
+    ("variant of", |facts| facts.variant_of.map_or_else(String::new, code)),
+    ("under programs as they are", |facts| {
+        facts.not_preloaded.map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"))
+    }),
+    ("source", |facts| facts.source.to_owned()),
 ];
 
 /// Writes the tables, or says with `check` which pages are not current.
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for (page, marks) in PAGES {
-        let path = root.join(page);
-        let old = fs::read_to_string(&path)?;
+        let old = fs::read_to_string(root.join(page))?;
         let new = filled(&old, marks).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
-        if old == new {
-            continue;
-        }
-        if check {
-            println!("{page} is not current; run `cargo xtask locks`");
-            code = ExitCode::FAILURE;
-        } else {
-            fs::write(path, new)?;
-            println!("{page} is written");
+        let of_page = workspace::generate(root, page, &new, check, "locks")?;
+        if of_page != ExitCode::SUCCESS {
+            code = of_page;
         }
     }
     Ok(code)
@@ -79,20 +125,34 @@ fn filled(page: &str, marks: &Marks) -> Result<String, String> {
     Ok(out + rest)
 }
 
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+fn table(columns: &[Column], locks: impl IntoIterator<Item = &'static Facts>) -> String {
+    let head: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
     let mut out = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
-    for row in rows {
+    for facts in locks {
+        let row: Vec<String> = columns.iter().map(|(_, says)| says(facts)).collect();
         let _ = writeln!(out, "| {} |", row.join(" | "));
     }
     out
 }
 
-fn text(text: &str) -> String {
-    text.to_owned()
-}
-
 fn code(name: &str) -> String {
     format!("`{name}`")
+}
+
+fn yes(yes: bool) -> String {
+    if yes { "yes".to_owned() } else { "no".to_owned() }
+}
+
+fn outnumbered(facts: &Facts) -> String {
+    match facts.outnumbered {
+        Outnumbered::Holds => "holds".to_owned(),
+        Outnumbered::Falls => "falls".to_owned(),
+        Outnumbered::Collapses => "collapses".to_owned(),
+    }
+}
+
+fn no_variants(locks: &'static [Facts]) -> impl Iterator<Item = &'static Facts> {
+    locks.iter().filter(|facts| !facts.is_variant())
 }
 
 /// The words of a lock's type, among which the modules are that its parts come from.
@@ -128,106 +188,11 @@ fn all() -> impl Iterator<Item = &'static Facts> {
     MUTEXES.iter().chain(RWLOCKS)
 }
 
-/// The locks of the product.
-fn product() -> impl Iterator<Item = &'static Facts> {
-    stanchion_core::catalogue::MUTEXES.iter().chain(stanchion_core::catalogue::RWLOCKS)
-}
-
-/// All but variants.
-fn for_whom(locks: &'static [Facts]) -> String {
-    let rows = locks.iter().filter(|facts| !facts.is_variant());
-    let rows = rows.map(|facts| vec![code(facts.name), code(facts.alias), text(facts.suits)]);
-    table(&["lock", "type in `stanchion::lock`", "for"], rows)
-}
-
-fn outnumbered(facts: &Facts) -> String {
-    text(match facts.outnumbered {
-        Outnumbered::Holds => "holds",
-        Outnumbered::Falls => "falls",
-        Outnumbered::Collapses => "collapses",
-    })
-}
-
-fn timed(facts: &Facts) -> String {
-    text(match facts.timed {
-        Timed::InQueue => "in the queue",
-        Timed::ByTries => "by tries",
-    })
-}
-
-fn mutex_properties() -> String {
-    let head = [
-        "",
-        "how often may another context go ahead of a waiter",
-        "waiters",
-        "throughput with more threads than CPUs",
-        "holder preempted",
-        "next in line preempted",
-        "timed waits",
-        "bytes a lock",
-    ];
-    let row = |facts: &Facts| {
-        vec![
-            code(facts.name),
-            text(facts.overtaken),
-            text(facts.waiting),
-            outnumbered(facts),
-            text(facts.holder_away),
-            text(facts.next_away),
-            timed(facts),
-            facts.bytes.to_string(),
-        ]
-    };
-    table(&head, MUTEXES.iter().map(row))
-}
-
-fn rwlock_properties() -> String {
-    let head = [
-        "",
-        "who may pass a waiting writer",
-        "waiters",
-        "throughput with more threads than CPUs",
-        "a reader reads again while a writer waits",
-        "upgradable",
-        "handlers may",
-        "bytes a lock",
-        "bytes a thread",
-    ];
-    let yes = |yes: bool| text(if yes { "yes" } else { "no" });
-    let row = |facts: &Facts| {
-        let of_classes = if facts.bytes_a_class > 0 {
-            format!(", and {} a class", facts.bytes_a_class)
-        } else {
-            String::new()
-        };
-        vec![
-            code(facts.name),
-            text(facts.overtaken),
-            text(facts.waiting),
-            outnumbered(facts),
-            yes(facts.shares.is_some_and(|shares| shares.reads_again)),
-            yes(facts.upgrades),
-            text(if facts.in_handlers == InHandlers::All { "read and write" } else { "read" }),
-            facts.bytes.to_string(),
-            format!("{}{of_classes}", facts.bytes_a_context),
-        ]
-    };
-    table(&head, RWLOCKS.iter().map(row))
-}
-
-fn sources() -> String {
-    let row = |facts: &Facts| {
-        let variant = facts.variant_of.map_or_else(String::new, code);
-        let preload = facts.not_preloaded.map_or_else(|| text("yes"), |why| format!("no: {why}"));
-        vec![code(facts.name), text(facts.about), variant, preload, text(facts.source)]
-    };
-    table(&["", "what it is", "variant of", "under programs as they are", "source"], all().map(row))
-}
-
 /// The module of each lock of one of the two crates that is not put together from what both have, and its
 /// type if that has the lock's name.
 fn modules(of_product: bool) -> String {
-    let product: BTreeSet<_> = product().map(|facts| facts.name).collect();
+    let product = stanchion_core::catalogue::MUTEXES.iter().chain(stanchion_core::catalogue::RWLOCKS);
+    let product: BTreeSet<_> = product.map(|facts| facts.name).collect();
     let path = |facts: &'static Facts| {
         let (module, name) = facts.path.split('<').next()?.rsplit_once("::")?;
         Some((module.rsplit("::").next()?.trim(), name.trim()))
@@ -251,7 +216,6 @@ fn modules(of_product: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace;
 
     #[test]
     fn the_pages_are_current() {

@@ -22,6 +22,7 @@ mod process;
 mod programs;
 mod release;
 mod source;
+mod spread;
 mod statements;
 mod tidy;
 mod tokens;
@@ -30,7 +31,6 @@ mod witness;
 mod workspace;
 
 use clap::{Parser, Subcommand};
-use core::time::Duration;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -64,26 +64,7 @@ enum Task {
         check: bool,
     },
     /// Weaken each ordering of the core in turn, and record which check of the model notices
-    Witness {
-        /// Run nothing; fail when the record does not cover the orderings as they are
-        #[arg(long)]
-        check: bool,
-        /// Only orderings with these tags, separated by commas; the rest of the record stays
-        #[arg(long, value_name = "ID", value_delimiter = ',')]
-        only: Vec<String>,
-        /// Only orderings that no check has noticed yet, or that are not recorded
-        #[arg(long)]
-        again: bool,
-        /// Only with these locks, separated by commas
-        #[arg(long, value_name = "NAME", value_delimiter = ',')]
-        lock: Vec<String>,
-        /// How long a single exploration may take
-        #[arg(long, value_name = "SECONDS", default_value_t = 15)]
-        seconds: u64,
-        /// How long all explorations of one ordering may take
-        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-        budget: u64,
-    },
+    Witness(witness::Request),
     /// Compare fast paths with lock events on and off in the emitted assembly
     Fastpath {
         /// Print the instructions of each function
@@ -92,32 +73,7 @@ enum Task {
     },
     /// Break the locks in the ways of mutants/*.toml that may have changed since they were noticed, and see
     /// whether the detectors notice
-    Mutants {
-        /// Try only these, separated by commas
-        #[arg(long, value_name = "NAME", value_delimiter = ',')]
-        only: Vec<String>,
-        /// Try all, whether or not they have changed
-        #[arg(long)]
-        all: bool,
-        /// Start none after so long; what time is left goes to some that have not changed
-        #[arg(long, value_name = "SECONDS")]
-        budget: Option<u64>,
-        /// Only with this detector, explore or model
-        #[arg(long, value_name = "NAME")]
-        detector: Option<mutants::Detector>,
-        /// List them and try none
-        #[arg(long)]
-        list: bool,
-        /// Try so many at a time [default: 2]
-        #[arg(long, value_name = "N")]
-        jobs: Option<usize>,
-        /// Write docs/mutants.md and try none
-        #[arg(long)]
-        docs: bool,
-        /// With --docs: write nothing; fail when the file is not current
-        #[arg(long, requires = "docs")]
-        check: bool,
-    },
+    Mutants(mutants::Request),
     /// Run the POSIX tests of conformance/ against libc, or against a library that is preloaded
     Conform(conform::Request),
     /// Run real programs under libc's locks and the interposer's: check their output, or compare their speed
@@ -185,23 +141,7 @@ enum Task {
         schedules: u64,
     },
     /// Run the jobs of CI, two at a time, and sum up
-    Ci {
-        /// Run only these jobs, separated by commas
-        #[arg(long, value_name = "NAME", value_delimiter = ',')]
-        only: Vec<String>,
-        /// Only what is known in a minute or two: format, lints, the rules, unit tests, generated files
-        #[arg(long, conflicts_with_all = ["nightly", "only"])]
-        quick: bool,
-        /// Run the long jobs of the night as well
-        #[arg(long)]
-        nightly: bool,
-        /// Write docs/ci-times.md
-        #[arg(long, conflicts_with = "only")]
-        record: bool,
-        /// List the jobs and what each shows
-        #[arg(long)]
-        list: bool,
-    },
+    Ci(ci::Request),
 }
 
 fn main() -> ExitCode {
@@ -211,17 +151,9 @@ fn main() -> ExitCode {
         Task::Tidy { wrap: true } => tidy::wrap(&root),
         Task::Tidy { wrap: false } => tidy::run(&root),
         Task::Orderings { check } => orderings::run(&root, check),
-        Task::Witness { check: true, .. } => witness::check(&root),
-        Task::Witness { only, again, lock, seconds, budget, .. } => {
-            witness::run(&root, &witness::Scope { only, again, locks: lock }, seconds, budget)
-        }
+        Task::Witness(request) => witness::run(&root, &request),
         Task::Fastpath { show } => fastpath::run(&root, show),
-        Task::Mutants { docs: true, check, .. } => mutants::table::run(&root, check),
-        Task::Mutants { list: true, .. } => mutants::list(&root),
-        Task::Mutants { only, all, budget, detector, jobs, .. } => {
-            let budget = budget.map(Duration::from_secs);
-            mutants::run(&root, &mutants::Request { only, all, detector, jobs, budget })
-        }
+        Task::Mutants(request) => mutants::run(&root, &request),
         Task::Conform(request) => conform::run(&root, &request),
         Task::Programs(request) => programs::run(&root, &request),
         Task::Dependents(request) => dependents::run(&root, &request),
@@ -239,18 +171,7 @@ fn main() -> ExitCode {
         Task::Release { .. } => release::run(&root),
         Task::Aarch64 { missing: true } => aarch64::missing(),
         Task::Aarch64 { .. } => aarch64::run(&root),
-        Task::Ci { list: true, .. } => {
-            ci::list();
-            Ok(ExitCode::SUCCESS)
-        }
-        Task::Ci { only, quick, nightly, record, .. } => {
-            let speed = match (quick, nightly) {
-                (true, _) => ci::Speed::Quick,
-                (_, true) => ci::Speed::Night,
-                _ => ci::Speed::Landing,
-            };
-            Ok(ci::run(&root, &only, speed, record))
-        }
+        Task::Ci(request) => ci::run(&root, &request),
     };
     result.unwrap_or_else(|error| {
         eprintln!("cargo xtask: {error}");

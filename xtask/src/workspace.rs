@@ -2,6 +2,7 @@
 use crate::finding::Finding;
 use crate::source::{self, Source};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::{env, fs, io};
 
 /// Everything the rules look at, read once.
@@ -116,6 +117,26 @@ fn member_directories(root: &Path, member: &str) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Writes a generated file, or says with `check` that it is not current. `command` is the one that writes it.
+pub(crate) fn generate(
+    root: &Path,
+    path: &str,
+    text: &str,
+    check: bool,
+    command: &str,
+) -> io::Result<ExitCode> {
+    if fs::read_to_string(root.join(path)).is_ok_and(|old| old == text) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if check {
+        println!("{path} is not current; run `cargo xtask {command}`");
+        return Ok(ExitCode::FAILURE);
+    }
+    fs::write(root.join(path), text)?;
+    println!("{path} is written");
+    Ok(ExitCode::SUCCESS)
 }
 
 fn relative(root: &Path, path: &Path) -> String {

@@ -1,5 +1,6 @@
 //! The commands of a job: what they print is passed on as it comes, and the last lines are kept for the
 //! summary.
+use super::job::Step;
 use super::summary::Outcome;
 use crate::process::ourselves;
 use core::fmt;
@@ -7,13 +8,14 @@ use core::time::Duration;
 use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, PipeReader, Read as _, Write};
+use std::io::{self, BufRead as _, BufReader, PipeReader, Write};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
 use std::{fs, thread};
 
 /// So many lines of a command that failed are told again at the end.
@@ -45,16 +47,16 @@ impl Shell<'_> {
     }
 
     /// Whether a command succeeds; nothing of it is seen.
-    pub(super) fn succeeds(&self, words: &[&str]) -> bool {
-        let mut command = self.command(words);
+    pub(super) fn succeeds(&self, step: &Step) -> bool {
+        let mut command = self.command(step);
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = match words {
-            ["cargo", "xtask", rest @ ..] => {
+    fn command(&self, step: &Step) -> Command {
+        let mut command = match step.words().as_slice() {
+            ["cargo", "xtask", words @ ..] => {
                 let mut ours = ourselves(self.root);
-                ours.args(rest);
+                ours.args(words);
                 ours
             }
             words => {
@@ -68,11 +70,11 @@ impl Shell<'_> {
     }
 
     /// Runs a command.
-    pub(super) fn run(&mut self, words: &[&str], env: &[(&str, &str)]) -> Outcome {
-        let line = command_line(words, env);
+    pub(super) fn run(&mut self, step: &Step, env: &BTreeMap<String, String>) -> Outcome {
+        let line = command_line(step, env);
         self.say(format_args!("--- {line}"));
-        let mut command = self.command(words);
-        command.envs(env.iter().copied());
+        let mut command = self.command(step);
+        command.envs(env);
         match passed_on(command, self.out.clone()) {
             Ok((status, last, cpu)) => {
                 self.cpu += cpu;
@@ -84,10 +86,10 @@ impl Shell<'_> {
 }
 
 /// The command as one would type it, variables first.
-fn command_line(words: &[&str], env: &[(&str, &str)]) -> String {
-    let quote = |word: &str| if word.contains([' ', '*']) { format!("'{word}'") } else { word.to_owned() };
-    let env = env.iter().map(|(name, value)| format!("{name}={}", quote(value)));
-    env.chain(words.iter().map(|word| quote(word))).collect::<Vec<_>>().join(" ")
+fn command_line(step: &Step, env: &BTreeMap<String, String>) -> String {
+    let quoted = |value: &str| shlex::try_quote(value).map_or_else(|_| value.to_owned(), Into::into);
+    let env = env.iter().map(|(name, value)| format!("{name}={} ", quoted(value)));
+    env.collect::<String>() + &step.line
 }
 
 /// Runs it with one pipe for both of its outputs, so that they stay in the order in which they were written.
@@ -100,20 +102,21 @@ fn passed_on(
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
     // It holds the pipe, too, which would never end.
     drop(command);
-    let last = Arc::new(Mutex::new(VecDeque::new()));
-    let (all_read, done) = mpsc::channel();
-    let kept = Arc::clone(&last);
-    thread::spawn(move || {
-        copy(reader, out, &kept);
-        // Whoever waited has gone by now when this fails.
-        let _ = all_read.send(());
-    });
+    let (read, lines) = mpsc::channel();
+    thread::spawn(move || copy(reader, out, &read));
     let cpu = cpu_at_end(&child);
     let status = child.wait()?;
+    let until = Instant::now() + FOR_LEFTOVERS;
+    let left = || until.checked_duration_since(Instant::now());
+    let mut last = VecDeque::new();
     // It matters not whether all was read or the time is over: what there is is what is told.
-    let _ = done.recv_timeout(FOR_LEFTOVERS);
-    let last = last.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
-    Ok((status, last, cpu))
+    while let Some(Ok(line)) = left().map(|left| lines.recv_timeout(left)) {
+        last.push_back(line);
+        if last.len() > KEPT {
+            last.pop_front();
+        }
+    }
+    Ok((status, last.into(), cpu))
 }
 
 /// Waits until a child has ended, but leaves it to be reaped: its CPU time, with that of the children it
@@ -133,51 +136,32 @@ fn cpu_ticks(stat: &str) -> u64 {
     fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// Passes on what comes, when it comes, until the pipe ends; keeps the last lines, and ends the last one.
-fn copy(mut reader: PipeReader, mut out: impl Write, last: &Mutex<VecDeque<String>>) {
-    let mut bytes = [0; 4096];
-    let (mut line, mut returned) = (Vec::new(), false);
-    loop {
-        let length = match reader.read(&mut bytes) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(_) => break,
-        };
-        // A closed pipe does not stop the command.
-        let _ = out.write_all(&bytes[..length]).and_then(|()| out.flush());
-        for &byte in &bytes[..length] {
-            match byte {
-                b'\n' => {
-                    keep(last, &line);
-                    line.clear();
-                }
-                b'\r' => {}
-                // What a progress bar draws over is not kept.
-                _ if returned => line = vec![byte],
-                _ => line.push(byte),
-            }
-            returned = byte == b'\r';
+/// Passes on each line, when it comes, until the pipe ends, and ends the last one.
+fn copy(reader: PipeReader, mut out: impl Write, lines: &mpsc::Sender<String>) {
+    let mut reader = BufReader::new(reader);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        if !line.ends_with(b"\n") {
+            line.push(b'\n');
         }
+        // A closed pipe does not stop the command.
+        let _ = out.write_all(&line);
+        let text = String::from_utf8_lossy(&line);
+        // What a progress bar draws over is not kept.
+        let text = text.trim_end_matches(['\r', '\n']).rsplit('\r').next().unwrap_or_default();
+        // Whoever waited has gone by now when this fails.
+        let _ = lines.send(text.to_owned());
+        line.clear();
     }
-    if !line.is_empty() {
-        keep(last, &line);
-        let _ = out.write_all(b"\n");
-    }
-}
-
-fn keep(last: &Mutex<VecDeque<String>>, line: &[u8]) {
-    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-    if last.len() == KEPT {
-        last.pop_front();
-    }
-    last.push_back(String::from_utf8_lossy(line).into_owned());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Instant;
+
+    fn step(line: &str) -> Step {
+        Step::try_from(line.to_owned()).expect("a command")
+    }
 
     fn shell(script: &str) -> (ExitStatus, Vec<String>, Duration) {
         let mut command = Command::new("sh");
@@ -196,8 +180,9 @@ mod tests {
 
     #[test]
     fn command_lines_can_be_pasted() {
+        let env = [("RUSTFLAGS".to_owned(), "-Za -Cb".to_owned())].into();
         assert_eq!(
-            command_line(&["cargo", "test", "--test", "*"], &[("RUSTFLAGS", "-Za -Cb")]),
+            command_line(&step("cargo test --test '*'"), &env),
             "RUSTFLAGS='-Za -Cb' cargo test --test '*'"
         );
     }
@@ -213,7 +198,7 @@ mod tests {
     fn only_a_failure_tells_them_again() {
         let run = |script| {
             let mut shell = Shell { root: Path::new("/"), out: live(), cpu: Duration::ZERO };
-            shell.run(&["sh", "-c", script], &[])
+            shell.run(&step(&format!("sh -c '{script}'")), &BTreeMap::new())
         };
         assert_eq!(run("true"), Outcome::Ok);
         let failed = |last: &[&str]| Outcome::Failed {
@@ -228,10 +213,11 @@ mod tests {
         let (reader, mut writer) = io::pipe().expect("a pipe");
         writer.write_all(b"a\r\n 10 %\r 20 %\rb").expect("room");
         drop(writer);
-        let (mut out, last) = (Vec::new(), Mutex::default());
-        copy(reader, &mut out, &last);
+        let (mut out, (read, lines)) = (Vec::new(), mpsc::channel());
+        copy(reader, &mut out, &read);
+        drop(read);
         assert_eq!(out, b"a\r\n 10 %\r 20 %\rb\n");
-        assert_eq!(last.into_inner().expect("no panic"), ["a", "b"]);
+        assert_eq!(lines.iter().collect::<Vec<_>>(), ["a", "b"]);
     }
 
     #[test]

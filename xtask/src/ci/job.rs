@@ -1,36 +1,34 @@
-//! What a job of `cargo xtask ci` is, and what jobs are made of.
+//! What a job of `cargo xtask ci` is. The jobs themselves are in [`PATH`].
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+/// Path of the jobs, whose head says what each field means.
+const PATH: &str = "xtask/ci.toml";
 
 /// One job.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Job {
-    /// Name for `--only`.
-    pub(crate) name: &'static str,
-    /// What a pass shows.
-    pub(crate) shows: &'static str,
-    /// The job is skipped, with this command named, when the command fails.
-    pub(crate) needs: Option<&'static [&'static str]>,
-    /// Run in order; the job fails at the first that fails.
-    pub(crate) steps: &'static [Step],
-    /// With which runs it comes.
-    pub(crate) when: When,
-    /// Environment of every command.
-    pub(crate) env: &'static [(&'static str, &'static str)],
+    pub(crate) name: String,
+    pub(crate) shows: String,
+    pub(crate) needs: Option<Step>,
+    pub(crate) steps: Vec<Step>,
+    /// The runs that the job is part of.
+    #[serde(default = "all_but_quick")]
+    pub(crate) runs: Vec<Speed>,
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
 }
 
-/// The runs that a job is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
-    /// Every run.
-    Always,
-    /// Only the quick one; the others have a job that does more.
-    QuickOnly,
-    /// Whatever lands, and at night.
-    Landing,
-    /// At night.
-    Night,
+fn all_but_quick() -> Vec<Speed> {
+    vec![Speed::Landing, Speed::Night]
 }
 
 /// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Speed {
     /// What can be known in a minute or two.
     Quick,
@@ -49,64 +47,50 @@ impl Speed {
             Self::Night => "the night",
         }
     }
+}
 
-    /// Whether a job is part of it.
-    pub(crate) fn has(self, job: &Job) -> bool {
-        match job.when {
-            When::Always => true,
-            When::QuickOnly => self == Self::Quick,
-            When::Landing => self != Self::Quick,
-            When::Night => self == Self::Night,
+/// One command of a job.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Step {
+    /// As one would type it.
+    pub(crate) line: String,
+    pub(crate) words: Vec<String>,
+}
+
+impl Step {
+    pub(crate) fn words(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
+    }
+}
+
+impl TryFrom<String> for Step {
+    type Error = String;
+
+    fn try_from(line: String) -> Result<Self, String> {
+        let line = match line.strip_prefix("stanchion ") {
+            Some(words) => format!("cargo run --release -p stanchion-lab -- {words}"),
+            None => line,
+        };
+        match shlex::split(&line) {
+            Some(words) if !words.is_empty() => Ok(Self { line, words }),
+            _ => Err(format!("`{line}` is no command")),
         }
     }
 }
 
-/// One step of a job.
-pub(crate) enum Step {
-    /// A command in the workspace root.
-    Run(&'static [&'static str]),
-    /// `lib.rs` of the given crate must say `no_std`.
-    SaysNoStd(&'static str),
-    /// `cargo check` with the oldest toolchain the manifest promises.
-    Msrv,
+/// The jobs of the workspace at `root`, which is an absolute path.
+pub(super) fn read(root: &Path) -> io::Result<Vec<Job>> {
+    #[derive(Deserialize)]
+    struct File {
+        job: Vec<Job>,
+    }
+
+    let file: File = toml::from_str(&fs::read_to_string(root.join(PATH))?)
+        .map_err(|error| io::Error::other(format!("{PATH}: {error}")))?;
+    let mut jobs = file.job;
+    for value in jobs.iter_mut().flat_map(|job| job.env.values_mut()) {
+        *value = value.replace("{root}", &root.to_string_lossy());
+    }
+    Ok(jobs)
 }
-
-/// Jobs for which there must be a nightly toolchain.
-pub(super) const NIGHTLY: Option<&[&str]> = Some(&["cargo", "+nightly", "--version"]);
-/// What builds and runs a program under ThreadSanitizer; the standard library need not be rebuilt for it.
-pub(super) const SANITIZER: &[(&str, &str)] = &[
-    ("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"),
-    ("TSAN_OPTIONS", concat!("halt_on_error=1:suppressions=", env!("CARGO_MANIFEST_DIR"), "/tsan.supp")),
-    ("STANCHION_SANITIZER", "thread"),
-];
-
-/// A command of the laboratory.
-macro_rules! lab {
-    ($($word:literal),*) => { $crate::ci::job::Step::Run(&["cargo", "run", "--release", "-p", "stanchion-lab", "--", $($word),*]) };
-}
-
-/// The same, built for the sanitizer of [`SANITIZER`].
-macro_rules! lab_under_sanitizer {
-    ($($word:literal),*) => {
-        $crate::ci::job::Step::Run(&[
-            "cargo", "+nightly", "run", "-p", "stanchion-lab", "--target", "x86_64-unknown-linux-gnu", "--target-dir",
-            "target/tsan", "--", $($word),*
-        ])
-    };
-}
-
-/// A benchmark with one short round a cell: to see it run and write its reports, not for its figures.
-macro_rules! bench_smoke {
-    ($($word:literal),*) => {
-        $crate::ci::job::lab!["bench", $($word),*, "--quick", "--time", "20ms", "--rounds", "1", "--force"]
-    };
-}
-
-pub(super) const PLAIN: Job =
-    Job { name: "", shows: "", needs: None, steps: &[], when: When::Landing, env: &[] };
-pub(super) const QUICK: Job = Job { when: When::Always, ..PLAIN };
-pub(super) const LONG: Job = Job { when: When::Night, ..PLAIN };
-
-pub(super) use bench_smoke;
-pub(super) use lab;
-pub(super) use lab_under_sanitizer;

@@ -1,33 +1,62 @@
-//! Which toolchain the promised minimum can be checked with.
+//! Whether the oldest toolchain that a manifest promises is enough.
+use super::command::Shell;
+use super::job::Step;
+use super::summary::Outcome;
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
 
-/// How to check the minimum supported Rust version here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Plan {
-    /// The running toolchain is the minimum; the other jobs have checked it.
-    RunningIsMinimum,
-    /// Check with this installed toolchain.
-    Check(String),
-    /// The minimum is not installed.
-    Skip(String),
-    /// The running toolchain is older than the minimum.
-    TooOld(String),
+/// Checks `what` with the toolchain that the manifest at `path` promises. Skipped if it is not here.
+pub(super) fn check(shell: &mut Shell<'_>, path: &str, what: &[&str]) -> Outcome {
+    let manifest = fs::read_to_string(shell.root.join(path)).unwrap_or_default();
+    let Some(minimum) = rust_version(&manifest) else {
+        return Outcome::failed(format!("{path} promises no rust-version"));
+    };
+    let output = |program: &str, words: &[&str]| {
+        let output = Command::new(program).args(words).current_dir(shell.root).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    };
+    let rustc = output("rustc", &["--version"]);
+    let running = rustc.split_whitespace().nth(1).unwrap_or_default();
+    match toolchain(running, &minimum, &output("rustup", &["toolchain", "list"])) {
+        Ok(toolchain) => {
+            let line = format!("cargo +{toolchain} check {}", what.join(" "));
+            Step::try_from(line).map_or_else(Outcome::failed, |step| shell.run(&step, &BTreeMap::new()))
+        }
+        Err(outcome) => {
+            if outcome == Outcome::Ok {
+                shell.say(format_args!("--- {path}: the running rustc {running} is the promised {minimum}"));
+            }
+            outcome
+        }
+    }
 }
 
-/// Decides from `rustc --version`, `rust-version` and the lines of `rustup toolchain list`.
-pub(crate) fn plan(rustc: &str, minimum: &str, installed: &str) -> Plan {
-    let running = rustc.split_whitespace().nth(1).unwrap_or_default();
+/// The `rust-version` of a workspace or of a package.
+fn rust_version(manifest: &str) -> Option<String> {
+    let manifest: toml::Table = manifest.parse().ok()?;
+    let package = match manifest.get("workspace") {
+        Some(workspace) => workspace.get("package")?,
+        None => manifest.get("package")?,
+    };
+    Some(package.get("rust-version")?.as_str()?.to_owned())
+}
+
+/// The toolchain to check with, of the lines of `rustup toolchain list`; or what comes of the check without
+/// one. Where the running version is the minimum, the other jobs have checked it.
+fn toolchain(running: &str, minimum: &str, installed: &str) -> Result<String, Outcome> {
     let (Some(have), Some(want)) = (version(running), version(minimum)) else {
-        return Plan::Skip(format!("can not compare `{running}` with `{minimum}`"));
+        return Err(Outcome::Skipped(format!("can not compare `{running}` with `{minimum}`")));
     };
     let exact = format!("{}.{}.{}", want.0, want.1, want.2);
     if (have.0, have.1) == (want.0, want.1) && have.2 >= want.2 {
-        Plan::RunningIsMinimum
+        Err(Outcome::Ok)
     } else if have < want {
-        Plan::TooOld(format!("rustc {running} is older than the promised {minimum}"))
+        Err(Outcome::failed(format!("rustc {running} is older than the promised {minimum}")))
     } else if installed.lines().any(|line| is_toolchain(line, &exact)) {
-        Plan::Check(exact)
+        Ok(exact)
     } else {
-        Plan::Skip(format!("rustc {running} is newer and toolchain {exact} is not installed"))
+        Err(Outcome::Skipped(format!("rustc {running} is newer and toolchain {exact} is not installed")))
     }
 }
 
@@ -46,23 +75,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_promised_version_is_read() {
+        let manifest = "[workspace.package]\nrust-version = \"1.95\"\n";
+        assert_eq!(rust_version(manifest).as_deref(), Some("1.95"));
+        assert_eq!(rust_version("[package]\nrust-version = \"1.88\"\n").as_deref(), Some("1.88"));
+        assert_eq!(rust_version("[package]\nrust-version.workspace = true\n"), None);
+    }
+
+    #[test]
     fn the_running_minimum_is_enough() {
-        assert_eq!(plan("rustc 1.95.0 (59807616e 2026-04-14)", "1.95", ""), Plan::RunningIsMinimum);
-        assert_eq!(plan("rustc 1.95.1 (59807616e 2026-04-14)", "1.95", ""), Plan::RunningIsMinimum);
+        assert_eq!(toolchain("1.95.0", "1.95", ""), Err(Outcome::Ok));
+        assert_eq!(toolchain("1.95.1", "1.95", ""), Err(Outcome::Ok));
     }
 
     #[test]
     fn a_newer_toolchain_asks_for_the_minimum() {
         let list = "stable-x86_64-unknown-linux-gnu (active, default)\n1.95.0-x86_64-unknown-linux-gnu\n";
-        assert_eq!(plan("rustc 1.97.0-nightly (x)", "1.95", list), Plan::Check("1.95.0".to_owned()));
+        assert_eq!(toolchain("1.97.0-nightly", "1.95", list), Ok("1.95.0".to_owned()));
         assert_eq!(
-            plan("rustc 1.96.0 (x)", "1.95", "1.95.01-x\n"),
-            Plan::Skip("rustc 1.96.0 is newer and toolchain 1.95.0 is not installed".to_owned())
+            toolchain("1.96.0", "1.95", "1.95.01-x\n"),
+            Err(Outcome::Skipped("rustc 1.96.0 is newer and toolchain 1.95.0 is not installed".to_owned()))
         );
     }
 
     #[test]
     fn an_older_toolchain_fails() {
-        assert!(matches!(plan("rustc 1.94.2 (x)", "1.95", ""), Plan::TooOld(_)));
+        assert!(matches!(toolchain("1.94.2", "1.95", ""), Err(Outcome::Failed { .. })));
     }
 }

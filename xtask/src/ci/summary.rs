@@ -1,6 +1,21 @@
-//! How a CI run ended, job by job.
+//! How a CI run ended, job by job: the table at its end, and the one in [`PATH`].
+use super::job::Speed;
 use core::fmt::Write as _;
 use core::time::Duration;
+use lab_kit::provenance::Provenance;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+/// How long the jobs of the last recorded run of each speed took.
+const PATH: &str = "docs/ci-times.md";
+
+const INTRO: &str = "\
+# How long CI takes
+
+Written by `cargo xtask ci --record`; do not edit it by hand. Each table is the last run of its speed that was recorded.
+Two jobs run at a time, of those that build in `target/debug` one. A job's seconds include those in which the other has the CPUs.
+";
 
 /// How one job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,70 +37,123 @@ impl Outcome {
 
 /// One line of the summary.
 pub(crate) struct Ended {
-    /// Name of the job.
-    pub(crate) name: &'static str,
-    /// How it ended.
+    pub(crate) name: String,
     pub(crate) outcome: Outcome,
-    /// How long it took.
     pub(crate) took: Duration,
     /// The CPU time of its commands.
     pub(crate) cpu: Duration,
 }
 
-/// How the failures ended, then the summary table and its closing line: who has only the end of it sees why.
-/// `took` is the time of the whole run: less than the sum of the jobs, which run side by side.
-pub(crate) fn render(ended: &[Ended], took: Duration) -> String {
-    let mut out = String::new();
-    for job in ended {
-        if let Outcome::Failed { last, .. } = &job.outcome
-            && !last.is_empty()
-        {
-            let _ = writeln!(out, "=== how {} ended:\n{}\n", job.name, last.join("\n"));
-        }
-    }
-    let (mut failed, mut skipped) = (0, 0);
-    for job in ended {
-        let (word, detail) = match &job.outcome {
-            Outcome::Ok => ("ok", ""),
-            Outcome::Failed { step, .. } => {
-                failed += 1;
-                ("FAILED", step.as_str())
-            }
-            Outcome::Skipped(why) => {
-                skipped += 1;
-                ("skipped", why.as_str())
-            }
-        };
-        let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
-        let line = format!("{:<15} {word:<8} {took:>7.1} s {cpu:>7.1} s of CPU  {detail}", job.name);
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-    let passed = ended.len() - failed - skipped;
-    let cpu: Duration = ended.iter().map(|job| job.cpu).sum();
-    let (took, cpu) = (took.as_secs_f64(), cpu.as_secs_f64());
-    let _ = writeln!(
-        out,
-        "ci: {passed} ok, {failed} failed, {skipped} skipped in {took:.0} s, {cpu:.0} s of CPU time"
-    );
-    out
+/// A whole run.
+pub(crate) struct Summary {
+    pub(crate) jobs: Vec<Ended>,
+    /// Less than the sum of the jobs, which run side by side.
+    pub(crate) took: Duration,
 }
 
-/// Whether the run as a whole passes: a skipped job does not fail it.
-pub(crate) fn passes(ended: &[Ended]) -> bool {
-    !ended.iter().any(|job| matches!(job.outcome, Outcome::Failed { .. }))
+impl Summary {
+    /// How the failures ended, then the table and its closing line: who has only the end of it sees why.
+    pub(crate) fn render(&self) -> String {
+        let mut out = String::new();
+        for job in &self.jobs {
+            if let Outcome::Failed { last, .. } = &job.outcome
+                && !last.is_empty()
+            {
+                let _ = writeln!(out, "=== how {} ended:\n{}\n", job.name, last.join("\n"));
+            }
+        }
+        let (mut failed, mut skipped) = (0, 0);
+        for job in &self.jobs {
+            let (word, detail) = match &job.outcome {
+                Outcome::Ok => ("ok", ""),
+                Outcome::Failed { step, .. } => {
+                    failed += 1;
+                    ("FAILED", step.as_str())
+                }
+                Outcome::Skipped(why) => {
+                    skipped += 1;
+                    ("skipped", why.as_str())
+                }
+            };
+            let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
+            let line = format!("{:<15} {word:<8} {took:>7.1} s {cpu:>7.1} s of CPU  {detail}", job.name);
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        let passed = self.jobs.len() - failed - skipped;
+        let (took, cpu) = (self.took.as_secs_f64(), self.cpu());
+        let _ = writeln!(
+            out,
+            "ci: {passed} ok, {failed} failed, {skipped} skipped in {took:.0} s, {cpu:.0} s of CPU time"
+        );
+        out
+    }
+
+    /// Whether the run as a whole passes: a skipped job does not fail it.
+    pub(crate) fn passes(&self) -> bool {
+        !self.jobs.iter().any(|job| matches!(job.outcome, Outcome::Failed { .. }))
+    }
+
+    /// In seconds.
+    fn cpu(&self) -> f64 {
+        self.jobs.iter().map(|job| job.cpu.as_secs_f64()).sum()
+    }
+
+    /// Writes the table of this run into the page, and keeps those of other speeds.
+    pub(crate) fn record(&self, root: &Path, speed: Speed) -> io::Result<()> {
+        let path = root.join(PATH);
+        let old = fs::read_to_string(&path).unwrap_or_default();
+        let Provenance { cpu_model, cpus, rustc, .. } = Provenance::collect(0);
+        let commit = Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root).output()?;
+        let commit = String::from_utf8_lossy(&commit.stdout);
+        let place = format!("{cpu_model}, {cpus} CPUs, {rustc}, commit {}", commit.trim());
+        fs::write(&path, replaced(&old, speed, &self.section(&place)))?;
+        println!("{PATH} is written");
+        Ok(())
+    }
+
+    /// The table of this run, in that place.
+    fn section(&self, place: &str) -> String {
+        let mut out = format!("\n{place}\n\n| job | seconds | of CPU | |\n|---|---:|---:|---|\n");
+        for job in &self.jobs {
+            let how = match job.outcome {
+                Outcome::Ok => "",
+                Outcome::Failed { .. } => "failed",
+                Outcome::Skipped(_) => "skipped",
+            };
+            let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
+            let _ = writeln!(out, "| {} | {took:.0} | {cpu:.0} | {how} |", job.name);
+        }
+        let _ = writeln!(out, "| all | {:.0} | {:.0} | |", self.took.as_secs_f64(), self.cpu());
+        out
+    }
+}
+
+/// The page with another section.
+fn replaced(old: &str, speed: Speed, section: &str) -> String {
+    let mut out = INTRO.to_owned();
+    for each in [Speed::Quick, Speed::Landing, Speed::Night] {
+        let title = format!("\n## {}\n", each.name());
+        let kept = old.split_once(&title).map(|(_, rest)| rest.split("\n## ").next().unwrap_or_default());
+        if let Some(section) = if each == speed { Some(section) } else { kept } {
+            out += &title;
+            out += section;
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ended(name: &'static str, outcome: Outcome) -> Ended {
-        Ended { name, outcome, took: Duration::from_millis(1260), cpu: Duration::from_secs(2) }
+    fn ended(name: &str, outcome: Outcome) -> Ended {
+        let (took, cpu) = (Duration::from_millis(1260), Duration::from_secs(2));
+        Ended { name: name.to_owned(), outcome, took, cpu }
     }
 
     #[test]
     fn each_job_has_a_line() {
-        let all = [
+        let jobs = vec![
             ended("fmt", Outcome::Ok),
             ended(
                 "test",
@@ -97,6 +165,7 @@ mod tests {
             ended("tidy", Outcome::failed("cargo xtask tidy".to_owned())),
             ended("tsan", Outcome::Skipped("no nightly".to_owned())),
         ];
+        let all = Summary { jobs, took: Duration::from_secs(3) };
         let expected = "\
 === how test ended:
 failures:
@@ -108,15 +177,34 @@ tidy            FAILED       1.3 s     2.0 s of CPU  cargo xtask tidy
 tsan            skipped      1.3 s     2.0 s of CPU  no nightly
 ci: 1 ok, 2 failed, 1 skipped in 3 s, 8 s of CPU time
 ";
-        assert_eq!(render(&all, Duration::from_secs(3)), expected);
-        assert!(!passes(&all));
+        assert_eq!(all.render(), expected);
+        assert!(!all.passes());
     }
 
     #[test]
     fn a_skip_fails_nothing() {
-        assert!(passes(&[
-            ended("fmt", Outcome::Ok),
-            ended("tsan", Outcome::Skipped("no nightly".to_owned()))
-        ]));
+        let jobs = vec![ended("fmt", Outcome::Ok), ended("tsan", Outcome::Skipped("no nightly".to_owned()))];
+        assert!(Summary { jobs, took: Duration::ZERO }.passes());
+    }
+
+    #[test]
+    fn a_run_replaces_the_table_of_its_speed_only() {
+        let of = |seconds| {
+            let took = Duration::from_secs(seconds);
+            let fmt = Ended { name: "fmt".to_owned(), outcome: Outcome::Ok, took, cpu: took * 2 };
+            Summary { jobs: vec![fmt], took }.section("a machine")
+        };
+        let one = replaced("", Speed::Landing, &of(3));
+        assert!(
+            one.starts_with(INTRO) && one.contains("## what lands") && one.contains("| fmt | 3 | 6 |  |"),
+            "{one}"
+        );
+        let two = replaced(&one, Speed::Quick, &of(1));
+        let again = replaced(&two, Speed::Landing, &of(2));
+        assert!(two.contains("| fmt | 3 |") && two.contains("| fmt | 1 |"), "{two}");
+        assert!(
+            again.contains("| fmt | 2 |") && again.contains("| fmt | 1 |") && !again.contains("| fmt | 3 |")
+        );
+        assert_eq!(again.matches("## ").count(), 2);
     }
 }

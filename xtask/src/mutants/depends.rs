@@ -110,24 +110,22 @@ impl Sources {
         digest: &mut Digest,
     ) -> io::Result<()> {
         let with_locks = locks::modules_with_locks();
-        let mut files = Vec::new();
+        let exported = tokens(&fs::read_to_string(directory.join("src/lib.rs")).unwrap_or_default()).1.used;
+        let (mut has_locks, mut shared) = (false, BTreeSet::new());
         for path in super::scratch::files(directory)? {
             let within = path.strip_prefix(directory).map_err(io::Error::other)?;
-            let mut words = within.iter().map(|word| word.to_string_lossy().into_owned());
-            let (top, below) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-            let counts = match top.as_str() {
-                "src" | "Cargo.toml" | "build.rs" => true,
-                "examples" => detector.example().is_some_and(|example| below == format!("{example}.rs")),
-                _ => false,
+            let words: Vec<_> = within.iter().map(|word| word.to_string_lossy()).collect();
+            // The file or directory right below `src`.
+            let below = match words.iter().map(AsRef::as_ref).collect::<Vec<&str>>().as_slice() {
+                ["src", below, ..] => (*below).to_owned(),
+                ["Cargo.toml" | "build.rs", ..] => String::new(),
+                ["examples", file, ..]
+                    if detector.example().is_some_and(|example| *file == format!("{example}.rs")) =>
+                {
+                    String::new()
+                }
+                _ => continue,
             };
-            if counts {
-                files.push((path, if top == "src" { below } else { String::new() }));
-            }
-        }
-        let module = |below: &str| below.strip_suffix(".rs").unwrap_or(below).to_owned();
-        let has_locks = files.iter().any(|(_, below)| with_locks.contains(module(below).as_str()));
-        let exported = tokens(&fs::read_to_string(directory.join("src/lib.rs")).unwrap_or_default()).1.used;
-        for (path, below) in files {
             let name = path.strip_prefix(root).map_err(io::Error::other)?.to_string_lossy().into_owned();
             let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
             let (text, names) = if path.extension().is_some_and(|extension| extension == "rs") {
@@ -135,20 +133,24 @@ impl Sources {
             } else {
                 (text, Names::default())
             };
-            let module = module(&below);
-            if with_locks.contains(module.as_str()) {
-                let of_module = self.modules.entry(module.clone()).or_default();
+            let module = below.strip_suffix(".rs").unwrap_or(&below);
+            if with_locks.contains(module) {
+                has_locks = true;
+                let of_module = self.modules.entry(module.to_owned()).or_default();
                 of_module.files.insert(name, text);
                 of_module.uses.extend(names.used);
                 of_module.offers.extend(names.declared.intersection(&exported).cloned());
-                of_module.offers.insert(module);
+                of_module.offers.insert(module.to_owned());
             } else {
                 digest.add(&name);
                 digest.add(&text);
-                if has_locks && !REGISTRIES.contains(&below.as_str()) {
-                    self.shared.extend(names.used);
+                if !REGISTRIES.contains(&below.as_str()) {
+                    shared.extend(names.used);
                 }
             }
+        }
+        if has_locks {
+            self.shared.extend(shared);
         }
         Ok(())
     }

@@ -13,20 +13,20 @@ mod depends;
 mod record;
 mod scratch;
 mod shelf;
-pub(crate) mod table;
+mod table;
 
+use crate::spread::spread;
+use crate::workspace;
+use clap::Args;
 use core::fmt;
 use core::time::Duration;
 use depends::{Digest, Sources};
 use lab_kit::names::unknown;
 use record::Record;
 use scratch::{Ended, Scratch};
-pub(crate) use shelf::Detector;
-use shelf::{Check, Mutant};
-use std::collections::{BTreeSet, VecDeque};
+use shelf::{Check, Detector, Mutant};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use std::{io, thread};
 
@@ -37,89 +37,116 @@ const JOBS: usize = 2;
 const TOGETHER: usize = 6;
 /// The same without a budget: the record is written after so many.
 const MANY: usize = 64;
+/// In the place of a mutant, for the locks as they are.
+const NONE: &str = "(none)";
 
 /// What is asked for; those that may have changed since they were killed, unless told otherwise.
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Request {
-    /// Only these mutants.
-    pub(crate) only: Vec<String>,
-    /// All of them.
-    pub(crate) all: bool,
-    /// Only with this detector.
-    pub(crate) detector: Option<Detector>,
-    /// How many at a time.
-    pub(crate) jobs: Option<usize>,
-    /// Starts none after so long. What is left of the time goes to some that have not changed.
-    pub(crate) budget: Option<Duration>,
+    /// Try only these, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Try all, whether or not they have changed
+    #[arg(long)]
+    all: bool,
+    /// Start none after so long; what time is left goes to some that have not changed
+    #[arg(long, value_name = "SECONDS")]
+    budget: Option<u64>,
+    /// Only with this detector, explore or model
+    #[arg(long, value_name = "NAME")]
+    detector: Option<Detector>,
+    /// List them and try none
+    #[arg(long)]
+    list: bool,
+    /// Try so many at a time
+    #[arg(long, value_name = "N", default_value_t = JOBS)]
+    jobs: usize,
+    /// Write docs/mutants.md and try none
+    #[arg(long)]
+    docs: bool,
+    /// With --docs: write nothing; fail when the file is not current
+    #[arg(long, requires = "docs")]
+    check: bool,
 }
 
-/// Prints names, locks, detectors.
-pub(crate) fn list(root: &Path) -> io::Result<ExitCode> {
-    for mutant in shelf::read(root)? {
-        println!("{:<36} {:<44} {}", mutant.name, mutant.locks.join(","), mutant.breaks);
+/// Does what is asked for.
+pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+    let shelf = shelf::read(root)?;
+    if request.docs {
+        return workspace::generate(
+            root,
+            table::PATH,
+            &table::render(&shelf),
+            request.check,
+            "mutants --docs",
+        );
     }
-    Ok(ExitCode::SUCCESS)
+    if request.list {
+        for mutant in shelf {
+            println!("{:<36} {:<44} {}", mutant.name, mutant.locks.join(","), mutant.breaks);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    try_some(root, request, shelf)
 }
 
 /// Runs mutants, prints what became of them, and takes down which were killed.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> io::Result<ExitCode> {
     let started = Instant::now();
-    let until = request.budget.map(|budget| started + budget);
-    let shelf = shelf::read(root)?;
-    let on_the_shelf: BTreeSet<String> = shelf.iter().map(|mutant| mutant.name.clone()).collect();
+    let until = request.budget.map(|seconds| started + Duration::from_secs(seconds));
+    let mut record = Record::read(root)?;
+    record.keep(|name| shelf.iter().any(|mutant| mutant.name == name));
     let mutants = select(shelf, &request.only)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = request.jobs.unwrap_or(JOBS).clamp(1, mutants.len().max(1));
+    let jobs = request.jobs.clamp(1, mutants.len().max(1));
     let copies = (0..jobs)
         .map(|index| Scratch::new(root, index, cpus.div_ceil(jobs)))
         .collect::<io::Result<Vec<_>>>()?;
 
     // Of what is built, which may be older by now than what is at `root`.
     let sources = Sources::read(copies[0].tree())?;
-    let mut record = Record::read(root)?;
-    record.keep(|name| on_the_shelf.contains(name));
-    let planned = plan(mutants, request, |mutant| {
-        let digest = sources.of(mutant);
-        (digest, record.is_current(&mutant.name, digest))
-    });
-    println!("{}", planned.said);
+    let with_digest = |mutant| {
+        let digest = sources.of(&mutant);
+        Task { current: record.is_current(&mutant.name, digest), mutant, digest }
+    };
+    let mut tasks: Vec<Task> = mutants.into_iter().map(with_digest).collect();
+    println!("{}", choose(&mut tasks, request));
 
-    let wanted = |check: &Check| request.detector.is_none_or(|detector| check.detector == detector);
-    let mut left: VecDeque<Task> = planned.tasks.into();
+    let checks_of = |mutant: &Mutant| -> Vec<Check> {
+        let is_wanted = |check: &Check| request.detector.is_none_or(|detector| check.detector == detector);
+        mutant.checks().into_iter().filter(is_wanted).collect()
+    };
+    let mut left = tasks.as_slice();
     let (mut rows, mut sound) = (Vec::new(), Vec::new());
     if !left.is_empty() {
         println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
     }
     while !left.is_empty() && (rows.is_empty() || until.is_none_or(|until| Instant::now() < until)) {
         let together = if until.is_some() { TOGETHER } else { MANY };
-        let tasks: Vec<Task> = left.drain(..together.min(left.len())).collect();
-        let checks: Vec<Check> = tasks.iter().flat_map(|task| task.mutant.checks()).filter(wanted).collect();
+        let now;
+        (now, left) = left.split_at(together.min(left.len()));
         // First the locks as they are: a detector that fails them tells nothing.
-        let as_they_are = judge_sound(&copies, &checks, &mut sound)?;
-        let fine = as_they_are.iter().all(Row::is_fine);
-        rows.extend(as_they_are);
-        if !fine {
+        let checks: Vec<Check> = now.iter().flat_map(|task| checks_of(&task.mutant)).collect();
+        rows.extend(judge_sound(&copies, &checks, &mut sound)?);
+        if !rows.iter().all(|row| row.mutant != NONE || row.is_fine()) {
             println!("no more mutants were tried: a detector fails on the locks as they are");
             break;
         }
-        let digests: Vec<(String, Digest)> =
-            tasks.iter().map(|task| (task.mutant.name.clone(), task.digest)).collect();
-        let tried = work(&copies, tasks.into(), |copy, Task { mutant, .. }| {
-            let checks: Vec<Check> = mutant.checks().into_iter().filter(wanted).collect();
-            run_mutant(copy, &mutant, &checks)
-        })?;
-        for (name, digest) in digests.iter().filter(|_| request.detector.is_none()) {
-            let killed = tried.iter().filter(|row| row.mutant == *name).all(Row::is_fine);
-            record.note(name, *digest, killed);
+        let tried =
+            spread(&copies, now, |copy, task| run_mutant(copy, &task.mutant, &checks_of(&task.mutant)))?;
+        let tried: Vec<Row> = tried.into_iter().flatten().collect();
+        for Task { mutant, digest, .. } in now.iter().filter(|_| request.detector.is_none()) {
+            let killed = tried.iter().filter(|row| row.mutant == mutant.name).all(Row::is_fine);
+            record.note(&mutant.name, *digest, killed);
         }
         rows.extend(tried);
         record.write(root)?;
     }
-    let changed = left.iter().filter(|task| !task.current).count();
     if !left.is_empty() {
-        println!(
-            "left to `cargo xtask mutants --all`: {changed} that may have changed, {} others",
-            left.len() - changed
-        );
+        let changed = left.iter().filter(|task| !task.current).count();
+        let others = left.len() - changed;
+        println!("left to `cargo xtask mutants --all`: {changed} that may have changed, {others} others");
     }
     println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
     Ok(if rows.iter().all(Row::is_fine) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -133,28 +160,15 @@ struct Task {
     current: bool,
 }
 
-/// What is to be tried, in this order, and what is said of that.
-struct Planned {
-    tasks: Vec<Task>,
-    said: String,
-}
-
-/// Chooses among mutants: whatever was named or asked for, otherwise what may have changed. Within a budget
-/// the others come after these, and the numbers decide on the order, so that another commit tries others
-/// first; each detector is among the first.
-fn plan(mutants: Vec<Mutant>, request: &Request, of: impl Fn(&Mutant) -> (Digest, bool)) -> Planned {
-    let mut tasks: Vec<Task> = mutants
-        .into_iter()
-        .map(|mutant| {
-            let (digest, current) = of(&mutant);
-            Task { mutant, digest, current }
-        })
-        .collect();
+/// Chooses among mutants, and says how: whatever was named or asked for, otherwise what may have changed.
+/// Within a budget the others come after these, and the numbers decide on the order, so that another commit
+/// tries others first; each detector is among the first.
+fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
     let (all, current) = (tasks.len(), tasks.iter().filter(|task| task.current).count());
     let mut said = format!("mutants: {all}; {current} of them are what they were when they were killed");
     if request.budget.is_some() {
         let mut seed = Digest::new();
-        for task in &tasks {
+        for task in tasks.iter() {
             seed.add(&format!("{:x}", task.digest.0));
         }
         tasks.sort_by_cached_key(|task| {
@@ -173,7 +187,7 @@ fn plan(mutants: Vec<Mutant>, request: &Request, of: impl Fn(&Mutant) -> (Digest
         tasks.retain(|task| !task.current);
         said += ", and are not tried again (--all does)";
     }
-    Planned { tasks, said }
+    said
 }
 
 /// Judges the locks as they are by these checks, but for those that were passed before.
@@ -183,13 +197,7 @@ fn judge_sound(copies: &[Scratch], checks: &[Check], sound: &mut Vec<Check>) -> 
         !sound.iter().any(|passed| passed.is_like(check) && passed.schedules >= check.schedules)
     });
     sound.extend(wanted.iter().cloned());
-    work(copies, wanted.into(), |copy, check| {
-        Ok(vec![judge(copy, "(none)", &check, |ended| match ended {
-            Ended::Clean => Verdict::Sound,
-            Ended::Noticed(kind, what) => Verdict::Failed(format!("{kind} {what}")),
-            Ended::Crashed(what) => Verdict::Failed(what),
-        })?])
-    })
+    spread(copies, wanted, |copy, check| judge(copy, NONE, &check))
 }
 
 fn select(mutants: Vec<Mutant>, only: &[String]) -> io::Result<Vec<Mutant>> {
@@ -217,71 +225,35 @@ fn baseline<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Check> {
     longest
 }
 
-/// Spreads tasks over the copies; prints rows as they come.
-fn work<T: Send>(
-    copies: &[Scratch],
-    tasks: VecDeque<T>,
-    perform: impl Fn(&Scratch, T) -> io::Result<Vec<Row>> + Sync,
-) -> io::Result<Vec<Row>> {
-    let tasks = Mutex::new(tasks);
-    let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let of_one = |copy: &Scratch| {
-        let mut rows = Vec::new();
-        while let Some(task) = next() {
-            for row in perform(copy, task)? {
-                println!("{row}");
-                rows.push(row);
-            }
-        }
-        Ok(rows)
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = copies.iter().map(|copy| scope.spawn(|| of_one(copy))).collect();
-        let mut rows = Vec::new();
-        for worker in workers {
-            let done: io::Result<Vec<Row>> =
-                worker.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")));
-            rows.extend(done?);
-        }
-        Ok(rows)
-    })
-}
-
 fn run_mutant(copy: &Scratch, mutant: &Mutant, checks: &[Check]) -> io::Result<Vec<Row>> {
     let sound = copy.read(&mutant.file)?;
     let broken = mutant.apply(&sound).map_err(io::Error::other)?;
     copy.write(&mutant.file, &broken)?;
-    let judged = checks
-        .iter()
-        .map(|check| {
-            judge(copy, &mutant.name, check, |ended| match ended {
-                Ended::Clean => Verdict::Survived,
-                Ended::Noticed(kind, what) if check.sees.contains(&kind) => {
-                    Verdict::Killed(format!("{kind} {what}"))
-                }
-                Ended::Noticed(kind, what) => Verdict::Failed(format!("unexpected: {kind} {what}")),
-                Ended::Crashed(what) => Verdict::Failed(what),
-            })
-        })
-        .collect();
+    let judged = checks.iter().map(|check| judge(copy, &mutant.name, check)).collect();
     copy.write(&mutant.file, &sound)?;
     judged
 }
 
-/// Builds a detector, runs it, and says what that means.
-fn judge(
-    copy: &Scratch,
-    mutant: &str,
-    check: &Check,
-    meaning: impl FnOnce(Ended) -> Verdict,
-) -> io::Result<Row> {
+/// Builds a detector, runs it, and says and prints what that means.
+fn judge(copy: &Scratch, mutant: &str, check: &Check) -> io::Result<Row> {
     let start = Instant::now();
     let verdict = match copy.build(check.detector)? {
-        Ok(()) => meaning(copy.run(check)?),
+        Ok(()) => match copy.run(check)? {
+            Ended::Clean if mutant == NONE => Verdict::Sound,
+            Ended::Clean => Verdict::Survived,
+            Ended::Noticed(kind, what) if mutant != NONE && check.sees.contains(&kind) => {
+                Verdict::Killed(format!("{kind} {what}"))
+            }
+            Ended::Noticed(kind, what) => Verdict::Failed(format!("unexpected: {kind} {what}")),
+            Ended::Crashed(what) => Verdict::Failed(what),
+        },
         Err(printed) => Verdict::Failed(format!("it does not build:\n{printed}")),
     };
     let (lock, detector) = (check.lock.clone(), check.detector);
-    Ok(Row { mutant: mutant.to_owned(), lock, detector, verdict, seconds: start.elapsed().as_secs_f64() })
+    let seconds = start.elapsed().as_secs_f64();
+    let row = Row { mutant: mutant.to_owned(), lock, detector, verdict, seconds };
+    println!("{row}");
+    Ok(row)
 }
 
 /// What became of one check.
@@ -327,7 +299,7 @@ impl fmt::Display for Row {
 fn sum_up(rows: &[Row]) -> String {
     let count = |wanted: fn(&Verdict) -> bool| rows.iter().filter(|row| wanted(&row.verdict)).count();
     let mut names: Vec<&str> =
-        rows.iter().map(|row| row.mutant.as_str()).filter(|name| *name != "(none)").collect();
+        rows.iter().map(|row| row.mutant.as_str()).filter(|name| *name != NONE).collect();
     names.dedup();
     format!(
         "mutants: {}, checks: {} killed, {} survived, {} failed",
@@ -349,7 +321,7 @@ mod tests {
     #[test]
     fn a_survivor_is_counted_and_is_not_fine() {
         let rows = [
-            row("(none)", Verdict::Sound),
+            row(NONE, Verdict::Sound),
             row("a", Verdict::Killed("stuck".into())),
             row("a", Verdict::Survived),
             row("b", Verdict::Failed("it does not build".into())),
@@ -359,14 +331,8 @@ mod tests {
     }
 
     #[test]
-    fn tasks_reach_every_copy_and_come_back() {
-        let rows = work(&[], VecDeque::from([1, 2]), |_, _: i32| Ok(Vec::new())).expect("no worker");
-        assert!(rows.is_empty());
-    }
-
-    #[test]
     fn an_unknown_mutant_is_answered_with_near_ones() {
-        let all = shelf::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let all = shelf::read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"));
         let name = all[0].name.clone();
         let wrong = [format!("{name}x")];
         assert!(select(all.clone(), &wrong).is_err_and(|error| error.to_string().contains(&name)));
@@ -375,7 +341,7 @@ mod tests {
 
     #[test]
     fn the_longest_check_of_a_lock_is_its_baseline() {
-        let all = shelf::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let all = shelf::read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"));
         let mut checks: Vec<Check> = all.iter().flat_map(Mutant::checks).collect();
         let with = |fault: &str| Check { fault: Some(fault.to_owned()), ..checks[0].clone() };
         assert!(!with("timed").is_like(&with("two-locks")) && !with("timed").is_like(&checks[0]));

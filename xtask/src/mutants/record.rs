@@ -1,6 +1,7 @@
 //! docs/killed.toml: of each mutant that was killed by all that it names, the [number](super::depends) it had
 //! then.
 use super::depends::Digest;
+use crate::workspace;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
@@ -50,13 +51,7 @@ impl Record {
 
     /// Writes it if it is another than what is there.
     pub(super) fn write(&self, root: &Path) -> io::Result<()> {
-        let text = self.render();
-        let path = root.join(PATH);
-        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            return Ok(());
-        }
-        println!("{PATH} is written");
-        fs::write(path, text)
+        workspace::generate(root, PATH, &self.render(), false, "mutants").map(drop)
     }
 
     fn render(&self) -> String {

@@ -1,12 +1,9 @@
 //! Prints docs/mutants.md from the shelf.
 use super::shelf::{self, Detector, Mutant};
 use core::fmt::Write as _;
-use std::path::Path;
-use std::process::ExitCode;
-use std::{fs, io};
 
 /// Path of the table.
-const PATH: &str = "docs/mutants.md";
+pub(super) const PATH: &str = "docs/mutants.md";
 
 const INTRO: &str = "\
 # Mutants
@@ -18,26 +15,7 @@ Each row is a fault that is put into a real lock, alone, by `cargo xtask mutants
 broken on purpose are the explorer's `busted-*` and those of `stanchion torture`.
 ";
 
-/// Writes the table, or says with `check` whether it is current.
-pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
-    let text = render(&shelf::read(root)?);
-    if is_current(root, &text) {
-        return Ok(ExitCode::SUCCESS);
-    }
-    if check {
-        println!("{PATH} is not current; run `cargo xtask mutants --docs`");
-        return Ok(ExitCode::FAILURE);
-    }
-    fs::write(root.join(PATH), text)?;
-    println!("{PATH} is written");
-    Ok(ExitCode::SUCCESS)
-}
-
-fn is_current(root: &Path, text: &str) -> bool {
-    fs::read_to_string(root.join(PATH)).is_ok_and(|old| old == text)
-}
-
-fn render(mutants: &[Mutant]) -> String {
+pub(super) fn render(mutants: &[Mutant]) -> String {
     let mut out = INTRO.to_owned();
     out.push_str("\n| name | lock | what it breaks | noticed by |\n|---|---|---|---|\n");
     for mutant in mutants {
@@ -74,6 +52,7 @@ mod tests {
     fn the_table_is_current() {
         let root = workspace::root();
         let mutants = shelf::read(&root).unwrap_or_else(|error| panic!("{error}"));
-        assert!(is_current(&root, &render(&mutants)), "run `cargo xtask mutants --docs`");
+        let page = std::fs::read_to_string(root.join(PATH)).expect("there is one");
+        assert!(page == render(&mutants), "run `cargo xtask mutants --docs`");
     }
 }

@@ -12,9 +12,9 @@ use crate::source::Source;
 use crate::witness::record;
 use crate::workspace::{self, Workspace};
 use sites::Site;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{fs, io};
 use tag::{Malformed, Tag};
 
 /// How a file that implements the orderings themselves says so.
@@ -30,7 +30,7 @@ pub(crate) struct FileOrderings {
     pub(crate) tags: Vec<Tag>,
     /// Comments that look like tags but are none.
     pub(crate) malformed: Vec<Malformed>,
-    /// Each site with the indices into `tags` of the tags that cover it.
+    /// Each site with the indices into `tags` of the tags that speak for it.
     pub(crate) sites: Vec<(Site, Vec<usize>)>,
     /// The file defines orderings; false reason lines are in `malformed`.
     pub(crate) opted_out: bool,
@@ -44,72 +44,62 @@ pub(crate) fn in_scope(path: &str) -> bool {
     })
 }
 
-impl FileOrderings {
-    /// The tag of the site numbered `at`. Several tags over as many operations are taken in order; otherwise
-    /// the first speaks for all.
-    pub(crate) fn tag_of(&self, at: usize) -> Option<&Tag> {
-        let tags = &self.sites[at].1;
-        let group: Vec<usize> = (0..self.sites.len()).filter(|&other| self.sites[other].1 == *tags).collect();
-        let place = group.iter().position(|&other| other == at).filter(|_| group.len() == tags.len());
-        tags.get(place.unwrap_or(0)).map(|&tag| &self.tags[tag])
-    }
-}
-
 /// The orderings of every file in scope.
 pub(crate) fn collect_all(workspace: &Workspace) -> Vec<FileOrderings> {
     workspace.sources.iter().filter(|source| in_scope(&source.path)).map(collect).collect()
 }
 
-/// Brings tags and sites of one file together.
+/// Brings tags and sites of one file together. Several tags over as many operations are taken in order;
+/// otherwise each of them speaks for all.
 pub(crate) fn collect(source: &Source) -> FileOrderings {
     let (mut tags, mut malformed) = read_tags(source);
     let opted_out = read_opt_out(source, &mut malformed);
-    let sites = if opted_out { Vec::new() } else { sites::find(source) };
+    let found = if opted_out { Vec::new() } else { sites::find(source) };
     tags.sort_by_key(|tag| tag.line);
-    let sites = sites
-        .into_iter()
-        .map(|site| {
-            let covering = |line: &usize| {
-                let at: Vec<usize> = (0..tags.len()).filter(|&i| tags[i].covers == *line).collect();
-                (!at.is_empty()).then_some(at)
-            };
-            let found = site.lines.iter().find_map(covering).unwrap_or_default();
-            (site, found)
-        })
-        .collect();
+    let covering = |site: &Site| {
+        let at = |line: &usize| -> Vec<usize> {
+            (0..tags.len()).filter(|&tag| tags[tag].covers == *line).collect()
+        };
+        site.lines.iter().map(at).find(|tags| !tags.is_empty()).unwrap_or_default()
+    };
+    let shared: Vec<Vec<usize>> = found.iter().map(covering).collect();
+    let of_site = |at: usize| {
+        let tags = &shared[at];
+        let is_same = |other: &&Vec<usize>| *other == tags;
+        if shared.iter().filter(is_same).count() == tags.len() {
+            vec![tags[shared[..at].iter().filter(is_same).count()]]
+        } else {
+            tags.clone()
+        }
+    };
+    let sites = found.into_iter().enumerate().map(|(at, site)| (site, of_site(at))).collect();
     FileOrderings { path: source.path.clone(), tags, malformed, sites, opted_out }
 }
 
 fn read_tags(source: &Source) -> (Vec<Tag>, Vec<Malformed>) {
     let (mut tags, mut malformed) = (Vec::new(), Vec::new());
-    let mut take = |found: Vec<Result<Tag, Malformed>>| {
-        for result in found {
-            match result {
+    for comment in source.comments().filter(|c| c.kind == Kind::Line && !source.in_tests(c.line)) {
+        let (block, covers) = if !comment.alone {
+            (vec![comment], comment.line)
+        } else if source.comment_alone_at(comment.line + 1).is_none() {
+            (source.block_above(comment.line + 1), comment.line + 1)
+        } else {
+            continue;
+        };
+        let lines: Vec<(usize, &str)> = block.iter().map(|c| (c.line, c.text.as_str())).collect();
+        for found in tag::read(&lines, covers) {
+            match found {
                 Ok(tag) => tags.push(tag),
                 Err(bad) => malformed.push(bad),
             }
-        }
-    };
-    for comment in source.comments().filter(|c| c.kind == Kind::Line && !source.in_tests(c.line)) {
-        let line = comment.line;
-        if !comment.alone {
-            take(tag::read(&[(line, comment.text.as_str())], line));
-        } else if source.comment_alone_at(line + 1).is_none() {
-            let block = source.block_above(line + 1);
-            let lines: Vec<(usize, &str)> = block.iter().map(|c| (c.line, c.text.as_str())).collect();
-            take(tag::read(&lines, line + 1));
         }
     }
     (tags, malformed)
 }
 
 fn read_opt_out(source: &Source, malformed: &mut Vec<Malformed>) -> bool {
-    let opts_out = |text: &str| text.strip_prefix(OPT_OUT).map(str::trim).map(str::to_owned);
-    let Some((line, reason)) = source
-        .comments()
-        .filter(|comment| comment.kind == Kind::Line && comment.line <= NEAR_TOP)
-        .find_map(|comment| Some((comment.line, opts_out(&comment.text)?)))
-    else {
+    let mut near = source.comments().filter(|c| c.kind == Kind::Line && c.line <= NEAR_TOP);
+    let Some((line, reason)) = near.find_map(|c| Some((c.line, c.text.strip_prefix(OPT_OUT)?))) else {
         return false;
     };
     if reason.split_whitespace().count() < 3 {
@@ -131,21 +121,7 @@ pub(crate) fn render(files: &[FileOrderings], workspace: &Workspace) -> String {
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
     let workspace = workspace::read(root)?;
     let text = render(&collect_all(&workspace), &workspace);
-    if workspace.table.as_deref() == Some(text.as_str()) {
-        println!("{} is current", workspace::TABLE);
-        return Ok(ExitCode::SUCCESS);
-    }
-    if check {
-        println!("{} is not current; run `cargo xtask orderings`", workspace::TABLE);
-        return Ok(ExitCode::FAILURE);
-    }
-    let path = root.join(workspace::TABLE);
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
-    }
-    fs::write(&path, text)?;
-    println!("wrote {}", workspace::TABLE);
-    Ok(ExitCode::SUCCESS)
+    workspace::generate(root, workspace::TABLE, &text, check, "orderings")
 }
 
 #[cfg(test)]

@@ -54,16 +54,9 @@ fn sorted(tag: &Tag) -> Vec<&str> {
     pairs
 }
 
-/// The function and the operations a tag speaks for. Several tags over as many operations are taken
-/// in order; otherwise each tag speaks for all of them.
+/// The function and the operations a tag speaks for.
 fn operations(file: &FileOrderings, at: usize) -> (String, String) {
-    let mut sites: Vec<_> = file.sites.iter().filter(|(_, tags)| tags.contains(&at)).collect();
-    let group = sites.first().map_or(&[][..], |(_, tags)| tags);
-    if group.len() == sites.len()
-        && let Some(place) = group.iter().position(|&tag| tag == at)
-    {
-        sites = vec![sites[place]];
-    }
+    let sites: Vec<_> = file.sites.iter().filter(|(_, tags)| tags.contains(&at)).collect();
     let Some((first, _)) = sites.first() else { return ("-".to_owned(), "-".to_owned()) };
     let code = |text: &str| format!("`{}`", escape(text));
     let mut ops: Vec<String> = sites.iter().map(|(site, _)| code(&site.op)).collect();

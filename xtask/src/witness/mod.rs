@@ -8,25 +8,39 @@ pub(crate) mod record;
 
 use crate::built;
 use crate::orderings;
+use crate::spread::spread;
 use crate::workspace;
+use clap::Args;
 use core::time::Duration;
 use plan::Weaker;
 use record::{Record, UNNOTICED, UNREACHED};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use std::{fs, io, thread};
+use std::{fs, io};
 
-/// Which orderings are tried.
-pub(crate) struct Scope {
-    /// Only these tags; all if empty.
-    pub(crate) only: Vec<String>,
-    /// Only what has no witness yet.
-    pub(crate) again: bool,
-    /// Only with these locks; with all if empty.
-    pub(crate) locks: Vec<String>,
+#[derive(Args)]
+pub(crate) struct Request {
+    /// Run nothing; fail when the record does not cover the orderings as they are
+    #[arg(long)]
+    check: bool,
+    /// Only orderings with these tags, separated by commas; the rest of the record stays
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Only orderings that no check has noticed yet, or that are not recorded
+    #[arg(long)]
+    again: bool,
+    /// Only with these locks, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    lock: Vec<String>,
+    /// How long a single exploration may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 15)]
+    seconds: u64,
+    /// How long all explorations of one ordering may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    budget: u64,
 }
 
 /// How many explorations run at a time.
@@ -37,24 +51,24 @@ const SURVEY_SECONDS: &str = "4";
 /// A program, by lock and shape.
 type Program = (String, String);
 
-/// `cargo xtask witness --check`.
-pub(crate) fn check(root: &Path) -> io::Result<ExitCode> {
+/// Tries the orderings that are asked for and writes the record, or only compares it.
+pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     let workspace = workspace::read(root)?;
     let plan = plan::weakenings(&orderings::collect_all(&workspace));
-    let (record, arguments) = records(&workspace)?;
+    let read = |path: &str, text: &str| {
+        record::read(text).map_err(|error| io::Error::other(format!("{path} does not parse: {error}")))
+    };
+    let record = read(workspace::WITNESSES, &workspace.witnesses)?;
+    let arguments = read(workspace::ARGUMENTS, &workspace.arguments)?;
+    if !request.check {
+        return weaken(root, request, &plan, record);
+    }
     let findings = record::findings(&plan, &record, &arguments);
     for finding in &findings {
         println!("{finding}");
     }
     sum_up(&plan, &record);
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn records(workspace: &workspace::Workspace) -> io::Result<(Record, Record)> {
-    let read = |path: &str, text: &str| {
-        record::read(text).map_err(|error| io::Error::other(format!("{path} does not parse: {error}")))
-    };
-    Ok((read(workspace::WITNESSES, &workspace.witnesses)?, read(workspace::ARGUMENTS, &workspace.arguments)?))
 }
 
 fn sum_up(plan: &[Weaker], record: &Record) {
@@ -69,76 +83,41 @@ fn sum_up(plan: &[Weaker], record: &Record) {
     );
 }
 
-/// `cargo xtask witness`: tries the orderings in scope and writes the record.
-pub(crate) fn run(root: &Path, scope: &Scope, seconds: u64, budget: u64) -> io::Result<ExitCode> {
-    let workspace = workspace::read(root)?;
-    let plan = plan::weakenings(&orderings::collect_all(&workspace));
-    let (mut record, _) = records(&workspace)?;
+fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -> io::Result<ExitCode> {
     record.retain(|entry, _| plan.iter().any(|weaker| record::key(weaker) == *entry));
-    let chosen: Vec<&Weaker> = plan
-        .iter()
-        .filter(|weaker| scope.only.is_empty() || scope.only.contains(&weaker.id))
-        .filter(|weaker| {
-            !scope.again || record.get(&record::key(weaker)).is_none_or(|result| !record::is_witness(result))
-        })
-        .collect();
+    let is_wanted = |weaker: &&Weaker| {
+        let has_witness = record.get(&record::key(weaker)).is_some_and(|result| record::is_witness(result));
+        (request.only.is_empty() || request.only.contains(&weaker.id)) && !(request.again && has_witness)
+    };
+    let chosen: Vec<&Weaker> = plan.iter().filter(is_wanted).collect();
     let model = built::model(root)?;
-    let reached = survey(&model, &scope.locks)?;
-    let limits = Limits { seconds, budget: Duration::from_secs(budget) };
-    let tried = Mutex::new((chosen.iter(), &mut record));
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..PARALLEL)
-            .map(|_| scope.spawn(|| work(root, &plan, &tried, &model, &reached, &limits)))
-            .collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().unwrap_or_else(|_| Err(io::Error::other("a worker of the witness panicked")))
-        })
+    let reached = survey(&model, &request.lock)?;
+    let write = |record: &Record| fs::write(root.join(workspace::WITNESSES), record::write(record, plan));
+    write(&record)?;
+    let record = Mutex::new(record);
+    spread(&[(); PARALLEL], chosen, |(), weaker| {
+        let result = match reached.get(weaker.place()) {
+            None => UNREACHED.to_owned(),
+            Some(programs) => attempt(&model, weaker, programs, request)?,
+        };
+        println!("{:<6} {:<40} {result}", weaker.id, weaker.what);
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.insert(record::key(weaker), result);
+        write(&record)
     })?;
-    fs::write(root.join(workspace::WITNESSES), record::write(&record, &plan))?;
-    sum_up(&plan, &record);
+    sum_up(plan, &record.into_inner().unwrap_or_else(PoisonError::into_inner));
     orderings::run(root, false)
 }
 
-/// How long the model may look.
-struct Limits {
-    seconds: u64,
-    budget: Duration,
-}
-
-/// What is left to try, and what has come of the rest.
-type Shared<'a> = Mutex<(core::slice::Iter<'a, &'a Weaker>, &'a mut Record)>;
-
-fn work(
-    root: &Path,
-    plan: &[Weaker],
-    shared: &Shared<'_>,
-    model: &Path,
-    reached: &BTreeMap<String, Vec<Program>>,
-    limits: &Limits,
-) -> io::Result<()> {
-    let lock = || shared.lock().map_err(|_| io::Error::other("another worker panicked"));
-    loop {
-        let Some(weaker) = lock()?.0.next() else { return Ok(()) };
-        let result = match reached.get(weaker.place()) {
-            None => UNREACHED.to_owned(),
-            Some(programs) => attempt(model, weaker, programs, limits)?,
-        };
-        println!("{:<6} {:<40} {result}", weaker.id, weaker.what);
-        let mut shared = lock()?;
-        shared.1.insert(record::key(weaker), result);
-        fs::write(root.join(workspace::WITNESSES), record::write(shared.1, plan))?;
-    }
-}
-
 /// Explores one program after the other until one notices.
-fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], limits: &Limits) -> io::Result<String> {
+fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Request) -> io::Result<String> {
     let started = Instant::now();
     for (lock, shape) in programs {
-        if started.elapsed() > limits.budget {
+        if started.elapsed() > Duration::from_secs(request.budget) {
             break;
         }
         let output = Command::new(model)
-            .args(["--alone", "--lock", lock, "--shape", shape, "--seconds", &limits.seconds.to_string()])
+            .args(["--alone", "--lock", lock, "--shape", shape, "--seconds", &request.seconds.to_string()])
             .args(["--weaken", &weaker.argument()])
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);

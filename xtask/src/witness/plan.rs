@@ -33,9 +33,9 @@ impl Weaker {
 pub(crate) fn weakenings(files: &[FileOrderings]) -> Vec<Weaker> {
     let mut found = Vec::new();
     for file in files.iter().filter(|file| is_of_locks(&file.path)) {
-        for (at, (site, _)) in file.sites.iter().enumerate() {
-            let id = file.tag_of(at).map_or_else(|| site.function.clone(), |tag| tag.id.clone());
-            found.extend(of_site(&file.path, &id, site));
+        for (site, tags) in &file.sites {
+            let id = tags.first().map_or(&site.function, |&tag| &file.tags[tag].id);
+            found.extend(of_site(&file.path, id, site));
         }
     }
     found

@@ -4,7 +4,6 @@ use crate::finding::Finding;
 use crate::workspace::{ARGUMENTS, WITNESSES};
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
-use toml::Value;
 
 const RULE: &str = "witnesses-current";
 const INTRO: &str = "\
@@ -27,17 +26,12 @@ pub(crate) fn is_witness(result: &str) -> bool {
 }
 
 /// Reads either file: tables of strings by tag.
-pub(crate) fn read(text: &str) -> Result<Record, String> {
-    let table: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
-    let mut record = Record::new();
-    for (id, entries) in table {
-        let Value::Table(entries) = entries else { return Err(format!("`{id}` is no table")) };
-        for (what, result) in entries {
-            let Value::String(result) = result else { return Err(format!("{id}: `{what}` is no string")) };
-            record.insert((id.clone(), what), result);
-        }
-    }
-    Ok(record)
+pub(crate) fn read(text: &str) -> Result<Record, toml::de::Error> {
+    let tables: BTreeMap<String, BTreeMap<String, String>> = toml::from_str(text)?;
+    let of_tag = |(id, entries): (String, BTreeMap<String, String>)| {
+        entries.into_iter().map(move |(what, result)| ((id.clone(), what), result))
+    };
+    Ok(tables.into_iter().flat_map(of_tag).collect())
 }
 
 /// The text of the record.
