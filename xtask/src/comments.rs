@@ -1,7 +1,5 @@
-//! Reads comments from raw source text, because a parsed file no longer has them.
-//!
-//! The scanner knows strings, raw strings, character literals and lifetimes, so that a `//` inside a
-//! string is not taken for a comment.
+//! The comments of a file, which its tokens do not have: they are what is left when these are blanked out.
+use proc_macro2::{TokenStream, TokenTree};
 
 /// What kind of comment a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,145 +25,50 @@ pub(crate) struct Comment {
     pub(crate) text: String,
 }
 
-/// All comments of `source`, in order.
-pub(crate) fn scan(source: &str) -> Vec<Comment> {
-    let mut scanner = Scanner { rest: source, line: 1, alone: true, found: Vec::new(), previous: ' ' };
-    while scanner.step() {}
-    scanner.found
-}
-
-struct Scanner<'a> {
-    rest: &'a str,
-    line: usize,
-    alone: bool,
-    previous: char,
-    found: Vec<Comment>,
-}
-
-impl Scanner<'_> {
-    /// Consumes one lexical piece; false at the end.
-    fn step(&mut self) -> bool {
-        let Some(first) = self.rest.chars().next() else { return false };
-        if self.rest.starts_with("//") {
-            let end = self.rest.find('\n').unwrap_or(self.rest.len());
-            self.line_comment(end);
-        } else if self.rest.starts_with("/*") {
-            let end = block_comment_end(self.rest);
-            self.block_comment(end);
-        } else if let Some(length) = raw_string_length(self.rest).filter(|_| !is_word(self.previous)) {
-            self.advance(length);
-        } else if first == '"' {
-            self.advance(quoted_length(self.rest, '"'));
-        } else if first == '\'' {
-            self.advance(quote_length(self.rest));
+/// All comments of the `source` of these tokens, in order.
+pub(crate) fn scan(source: &str, tokens: &TokenStream) -> Vec<Comment> {
+    let mut blanked = source.as_bytes().to_vec();
+    blank(tokens, &mut blanked);
+    let blanked = String::from_utf8_lossy(&blanked);
+    let mut found = Vec::new();
+    for (at, (left, whole)) in blanked.lines().zip(source.lines()).enumerate() {
+        let comment = left.trim();
+        let outer = comment.strip_prefix("///").filter(|text| !text.starts_with('/'));
+        let (kind, text) = if let Some(text) = comment.strip_prefix("//!").or(outer) {
+            (Kind::Doc, text.trim())
+        } else if comment.starts_with("//") {
+            (Kind::Line, comment.trim_start_matches('/').trim())
+        } else if !comment.is_empty() {
+            (Kind::Block, comment.trim_matches(|c: char| "/*! \t".contains(c)))
         } else {
-            self.advance(first.len_utf8());
-        }
-        true
-    }
-
-    /// Moves past `length` bytes that are no comment.
-    fn advance(&mut self, length: usize) {
-        for character in self.rest[..length].chars() {
-            if character == '\n' {
-                self.line += 1;
-                self.alone = true;
-            } else if !character.is_whitespace() {
-                self.alone = false;
-            }
-            self.previous = character;
-        }
-        self.rest = &self.rest[length..];
-    }
-
-    fn line_comment(&mut self, end: usize) {
-        let whole = &self.rest[..end];
-        let outer = whole.strip_prefix("///").filter(|text| !text.starts_with('/'));
-        let (kind, text) = match whole.strip_prefix("//!").or(outer) {
-            Some(text) => (Kind::Doc, text),
-            None => (Kind::Line, whole.trim_start_matches('/')),
+            continue;
         };
-        self.push(kind, text.trim().to_owned());
-        self.rest = &self.rest[end..];
-        self.previous = ' ';
+        let before = left.len() - left.trim_start().len();
+        let alone = whole[..before].trim().is_empty();
+        found.push(Comment { line: at + 1, kind, alone, text: text.to_owned() });
     }
+    found
+}
 
-    fn block_comment(&mut self, end: usize) {
-        let whole = self.rest[..end].to_owned();
-        for (number, text) in whole.split('\n').enumerate() {
-            if number > 0 {
-                self.line += 1;
-                self.alone = true;
+/// Puts blanks in the place of all tokens but comments for the documentation, which are a `#` and a group as
+/// long as themselves.
+fn blank(tokens: &TokenStream, text: &mut [u8]) {
+    for token in tokens.clone() {
+        let place = token.span().byte_range();
+        let is_comment = text[place.clone()].starts_with(b"//") || text[place.clone()].starts_with(b"/*");
+        if is_comment {
+            continue;
+        }
+        let places = match &token {
+            TokenTree::Group(group) => {
+                blank(&group.stream(), text);
+                vec![group.span_open().byte_range(), group.span_close().byte_range()]
             }
-            self.push(Kind::Block, text.trim_matches(|c: char| "/*! \t\r".contains(c)).to_owned());
+            _ => vec![place],
+        };
+        for place in places {
+            text[place].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
         }
-        self.rest = &self.rest[end..];
-        self.previous = ' ';
-    }
-
-    fn push(&mut self, kind: Kind, text: String) {
-        self.found.push(Comment { line: self.line, kind, alone: self.alone, text });
-    }
-}
-
-fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
-}
-
-/// Length of the block comment `text` starts with; block comments nest.
-fn block_comment_end(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        if rest.starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if rest.starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    text.len()
-}
-
-/// Length of the raw string (`r"`, `r#"`, `br"`, `cr"`) `text` starts with, if it starts with one.
-fn raw_string_length(text: &str) -> Option<usize> {
-    let prefix = ["br", "cr", "r"].into_iter().find(|prefix| text.starts_with(prefix))?;
-    let hashes = text[prefix.len()..].chars().take_while(|&c| c == '#').count();
-    let open = prefix.len() + hashes;
-    if !text[open..].starts_with('"') {
-        return None;
-    }
-    let close = format!("\"{}", "#".repeat(hashes));
-    Some(text[open + 1..].find(&close).map_or(text.len(), |at| open + 1 + at + close.len()))
-}
-
-/// Length of the literal between `quote`s that `text` starts with, escapes minded.
-fn quoted_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, character) in text.char_indices().skip(1) {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if character == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Length of the character literal, or of the mark alone when a lifetime follows.
-fn quote_length(text: &str) -> usize {
-    let mut characters = text.chars().skip(1);
-    match (characters.next(), characters.next()) {
-        (Some('\\'), _) | (Some(_), Some('\'')) => quoted_length(text, '\''),
-        _ => 1,
     }
 }
 
@@ -173,8 +76,12 @@ fn quote_length(text: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn found(source: &str) -> Vec<Comment> {
+        scan(source, &source.parse().expect("tokens"))
+    }
+
     fn texts(source: &str) -> Vec<(usize, Kind, bool, String)> {
-        scan(source).into_iter().map(|c| (c.line, c.kind, c.alone, c.text)).collect()
+        found(source).into_iter().map(|c| (c.line, c.kind, c.alone, c.text)).collect()
     }
 
     #[test]
@@ -198,7 +105,7 @@ mod tests {
     #[test]
     fn lifetimes_open_no_literal() {
         let source = "fn f<'a>(x: &'a str) -> &'a str { x } // yes\nlet q = '\\''; // also";
-        assert_eq!(scan(source).len(), 2);
+        assert_eq!(found(source).len(), 2);
     }
 
     #[test]
@@ -212,6 +119,6 @@ mod tests {
     #[test]
     fn a_word_ending_in_r_before_a_string_is_no_raw_string() {
         let source = "concat!(for\"a\\\"\" , 1) // yes";
-        assert_eq!(scan(source).len(), 1);
+        assert_eq!(found(source).len(), 1);
     }
 }

@@ -33,7 +33,7 @@ impl Source {
         let tokens: TokenStream = text.parse().map_err(|error| refuse(syn::Error::from(error)))?;
         let file: syn::File = syn::parse2(tokens.clone()).map_err(refuse)?;
         let mut comments: BTreeMap<usize, Vec<Comment>> = BTreeMap::new();
-        for comment in comments::scan(text) {
+        for comment in comments::scan(text, &tokens) {
             comments.entry(comment.line).or_default().push(comment);
         }
         Ok(Self {
@@ -96,18 +96,23 @@ fn demands_test(condition: &TokenStream) -> bool {
     }
 }
 
+/// Where the modules of the file `path` are, to which their names are added.
+pub(crate) fn module_base(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name {
+        "mod.rs" | "lib.rs" | "main.rs" => format!("{directory}/"),
+        _ => format!("{}/", path.trim_end_matches(".rs")),
+    }
+}
+
 /// Paths (without `.rs`) that the `#[cfg(test)] mod name;` declarations of `source` may mean.
 pub(crate) fn test_module_paths(source: &Source) -> Vec<String> {
-    let (directory, name) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
-    let base = match name {
-        "mod.rs" | "lib.rs" | "main.rs" => directory.to_owned(),
-        _ => format!("{directory}/{}", name.trim_end_matches(".rs")),
-    };
+    let base = module_base(&source.path);
     let outer = source.file.items.iter().filter_map(|item| match item {
         syn::Item::Mod(module) if module.content.is_none() && is_test_only(&module.attrs) => Some(module),
         _ => None,
     });
-    outer.map(|module| format!("{base}/{}", module.ident)).collect()
+    outer.map(|module| format!("{base}{}", module.ident)).collect()
 }
 
 #[cfg(test)]

@@ -13,8 +13,6 @@ pub(crate) struct Workspace {
     pub(crate) refused: Vec<Finding>,
     /// `(path, text)` of the manifest of each workspace member.
     pub(crate) manifests: Vec<(String, String)>,
-    /// Text of the file size ratchet; empty when there is none.
-    pub(crate) ratchet: String,
     /// Text of the generated ordering table, when there is one.
     pub(crate) table: Option<String>,
     /// Text of the record of witnesses, and of the arguments for orderings that have none; empty when there
@@ -23,8 +21,6 @@ pub(crate) struct Workspace {
     pub(crate) arguments: String,
 }
 
-/// Path of the list of files allowed to be long.
-pub(crate) const RATCHET: &str = "xtask/file-size-ratchet.txt";
 /// Path of the record of which check notices which weaker ordering.
 pub(crate) const WITNESSES: &str = "docs/witnesses.toml";
 /// Path of the arguments for orderings that no check notices.
@@ -58,7 +54,6 @@ pub(crate) fn read(root: &Path) -> io::Result<Workspace> {
         sources,
         refused,
         manifests: manifests(root)?,
-        ratchet: fs::read_to_string(root.join(RATCHET)).unwrap_or_default(),
         witnesses: fs::read_to_string(root.join(WITNESSES)).unwrap_or_default(),
         arguments: fs::read_to_string(root.join(ARGUMENTS)).unwrap_or_default(),
         table: fs::read_to_string(root.join(TABLE)).ok(),
@@ -91,31 +86,16 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
+/// `(path, text)` of the manifest of each member.
 pub(crate) fn manifests(root: &Path) -> io::Result<Vec<(String, String)>> {
     let text = fs::read_to_string(root.join("Cargo.toml"))?;
     let parsed: toml::Table = text.parse().map_err(io::Error::other)?;
     let members = parsed.get("workspace").and_then(|w| w.get("members")).and_then(toml::Value::as_array);
     let mut found = Vec::new();
     for member in members.into_iter().flatten().filter_map(toml::Value::as_str) {
-        for directory in member_directories(root, member)? {
-            let path = directory.join("Cargo.toml");
-            found.push((relative(root, &path), fs::read_to_string(&path)?));
-        }
+        let path = root.join(member).join("Cargo.toml");
+        found.push((relative(root, &path), fs::read_to_string(&path)?));
     }
-    Ok(found)
-}
-
-/// A member entry is a directory, or `some/*`.
-fn member_directories(root: &Path, member: &str) -> io::Result<Vec<PathBuf>> {
-    let Some(parent) = member.strip_suffix("/*") else { return Ok(vec![root.join(member)]) };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(root.join(parent))? {
-        let path = entry?.path();
-        if path.join("Cargo.toml").is_file() {
-            found.push(path);
-        }
-    }
-    found.sort();
     Ok(found)
 }
 
@@ -140,7 +120,7 @@ pub(crate) fn generate(
 }
 
 fn relative(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

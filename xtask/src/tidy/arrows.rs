@@ -1,6 +1,8 @@
 //! `arrows-one-way`: which crate of the workspace may depend on which.
 use crate::finding::Finding;
-use toml::{Table, Value};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::{Spanned, Table, Value};
 
 const RULE: &str = "arrows-one-way";
 const CORE: &str = "stanchion-core";
@@ -32,69 +34,62 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[CORE, FAMILY, KIT]),
 ];
 
+/// What counts of a manifest, or of its part for one target.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+struct Manifest {
+    package: Table,
+    dependencies: Dependencies,
+    dev_dependencies: Dependencies,
+    build_dependencies: Dependencies,
+    target: BTreeMap<String, Manifest>,
+}
+
+type Dependencies = BTreeMap<Spanned<String>, Value>;
+
+impl Manifest {
+    /// The package of each dependency, and where its name stands.
+    fn packages(&self) -> Vec<(usize, &str)> {
+        let own = [&self.dependencies, &self.dev_dependencies, &self.build_dependencies];
+        let own = own.into_iter().flatten().map(|(key, value)| {
+            let package = value.get("package").and_then(Value::as_str);
+            (key.span().start, package.unwrap_or(key.as_ref()))
+        });
+        own.chain(self.target.values().flat_map(Self::packages)).collect()
+    }
+}
+
 /// Dependencies that point where no arrow goes.
 pub(crate) fn check(manifests: &[(String, String)]) -> Vec<Finding> {
     manifests.iter().flat_map(|(path, text)| check_one(path, text)).collect()
 }
 
 fn check_one(path: &str, text: &str) -> Vec<Finding> {
-    let finding = |line: usize, message: String| Finding::new(path, line, RULE, message);
-    let manifest: Table = match text.parse() {
+    let finding =
+        |at: usize, message: String| Finding::new(path, text[..at].matches('\n').count() + 1, RULE, message);
+    let manifest: Manifest = match toml::from_str(text) {
         Ok(manifest) => manifest,
-        Err(error) => return vec![finding(1, format!("the manifest does not parse ({error}); mend it"))],
+        Err(error) => return vec![finding(0, format!("the manifest does not parse ({error}); mend it"))],
     };
-    let name = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
-    let Some((name, allowed)) = ARROWS.iter().find(|(krate, _)| Some(*krate) == name) else {
-        let name = name.unwrap_or("(no name)");
-        return vec![finding(1, format!("crate `{name}` has no arrows; add it to ARROWS in xtask"))];
+    let name = manifest.package.get("name").and_then(Value::as_str).unwrap_or("(no name)");
+    let Some((_, allowed)) = ARROWS.iter().find(|(krate, _)| *krate == name) else {
+        return vec![finding(0, format!("crate `{name}` has no arrows; add it to ARROWS in xtask"))];
     };
     let mut findings = Vec::new();
-    for (key, target) in dependencies(&manifest) {
-        let line = text.lines().position(|line| names_key(line, &key)).map_or(1, |at| at + 1);
+    for (at, target) in manifest.packages() {
         let ours = ARROWS.iter().any(|(krate, _)| *krate == target);
-        if *name == CORE {
+        if name == CORE {
             let message = format!("`{CORE}` depends on `{target}`; it depends on nothing at all, remove it");
-            findings.push(finding(line, message));
-        } else if ours && !allowed.contains(&target.as_str()) {
-            let message = format!("`{name}` must not depend on `{target}`; {}", advice(allowed));
-            findings.push(finding(line, message));
+            findings.push(finding(at, message));
+        } else if ours && !allowed.contains(&target) {
+            let advice = match allowed {
+                [] => "it depends on none of our crates".to_owned(),
+                _ => format!("of our crates it may use {}", allowed.join(", ")),
+            };
+            findings.push(finding(at, format!("`{name}` must not depend on `{target}`; {advice}")));
         }
     }
     findings
-}
-
-fn advice(allowed: &[&str]) -> String {
-    match allowed {
-        [] => "it depends on none of our crates".to_owned(),
-        _ => format!("of our crates it may use {}", allowed.join(", ")),
-    }
-}
-
-/// `(key, package)` of all dependencies: plain, dev, build and for single targets.
-fn dependencies(manifest: &Table) -> Vec<(String, String)> {
-    let targets = manifest.get("target").and_then(Value::as_table);
-    let targets = targets.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table));
-    let mut found = Vec::new();
-    for table in core::iter::once(manifest).chain(targets) {
-        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            for (key, value) in table.get(kind).and_then(Value::as_table).into_iter().flatten() {
-                let package = value.get("package").and_then(Value::as_str).unwrap_or(key);
-                found.push((key.clone(), package.to_owned()));
-            }
-        }
-    }
-    found
-}
-
-/// Whether a manifest line starts the entry `key`, as `key = ...`, `key.x = ...` or `[....key]`.
-fn names_key(line: &str, key: &str) -> bool {
-    let line = line.trim();
-    let table = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    table.is_some_and(|table| table.rsplit('.').next().is_some_and(|last| last.trim_matches('"') == key))
-        || line
-            .trim_start_matches('"')
-            .strip_prefix(key)
-            .is_some_and(|rest| rest.trim_start_matches('"').trim_start().starts_with(['=', '.']))
 }
 
 #[cfg(test)]

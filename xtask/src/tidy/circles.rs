@@ -4,11 +4,11 @@
 //! that only hands a name on is not what is needed, and `lib.rs` never is. Implementations of traits need no
 //! name. Tests may name whatever they test.
 use crate::finding::Finding;
-use crate::source::Source;
+use crate::source::{Source, module_base};
 use crate::tokens::{group_at, is_ident, is_punct, line_of, path_sep_at, split_commas};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Attribute, Expr, Item, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaNameValue};
 
 const RULE: &str = "no-file-circles";
 const ROOTS: &[&str] = &["crates/core/src", "crates/family/src", "crates/stanchion/src"];
@@ -156,26 +156,25 @@ impl<'a> Tree<'a> {
 
 /// The files that `mod name;` in the file `path` may mean.
 fn files(path: &str, name: &str, attributes: &[Attribute]) -> Vec<String> {
-    let (directory, own) = path.rsplit_once('/').unwrap_or(("", path));
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
     let given = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg_attr") => {
             Some(list.tokens.to_string().rsplit_once("path = \"")?.1.trim_end_matches('"').to_owned())
         }
-        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(text) => Some(text.value()),
-                _ => None,
-            },
-            _ => None,
-        },
+        Meta::NameValue(MetaNameValue {
+            path,
+            value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }),
+            ..
+        }) if path.is_ident("path") => Some(text.value()),
         _ => None,
     });
     let given: Vec<String> = given.map(|given| format!("{directory}/{given}")).collect();
-    if !given.is_empty() {
-        return given;
+    if given.is_empty() {
+        let base = module_base(path);
+        vec![format!("{base}{name}.rs"), format!("{base}{name}/mod.rs")]
+    } else {
+        given
     }
-    let base = if matches!(own, "mod.rs" | "lib.rs") { directory } else { path.trim_end_matches(".rs") };
-    vec![format!("{base}/{name}.rs"), format!("{base}/{name}/mod.rs")]
 }
 
 /// How a path stands in a file.

@@ -1,6 +1,6 @@
 //! `comment-width`: a comment is as wide as code may be, at most. rustfmt does not wrap comments;
 //! `cargo xtask tidy --wrap` does.
-use crate::comments::{self, Kind};
+use crate::comments::Kind;
 use crate::finding::Finding;
 use crate::source::Source;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ const WIDTH: usize = 110;
 
 /// Comment lines that are too wide, unless nothing can be done about them: tables, drawings, code.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
-    let wanted = wrapped(&source.text);
+    let wanted = wrapped(source);
     if wanted == source.text {
         return Vec::new();
     }
@@ -25,10 +25,10 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
 }
 
 /// The text with each paragraph of a comment wrapped that has a line too wide.
-pub(crate) fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(source: &Source) -> String {
+    let text = source.text.as_str();
     let lines: Vec<&str> = text.lines().collect();
-    let alone =
-        comments::scan(text).into_iter().filter(|comment| comment.alone && comment.kind != Kind::Block);
+    let alone = source.comments().filter(|comment| comment.alone && comment.kind != Kind::Block);
     let alone: BTreeSet<usize> = alone.map(|comment| comment.line - 1).collect();
     let mut out = String::with_capacity(text.len());
     let mut push = |line: &str| {
@@ -154,6 +154,10 @@ impl<'a> Line<'a> {
 mod tests {
     use super::*;
     use crate::tidy::testing::findings;
+
+    fn wrapped(text: &str) -> String {
+        super::wrapped(&Source::parse("a.rs", text).expect("the snippet parses"))
+    }
 
     /// So many words of four letters.
     fn text(words: usize) -> String {

@@ -6,12 +6,9 @@ mod arrows;
 mod circles;
 mod comment_width;
 mod core_world;
-mod file_size;
-mod invariant_ids;
-mod markers;
-mod module_told;
 mod ordering_rules;
 mod test_asserts;
+mod text;
 mod unsafe_confined;
 mod unsafe_justified;
 
@@ -30,11 +27,12 @@ const FILE_RULES: &[FileRule] = &[
     core_world::check,
     unsafe_justified::check,
     test_asserts::check,
-    module_told::check,
-    invariant_ids::check,
     unsafe_confined::check,
-    markers::check,
     comment_width::check,
+    text::file_size,
+    text::module_told,
+    text::markers,
+    text::invariant_ids,
 ];
 
 /// Every finding in the workspace, sorted by place.
@@ -49,9 +47,6 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings.extend(ordering_rules::pairs_meet(&orderings));
     let wanted = orderings::render(&orderings, workspace);
     findings.extend(ordering_rules::table_current(&wanted, workspace.table.as_deref()));
-    let sizes: Vec<(&str, usize)> =
-        workspace.sources.iter().map(|source| (source.path.as_str(), source.text.lines().count())).collect();
-    findings.extend(file_size::check(&sizes, &workspace.ratchet));
     findings.extend(arrows::check(&workspace.manifests));
     findings.extend(circles::check(&workspace.sources));
     findings.sort();
@@ -78,7 +73,7 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
 /// Wraps comments that are wider than code may be.
 pub(crate) fn wrap(root: &Path) -> io::Result<ExitCode> {
     for source in workspace::read(root)?.sources {
-        let wrapped = comment_width::wrapped(&source.text);
+        let wrapped = comment_width::wrapped(&source);
         if wrapped != source.text {
             std::fs::write(root.join(&source.path), wrapped)?;
             println!("{}", source.path);

@@ -98,17 +98,16 @@ mod tests {
     }
 
     const LOCK: &str = "//! A lock.
-impl Tas {
-    fn lock(&self) {
-        // ord: T1 pairs T2: the taker sees what the holder wrote
-        while self.word.swap(1, Acquire) == 1 {}
-    }
-    fn unlock(&self) {
-        // ord: T2 pairs T1: what the holder wrote goes out first
-        self.word.store(0, Release);
-    }
-}
-";
+        impl Tas {
+            fn lock(&self) {
+                // ord: T1 pairs T2: the taker sees what the holder wrote
+                while self.word.swap(1, Acquire) == 1 {}
+            }
+            fn unlock(&self) {
+                // ord: T2 pairs T1: what the holder wrote goes out first
+                self.word.store(0, Release);
+            }
+        }";
 
     #[test]
     fn a_tagged_lock_is_clean() {
@@ -158,11 +157,11 @@ impl Tas {
     #[test]
     fn pairs_name_each_other() {
         let text = "fn f() {
-    // ord: A1 pairs A2, A9: one two three
-    x.load(Acquire);
-    // ord: A2 alone: one two three
-    x.load(Relaxed);
-}";
+            // ord: A1 pairs A2, A9: one two three
+            x.load(Acquire);
+            // ord: A2 alone: one two three
+            x.load(Relaxed);
+        }";
         assert_eq!(
             printed(&pairs_meet(&[file("a.rs", text)])),
             [
