@@ -13,20 +13,7 @@ pub(crate) struct Workspace {
     pub(crate) refused: Vec<Finding>,
     /// `(path, text)` of the manifest of each workspace member.
     pub(crate) manifests: Vec<(String, String)>,
-    /// Text of the generated ordering table, when there is one.
-    pub(crate) table: Option<String>,
-    /// Text of the record of witnesses, and of the arguments for orderings that have none; empty when there
-    /// is none.
-    pub(crate) witnesses: String,
-    pub(crate) arguments: String,
 }
-
-/// Path of the record of which check notices which weaker ordering.
-pub(crate) const WITNESSES: &str = "docs/witnesses.toml";
-/// Path of the arguments for orderings that no check notices.
-pub(crate) const ARGUMENTS: &str = "docs/unwitnessed.toml";
-/// Path of the generated ordering table.
-pub(crate) const TABLE: &str = "docs/orderings.md";
 
 /// The workspace this program was started in: `cargo run` names the directory of this crate.
 pub(crate) fn root() -> PathBuf {
@@ -50,14 +37,7 @@ pub(crate) fn read(root: &Path) -> io::Result<Workspace> {
         }
     }
     mark_test_files(&mut sources);
-    Ok(Workspace {
-        sources,
-        refused,
-        manifests: manifests(root)?,
-        witnesses: fs::read_to_string(root.join(WITNESSES)).unwrap_or_default(),
-        arguments: fs::read_to_string(root.join(ARGUMENTS)).unwrap_or_default(),
-        table: fs::read_to_string(root.join(TABLE)).ok(),
-    })
+    Ok(Workspace { sources, refused, manifests: manifests(root)? })
 }
 
 /// Marks files that only a `#[cfg(test)] mod name;` brings in.

@@ -156,6 +156,17 @@ mod tests {
     }
 
     #[test]
+    fn paths_in_variables_are_those_of_the_workspace() {
+        let all = all();
+        let options: Vec<&String> = all.iter().filter_map(|job| job.env.get("TSAN_OPTIONS")).collect();
+        assert_eq!(options.len(), 2);
+        for options in options {
+            let (_, path) = options.rsplit_once("suppressions=").expect("a file of suppressions");
+            assert!(Path::new(path).is_absolute() && Path::new(path).is_file(), "{path}");
+        }
+    }
+
+    #[test]
     fn a_crate_that_only_seems_to_say_no_std_is_noticed() {
         let file = std::env::temp_dir().join(format!("stanchion-no-std-{}.rs", std::process::id()));
         let mut shell = Shell { root: Path::new("/"), out: command::live(), cpu: Duration::ZERO };

@@ -111,17 +111,15 @@ fn read_opt_out(source: &Source, malformed: &mut Vec<Malformed>) -> bool {
 
 /// The table as the tags, the witnesses and the arguments make it. A record that does not parse is as none;
 /// that is for `cargo xtask witness --check` to find.
-pub(crate) fn render(files: &[FileOrderings], workspace: &Workspace) -> String {
-    let read = |text: &str| record::read(text).unwrap_or_default();
-    let (witnesses, arguments) = (read(&workspace.witnesses), read(&workspace.arguments));
+pub(crate) fn render(files: &[FileOrderings], root: &Path) -> String {
+    let (witnesses, arguments) = record::read(root).unwrap_or_default();
     table::render(files, |id| record::column(id, &witnesses, &arguments))
 }
 
 /// `cargo xtask orderings`: writes the table, or only compares it.
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
-    let workspace = workspace::read(root)?;
-    let text = render(&collect_all(&workspace), &workspace);
-    workspace::generate(root, workspace::TABLE, &text, check, "orderings")
+    let text = render(&collect_all(&workspace::read(root)?), root);
+    workspace::generate(root, table::PATH, &text, check, "orderings")
 }
 
 #[cfg(test)]

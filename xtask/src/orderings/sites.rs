@@ -75,10 +75,12 @@ impl Finder {
         self.frame.anchors.pop();
     }
 
-    fn scoped(&mut self, name: String, read: impl FnOnce(&mut Self)) {
-        self.scope.push(name);
+    /// Reads an item, or with `outer` a member of it. An item in an item is told by its own name.
+    fn scoped(&mut self, outer: Vec<String>, name: &impl ToString, read: impl FnOnce(&mut Self)) {
+        let scope = [outer, vec![name.to_string()]].concat();
+        let before = core::mem::replace(&mut self.scope, scope);
         read(self);
-        self.scope.pop();
+        self.scope = before;
     }
 
     /// Reads the arguments of a call; the orderings among them make one site.
@@ -110,18 +112,8 @@ impl Finder {
             }
         }
         let op = call.map_or_else(|| names.clone(), |call| format!("{call}({names})"));
-        self.found.push(Site {
-            op,
-            function: self.function(),
-            required: !names.is_empty(),
-            line,
-            called,
-            lines,
-        });
-    }
-
-    fn function(&self) -> String {
-        if self.scope.is_empty() { "(file)".to_owned() } else { self.scope.join("::") }
+        let function = if self.scope.is_empty() { "(file)".to_owned() } else { self.scope.join("::") };
+        self.found.push(Site { op, function, required: !names.is_empty(), line, called, lines });
     }
 
     /// Reads tokens that are no expressions; `before` is the word in front of their bracket.
@@ -168,8 +160,8 @@ impl<'ast> Visit<'ast> for Finder {
     fn visit_impl_item(&mut self, node: &'ast ImplItem) {
         let read = |finder: &mut Self| visit::visit_impl_item(finder, node);
         self.statement(line(node), |finder| match node {
-            ImplItem::Fn(function) => finder.scoped(function.sig.ident.to_string(), read),
-            ImplItem::Const(item) => finder.scoped(item.ident.to_string(), read),
+            ImplItem::Fn(function) => finder.scoped(finder.scope.clone(), &function.sig.ident, read),
+            ImplItem::Const(item) => finder.scoped(finder.scope.clone(), &item.ident, read),
             _ => read(finder),
         });
     }
@@ -177,29 +169,22 @@ impl<'ast> Visit<'ast> for Finder {
     fn visit_trait_item(&mut self, node: &'ast TraitItem) {
         let read = |finder: &mut Self| visit::visit_trait_item(finder, node);
         self.statement(line(node), |finder| match node {
-            TraitItem::Fn(function) => finder.scoped(function.sig.ident.to_string(), read),
-            TraitItem::Const(item) => finder.scoped(item.ident.to_string(), read),
+            TraitItem::Fn(function) => finder.scoped(finder.scope.clone(), &function.sig.ident, read),
+            TraitItem::Const(item) => finder.scoped(finder.scope.clone(), &item.ident, read),
             _ => read(finder),
         });
     }
 
     fn visit_item_fn(&mut self, node: &'ast ItemFn) {
-        // A function in a function is told by its own name.
-        let outer = core::mem::take(&mut self.scope);
-        self.scoped(node.sig.ident.to_string(), |finder| visit::visit_item_fn(finder, node));
-        self.scope = outer;
+        self.scoped(Vec::new(), &node.sig.ident, |finder| visit::visit_item_fn(finder, node));
     }
 
     fn visit_item_impl(&mut self, node: &'ast ItemImpl) {
-        let outer = core::mem::take(&mut self.scope);
-        self.scoped(type_name(&node.self_ty), |finder| visit::visit_item_impl(finder, node));
-        self.scope = outer;
+        self.scoped(Vec::new(), &type_name(&node.self_ty), |finder| visit::visit_item_impl(finder, node));
     }
 
     fn visit_item_trait(&mut self, node: &'ast ItemTrait) {
-        let outer = core::mem::take(&mut self.scope);
-        self.scoped(node.ident.to_string(), |finder| visit::visit_item_trait(finder, node));
-        self.scope = outer;
+        self.scoped(Vec::new(), &node.ident, |finder| visit::visit_item_trait(finder, node));
     }
 
     fn visit_field_value(&mut self, node: &'ast FieldValue) {

@@ -3,6 +3,9 @@ use super::FileOrderings;
 use super::tag::{Tag, id_key};
 use core::fmt::Write as _;
 
+/// Path of the table.
+pub(crate) const PATH: &str = "docs/orderings.md";
+
 const INTRO: &str = "\
 # Memory orderings
 

@@ -16,9 +16,9 @@ use crate::finding::Finding;
 use crate::orderings;
 use crate::source::Source;
 use crate::workspace::{self, Workspace};
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::{fs, io};
 
 /// A rule that looks at one file at a time.
 type FileRule = fn(&Source) -> Vec<Finding>;
@@ -36,7 +36,7 @@ const FILE_RULES: &[FileRule] = &[
 ];
 
 /// Every finding in the workspace, sorted by place.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
+fn check(root: &Path, workspace: &Workspace) -> Vec<Finding> {
     let mut findings = workspace.refused.clone();
     for source in &workspace.sources {
         findings.extend(FILE_RULES.iter().flat_map(|rule| rule(source)));
@@ -45,8 +45,8 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings.extend(orderings.iter().flat_map(ordering_rules::tagged));
     findings.extend(ordering_rules::ids_unique(&orderings));
     findings.extend(ordering_rules::pairs_meet(&orderings));
-    let wanted = orderings::render(&orderings, workspace);
-    findings.extend(ordering_rules::table_current(&wanted, workspace.table.as_deref()));
+    let table = fs::read_to_string(root.join(orderings::table::PATH)).ok();
+    findings.extend(ordering_rules::table_current(&orderings::render(&orderings, root), table.as_deref()));
     findings.extend(arrows::check(&workspace.manifests));
     findings.extend(circles::check(&workspace.sources));
     findings.sort();
@@ -57,7 +57,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
 /// Prints every finding and a count.
 pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
     let workspace = workspace::read(root)?;
-    let findings = check(&workspace);
+    let findings = check(root, &workspace);
     for finding in &findings {
         println!("{finding}");
     }
@@ -75,7 +75,7 @@ pub(crate) fn wrap(root: &Path) -> io::Result<ExitCode> {
     for source in workspace::read(root)?.sources {
         let wrapped = comment_width::wrapped(&source);
         if wrapped != source.text {
-            std::fs::write(root.join(&source.path), wrapped)?;
+            fs::write(root.join(&source.path), wrapped)?;
             println!("{}", source.path);
         }
     }

@@ -1,8 +1,8 @@
 //! `ordering-tagged`, `ordering-pairs-meet` and `ordering-table-current`.
 use crate::finding::Finding;
 use crate::orderings::FileOrderings;
+use crate::orderings::table;
 use crate::orderings::tag::Tag;
-use crate::workspace::TABLE;
 use std::collections::BTreeMap;
 
 const TAGGED: &str = "ordering-tagged";
@@ -69,14 +69,14 @@ pub(crate) fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
 }
 
 /// Whether the committed table is the one that is `wanted`, which the tags make.
-pub(crate) fn table_current(wanted: &str, table: Option<&str>) -> Vec<Finding> {
-    let message = match table {
+pub(crate) fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
+    let message = match current {
         Some(text) if text == wanted => return Vec::new(),
         Some(_) => "the table is not what the tags say; run `cargo xtask orderings`",
         None => "the table is missing; run `cargo xtask orderings`",
     };
-    let same = table.unwrap_or_default().lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
-    vec![Finding::new(TABLE, same + 1, TABLE_CURRENT, message)]
+    let same = current.unwrap_or_default().lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    vec![Finding::new(table::PATH, same + 1, TABLE_CURRENT, message)]
 }
 
 fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {
@@ -173,8 +173,7 @@ mod tests {
 
     #[test]
     fn a_stale_or_missing_table_is_found() {
-        let current =
-            crate::orderings::table::render(&[file("crates/core/src/tas.rs", LOCK)], |_| String::new());
+        let current = table::render(&[file("crates/core/src/tas.rs", LOCK)], |_| String::new());
         assert!(table_current(&current, Some(&current)).is_empty());
         assert_eq!(
             printed(&table_current(&current, Some("# Memory orderings\n\nold\n"))),

@@ -11,23 +11,13 @@ const ASSERTING_CALLS: [&str; 4] = ["assert", "check", "expect", "must_"];
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     each_level(&source.tokens, &mut |level| {
-        for at in 0..level.len() {
-            let Some(test) = is_test_attribute(level, at).then(|| read_test(level, at)).flatten() else {
-                continue;
-            };
-            if !test.asserts {
-                let message = format!("test `{}` asserts nothing; assert what it shows", test.name);
-                findings.push(Finding::new(&source.path, test.line, RULE, message));
-            }
+        let tests = (0..level.len()).filter(|&at| is_test_attribute(level, at));
+        for (name, line) in tests.filter_map(|at| without_assertion(level, at)) {
+            let message = format!("test `{name}` asserts nothing; assert what it shows");
+            findings.push(Finding::new(&source.path, line, RULE, message));
         }
     });
     findings
-}
-
-struct Test {
-    name: String,
-    line: usize,
-    asserts: bool,
 }
 
 /// Whether `#[test]` (or `#[some::test]`) stands at `at`.
@@ -40,8 +30,8 @@ fn is_test_attribute(level: &[TokenTree], at: usize) -> bool {
         })
 }
 
-/// Reads the function that follows the attribute at `at`.
-fn read_test(level: &[TokenTree], at: usize) -> Option<Test> {
+/// Name and line of the function that follows the attribute at `at`, if it can not fail.
+fn without_assertion(level: &[TokenTree], at: usize) -> Option<(String, usize)> {
     let offset = level[at..].iter().position(|token| is_ident(token, "fn"))?;
     let named = at + offset + 1;
     let name = level.get(named)?;
@@ -52,13 +42,12 @@ fn read_test(level: &[TokenTree], at: usize) -> Option<Test> {
     });
     let returns_result = level[named..body].iter().any(|token| is_ident(token, "Result"));
     let asserting = group_at(level, body, Delimiter::Brace).is_some_and(|group| asserts(&group.stream()));
+    if should_panic || returns_result || asserting {
+        return None;
+    }
     // In a macro the name may be a `$name`.
     let name = if is_punct(name, '$') { format!("${}", level.get(named + 1)?) } else { name.to_string() };
-    Some(Test {
-        name,
-        line: line_of(&level[named - 1]),
-        asserts: should_panic || returns_result || asserting,
-    })
+    Some((name, line_of(&level[named - 1])))
 }
 
 /// Whether a body holds an asserting macro or calls something whose name says that it asserts.

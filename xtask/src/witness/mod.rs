@@ -53,13 +53,8 @@ type Program = (String, String);
 
 /// Tries the orderings that are asked for and writes the record, or only compares it.
 pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    let workspace = workspace::read(root)?;
-    let plan = plan::weakenings(&orderings::collect_all(&workspace));
-    let read = |path: &str, text: &str| {
-        record::read(text).map_err(|error| io::Error::other(format!("{path} does not parse: {error}")))
-    };
-    let record = read(workspace::WITNESSES, &workspace.witnesses)?;
-    let arguments = read(workspace::ARGUMENTS, &workspace.arguments)?;
+    let plan = plan::weakenings(&orderings::collect_all(&workspace::read(root)?));
+    let (record, arguments) = record::read(root)?;
     if !request.check {
         return weaken(root, request, &plan, record);
     }
@@ -92,11 +87,11 @@ fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -
     let chosen: Vec<&Weaker> = plan.iter().filter(is_wanted).collect();
     let model = built::model(root)?;
     let reached = survey(&model, &request.lock)?;
-    let write = |record: &Record| fs::write(root.join(workspace::WITNESSES), record::write(record, plan));
+    let write = |record: &Record| fs::write(root.join(record::WITNESSES), record::write(record, plan));
     write(&record)?;
     let record = Mutex::new(record);
     spread(&[(); PARALLEL], chosen, |(), weaker| {
-        let result = match reached.get(weaker.place()) {
+        let result = match reached.get(&weaker.place) {
             None => UNREACHED.to_owned(),
             Some(programs) => attempt(&model, weaker, programs, request)?,
         };

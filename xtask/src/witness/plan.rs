@@ -9,8 +9,12 @@ pub(crate) struct Weaker {
     pub(crate) id: String,
     /// What is changed, as in `compare_exchange: AcqRel to Acquire`.
     pub(crate) what: String,
-    /// The file and the line as the model knows them, and the operation.
-    pub(crate) site: String,
+    /// What the model must reach for the change to matter: the file and the line as it knows them, and the
+    /// operation.
+    pub(crate) place: String,
+    /// `.failure` of an exchange, `.fence`, or nothing. Whether an exchange fails is not the place's
+    /// business.
+    part: &'static str,
     /// What it becomes.
     to: &'static str,
 }
@@ -18,14 +22,7 @@ pub(crate) struct Weaker {
 impl Weaker {
     /// The argument of the model.
     pub(crate) fn argument(&self) -> String {
-        format!("{}={}", self.site, self.to)
-    }
-
-    /// The place that the model must reach for the change to matter. Whether an exchange fails is not its
-    /// business.
-    pub(crate) fn place(&self) -> &str {
-        let at = self.site.rfind(':').map_or(0, |colon| colon + 1);
-        self.site[at..].find('.').map_or(self.site.as_str(), |dot| &self.site[..at + dot])
+        format!("{}{}={}", self.place, self.part, self.to)
     }
 }
 
@@ -50,38 +47,34 @@ fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
     let (name, orderings) = site.op.rsplit_once('(').unwrap_or((&site.op, ""));
     let op = name.rsplit(['.', ':']).next().unwrap_or(name);
     let orderings: Vec<&str> = orderings.trim_end_matches(')').split(", ").collect();
-    let weaker = |op: String, from: &str, to: &'static str| Weaker {
+    // This one is made of `store_then_load`, which finds itself called where it is.
+    let op = if op == "release_then_look" { "store_then_load" } else { op };
+    let weaker = |part: &'static str, from: &str, to: &'static str| Weaker {
         id: id.to_owned(),
-        what: format!("{op}: {from} to {to}"),
-        site: format!("{path}:{}:{op}", site.called),
+        what: format!("{op}{part}: {from} to {to}"),
+        place: format!("{path}:{}:{op}", site.called),
+        part,
         to,
     };
-    let each = |op: String, from: &str| -> Vec<Weaker> {
-        steps_down(&op, from).iter().map(|to| weaker(op.clone(), from, to)).collect()
+    let each = |part: &'static str, from: &str| -> Vec<Weaker> {
+        steps_down(op, part, from).iter().map(|to| weaker(part, from, to)).collect()
     };
     match op {
-        // The latter is made of the former, which finds itself called where the latter is.
-        "store_then_load" | "release_then_look" => {
-            let op = "store_then_load";
-            let mut both = each(op.to_owned(), "Release");
-            both.push(weaker(format!("{op}.fence"), "SeqCst", "nothing"));
-            both
-        }
-        "heavy_barrier" => vec![weaker(op.to_owned(), "SeqCst", "nothing")],
+        "store_then_load" => [each("", "Release"), vec![weaker(".fence", "SeqCst", "nothing")]].concat(),
+        "heavy_barrier" => vec![weaker("", "SeqCst", "nothing")],
         // Order nothing between contexts, or are not the core's, or say elsewhere with which fence.
         "compiler_barrier" | "membarrier" => Vec::new(),
         "compare_exchange" => {
-            let mut both = each(op.to_owned(), orderings[0]);
-            both.extend(each(format!("{op}.failure"), orderings.get(1).copied().unwrap_or("Relaxed")));
-            both
+            let failure = orderings.get(1).copied().unwrap_or("Relaxed");
+            [each("", orderings[0]), each(".failure", failure)].concat()
         }
-        _ => each(op.to_owned(), orderings[0]),
+        _ => each("", orderings[0]),
     }
 }
 
 /// The next weaker orderings of an operation.
-fn steps_down(op: &str, from: &str) -> &'static [&'static str] {
-    let loads = matches!(op, "load" | "wait_until" | "wait_until_polls" | "compare_exchange.failure");
+fn steps_down(op: &str, part: &str, from: &str) -> &'static [&'static str] {
+    let loads = matches!(op, "load" | "wait_until" | "wait_until_polls") || part == ".failure";
     match from {
         "Acquire" | "Release" if op == "fence" => &["nothing"],
         "AcqRel" if op == "fence" => &["Acquire", "Release"],
@@ -131,12 +124,10 @@ mod tests {
 
     #[test]
     fn a_place_is_an_operation_without_its_part() {
-        let weaker = Weaker {
-            id: "Q1".to_owned(),
-            what: String::new(),
-            site: "crates/core/src/q.rs:3:compare_exchange.failure".to_owned(),
-            to: "Relaxed",
-        };
-        assert_eq!(weaker.place(), "crates/core/src/q.rs:3:compare_exchange");
+        let text = "fn f(&self) { self.a.compare_exchange(0, 1, Relaxed, Acquire); }";
+        let file = collect(&Source::parse("crates/core/src/q.rs", text).expect("parses"));
+        let weaker = &weakenings(&[file])[0];
+        assert_eq!(weaker.place, "crates/core/src/q.rs:1:compare_exchange");
+        assert_eq!(weaker.argument(), "crates/core/src/q.rs:1:compare_exchange.failure=Relaxed");
     }
 }
