@@ -80,10 +80,9 @@ fn list(jobs: &[Job]) {
 
 /// The jobs named in `only`, in their order; when it is empty, those of `speed`.
 fn select<'a>(jobs: &'a [Job], only: &[String], speed: Speed) -> Result<Vec<&'a Job>, String> {
-    for name in only {
-        if !jobs.iter().any(|job| job.name == *name) {
-            return Err(unknown("job", name, jobs.iter().map(|job| job.name.as_str())));
-        }
+    let names = jobs.iter().map(|job| job.name.as_str());
+    if let Some(name) = only.iter().find(|name| !names.clone().any(|known| known == **name)) {
+        return Err(unknown("job", name, names));
     }
     let wanted =
         |job: &&Job| if only.is_empty() { job.runs.contains(&speed) } else { only.contains(&job.name) };

@@ -201,14 +201,9 @@ fn judge_sound(copies: &[Scratch], checks: &[Check], sound: &mut Vec<Check>) -> 
 }
 
 fn select(mutants: Vec<Mutant>, only: &[String]) -> io::Result<Vec<Mutant>> {
-    for name in only {
-        if !mutants.iter().any(|mutant| mutant.name == *name) {
-            return Err(io::Error::other(unknown(
-                "mutant",
-                name,
-                mutants.iter().map(|mutant| mutant.name.as_str()),
-            )));
-        }
+    let names = mutants.iter().map(|mutant| mutant.name.as_str());
+    if let Some(name) = only.iter().find(|name| !names.clone().any(|known| known == **name)) {
+        return Err(io::Error::other(unknown("mutant", name, names)));
     }
     Ok(mutants.into_iter().filter(|mutant| only.is_empty() || only.contains(&mutant.name)).collect())
 }

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::source::{Source, module_base};
 use crate::tokens::{group_at, is_ident, is_punct, line_of, path_sep_at, split_commas};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaNameValue};
 
 const RULE: &str = "no-file-circles";
@@ -48,20 +48,16 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
 
 /// The shortest way from `file` through what it needs back to it, which it begins with.
 fn way_around<'a>(needs: &Needs<'a>, file: &'a str) -> Option<Vec<&'a str>> {
-    let (mut ways, mut seen) = (vec![vec![file]], BTreeSet::new());
-    while !ways.is_empty() {
-        let mut longer = Vec::new();
-        for way in ways {
-            for &next in way.last().and_then(|last| needs.get(last)).into_iter().flatten() {
-                if next == file {
-                    return Some(way);
-                }
-                if seen.insert(next) {
-                    longer.push([way.as_slice(), &[next]].concat());
-                }
+    let (mut ways, mut seen) = (VecDeque::from([vec![file]]), BTreeSet::new());
+    while let Some(way) = ways.pop_front() {
+        for &next in way.last().and_then(|last| needs.get(last)).into_iter().flatten() {
+            if next == file {
+                return Some(way);
+            }
+            if seen.insert(next) {
+                ways.push_back([way.as_slice(), &[next]].concat());
             }
         }
-        ways = longer;
     }
     None
 }
