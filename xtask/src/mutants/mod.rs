@@ -50,7 +50,7 @@ pub(crate) struct Request {
     /// Try all, whether or not they have changed
     #[arg(long)]
     all: bool,
-    /// Start none after so long; what time is left goes to some that have not changed
+    /// Start none after so long
     #[arg(long, value_name = "SECONDS")]
     budget: Option<u64>,
     /// Only with this detector, explore or model
@@ -161,11 +161,15 @@ struct Task {
 }
 
 /// Chooses among mutants, and says how: whatever was named or asked for, otherwise what may have changed.
-/// Within a budget the others come after these, and the numbers decide on the order, so that another commit
-/// tries others first; each detector is among the first.
+/// Within a budget the numbers decide on the order, so that another commit tries others first; each detector
+/// is among the first.
 fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
     let (all, current) = (tasks.len(), tasks.iter().filter(|task| task.current).count());
     let mut said = format!("mutants: {all}; {current} of them are what they were when they were killed");
+    if !request.all && request.only.is_empty() {
+        tasks.retain(|task| !task.current);
+        said += ", and are not tried again (--all does)";
+    }
     if request.budget.is_some() {
         let mut seed = Digest::new();
         for task in tasks.iter() {
@@ -174,7 +178,7 @@ fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
         tasks.sort_by_cached_key(|task| {
             let mut key = seed;
             key.add(&task.mutant.name);
-            (task.current, key)
+            key
         });
         for detector in [Detector::Explore, Detector::Model] {
             let has = |task: &Task| task.mutant.checks().iter().any(|check| check.detector == detector);
@@ -182,10 +186,6 @@ fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
                 tasks[..=at].rotate_right(1);
             }
         }
-        said += ", and are tried after the others while there is time";
-    } else if !request.all && request.only.is_empty() {
-        tasks.retain(|task| !task.current);
-        said += ", and are not tried again (--all does)";
     }
     said
 }
