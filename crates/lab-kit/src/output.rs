@@ -64,14 +64,19 @@ pub fn create(path: &Path, force: bool) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Creates the file of `--json` before anything is run, so that a name that cannot be written is refused in
+/// Creates the file of a flag before anything is run, so that a name that cannot be written is refused in
 /// time.
+pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> {
+    create(path, force).map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::AlreadyExists => "exists; give another name or --force".to_owned(),
+            _ => error.to_string(),
+        };
+        format!("{flag} {}: {why}", path.display())
+    })
+}
+
+/// The same for `--json`, with its name.
 pub fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
-    match create(&path, force) {
-        Ok(file) => Ok((path, file)),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(format!("--json {}: exists; give another name or --force", path.display()))
-        }
-        Err(error) => Err(format!("--json {}: {error}", path.display())),
-    }
+    create_for("--json", &path, force).map(|file| (path, file))
 }

@@ -1,5 +1,6 @@
 //! Where a result comes from: machine, kernel, compiler, commit, arguments, seed. Part of every file written.
 #![expect(unsafe_code, reason = "the version of the C library is asked from the C library")]
+use crate::units::plural;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -56,20 +57,10 @@ impl Provenance {
 
     /// Name and value of each part, for people and for comment lines.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
-        let plural =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let (cpus, nodes) = (plural(self.cpus, "CPU"), plural(self.numa_nodes, "NUMA node"));
         vec![
             ("date", self.date.clone()),
-            (
-                "machine",
-                format!(
-                    "{}, {}, {}, {} MiB",
-                    self.cpu_model,
-                    plural(self.cpus, "CPU"),
-                    plural(self.numa_nodes, "NUMA node"),
-                    self.memory_mib
-                ),
-            ),
+            ("machine", format!("{}, {cpus}, {nodes}, {} MiB", self.cpu_model, self.memory_mib)),
             ("hypervisor", self.hypervisor.clone()),
             ("kernel", self.kernel.clone()),
             ("libc", self.libc.clone()),

@@ -1,4 +1,6 @@
 //! Times and figures, as people type and read them.
+use core::fmt::Display;
+use core::str::FromStr;
 use core::time::Duration;
 
 /// Units a time may have, with their nanoseconds.
@@ -27,6 +29,22 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
         return Err(format!("the time '{text}' is longer than an hour"));
     }
     Ok(Duration::from_nanos(ns.round() as u64))
+}
+
+/// Takes a number from `least` to `most`, for clap.
+pub fn within<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + Copy,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| *number >= least && *number <= most);
+        number.ok_or_else(|| format!("must be a number from {least} to {most}"))
+    }
+}
+
+/// `1 CPU`, `2 CPUs`.
+pub fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Nanoseconds with three figures and a unit that fits.
@@ -105,6 +123,15 @@ mod tests {
             let error = parse_time(text).expect_err(text);
             assert!(!error.contains('\n') && error.len() > 10, "{error}");
         }
+    }
+
+    #[test]
+    fn numbers_out_of_their_range_are_refused() {
+        assert_eq!(within(1, 9)("9"), Ok(9));
+        for bad in ["0", "10", "many", ""] {
+            assert_eq!(within(1_u8, 9)(bad), Err("must be a number from 1 to 9".to_owned()), "{bad}");
+        }
+        assert!(within(0.5, 2.0)("nan").is_err());
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole
-//! whenever there is more to say; plots ([`svg`]), the page's style and plain tables for terminals
-//! ([`grid`]).
+//! whenever there is more to say; as [`json`] and [`csv()`], and as pages ([`page`]) with plots ([`svg`]) and
+//! the tables of the terminal ([`grid`]).
 pub mod grid;
+pub mod page;
 pub mod svg;
 
 use core::fmt::Write as _;
+use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,6 +53,70 @@ pub struct Wanted<'a> {
     pub force: bool,
 }
 
+/// The same, as flags of a command.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Files {
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write its rows as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Write a self-contained page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write all three into a directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace existing output files
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl Files {
+    /// Makes sure that every file can be written, and creates it.
+    pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
+        let wanted = Wanted {
+            json: self.json.as_deref(),
+            csv: self.csv.as_deref(),
+            html: self.html.as_deref(),
+            dir: self.out.as_deref(),
+            force: self.force,
+        };
+        Exports::open(&wanted, formats)
+    }
+}
+
+/// A whole report as JSON.
+pub fn json<R: Serialize>(report: &R) -> String {
+    serde_json::to_string_pretty(report).expect("a report has only string keys") + "\n"
+}
+
+/// Rows of names and values as CSV, below comments that say where they come from. All rows have the same
+/// names.
+pub fn csv(
+    comments: impl IntoIterator<Item = String>,
+    rows: impl IntoIterator<Item = Vec<(String, String)>>,
+) -> String {
+    let mut text = String::new();
+    for comment in comments {
+        let _ = writeln!(text, "# {}", comment.replace(['\n', '\r'], " "));
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    for (index, row) in rows.into_iter().enumerate() {
+        let (names, values): (Vec<String>, Vec<String>) = row.into_iter().unzip();
+        let head = (index == 0).then_some(names);
+        for record in head.into_iter().chain([values]) {
+            writer.write_record(record).expect("every row has the same columns and memory does not fail");
+        }
+    }
+    text + &String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail"))
+}
+
 /// How a command writes its results.
 pub struct Formats<R> {
     /// Files in a directory are called this, with the ending of their format.
@@ -63,16 +129,18 @@ pub struct Formats<R> {
 impl<R> Exports<R> {
     /// Makes sure that every file can be written, and creates it. The error names the file.
     pub fn open(wanted: &Wanted, formats: &Formats<R>) -> Result<Self, String> {
+        let single = [
+            ("json", wanted.json, formats.json),
+            ("csv", wanted.csv, formats.csv),
+            ("html", wanted.html, formats.html),
+        ];
         let mut paths: Vec<(PathBuf, Writer<R>)> = Vec::new();
-        let writers = [("json", formats.json), ("csv", formats.csv), ("html", formats.html)];
         if let Some(dir) = wanted.dir {
             fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
             let file = |ending: &str| dir.join(format!("{}.{ending}", formats.stem));
-            paths.extend(writers.map(|(ending, writer)| (file(ending), writer)));
+            paths.extend(single.map(|(ending, _, writer)| (file(ending), writer)));
         }
-        let single: [(Option<&Path>, Writer<R>); 3] =
-            [(wanted.json, formats.json), (wanted.csv, formats.csv), (wanted.html, formats.html)];
-        paths.extend(single.into_iter().filter_map(|(path, writer)| Some((path?.to_owned(), writer))));
+        paths.extend(single.into_iter().filter_map(|(_, path, writer)| Some((path?.to_owned(), writer))));
         Self::open_files(paths, wanted.force)
     }
 

@@ -1,5 +1,5 @@
-//! One line plot as SVG, drawn by hand: colours come from the page's style sheet, so that light and dark
-//! both work, every point tells its figure under the pointer, and lines carry their names at their ends.
+//! One line plot as SVG: colours come from the page's style sheet, so that light and dark both work, every
+//! point tells its figure under the pointer, and lines carry their names at their ends.
 use crate::export::grid::heading;
 use core::fmt::Write;
 
@@ -57,8 +57,14 @@ const BOTTOM: f64 = 42.0;
 const NAME_HEIGHT: f64 = 12.5;
 /// Room between the ends of the axis and the first and last thread count.
 const INSET: f64 = 14.0;
-/// How many shapes [`marker`] knows.
-const MARKERS: usize = 6;
+/// Shapes of markers, as paths from their centre; the first of all is a circle.
+const SHAPES: [&str; 5] = [
+    "m-3 -3h6v6h-6z",
+    "m0 -4.5l4 7h-8z",
+    "m0 -4.2l4.2 4.2l-4.2 4.2l-4.2 -4.2z",
+    "m0 4.5l4 -7h-8z",
+    "m-3 -3h6v2h-2v4h-2v-4h-2z",
+];
 
 /// The vertical axis: its range and its ticks.
 struct Axis {
@@ -121,10 +127,9 @@ impl Plot<'_> {
         let Some(axis) = Axis::over(values, self.scale) else {
             return format!("<p class=\"none\">{}: nothing was measured</p>", escape(self.title));
         };
-        let mut svg = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{0}\"><text class=\"title\" x=\"{LEFT}\" y=\"16\">{0}</text>",
-            escape(self.title)
-        );
+        let title = escape(self.title);
+        let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">");
+        text(&mut svg, "title", LEFT, 16.0, self.title);
         self.frame(&mut svg, &axis);
         // What is grey lies below.
         for grey in [true, false] {
@@ -133,8 +138,7 @@ impl Plot<'_> {
             }
         }
         self.names(&mut svg, &axis);
-        svg.push_str("</svg>");
-        svg
+        svg + "</svg>"
     }
 
     /// Where a thread count stands.
@@ -151,128 +155,105 @@ impl Plot<'_> {
         // Overcommit begins halfway (on this axis) between the last count that fits and the first that does
         // not.
         if let Some(at) = self.threads.iter().position(|&threads| threads > self.cpus) {
-            let before = if at == 0 {
-                LEFT
-            } else {
-                f64::midpoint(self.x(self.threads[at - 1]), self.x(self.threads[at]))
-            };
+            let before = at.checked_sub(1).map(|last| self.x(self.threads[last]));
+            let from = before.map_or(LEFT, |before| f64::midpoint(before, self.x(self.threads[at])));
+            let (width, height) = (right - from, bottom - TOP);
             let _ = write!(
                 svg,
-                "<rect class=\"over\" x=\"{before:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">more {} than CPUs</text>",
-                right - before,
-                bottom - TOP,
-                before,
-                TOP - 4.0,
-                self.what
+                "<rect class=\"over\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
             );
+            text(svg, "tick", from, TOP - 4.0, &format!("more {} than CPUs", self.what));
         }
         for &tick in &axis.ticks {
             let y = axis.y(tick);
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/><text class=\"tick end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                LEFT - 6.0,
-                y + 4.0,
-                escape(&(self.tick)(tick))
-            );
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/>");
+            text(svg, "tick end", LEFT - 6.0, y + 4.0, &(self.tick)(tick));
         }
         for &threads in self.threads {
-            let x = self.x(threads);
-            let (count, multiple) = heading(threads, self.cpus)
-                .split_once(' ')
-                .map(|(a, b)| (a.to_owned(), b.to_owned()))
-                .unwrap_or_default();
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom}\" y2=\"{:.1}\"/><text class=\"tick mid\" x=\"{x:.1}\" y=\"{:.1}\">{count}</text><text class=\"tick mid\" x=\"{x:.1}\" y=\"{:.1}\">{multiple}</text>",
-                bottom + 4.0,
-                bottom + 16.0,
-                bottom + 29.0
-            );
+            let (x, heading) = (self.x(threads), heading(threads, self.cpus));
+            let (count, multiple) = heading.split_once(' ').unwrap_or_default();
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {bottom}v4\"/>");
+            text(svg, "tick mid", x, bottom + 16.0, count);
+            text(svg, "tick mid", x, bottom + 29.0, multiple);
         }
-        let _ = write!(
-            svg,
-            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{} (per CPU)</text>",
-            right + 6.0,
-            bottom + 16.0,
-            self.what
-        );
+        text(svg, "tick", right + 6.0, bottom + 16.0, &format!("{} (per CPU)", self.what));
     }
 
     fn line(&self, svg: &mut String, axis: &Axis, series: &Series) {
-        let _ = write!(svg, "<g class=\"series {}\">", classes(series.index, series.ours, series.grey));
-        let path: Vec<String> = series
-            .points
-            .iter()
-            .map(|point| format!("{:.1},{:.1}", self.x(point.threads), axis.y(point.value)))
-            .collect();
-        let _ = write!(svg, "<polyline points=\"{}\"/>", path.join(" "));
+        let _ = write!(svg, "<g class=\"series {}\"><polyline points=\"", series.classes());
+        for point in &series.points {
+            let _ = write!(svg, "{:.1},{:.1} ", self.x(point.threads), axis.y(point.value));
+        }
+        svg.push_str("\"/>");
         for point in &series.points {
             let (x, y) = (self.x(point.threads), axis.y(point.value));
-            let about = format!("{}, {} {}: {}", series.name, point.threads, self.what, point.text);
             if let Some((least, most)) = point.range {
                 let (low, high) = (axis.y(least), axis.y(most));
                 let _ = write!(svg, "<path class=\"error\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>");
             }
+            let about = format!("{}, {} {}: {}", series.name, point.threads, self.what, point.text);
             let _ = write!(svg, "<g>{}<title>{}</title></g>", marker(series.index, x, y), escape(&about));
         }
         if let Some(threads) = series.stalled_at.filter(|threads| self.threads.contains(threads)) {
             // Side by side, as several locks may stall at the same place.
             let before = |other: &&Series| other.index < series.index && other.stalled_at == Some(threads);
-            let x = self.x(threads) - self.series.iter().filter(before).count() as f64 * 9.0;
-            let y = HEIGHT - BOTTOM - 5.0;
+            let x = self.x(threads) - self.series.iter().filter(before).count() as f64 * 9.0 - 3.5;
+            let y = HEIGHT - BOTTOM - 8.5;
+            let about = format!("{} stalled with {threads} {}", series.name, self.what);
             let _ = write!(
                 svg,
-                "<g class=\"stall\"><path d=\"M{:.1} {:.1}l7 7m0 -7l-7 7\"/><title>{} stalled with {threads} {}</title></g>",
-                x - 3.5,
-                y - 3.5,
-                escape(series.name),
-                self.what
+                "<g class=\"stall\"><path d=\"M{x:.1} {y:.1}l7 7m0 -7l-7 7\"/><title>{}</title></g>",
+                escape(&about)
             );
         }
         if let Some(last) = series.points.last().filter(|_| series.grey) {
-            let (x, y) = (WIDTH - RIGHT + 11.0, axis.y(last.value) + 4.0);
-            let name = escape(series.name);
-            let _ = write!(svg, "<text class=\"name\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
+            text(svg, "name", WIDTH - RIGHT + 11.0, axis.y(last.value) + 4.0, series.name);
         }
         svg.push_str("</g>");
     }
 
     /// Names beside the ends of the lines, pushed apart until none covers another.
     fn names(&self, svg: &mut String, axis: &Axis) {
-        let mut names: Vec<(f64, &Series)> = self
+        let mut names: Vec<(f64, &Point, &Series)> = self
             .series
             .iter()
             .filter(|series| !series.grey)
-            .filter_map(|series| Some((axis.y(series.points.last()?.value), series)))
+            .filter_map(|series| series.points.last().map(|last| (axis.y(last.value), last, series)))
             .collect();
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut floor = TOP;
-        for (y, _) in &mut names {
+        for (y, ..) in &mut names {
             *y = y.max(floor);
             floor = *y + NAME_HEIGHT;
         }
         let mut ceiling = HEIGHT - BOTTOM - 2.0;
-        for (y, _) in names.iter_mut().rev() {
+        for (y, ..) in names.iter_mut().rev() {
             *y = y.min(ceiling);
             ceiling = *y - NAME_HEIGHT;
         }
-        for (y, series) in names {
-            let Some(last) = series.points.last() else { continue };
+        for (y, last, series) in names {
+            let (x, end) = (self.x(last.threads) + 4.0, axis.y(last.value));
             let _ = write!(
                 svg,
-                "<g class=\"series {0}\"><line class=\"lead\" x1=\"{1:.1}\" y1=\"{2:.1}\" x2=\"{3:.1}\" y2=\"{4:.1}\"/><text class=\"name\" x=\"{5:.1}\" y=\"{6:.1}\">{7}</text></g>",
-                classes(series.index, series.ours, false),
-                self.x(last.threads) + 4.0,
-                axis.y(last.value),
-                WIDTH - RIGHT + 8.0,
-                y,
-                WIDTH - RIGHT + 11.0,
-                y + 4.0,
-                escape(series.name)
+                "<g class=\"series {}\"><path class=\"lead\" d=\"M{x:.1} {end:.1}L{:.1} {y:.1}\"/>",
+                series.classes(),
+                WIDTH - RIGHT + 8.0
             );
+            text(svg, "name", WIDTH - RIGHT + 11.0, y + 4.0, series.name);
+            svg.push_str("</g>");
         }
     }
+}
+
+impl Series<'_> {
+    fn classes(&self) -> String {
+        classes(self.index, self.ours, self.grey)
+    }
+}
+
+/// Adds a text of a class.
+fn text(svg: &mut String, class: &str, x: f64, y: f64, text: &str) {
+    let _ = write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
 }
 
 /// The style classes of a line: its colour and dash, whether it is ours, and whether it is grey.
@@ -282,13 +263,9 @@ pub fn classes(index: usize, ours: bool, grey: bool) -> String {
 
 /// The marker of a line, centred.
 pub fn marker(index: usize, x: f64, y: f64) -> String {
-    match index % MARKERS {
-        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\"/>"),
-        1 => format!("<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>", x - 3.0, y - 3.0),
-        2 => format!("<path d=\"M{x:.1} {:.1}l4 7h-8z\"/>", y - 4.5),
-        3 => format!("<path d=\"M{x:.1} {:.1}l4.2 4.2l-4.2 4.2l-4.2 -4.2z\"/>", y - 4.2),
-        4 => format!("<path d=\"M{x:.1} {:.1}l4 -7h-8z\"/>", y + 4.5),
-        _ => format!("<path d=\"M{:.1} {:.1}h6v2h-2v4h-2v-4h-2z\"/>", x - 3.0, y - 3.0),
+    match (index % (1 + SHAPES.len())).checked_sub(1) {
+        None => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\"/>"),
+        Some(shape) => format!("<path d=\"M{x:.1} {y:.1}{}\"/>", SHAPES[shape]),
     }
 }
 

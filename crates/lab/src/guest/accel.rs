@@ -1,13 +1,13 @@
 //! Who runs the guest's instructions: KVM where it works, which only trying can tell.
-use super::args::Wish;
 use super::qemu::Machine;
-use super::record::Record;
-use super::report::Accel;
-use super::session::{self, Audience, Timeouts};
+use super::session::{self, Timeouts};
+use super::setting::Setting;
 use super::transcript::{Ending, State};
+use clap::ValueEnum;
 use core::time::Duration;
 use lab_kit::interrupt;
 use rustix::fs::{Access, access};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Where the kernel offers it.
@@ -15,15 +15,36 @@ const DEVICE: &str = "/dev/kvm";
 /// With KVM a guest is up in a fraction of a second.
 const TIMEOUTS: Timeouts = Timeouts { boot: Duration::from_secs(5), work: Duration::from_secs(5) };
 
-/// The accelerator, and why it is not KVM if that was to be tried.
-pub(crate) fn choose(wish: Wish, machine: &Machine) -> (Accel, Option<String>) {
-    match wish {
-        Wish::Kvm => (Accel::Kvm, None),
-        Wish::Tcg => (Accel::Tcg, None),
-        Wish::Auto => match offered(Path::new(DEVICE)).and_then(|()| boots(machine)) {
-            Ok(()) => (Accel::Kvm, None),
-            Err(reason) => (Accel::Tcg, Some(reason)),
-        },
+/// Who runs the guest's instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Accel {
+    /// KVM if it works here, else TCG
+    Auto,
+    /// The processor's own virtualisation
+    Kvm,
+    /// QEMU's translator, a host thread for each vCPU
+    Tcg,
+}
+
+impl Accel {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "KVM or TCG",
+            Self::Kvm => "KVM",
+            Self::Tcg => "TCG",
+        }
+    }
+}
+
+/// Decides between the two, and says why it is not KVM if that was tried.
+pub(crate) fn settle(setting: &mut Setting, machine: &Machine) {
+    if setting.accel == Accel::Auto {
+        setting.accel = Accel::Kvm;
+        if let Err(reason) = offered(Path::new(DEVICE)).and_then(|()| boots(setting, machine)) {
+            setting.accel = Accel::Tcg;
+            setting.accel_reason = Some(reason);
+        }
     }
 }
 
@@ -37,29 +58,16 @@ fn offered(device: &Path) -> Result<(), String> {
 }
 
 /// Whether the guest comes up and ends.
-fn boots(machine: &Machine) -> Result<(), String> {
-    let mut command = machine.command(Accel::Kvm, "workload=boot");
-    let session =
-        session::run(&mut command, TIMEOUTS, None, &mut Nobody).map_err(|error| error.to_string())?;
+fn boots(setting: &Setting, machine: &Machine) -> Result<(), String> {
+    let mut command = machine.command(setting, "workload=boot");
+    let session = session::run(&mut command, TIMEOUTS, None, &mut |_| interrupt::requested())
+        .map_err(|error| error.to_string())?;
     if session.ending == Ending::NotUp {
         return Err(format!("the guest did not come up under KVM in {} s", TIMEOUTS.boot.as_secs()));
     }
-    match session.transcript.state(session.ending, &session.exit) {
+    match session.state() {
         State::Finished | State::Unfinished => Ok(()),
         State::Failed { reason } | State::Killed { reason } => Err(format!("under KVM {reason}")),
-    }
-}
-
-/// Waits for nothing but the end.
-struct Nobody;
-
-impl Audience for Nobody {
-    fn record(&mut self, _: &Record) {}
-
-    fn idle(&mut self) {}
-
-    fn stop_requested(&self) -> bool {
-        interrupt::requested()
     }
 }
 

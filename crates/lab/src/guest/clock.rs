@@ -1,8 +1,10 @@
 //! What the host's scheduler gave to each vCPU's thread, from `/proc`.
+use core::time::Duration;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 /// Nanoseconds of one vCPU's thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,18 +15,22 @@ pub(crate) struct Given {
     pub stolen_ns: u64,
 }
 
+/// How often it is read: that is work on the CPUs that the guest is measured on.
+const READING: Duration = Duration::from_millis(500);
+
 /// Reads what the vCPUs of a process get.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pid: Pid,
     start: Vec<Given>,
     last: Vec<Given>,
-    stopped: bool,
+    /// When to read again; never once it is stopped.
+    next: Option<Instant>,
 }
 
 impl Meter {
     pub(crate) fn new(pid: Pid) -> Self {
-        Self { pid, start: Vec::new(), last: Vec::new(), stopped: false }
+        Self { pid, start: Vec::new(), last: Vec::new(), next: Some(Instant::now()) }
     }
 
     /// What was given before does not count.
@@ -32,18 +38,27 @@ impl Meter {
         self.start = self.read();
     }
 
-    /// What is given from here on may be lost if the process ends.
+    /// Reads again if it is time to: what is given from here on may be lost if the process ends.
     pub(crate) fn look(&mut self) {
-        let now = if self.stopped { Vec::new() } else { self.read() };
-        if now.len() >= self.last.len() && !now.is_empty() {
-            self.last = now;
+        let now = Instant::now();
+        if self.next.is_some_and(|next| now >= next) {
+            self.keep();
+            self.next = Some(now + READING);
         }
     }
 
     /// What is given later does not count.
     pub(crate) fn stop(&mut self) {
-        self.look();
-        self.stopped = true;
+        if self.next.take().is_some() {
+            self.keep();
+        }
+    }
+
+    fn keep(&mut self) {
+        let now = self.read();
+        if now.len() >= self.last.len() {
+            self.last = now;
+        }
     }
 
     /// What each vCPU was given between, in their order.

@@ -1,6 +1,5 @@
 //! Conformance tests as `cargo test` prints them.
-use super::lines::shown;
-use super::record::{Test, TestOutcome};
+use super::record::{Test, TestOutcome, shown};
 use super::report::Report;
 use core::fmt::Write;
 
@@ -42,7 +41,7 @@ pub(crate) fn summary(report: &Report, expected: bool) -> String {
         (false, true) => "ok",
         (false, false) => "interrupted",
     };
-    let wall: f64 = report.runs.iter().map(|run| run.qemu_wall_s).sum();
+    let wall: f64 = report.runs.iter().map(|run| run.cost.qemu_wall_s).sum();
     let _ = writeln!(
         text,
         "\ntest result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; finished in {wall:.2}s"

@@ -1,6 +1,8 @@
 //! The emulator: where it is, how it is called, and that it dies with us.
 #![expect(unsafe_code, reason = "between fork and exec a child is told its CPUs and its end")]
-use super::report::Accel;
+use super::accel::Accel;
+use super::record::shown;
+use super::setting::Setting;
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::ffi::{OsStr, OsString};
@@ -11,29 +13,41 @@ use std::process::{Command, Stdio};
 /// What it is called unless `--qemu` says otherwise.
 const PROGRAM: &str = "qemu-system-x86_64";
 /// The image as `cargo xtask guest` calls it.
-pub(crate) const IMAGE: &str = "stanchion-guest";
+const IMAGE: &str = "stanchion-guest";
+/// What it is always told. Its threads' names say which vCPU they are.
+const ALWAYS: &str = "-M q35 -nodefaults -no-user-config -display none -monitor none -serial stdio \
+                      -device isa-debug-exit,iobase=0xf4,iosize=0x04 -no-reboot -name stanchion,debug-threads=on";
 
-/// The machine that the guest gets.
+/// The emulator and the kernel that it boots.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub qemu: PathBuf,
     pub image: PathBuf,
-    pub vcpus: u16,
-    pub nodes: u16,
-    pub memory_mib: u32,
-    /// The host's CPUs that it may use.
-    pub cpus: Vec<usize>,
 }
 
 impl Machine {
+    /// Those that are named, or those that are there; the error is one line.
+    pub(crate) fn find(qemu: Option<&Path>, named: Option<&Path>) -> Result<Self, String> {
+        let qemu = find(qemu, std::env::var_os("PATH").as_deref())?;
+        Ok(Self { qemu, image: image(named, std::env::current_exe().ok().as_deref())? })
+    }
+
+    /// What the emulator says that it is.
+    pub(crate) fn version(&self) -> String {
+        let output = Command::new(&self.qemu).arg("--version").output();
+        let text =
+            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        text.lines().next().map_or_else(|| "unknown".to_owned(), |line| shown(line, 120))
+    }
+
     /// The command that boots it, with `words` on the kernel's command line.
-    pub(crate) fn command(&self, accel: Accel, words: &str) -> Command {
+    pub(crate) fn command(&self, setting: &Setting, words: &str) -> Command {
         let mut command = Command::new(&self.qemu);
-        command.args(self.arguments(accel, words));
+        command.args(self.arguments(setting, words));
         // A group of its own: Ctrl-C is for us, and what it leaves behind is ended with it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let (us, mut set) = (getpid(), CpuSet::new());
-        for &cpu in &self.cpus {
+        for &cpu in &setting.cpus {
             set.set(cpu);
         }
         let prepare = move || {
@@ -52,66 +66,40 @@ impl Machine {
         command
     }
 
-    fn arguments(&self, accel: Accel, words: &str) -> Vec<OsString> {
-        let (accelerator, cpu) = match accel {
+    fn arguments(&self, setting: &Setting, words: &str) -> Vec<OsString> {
+        let (accel, cpu) = match setting.accel {
             Accel::Kvm => ("kvm", "host"),
-            Accel::Tcg => ("tcg,thread=multi", "max"),
+            Accel::Tcg | Accel::Auto => ("tcg,thread=multi", "max"),
         };
-        let (memory, vcpus) = (self.memory_mib.to_string(), self.vcpus.to_string());
-        let plain = [
-            "-M",
-            "q35",
-            "-nodefaults",
-            "-no-user-config",
-            "-display",
-            "none",
-            "-monitor",
-            "none",
-            "-serial",
-            "stdio",
-            "-device",
-            "isa-debug-exit,iobase=0xf4,iosize=0x04",
-            "-no-reboot",
-            "-name",
-            // So that threads say which vCPU they are.
-            "stanchion,debug-threads=on",
-            "-accel",
-            accelerator,
-            "-cpu",
-            cpu,
-            "-m",
-            &memory,
-            "-smp",
-            &vcpus,
-        ];
-        let mut arguments: Vec<OsString> = plain.iter().map(OsString::from).collect();
-        arguments.extend(self.numa().iter().map(OsString::from));
+        let (memory, vcpus) = (setting.memory_mib.to_string(), setting.vcpus.to_string());
+        let own = ["-accel", accel, "-cpu", cpu, "-m", &memory, "-smp", &vcpus];
+        let mut arguments: Vec<OsString> = ALWAYS.split(' ').chain(own).map(OsString::from).collect();
+        arguments.extend(numa(setting).iter().map(OsString::from));
         arguments.extend(["-kernel".into(), self.image.clone().into(), "-append".into(), words.into()]);
-        arguments
-    }
-
-    /// Nodes with as many vCPUs and as much memory each as can be; none are told of if there is one.
-    fn numa(&self) -> Vec<String> {
-        let (nodes, vcpus) = (u32::from(self.nodes), u32::from(self.vcpus));
-        let mut arguments = Vec::new();
-        for node in (0..nodes).filter(|_| nodes > 1) {
-            let share = |of: u32, node: u32| of * node / nodes;
-            let (first, next) = (share(vcpus, node), share(vcpus, node + 1));
-            let mib = share(self.memory_mib, node + 1) - share(self.memory_mib, node);
-            arguments.extend(["-object".to_owned(), format!("memory-backend-ram,id=m{node},size={mib}M")]);
-            let cpus = format!("cpus={first}-{}", next - 1);
-            arguments.extend(["-numa".to_owned(), format!("node,nodeid={node},memdev=m{node},{cpus}")]);
-        }
         arguments
     }
 }
 
+/// Nodes with as many vCPUs and as much memory each as can be; none are told of if there is one.
+fn numa(setting: &Setting) -> Vec<String> {
+    let (nodes, vcpus) = (u32::from(setting.nodes), u32::from(setting.vcpus));
+    let mut arguments = Vec::new();
+    for node in (0..nodes).filter(|_| nodes > 1) {
+        let share = |of: u32, node: u32| of * node / nodes;
+        let (first, next) = (share(vcpus, node), share(vcpus, node + 1));
+        let mib = share(setting.memory_mib, node + 1) - share(setting.memory_mib, node);
+        arguments.extend(["-object".to_owned(), format!("memory-backend-ram,id=m{node},size={mib}M")]);
+        let cpus = format!("cpus={first}-{}", next - 1);
+        arguments.extend(["-numa".to_owned(), format!("node,nodeid={node},memdev=m{node},{cpus}")]);
+    }
+    arguments
+}
+
 /// The emulator that is meant; the error is one line.
-pub(crate) fn find(named: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf, String> {
+fn find(named: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf, String> {
     let Some(named) = named else {
-        let dirs = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
-        let found = dirs.into_iter().map(|dir| dir.join(PROGRAM)).find(|file| is_program(file));
-        return found.ok_or_else(|| {
+        let mut files = path.into_iter().flat_map(std::env::split_paths).map(|dir| dir.join(PROGRAM));
+        return files.find(|file| is_program(file)).ok_or_else(|| {
             format!(
                 "{PROGRAM} not found: install it (Debian and Ubuntu: apt-get install --no-install-recommends qemu-system-x86), or say \
                  where it is by --qemu"
@@ -131,16 +119,12 @@ fn is_program(file: &Path) -> bool {
 
 /// The image that is meant: named, or where `cargo xtask guest` puts it, or beside the command; the error is
 /// one line.
-pub(crate) fn image(named: Option<&Path>, executable: Option<&Path>) -> Result<PathBuf, String> {
+fn image(named: Option<&Path>, executable: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(named) = named {
-        return if named.is_file() {
-            named.canonicalize().map_err(|error| format!("--image {}: {error}", named.display()))
-        } else {
-            Err(format!(
-                "--image {}: there is no such file; build one with 'cargo xtask guest'",
-                named.display()
-            ))
-        };
+        let file = named.canonicalize().ok().filter(|file| file.is_file());
+        return file.ok_or_else(|| {
+            format!("--image {}: there is no such file; build one with 'cargo xtask guest'", named.display())
+        });
     }
     let dir = executable.and_then(Path::parent).unwrap_or(Path::new(""));
     let over = dir.parent().unwrap_or(dir);
@@ -156,15 +140,14 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    fn machine(vcpus: u16, nodes: u16) -> Machine {
-        let (qemu, image) = ("/q".into(), "/i".into());
-        Machine { qemu, image, vcpus, nodes, memory_mib: 256, cpus: vec![0] }
+    fn setting(vcpus: u16, nodes: u16) -> Setting {
+        Setting { vcpus, nodes, ..crate::guest::testing::setting(&["byte"]) }
     }
 
     #[test]
     fn nodes_share_vcpus_and_memory_and_leave_none_out() {
-        assert!(machine(4, 1).numa().is_empty());
-        let numa = machine(5, 3).numa();
+        assert!(numa(&setting(4, 1)).is_empty());
+        let numa = numa(&setting(5, 3));
         let cpus: Vec<&str> =
             numa.iter().filter_map(|word| word.split_once("cpus=")).map(|(_, cpus)| cpus).collect();
         assert_eq!(cpus, ["0-0", "1-2", "3-4"]);
@@ -177,10 +160,12 @@ mod tests {
 
     #[test]
     fn the_words_are_one_argument_and_the_last() {
-        let arguments = machine(4, 1).arguments(Accel::Tcg, "workload=build lock=byte");
+        let machine = Machine { qemu: "/q".into(), image: "/i".into() };
+        let arguments = machine.arguments(&setting(4, 1), "workload=build lock=byte");
         assert_eq!(arguments.last().and_then(|word| word.to_str()), Some("workload=build lock=byte"));
         assert!(arguments.contains(&"tcg,thread=multi".into()) && !arguments.contains(&"host".into()));
-        assert!(machine(4, 1).arguments(Accel::Kvm, "").contains(&"host".into()));
+        let kvm = Setting { accel: Accel::Kvm, ..setting(4, 1) };
+        assert!(machine.arguments(&kvm, "").contains(&"host".into()));
     }
 
     #[test]

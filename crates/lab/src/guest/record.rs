@@ -1,14 +1,59 @@
-//! The records of a guest's report channel: a line of JSON each, told apart by `record`.
-use super::lines::shown;
+//! What comes over a guest's serial line: lines, and among them the records of its report channel, which are
+//! JSON told apart by `record`. Lines are of limited length, and texts harmless, whatever the bytes are.
 use serde::{Deserialize, Deserializer, Serialize};
+use std::io::{self, BufRead, Read};
 
 /// The version of the records that this command reads.
 pub(crate) const VERSION: u32 = 1;
 
+/// Longer lines are cut: no record is as long, and a guest gone wild may not fill our memory.
+const LONGEST: usize = 1 << 16;
 /// The most of a text within a record that is kept, where the text is for a terminal.
 const WIDTH: usize = 400;
 
-/// One line.
+/// One line without its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub text: String,
+    /// More of it was dropped.
+    pub cut: bool,
+    /// The bytes ended before the line did.
+    pub torn: bool,
+}
+
+impl Line {
+    /// The next one; none when the bytes are at their end.
+    pub(crate) fn next(from: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let mut bytes = Vec::new();
+        if from.take(LONGEST as u64 + 1).read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(None);
+        }
+        let ended = bytes.pop_if(|last| *last == b'\n').is_some();
+        let cut = bytes.len() > LONGEST;
+        if cut {
+            bytes.truncate(LONGEST);
+            from.skip_until(b'\n')?;
+        }
+        let text = String::from_utf8_lossy(&bytes).trim_end_matches('\r').to_owned();
+        Ok(Some(Self { text, cut, torn: !ended }))
+    }
+}
+
+/// A line fit for a terminal: no control characters, and not longer than `most`.
+pub(crate) fn shown(text: &str, most: usize) -> String {
+    let harmless = |c: char| match c {
+        '\n' | '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    let mut clean: String = text.chars().take(most).map(harmless).collect();
+    if text.chars().nth(most).is_some() {
+        clean.push('…');
+    }
+    clean
+}
+
+/// A line that is a record.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(crate) enum Record {
@@ -25,7 +70,6 @@ pub(crate) enum Record {
     },
     /// A line as the kernel's locktorture prints it.
     Stat {
-        lock: String,
         #[serde(deserialize_with = "harmless")]
         line: String,
     },
@@ -48,10 +92,7 @@ pub(crate) enum Record {
 
 /// The machine as the guest found it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one independent thing that a hypervisor may offer"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that a hypervisor may offer")]
 pub(crate) struct Hardware {
     pub version: u32,
     pub vcpus: u16,
@@ -73,7 +114,7 @@ pub(crate) struct Test {
     #[serde(deserialize_with = "harmless")]
     pub name: String,
     pub outcome: TestOutcome,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
@@ -97,7 +138,6 @@ pub(crate) struct Vcpu {
     /// In slow paths of the lock.
     pub slow_ns: u64,
     /// With nothing to do.
-    #[serde(default)]
     pub idle_ns: Option<u64>,
     pub halts: u64,
     pub halted_ns: u64,
@@ -117,7 +157,7 @@ pub(crate) struct Wake {
 }
 
 /// What came of the work.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub workload: String,
     #[serde(deserialize_with = "harmless")]
@@ -128,21 +168,14 @@ pub(crate) struct Work {
     pub finished: bool,
     /// False if a lock let somebody in who had to wait.
     pub correct: bool,
-    #[serde(default)]
     pub wait_p50_ns: Option<u64>,
-    #[serde(default)]
     pub wait_p99_ns: Option<u64>,
-    #[serde(default)]
     pub wait_max_ns: Option<u64>,
-    #[serde(default)]
     pub fairness: Option<Fairness>,
     /// Acquisitions to read and to write.
-    #[serde(default)]
     pub reads: Option<u64>,
-    #[serde(default)]
     pub writes: Option<u64>,
     /// What a millisecond of work is, in turns of the guest's compute loop.
-    #[serde(default)]
     pub rate: Option<u64>,
 }
 
@@ -166,6 +199,40 @@ pub(crate) fn parse(line: &str) -> Result<Record, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With a buffer that holds less than a line.
+    fn lines(bytes: &[u8]) -> Vec<Line> {
+        let mut from = io::BufReader::with_capacity(2, bytes);
+        core::iter::from_fn(|| Line::next(&mut from).expect("memory does not fail")).collect()
+    }
+
+    #[test]
+    fn pieces_become_lines_and_the_torn_end_is_told() {
+        let found = lines(b"abc\r\nde\n\nf");
+        let texts: Vec<&str> = found.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["abc", "de", "", "f"]);
+        assert_eq!(found.iter().map(|line| line.torn).collect::<Vec<_>>(), [false, false, false, true]);
+        assert_eq!(lines(b"a\n").len(), 1);
+    }
+
+    #[test]
+    fn endless_lines_and_odd_bytes_are_borne() {
+        let flood = [vec![b'x'; 3 * LONGEST], b"y\nnext\n".to_vec()].concat();
+        let found = lines(&flood);
+        assert!(found[0].cut && found[0].text.len() == LONGEST);
+        assert!(!found[1].cut && found[1].text == "next");
+        let just = [vec![b'x'; LONGEST], b"\n".to_vec()].concat();
+        assert!(lines(&just).iter().all(|line| !line.cut && !line.torn && line.text.len() == LONGEST));
+        assert_eq!(lines(b"\xff\xfe!\n")[0].text, "\u{fffd}\u{fffd}!");
+    }
+
+    #[test]
+    fn what_is_shown_leaves_the_terminal_alone() {
+        assert_eq!(shown("a\u{1b}[2Jb", 9), "a\u{fffd}[2Jb");
+        assert_eq!(shown("a\nb", 9), "a b");
+        assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(shown("abc", 3), "abc");
+    }
 
     #[test]
     fn records_are_told_apart_by_their_kind() {

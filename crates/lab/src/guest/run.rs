@@ -3,76 +3,29 @@ use super::accel;
 use super::args::Request;
 use super::conform;
 use super::record::Record;
-use super::report::{Report, Run, SCHEMA, Setting, Trial};
-use super::session::{self, Audience};
+use super::report::{Report, Run};
+use super::session::{self, Timeouts};
 use super::table;
 use super::transcript::Ending;
 use super::workload::Workload;
 use core::fmt::Write;
+use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
 use lab_kit::progress::Progress;
-use lab_kit::provenance::Provenance;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 /// Boots as asked, and prints what came of it.
 pub(crate) fn run(mut request: Request) -> ExitCode {
     interrupt::install();
-    let setting = settle(&request);
-    let mut report = Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(setting.seed),
-        warnings: warnings(&setting),
-        runs: Vec::new(),
-        setting,
-    };
+    let setting = &mut request.report.setting;
+    accel::settle(setting, &request.machine);
+    setting.qemu = request.machine.version();
     if !request.quiet {
-        announce(&report);
+        announce(&request.report);
     }
-    let done = all(&mut request, &mut report);
-    finish(request, &report, &done)
-}
-
-/// What will be done, now that it is known who runs the guest.
-fn settle(request: &Request) -> Setting {
-    let machine = &request.machine;
-    let (accel, accel_reason) = accel::choose(request.wish, machine);
-    Setting {
-        workload: request.workload,
-        locks: request.locks.clone(),
-        runs: request.runs,
-        vcpus: machine.vcpus,
-        nodes: machine.nodes,
-        cpus: machine.cpus.clone(),
-        memory_mib: machine.memory_mib,
-        seed: request.seed,
-        seconds: request.seconds,
-        limit_s: request.limit_s,
-        boot_limit_s: request.timeouts.boot.as_secs_f64(),
-        words: request.words.clone(),
-        accel,
-        accel_reason,
-        qemu: version(&machine.qemu),
-        image: machine.image.display().to_string(),
-    }
-}
-
-/// What the emulator says that it is.
-fn version(qemu: &Path) -> String {
-    let output = Command::new(qemu).arg("--version").output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    text.lines().next().map_or_else(|| "unknown".to_owned(), |line| super::lines::shown(line, 120))
-}
-
-/// What gives reason to doubt the figures before there are any.
-fn warnings(setting: &Setting) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if setting.cpus.len() < 2 && setting.vcpus > 1 {
-        warnings.push("one CPU of the host: no two vCPUs ever run at the same time".to_owned());
-    }
-    warnings
+    let done = all(&mut request);
+    finish(request, &done)
 }
 
 /// Says what is going to happen, seed first, before anything does.
@@ -97,74 +50,77 @@ fn announce(report: &Report) {
 const PARTS: u64 = 1000;
 
 /// All boots; an interruption ends them, and so does a file that cannot be written.
-fn all(request: &mut Request, report: &mut Report) -> Result<(), String> {
-    let mut watcher = Watcher {
-        // A guest may be silent for long.
-        progress: Progress::new(report.setting.trials().len() as u64 * PARTS, request.quiet).ticking(),
-        boots: 0,
-        what: String::new(),
-        tells_tests: report.setting.workload == Workload::Conform,
-        expects_failure: request.expect_failure,
-    };
-    for trial in report.setting.trials() {
+fn all(request: &mut Request) -> Result<(), String> {
+    let Request { machine, report, log, exports, expect_failure, quiet } = request;
+    let setting = report.setting.clone();
+    let timeouts =
+        Timeouts { boot: Duration::from_secs_f64(setting.boot_limit_s), work: setting.work_limit() };
+    let trials = setting.trials();
+    // A guest may be silent for long.
+    let progress = Progress::new(trials.len() as u64 * PARTS, *quiet).ticking();
+    for (trial, before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
         if interrupt::requested() {
             break;
         }
-        watcher.starts(&report.setting, &trial);
-        let run = one(request, report, &trial, &mut watcher)?;
-        let Some(run) = run else { break };
-        watcher.ended(&run);
+        let round = if setting.runs > 1 { format!(", run {}", trial.round + 1) } else { String::new() };
+        let what = format!("{} {}{round}", setting.workload, setting.locks[trial.lock]);
+        progress.now(&what);
+        let mut audience = |record: Option<&Record>| {
+            match record {
+                Some(Record::Progress { done, of, what: part }) => {
+                    let share = done.saturating_mul(PARTS).checked_div(*of).unwrap_or(0).min(PARTS);
+                    progress.set(before + share);
+                    progress.now(format!("{what}: {part}"));
+                }
+                Some(Record::Test(test)) if setting.workload == Workload::Conform => {
+                    progress.say(&conform::line(test, *expect_failure));
+                }
+                _ => {}
+            }
+            interrupt::requested()
+        };
+        let mut command = machine.command(&setting, &setting.words(*trial, report.rate()));
+        let session = session::run(&mut command, timeouts, log.as_mut(), &mut audience)
+            .map_err(|error| format!("{}: {error}", machine.qemu.display()))?;
+        if session.ending == Ending::Stopped {
+            break;
+        }
+        let run = Run::of(&setting, *trial, session);
+        progress.set(before + PARTS);
+        progress.line(&format!("{what}: {}", table::in_short(&run)));
         report.runs.push(run);
-        request.exports.write(report)?;
+        exports.write(report)?;
     }
-    watcher.progress.finish();
-    report.complete = report.runs.len() == report.setting.trials().len();
-    request.exports.write(report)
-}
-
-/// One boot; nothing if the user ended it.
-fn one(
-    request: &mut Request,
-    report: &Report,
-    trial: &Trial,
-    watcher: &mut Watcher,
-) -> Result<Option<Run>, String> {
-    let setting = &report.setting;
-    let mut command = request.machine.command(setting.accel, &setting.words(trial, report.rate()));
-    let log = request.log.as_mut().map(|(_, file)| file);
-    let session = session::run(&mut command, request.timeouts, log, watcher)
-        .map_err(|error| format!("{}: {error}", request.machine.qemu.display()))?;
-    if session.ending == Ending::Stopped {
-        return Ok(None);
-    }
-    Ok(Some(Run::of(setting, trial, session)))
+    progress.finish();
+    report.complete = report.runs.len() == trials.len();
+    exports.write(report)
 }
 
 /// Prints the result and decides the exit code.
-fn finish(mut request: Request, report: &Report, done: &Result<(), String>) -> ExitCode {
+fn finish(mut request: Request, done: &Result<(), String>) -> ExitCode {
+    let (report, expected) = (&request.report, request.expect_failure);
     let interrupted = interrupt::requested() && !report.complete;
-    if report.runs.is_empty() {
-        request.exports.abandon();
-    }
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {
-        text.push_str(&conform::summary(report, request.expect_failure));
+        text.push_str(&conform::summary(report, expected));
     }
-    if !report.runs.is_empty() {
+    if report.runs.is_empty() {
+        request.exports.abandon();
+    } else {
         text.push_str(&table::render(report));
     }
     for path in request.exports.paths() {
         let _ = writeln!(text, "written: {}", path.display());
     }
-    let survivors = if request.expect_failure { report.survivors() } else { Vec::new() };
+    let survivors = if expected { report.survivors() } else { Vec::new() };
     if !survivors.is_empty() {
         let _ = writeln!(text, "expected to be caught, but survived: {}", survivors.join(", "));
     }
-    let failed = if request.expect_failure { !survivors.is_empty() } else { report.failed() };
-    let code = match (done, failed, interrupted) {
-        (Err(_), ..) | (_, true, _) => FAILED,
-        (Ok(()), false, true) => INTERRUPTED,
-        (Ok(()), false, false) => PASSED,
+    let failed = if expected { !survivors.is_empty() } else { report.failed() };
+    let code = match interrupted {
+        _ if failed || done.is_err() => FAILED,
+        true => INTERRUPTED,
+        false => PASSED,
     };
     let code = print(&text, ExitCode::from(code));
     if let Err(error) = done {
@@ -175,48 +131,4 @@ fn finish(mut request: Request, report: &Report, done: &Result<(), String>) -> E
         eprintln!("stanchion guest: interrupted; {made} of {asked} boots were finished and are kept");
     }
     code
-}
-
-/// Shows what comes while a guest is at work.
-struct Watcher {
-    progress: Progress,
-    /// Boots that are over.
-    boots: u64,
-    /// What is booted.
-    what: String,
-    tells_tests: bool,
-    expects_failure: bool,
-}
-
-impl Watcher {
-    fn starts(&mut self, setting: &Setting, trial: &Trial) {
-        let run = if setting.runs > 1 { format!(", run {}", trial.round + 1) } else { String::new() };
-        self.what = format!("{} {}{run}", setting.workload, setting.locks[trial.lock]);
-        self.progress.now(&self.what);
-    }
-
-    fn ended(&mut self, run: &Run) {
-        self.boots += 1;
-        self.progress.set(self.boots * PARTS);
-        self.progress.line(&format!("{}: {}", self.what, table::in_short(run)));
-    }
-}
-
-impl Audience for Watcher {
-    fn record(&mut self, record: &Record) {
-        if let Record::Progress { done, of, what } = record {
-            let part = done.saturating_mul(PARTS).checked_div(*of).unwrap_or(0).min(PARTS);
-            self.progress.set(self.boots * PARTS + part);
-            self.progress.now(format!("{}: {what}", self.what));
-        }
-        if let (true, Record::Test(test)) = (self.tells_tests, record) {
-            self.progress.say(&conform::line(test, self.expects_failure));
-        }
-    }
-
-    fn idle(&mut self) {}
-
-    fn stop_requested(&self) -> bool {
-        interrupt::requested()
-    }
 }

@@ -1,21 +1,19 @@
 //! One boot: QEMU from its start to its end, watched line by line.
 use super::clock::{Given, Meter};
-use super::lines::{Line, Lines, shown};
-use super::record::Record;
-use super::transcript::{Ending, Exit, Transcript};
+use super::record::{Line, Record, shown};
+use super::transcript::{Ending, Exit, State, Transcript};
 use crate::run::child::{Gone, Limits, Running};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
 
-/// How often it is looked whether the guest's time is over, and what its vCPUs were given.
+/// How often it is looked whether the guest's time is over.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How often the latter: reading is work on the CPUs that the guest is measured on.
-const READING: Duration = Duration::from_millis(500);
 /// How long a guest may take to end after its last record.
 const GOODBYE: Duration = Duration::from_secs(5);
 /// How many lines may wait to be looked at; then the guest waits.
@@ -32,14 +30,21 @@ pub(crate) struct Timeouts {
     pub work: Duration,
 }
 
-/// Who looks on.
-pub(crate) trait Audience {
-    /// A record has come.
-    fn record(&mut self, record: &Record);
-    /// A glance has passed.
-    fn idle(&mut self);
-    /// Whether the user wants to stop.
-    fn stop_requested(&self) -> bool;
+/// Who looks on: called with each record, and with none when a glance has passed. Says whether the user wants
+/// to stop.
+pub(crate) type Audience<'a> = dyn FnMut(Option<&Record>) -> bool + 'a;
+
+/// What a boot took of the host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cost {
+    /// What each vCPU's thread got of the host while the guest was at work.
+    pub given: Vec<Given>,
+    /// Seconds of CPU time of QEMU as a whole, from its start to its end.
+    pub qemu_cpu_s: f64,
+    pub qemu_wall_s: f64,
+    /// From QEMU's start to the guest's first record.
+    pub boot_wall_s: Option<f64>,
+    pub max_rss_kib: u64,
 }
 
 /// A boot that is over.
@@ -48,15 +53,14 @@ pub(crate) struct Session {
     pub transcript: Transcript,
     pub ending: Ending,
     pub exit: Exit,
-    /// From start to end.
-    pub wall: Duration,
-    /// Start of QEMU to the guest's first record.
-    pub boot_wall: Option<Duration>,
-    /// All that QEMU used.
-    pub cpu: Duration,
-    pub max_rss_kib: u64,
-    /// Each vCPU's share of the host while the guest was at work.
-    pub given: Vec<Given>,
+    pub cost: Cost,
+}
+
+impl Session {
+    /// What it came to.
+    pub(crate) fn state(&self) -> State {
+        self.transcript.state(self.ending, &self.exit)
+    }
 }
 
 /// Starts `command` and sees it through. `log` gets every byte that the guest writes.
@@ -64,7 +68,7 @@ pub(crate) fn run(
     command: &mut Command,
     timeouts: Timeouts,
     log: Option<&mut File>,
-    audience: &mut dyn Audience,
+    audience: &mut Audience,
 ) -> io::Result<Session> {
     let start = Instant::now();
     let mut child = command.spawn()?;
@@ -73,126 +77,134 @@ pub(crate) fn run(
     let stop = AtomicBool::new(false);
     let to_stop = || stop.load(Ordering::Relaxed);
     let (sender, lines) = sync_channel(LINES);
-    let (gone, words, seen) = std::thread::scope(|scope| {
+    let mut watch = Watch {
+        start,
+        timeouts,
+        meter: Meter::new(running.pid()),
+        transcript: Transcript::default(),
+        booted: None,
+        over: None,
+        silent: None,
+    };
+    let (gone, words, ending) = std::thread::scope(|scope| {
         let waiter = scope.spawn(|| running.wait(Some(&Limits { timeout: None, stop: &to_stop }), || ()));
         let reader = scope.spawn(move || pump(stdout, log, &sender));
         let words = scope.spawn(move || last_words(stderr));
-        let watch = Watch { start, timeouts, meter: Meter::new(running.pid()), stop: &stop };
-        let mut seen = watch.until_the_end(&lines, audience);
-        // A reader that waits for room must not wait for ever.
-        drop(lines);
-        // What can no longer be heard may still run.
-        let silent = Instant::now();
-        while !waiter.is_finished() {
-            if seen.ending == Ending::Own {
-                seen.ending = match silent.elapsed() >= GOODBYE {
-                    _ if audience.stop_requested() => Ending::Stopped,
-                    true => Ending::Mute,
-                    false => Ending::Own,
-                };
-                stop.store(seen.ending != Ending::Own, Ordering::Relaxed);
+        let mut ending = Ending::Own;
+        while watch.hears_more(&lines, audience) || !waiter.is_finished() {
+            if ending == Ending::Own {
+                ending = if audience(None) { Ending::Stopped } else { watch.ending() };
+                stop.store(ending != Ending::Own, Ordering::Relaxed);
             }
-            std::thread::sleep(GLANCE / 10);
         }
         let logged =
             reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader of the serial line died")));
         let gone = waiter.join().unwrap_or_else(|_| Err(io::Error::other("the waiter for QEMU died")));
-        (gone.and_then(|gone| logged.map(|()| gone)), words.join().unwrap_or_default(), seen)
+        (gone.and_then(|gone| logged.map(|()| gone)), words.join().unwrap_or_default(), ending)
     });
     let Gone { status, wall, usage, .. } = gone?;
+    let cost = Cost {
+        given: watch.meter.given(),
+        qemu_cpu_s: usage.cpu.as_secs_f64(),
+        qemu_wall_s: wall.as_secs_f64(),
+        boot_wall_s: watch.booted.map(|booted| (booted - start).as_secs_f64()),
+        max_rss_kib: usage.max_rss_kib,
+    };
     let exit = Exit { code: status.code(), told: told(status, &words) };
-    let Seen { transcript, ending, boot_wall, given } = seen;
-    let (cpu, max_rss_kib) = (usage.cpu, usage.max_rss_kib);
-    Ok(Session { transcript, ending, exit, wall, boot_wall, cpu, max_rss_kib, given })
+    Ok(Session { transcript: watch.transcript, ending, exit, cost })
 }
 
-/// What watching has to know.
-struct Watch<'a> {
+/// A boot that is watched, and when what was seen.
+struct Watch {
     start: Instant,
     timeouts: Timeouts,
     meter: Meter,
-    /// Set to have the guest killed.
-    stop: &'a AtomicBool,
-}
-
-/// What watching has seen.
-struct Seen {
     transcript: Transcript,
-    ending: Ending,
-    boot_wall: Option<Duration>,
-    given: Vec<Given>,
+    /// The first record.
+    booted: Option<Instant>,
+    /// The last record.
+    over: Option<Instant>,
+    /// The end of the serial line: QEMU and all that it started have ended, or nobody can hear them any more.
+    silent: Option<Instant>,
 }
 
-impl Watch<'_> {
-    /// Until no more lines can come, which is when QEMU and all that it started have ended.
-    fn until_the_end(mut self, lines: &Receiver<Line>, audience: &mut dyn Audience) -> Seen {
-        let (mut transcript, mut ending) = (Transcript::default(), Ending::Own);
-        let (mut booted, mut over): (Option<Instant>, Option<Instant>) = (None, None);
-        let mut next_reading = self.start;
-        loop {
-            match lines.recv_timeout(GLANCE) {
-                Ok(line) => {
-                    let record = transcript.take(&line);
-                    match &record {
-                        Some(Record::Boot(_)) if booted.is_none() => {
-                            booted = Some(Instant::now());
-                            self.meter.start();
-                        }
-                        // The first of those that come when the work is done.
-                        Some(Record::Vcpu(_) | Record::Wake(_) | Record::Result(_) | Record::End { .. }) => {
-                            self.meter.stop();
-                        }
-                        _ => {}
-                    }
-                    if let Some(record) = &record {
-                        audience.record(record);
-                    }
+impl Watch {
+    /// Waits for a line, a glance at most. False if no more lines can come.
+    fn hears_more(&mut self, lines: &Receiver<Line>, audience: &mut Audience) -> bool {
+        match lines.recv_timeout(GLANCE) {
+            Ok(line) => {
+                if let Some(record) = self.transcript.take(&line) {
+                    self.hear(&record);
+                    audience(Some(&record));
                 }
-                Err(RecvTimeoutError::Timeout) => audience.idle(),
-                Err(RecvTimeoutError::Disconnected) => break,
             }
-            let now = Instant::now();
-            if now >= next_reading && booted.is_some() {
-                self.meter.look();
-                next_reading = now + READING;
-            }
-            if transcript.is_over() && over.is_none() {
-                over = Some(now);
-            }
-            let late = |since: Option<Instant>, limit| since.is_some_and(|since| now - since >= limit);
-            if ending == Ending::Own {
-                ending = match (booted, over) {
-                    _ if audience.stop_requested() => Ending::Stopped,
-                    (_, Some(_)) if late(over, GOODBYE) => Ending::Overdue,
-                    (None, None) if late(Some(self.start), self.timeouts.boot) => Ending::NotUp,
-                    (Some(_), None) if late(booted, self.timeouts.work) => Ending::Overdue,
-                    _ => Ending::Own,
-                };
-                self.stop.store(ending != Ending::Own, Ordering::Relaxed);
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                self.silent.get_or_insert_with(Instant::now);
+                std::thread::sleep(GLANCE / 10);
+                return false;
             }
         }
-        let boot_wall = booted.map(|booted| booted - self.start);
-        Seen { transcript, ending, boot_wall, given: self.meter.given() }
+        if self.booted.is_some() {
+            self.meter.look();
+        }
+        true
+    }
+
+    fn hear(&mut self, record: &Record) {
+        match record {
+            Record::Boot(_) if self.booted.is_none() => {
+                self.booted = Some(Instant::now());
+                self.meter.start();
+            }
+            // The first of those that come when the work is done.
+            Record::Vcpu(_) | Record::Wake(_) | Record::Result(_) => self.meter.stop(),
+            Record::End { .. } => {
+                self.meter.stop();
+                self.over.get_or_insert_with(Instant::now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether its time is over.
+    fn ending(&self) -> Ending {
+        match (self.silent, self.over, self.booted) {
+            (Some(silent), ..) if silent.elapsed() >= GOODBYE => Ending::Mute,
+            (Some(_), ..) => Ending::Own,
+            (None, Some(over), _) if over.elapsed() >= GOODBYE => Ending::Overdue,
+            (None, None, None) if self.start.elapsed() >= self.timeouts.boot => Ending::NotUp,
+            (None, None, Some(booted)) if booted.elapsed() >= self.timeouts.work => Ending::Overdue,
+            _ => Ending::Own,
+        }
     }
 }
 
-/// Makes lines of what the guest writes; returns when nothing more can come, or nobody wants it. A log that
-/// cannot be written is the only error.
-fn pump(from: Option<impl Read>, mut log: Option<&mut File>, to: &SyncSender<Line>) -> io::Result<()> {
-    let Some(mut from) = from else { return Ok(()) };
-    let (mut lines, mut bytes, mut wanted) = (Lines::default(), [0; 4096], true);
-    while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if let Some(log) = &mut log {
-            log.write_all(&bytes[..count])
+/// Copies what is read to the log. A log that cannot be written is the only error.
+struct Logged<'a, R> {
+    from: R,
+    log: Option<&'a mut File>,
+}
+
+impl<R: Read> Read for Logged<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into).unwrap_or(0);
+        if let Some(log) = &mut self.log {
+            log.write_all(&into[..count])
                 .map_err(|error| io::Error::new(error.kind(), format!("--log: {error}")))?;
         }
-        lines.feed(&bytes[..count], |line| wanted &= to.send(line).is_ok());
-        if !wanted {
-            return Ok(());
-        }
+        Ok(count)
     }
-    if let Some(line) = lines.finish() {
-        let _ = to.send(line);
+}
+
+/// Makes lines of what the guest writes; returns when nothing more can come, or nobody wants it.
+fn pump(from: Option<impl Read>, log: Option<&mut File>, to: &SyncSender<Line>) -> io::Result<()> {
+    let Some(from) = from else { return Ok(()) };
+    let mut from = BufReader::new(Logged { from, log });
+    while let Some(line) = Line::next(&mut from)? {
+        if to.send(line).is_err() {
+            break;
+        }
     }
     Ok(())
 }

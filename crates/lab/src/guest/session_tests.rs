@@ -1,6 +1,5 @@
 //! Sessions with a shell in QEMU's place.
 use super::*;
-use crate::guest::transcript::State;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
@@ -8,20 +7,11 @@ const SOUND: &str = r#"echo booting; echo '{"record":"boot","version":1,"vcpus":
 const OVER: &str = r#"echo '{"record":"end","ok":true}'; exit 33"#;
 
 /// Stops after so many records.
-struct Watcher {
-    records: usize,
-    stop_at: usize,
-}
-
-impl Audience for Watcher {
-    fn record(&mut self, _: &Record) {
-        self.records += 1;
-    }
-
-    fn idle(&mut self) {}
-
-    fn stop_requested(&self) -> bool {
-        self.records >= self.stop_at
+fn watcher(stop_at: usize) -> impl FnMut(Option<&Record>) -> bool {
+    let mut records = 0;
+    move |record| {
+        records += usize::from(record.is_some());
+        records >= stop_at
     }
 }
 
@@ -30,16 +20,11 @@ fn run(script: &str, seconds: f64, stop_at: usize) -> Session {
     command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let timeouts =
         Timeouts { boot: Duration::from_secs_f64(seconds), work: Duration::from_secs_f64(seconds) };
-    let mut watcher = Watcher { records: 0, stop_at };
-    super::run(command.process_group(0), timeouts, None, &mut watcher).expect("a shell")
-}
-
-fn state(session: &Session) -> State {
-    session.transcript.state(session.ending, &session.exit)
+    super::run(command.process_group(0), timeouts, None, &mut watcher(stop_at)).expect("a shell")
 }
 
 fn reason(session: &Session) -> String {
-    match state(session) {
+    match session.state() {
         State::Failed { reason } | State::Killed { reason } => reason,
         state => panic!("{state:?}"),
     }
@@ -48,16 +33,16 @@ fn reason(session: &Session) -> String {
 #[test]
 fn a_good_guest_is_finished_and_everything_is_read() {
     let session = run(&format!("{SOUND}; {OVER}"), 100.0, usize::MAX);
-    assert_eq!((state(&session), session.ending), (State::Finished, Ending::Own));
-    assert!(session.exit.code == Some(33) && session.boot_wall.is_some());
+    assert_eq!((session.state(), session.ending), (State::Finished, Ending::Own));
+    assert!(session.exit.code == Some(33) && session.cost.boot_wall_s.is_some());
     assert_eq!(session.transcript.log().collect::<Vec<_>>(), ["booting"]);
 }
 
 #[test]
 fn a_guest_that_hangs_is_killed_and_so_are_its_children() {
     let session = run(&format!("{SOUND}; sleep 600"), 0.2, usize::MAX);
-    assert!(matches!(state(&session), State::Killed { .. }), "{session:?}");
-    assert!(session.wall < Duration::from_mins(1));
+    assert!(matches!(session.state(), State::Killed { .. }), "{session:?}");
+    assert!(session.cost.qemu_wall_s < 60.0);
     let session = run("sleep 600", 0.2, usize::MAX);
     assert_eq!(session.ending, Ending::NotUp);
 }
@@ -65,14 +50,14 @@ fn a_guest_that_hangs_is_killed_and_so_are_its_children() {
 #[test]
 fn a_flood_of_lines_does_not_keep_it_from_being_killed() {
     let session = run(&format!("{SOUND}; yes"), 0.3, usize::MAX);
-    assert!(matches!(state(&session), State::Killed { .. }), "{:?}", session.ending);
+    assert!(matches!(session.state(), State::Killed { .. }), "{:?}", session.ending);
 }
 
 #[test]
 fn one_that_closes_its_serial_line_does_not_go_on_for_ever() {
     let session = run(&format!("{SOUND}; exec >&-; sleep 600"), 600.0, usize::MAX);
     assert!(reason(&session).contains("serial line"), "{session:?}");
-    assert!(session.wall < Duration::from_mins(1));
+    assert!(session.cost.qemu_wall_s < 60.0);
     let session = run(&format!("{SOUND}; exec >&-; sleep 600"), 600.0, 1);
     assert_eq!(session.ending, Ending::Stopped);
 }
@@ -81,7 +66,7 @@ fn one_that_closes_its_serial_line_does_not_go_on_for_ever() {
 fn a_user_who_stops_is_heard_at_once() {
     let session = run(&format!("{SOUND}; sleep 600"), 600.0, 1);
     assert_eq!(session.ending, Ending::Stopped);
-    assert!(session.wall < Duration::from_mins(1));
+    assert!(session.cost.qemu_wall_s < 60.0);
 }
 
 #[test]
@@ -109,7 +94,7 @@ fn the_log_has_every_byte() {
     let script = format!("printf '\\377\\n'; {SOUND}; printf half");
     command.args(["-c", &script]).stdout(Stdio::piped()).process_group(0);
     let timeouts = Timeouts { boot: Duration::from_mins(1), work: Duration::from_mins(1) };
-    let mut watcher = Watcher { records: 0, stop_at: usize::MAX };
+    let mut watcher = watcher(usize::MAX);
     super::run(&mut command, timeouts, Some(&mut file), &mut watcher).expect("a shell");
     let bytes = std::fs::read(&path).expect("written");
     assert!(bytes.starts_with(b"\xff\nbooting\n{") && bytes.ends_with(b"}\nhalf"));

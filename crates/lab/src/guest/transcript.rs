@@ -1,6 +1,5 @@
 //! All that a guest has said in one boot, and what it comes to.
-use super::lines::{Line, shown};
-use super::record::{self, Hardware, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work};
+use super::record::{self, Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work, shown};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -17,16 +16,22 @@ const FAILURES_MOST: usize = 16;
 /// What a guest calls what only a broken lock does. Its other failures are its own, or of who started it.
 const BROKEN: [&str; 3] = ["exclusion", "lost-update", "stall"];
 
-/// All that a guest has said.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Transcript {
+/// What a guest has told of itself and its work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Told {
     pub boot: Option<Hardware>,
+    pub work: Option<Work>,
+    pub vcpus: Vec<Vcpu>,
+    pub wake: Option<Wake>,
     pub tests: Vec<Test>,
     /// The latest of locktorture's lines for writers and readers.
     pub stats: Vec<String>,
-    pub vcpus: Vec<Vcpu>,
-    pub wake: Option<Wake>,
-    pub work: Option<Work>,
+}
+
+/// All that a guest has said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transcript {
+    pub told: Told,
     /// What must not be, the first first.
     failures: Vec<String>,
     /// How many there were.
@@ -36,7 +41,7 @@ pub(crate) struct Transcript {
     /// How many faults of the lock the guest has found itself.
     findings: usize,
     has_panicked: bool,
-    /// The guest's verdict on itself.
+    /// The guest's verdict on itself, its last word.
     end: Option<bool>,
     /// Its last lines for people.
     log: VecDeque<String>,
@@ -127,7 +132,7 @@ impl Transcript {
             return self.fail(format!("the guest wrote more than {RECORDS_MOST} records"));
         }
         match record {
-            Record::Boot(boot) if self.boot.is_some() => {
+            Record::Boot(boot) if self.told.boot.is_some() => {
                 self.fail(format!("the guest booted twice, the second time with {} vCPUs", boot.vcpus));
             }
             Record::Boot(boot) => {
@@ -137,13 +142,13 @@ impl Transcript {
                         "the image writes records of version {found}, this command reads {VERSION}; build it again: cargo xtask guest"
                     ));
                 }
-                self.boot = Some(boot);
+                self.told.boot = Some(boot);
             }
-            Record::Test(test) => self.tests.push(test),
-            Record::Stat { line, .. } => self.keep_stat(line),
-            Record::Vcpu(vcpu) => self.vcpus.push(vcpu),
-            Record::Wake(wake) => self.wake = Some(wake),
-            Record::Result(work) => self.work = Some(work),
+            Record::Test(test) => self.told.tests.push(test),
+            Record::Stat { line } => self.keep_stat(line),
+            Record::Vcpu(vcpu) => self.told.vcpus.push(vcpu),
+            Record::Wake(wake) => self.told.wake = Some(wake),
+            Record::Result(work) => self.told.work = Some(work),
             Record::Failure { what, detail } => {
                 self.findings += usize::from(BROKEN.contains(&what.as_str()));
                 self.fail(format!("{what}: {detail}"));
@@ -160,23 +165,22 @@ impl Transcript {
     /// Lines come again and again; the last of each kind counts.
     fn keep_stat(&mut self, line: String) {
         let kind = |line: &str| line.split(':').next().unwrap_or_default().trim().to_owned();
-        self.stats.retain(|known| kind(known) != kind(&line));
-        self.stats.truncate(STATS_MOST - 1);
-        self.stats.push(line);
-    }
-
-    /// Whether the guest has said its last word.
-    pub(crate) fn is_over(&self) -> bool {
-        self.end.is_some()
+        self.told.stats.retain(|known| kind(known) != kind(&line));
+        self.told.stats.truncate(STATS_MOST - 1);
+        self.told.stats.push(line);
     }
 
     /// Whether the guest itself has found that something is wrong, and said so to the end. A test that fails
     /// ends in a panic.
     pub(crate) fn has_caught(&self) -> bool {
-        let broken = self.tests.iter().any(|test| test.outcome == TestOutcome::Failed)
-            || self.work.as_ref().is_some_and(|work| !work.correct)
+        let broken = self.broken().next().is_some()
+            || self.told.work.as_ref().is_some_and(|work| !work.correct)
             || self.findings > 0;
-        self.boot.is_some() && broken && (self.end == Some(false) || self.has_panicked)
+        self.told.boot.is_some() && broken && (self.end == Some(false) || self.has_panicked)
+    }
+
+    fn broken(&self) -> impl Iterator<Item = &Test> {
+        self.told.tests.iter().filter(|test| test.outcome == TestOutcome::Failed)
     }
 
     /// The guest's last lines for people.
@@ -187,6 +191,7 @@ impl Transcript {
     /// What it comes to.
     pub(crate) fn state(&self, ending: Ending, exit: &Exit) -> State {
         let failed = |reason: String| State::Failed { reason };
+        let killed = |why: &str| State::Killed { reason: format!("the guest was killed, as it {why}") };
         if let Some(failure) = self.failures.first() {
             let more = self.failed - 1;
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
@@ -197,45 +202,34 @@ impl Transcript {
             (Ending::Own, Some(true)) if exit.code != Some(CONTENT) => {
                 failed(format!("the guest said that all is well, but {}", exit.told))
             }
-            (_, Some(true)) => self.sound(),
+            (Ending::Own, Some(false)) | (_, Some(true)) => self.by_its_word(),
             (Ending::NotUp, _) => failed("the guest did not come up in time; see --boot-limit".to_owned()),
-            (Ending::Overdue, _) => {
-                State::Killed { reason: "the guest was killed, as it did not end at --limit".to_owned() }
-            }
-            (Ending::Mute, _) => State::Killed {
-                reason: "the guest was killed, as it closed its serial line and went on".to_owned(),
-            },
-            (Ending::Own, Some(false)) => {
-                let broken = self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed).count();
-                match (broken, &self.work) {
-                    (1.., _) => failed(format!("{broken} of {} tests failed", self.tests.len())),
-                    (0, Some(work)) if !work.correct => failed(violation(work)),
-                    (0, Some(work)) if !work.finished => State::Unfinished,
-                    _ => failed("the guest says that it failed, but not why".to_owned()),
-                }
-            }
-            (Ending::Own, None) if self.boot.is_none() => {
+            (Ending::Overdue, _) => killed("did not end at --limit"),
+            (Ending::Mute, _) => killed("closed its serial line and went on"),
+            (Ending::Own, None) if self.told.boot.is_none() => {
                 failed(format!("the guest did not come up: {}", exit.told))
             }
             (Ending::Own, None) => failed(format!("the guest died without a word: {}", exit.told)),
         }
     }
 
-    /// The guest is content; are we?
-    fn sound(&self) -> State {
-        let broken = self.tests.iter().find(|test| test.outcome == TestOutcome::Failed);
-        match (&self.boot, broken, &self.work) {
-            (None, ..) => State::Failed { reason: "the guest ended well without having booted".to_owned() },
-            (_, Some(test), _) => State::Failed { reason: format!("test {} failed", test.name) },
-            (_, _, Some(work)) if !work.correct => State::Failed { reason: violation(work) },
-            (_, _, Some(work)) if !work.finished => State::Unfinished,
-            _ => State::Finished,
-        }
+    /// What a guest that came to its end says; that all is well is believed only if its records say so, too.
+    fn by_its_word(&self) -> State {
+        let reason = match (&self.told.work, self.broken().next()) {
+            _ if self.told.boot.is_none() => "the guest ended without having booted".to_owned(),
+            (_, Some(first)) => {
+                let (broken, all) = (self.broken().count(), self.told.tests.len());
+                format!("{broken} of {all} tests failed, the first: {}", first.name)
+            }
+            (Some(work), _) if !work.correct => {
+                format!("{} is BROKEN: it let in who had to wait", work.lock)
+            }
+            (Some(work), _) if !work.finished => return State::Unfinished,
+            _ if self.end == Some(true) => return State::Finished,
+            _ => "the guest says that it failed, but not why".to_owned(),
+        };
+        State::Failed { reason }
     }
-}
-
-fn violation(work: &Work) -> String {
-    format!("{} is BROKEN: it let in who had to wait", work.lock)
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ fn no_bad_end_passes_for_a_good_one() {
     };
     assert!(content(&[OVER]).contains("without having booted"));
     assert!(content(&[BOOT, &result(true, false), OVER]).contains("byte is BROKEN"));
-    assert!(content(&[BOOT, failed, OVER]).contains("test a failed"));
+    assert!(content(&[BOOT, failed, OVER]).contains("1 of 1 tests failed, the first: a"));
     assert!(own(&[BOOT, failed, r#"{"record":"end","ok":false}"#]).contains("1 of 1 tests"));
     assert!(own(&[&BOOT.replace("\"version\":1", "\"version\":2"), OVER]).contains("cargo xtask guest"));
     assert!(reason(&transcript(&[]), Ending::NotUp).contains("--boot-limit"));
@@ -89,8 +89,8 @@ fn a_flood_of_records_is_not_kept() {
     }
     lines.push(OVER.to_owned());
     let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(transcript.is_over() && transcript.tests.len() < RECORDS_MOST);
-    assert!(transcript.failures.len() == FAILURES_MOST && transcript.stats.len() == STATS_MOST);
+    assert!(transcript.end.is_some() && transcript.told.tests.len() < RECORDS_MOST);
+    assert!(transcript.failures.len() == FAILURES_MOST && transcript.told.stats.len() == STATS_MOST);
     let printed = reason(&transcript, Ending::Own);
     assert!(printed.contains("cannot be read") && printed.ends_with("more)"), "{printed}");
 }
@@ -107,7 +107,7 @@ fn the_last_lines_are_kept_and_the_last_of_each_stat() {
     let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(transcript.log().last(), Some("line 99"));
     assert_eq!(transcript.log().count(), LAST_LINES);
-    assert_eq!(transcript.stats, ["Writes: Total: 2", "Reads : Total: 2"]);
+    assert_eq!(transcript.told.stats, ["Writes: Total: 2", "Reads : Total: 2"]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What a guest can be told to do, and the locks that each of it takes.
+use clap::ValueEnum;
 use core::fmt;
 use lab_kit::names::unknown;
 use serde::{Deserialize, Serialize};
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 
 /// What a guest does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Workload {
     /// A load like a kernel build: tasks that compute, take a few hot locks, and block; how long it takes is
@@ -25,36 +26,15 @@ pub(crate) enum Workload {
 }
 
 impl Workload {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Build => "build",
-            Self::Torture => "torture",
-            Self::Counter => "counter",
-            Self::Rw => "rw",
-            Self::Conform => "conform",
-            Self::Boot => "boot",
-        }
-    }
-
-    /// Whether it is at work for `--seconds`.
+    /// Whether it is at work for `--seconds`: how much was done is of interest, not how long it took.
     pub(crate) fn lasts(self) -> bool {
         matches!(self, Self::Torture | Self::Counter | Self::Rw)
     }
 
-    /// Whether the figures of interest are how much was done, not how long it took.
-    pub(crate) fn has_rate(self) -> bool {
-        matches!(self, Self::Counter | Self::Rw | Self::Torture)
-    }
-
-    /// Whether it measures anything.
-    pub(crate) fn has_figures(self) -> bool {
-        !matches!(self, Self::Conform | Self::Boot)
-    }
-
-    fn takes(self, sharing: bool) -> bool {
+    fn takes(self, facts: &Facts) -> bool {
         match self {
-            Self::Build | Self::Counter => !sharing,
-            Self::Rw => sharing,
+            Self::Build | Self::Counter => facts.shares.is_none(),
+            Self::Rw => facts.shares.is_some(),
             Self::Torture | Self::Conform | Self::Boot => true,
         }
     }
@@ -62,7 +42,7 @@ impl Workload {
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.to_possible_value().expect("each can be typed").get_name())
     }
 }
 
@@ -82,47 +62,42 @@ fn known() -> impl Iterator<Item = &'static Facts> {
 
 /// The locks that `words` name, in their order and each once; the guest boots for each.
 pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>, String> {
-    if workload == Workload::Boot {
-        return Ok(vec![NONE.to_owned()]);
-    }
-    let mut chosen: Vec<String> = Vec::new();
+    let group = |variants: bool| {
+        let wanted = |facts: &&Facts| workload.takes(facts) && facts.is_variant() == variants;
+        known().filter(wanted).map(|facts| facts.name).collect()
+    };
+    let mut chosen: Vec<&str> = Vec::new();
     for word in words.iter().map(|word| word.trim()) {
-        let group = |variant: bool| -> Vec<String> {
-            let wanted =
-                |facts: &&Facts| workload.takes(facts.shares.is_some()) && facts.is_variant() == variant;
-            known().filter(wanted).map(|facts| facts.name.to_owned()).collect()
-        };
-        let named = match word {
-            ALL if workload == Workload::Conform => vec![ALL.to_owned()],
+        let named: Vec<&str> = match word {
+            _ if workload == Workload::Boot => vec![NONE],
+            ALL if workload == Workload::Conform => vec![ALL],
             ALL => group(false),
             VARIANTS => group(true),
-            busted if busted.starts_with(BUSTED) => vec![busted.to_owned()],
+            busted if busted.starts_with(BUSTED) => vec![busted],
             _ => vec![single(workload, word)?],
         };
-        for lock in named {
-            if !chosen.contains(&lock) {
-                chosen.push(lock);
-            }
-        }
+        let new: Vec<&str> = named.into_iter().filter(|lock| !chosen.contains(lock)).collect();
+        chosen.extend(new);
     }
     if chosen.is_empty() {
         return Err("--lock names no lock".to_owned());
     }
-    Ok(chosen)
+    Ok(chosen.into_iter().map(str::to_owned).collect())
 }
 
-fn single(workload: Workload, word: &str) -> Result<String, String> {
+fn single(workload: Workload, word: &str) -> Result<&str, String> {
     let Some(facts) = known().find(|facts| facts.name == word) else {
         let names = known().map(|facts| facts.name).chain([ALL, VARIANTS]);
         return Err(unknown("lock", word, names));
     };
-    let sharing = facts.shares.is_some();
-    if !workload.takes(sharing) {
-        let (takes, is) =
-            if sharing { ("mutexes", "a reader-writer lock") } else { ("reader-writer locks", "a mutex") };
-        return Err(format!("--workload {workload} takes {takes}, and {word} is {is}"));
+    if workload.takes(facts) {
+        return Ok(word);
     }
-    Ok(word.to_owned())
+    let (takes, is) = match facts.shares {
+        Some(_) => ("mutexes", "a reader-writer lock"),
+        None => ("reader-writer locks", "a mutex"),
+    };
+    Err(format!("--workload {workload} takes {takes}, and {word} is {is}"))
 }
 
 #[cfg(test)]

@@ -69,6 +69,6 @@ fn files_are_not_replaced_unless_asked_for_and_none_is_left_by_a_refusal() {
     let (log, json) = (fake.path("log"), fake.path("r.json"));
     let printed = fake.run(&["--log", log.to_str().expect("text"), "--json", json.to_str().expect("text")]);
     assert_eq!(printed.code, Some(2), "{printed:?}");
-    assert!(printed.err.contains("exists already; use --force"), "{printed:?}");
+    assert!(printed.err.contains("exists; give another name or --force"), "{printed:?}");
     assert!(!json.exists() && fs::read_to_string(log).expect("there") == "precious");
 }
