@@ -10,35 +10,32 @@ use std::process::Command;
 const BUILT_FROM: &[&str] = &["Cargo.lock", "Cargo.toml", "crates", "machines", "published", "workloads"];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let compiler = output(Command::new(rustc).arg("--version"));
-    println!("cargo::rustc-env=STANCHION_RUSTC={}", compiler.as_deref().unwrap_or("unknown"));
-    let profile = std::env::var("PROFILE").unwrap_or_else(|_| "unknown".to_owned());
-    println!("cargo::rustc-env=STANCHION_BUILD={profile}");
-
-    println!("cargo::rerun-if-changed=build.rs");
+    let profile = std::env::var("PROFILE").ok();
     // A debug build is for tests, and every commit would build all of it again.
-    let (commit, dirty) = if profile == "release" { git(&root) } else { unknown() };
-    println!("cargo::rustc-env=STANCHION_COMMIT={commit}");
-    println!("cargo::rustc-env=STANCHION_DIRTY={dirty}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let built_from = if profile.as_deref() == Some("release") { git(&root) } else { None };
+    let (commit, tree) = built_from.unzip();
+    println!("cargo::rerun-if-changed=build.rs");
+    for (name, value) in
+        [("RUSTC", compiler), ("BUILD", profile), ("COMMIT", commit), ("DIRTY", tree.flatten())]
+    {
+        println!("cargo::rustc-env=STANCHION_{name}={}", value.as_deref().unwrap_or("unknown"));
+    }
 }
 
-fn unknown() -> (String, &'static str) {
-    ("unknown".to_owned(), "unknown")
-}
-
-/// The commit and `clean`, `dirty` or `unknown`, of the checkout whose root is this workspace.
+/// The commit, and `clean` or `dirty`, of the checkout whose root is this workspace.
 ///
 /// It changes when `HEAD` or the branch that it names does, or what the command is built from. Cargo takes a
 /// path that does not exist for a reason to run this every time, so a branch that has no file of its own is
 /// awaited there and among the packed ones.
-fn git(root: &Path) -> (String, &'static str) {
+fn git(root: &Path) -> Option<(String, Option<String>)> {
     let run = |args: &[&str]| output(Command::new("git").arg("-C").arg(root).args(args));
     // An unpacked archive inside somebody else's repository must not borrow that repository's commit.
-    let top = run(&["rev-parse", "--show-toplevel"]).and_then(|top| Path::new(&top).canonicalize().ok());
-    if top.is_none() || top != root.canonicalize().ok() {
-        return unknown();
+    let top = Path::new(&run(&["rev-parse", "--show-toplevel"])?).canonicalize().ok()?;
+    if top != root.canonicalize().ok()? {
+        return None;
     }
     let place = |name: &str| run(&["rev-parse", "--git-path", name]).map(|path| root.join(path));
     let branch = run(&["symbolic-ref", "--quiet", "HEAD"]);
@@ -51,13 +48,10 @@ fn git(root: &Path) -> (String, &'static str) {
             println!("cargo::rerun-if-changed={}", path.display());
         }
     }
-    let Some(commit) = run(&["rev-parse", "--verify", "HEAD"]) else { return unknown() };
-    let dirty = match run(&[&["status", "--porcelain", "--"], BUILT_FROM].concat()) {
-        Some(changes) if changes.is_empty() => "clean",
-        Some(_) => "dirty",
-        None => "unknown",
-    };
-    (commit, dirty)
+    let commit = run(&["rev-parse", "--verify", "HEAD"])?;
+    let changes = run(&[&["status", "--porcelain", "--"], BUILT_FROM].concat());
+    let tree = changes.map(|changes| if changes.is_empty() { "clean" } else { "dirty" }.to_owned());
+    Some((commit, tree))
 }
 
 fn output(command: &mut Command) -> Option<String> {

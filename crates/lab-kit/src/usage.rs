@@ -1,43 +1,33 @@
-//! What clap has to say about bad input, in one line with the nearest valid names.
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+//! What clap has to say about bad input, in one line.
 
-/// The one line for an error that is not a request for help.
+/// The one line for an error that is not a request for help: what clap says before it tells the usage, with
+/// what is missing and the nearest valid names.
 pub fn one_line(error: &clap::Error) -> String {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
-        _ => None,
-    };
-    let argument = text(ContextKind::InvalidArg).unwrap_or_default();
-    let near = text(ContextKind::SuggestedArg)
-        .or_else(|| text(ContextKind::SuggestedSubcommand))
-        .or_else(|| text(ContextKind::SuggestedValue))
-        .or_else(|| text(ContextKind::ValidValue))
-        .or_else(|| text(ContextKind::ValidSubcommand));
-    let near =
-        near.filter(|near| !near.is_empty()).map(|near| format!(": nearest are {near}")).unwrap_or_default();
-    match error.kind() {
-        ErrorKind::UnknownArgument => format!("unknown flag '{argument}'{near}"),
-        ErrorKind::InvalidSubcommand => {
-            format!("unknown command '{}'{near}", text(ContextKind::InvalidSubcommand).unwrap_or_default())
-        }
-        ErrorKind::InvalidValue => {
-            let value = text(ContextKind::InvalidValue).unwrap_or_default();
-            if value.is_empty() {
-                format!("{argument} needs a value")
-            } else {
-                format!("'{value}' is no value of {argument}{near}")
-            }
-        }
-        ErrorKind::ArgumentConflict => {
-            format!("{argument} cannot be used with {}", text(ContextKind::PriorArg).unwrap_or_default())
-        }
-        // A group of one flag is named in brackets of its own.
-        ErrorKind::MissingRequiredArgument if argument.starts_with("<-") => {
-            format!("{} is missing", argument.trim_start_matches('<').replace(">>", ">"))
-        }
-        ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
-        // The first line of clap's own text says the rest well enough.
-        _ => error.to_string().lines().next().unwrap_or("bad input").trim_start_matches("error: ").to_owned(),
+    let text = error.to_string();
+    let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let said: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
+    said.join("; ").trim_start_matches("error: ").replace(":; ", ": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, Command};
+
+    #[test]
+    fn a_refusal_is_one_line_with_what_is_missing_or_near() {
+        let refusal = |words: &[&str]| {
+            let load = Arg::new("load").long("load").value_parser(["light", "heavy"]);
+            let command = Command::new("a").arg(load).arg(Arg::new("FILE").required(true));
+            one_line(&command.try_get_matches_from(words).expect_err("bad input"))
+        };
+        assert_eq!(refusal(&["a"]), "the following required arguments were not provided: <FILE>");
+        assert_eq!(
+            refusal(&["a", "--lod", "light", "b"]),
+            "unexpected argument '--lod' found; tip: a similar argument exists: '--load'"
+        );
+        let value = refusal(&["a", "--load", "hevy", "b"]);
+        assert!(value.starts_with("invalid value 'hevy' for '--load <load>'") && value.contains("'heavy'"));
+        assert!(!refusal(&["a", "--load", "x\ny", "b"]).contains('\n'));
     }
 }

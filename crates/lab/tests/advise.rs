@@ -10,7 +10,7 @@ fn advise(words: &[&str]) -> Output {
 fn mistakes_are_refused_in_one_line() {
     let place = ["--machine", "small-vm"];
     for (words, text) in [
-        (&[][..], "<TRACE> is missing"),
+        (&[][..], "required arguments were not provided: <TRACE>"),
         (&["no-such-file", "--machine", "small-vm"], "no-such-file: "),
         (&["trace", "--machine", "small-wm"], "--machine small-wm: no machine"),
         (&["trace", "--lock", "tiket"], "--lock: unknown lock 'tiket'"),

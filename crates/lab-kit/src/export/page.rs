@@ -3,8 +3,9 @@
 use super::STYLE;
 use super::svg::escape;
 use comfy_table::{Row, Table};
+use core::fmt::{Display, Write};
 
-/// A page; `rules` are those that its style sheet has besides.
+/// A whole page; `rules` are those that its style sheet has besides.
 pub fn page(title: &str, rules: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
@@ -14,39 +15,46 @@ pub fn page(title: &str, rules: &str, body: &str) -> String {
 }
 
 /// Reasons for doubt; nothing if there are none.
-pub fn doubts(all: impl IntoIterator<Item = String>) -> String {
-    let items: String = all.into_iter().map(|doubt| format!("<li>{}</li>", escape(&doubt))).collect();
-    if items.is_empty() {
-        return items;
+pub fn doubts(body: &mut String, all: impl IntoIterator<Item = impl Display>) {
+    let mut all = all.into_iter().peekable();
+    if all.peek().is_none() {
+        return;
     }
-    format!("<h3>Reasons for doubt</h3><ul class=\"warnings\">{items}</ul>\n")
+    body.push_str("<h3>Reasons for doubt</h3><ul class=\"warnings\">");
+    for doubt in all {
+        let _ = write!(body, "<li>{}</li>", escape(&doubt.to_string()));
+    }
+    body.push_str("</ul>\n");
 }
 
 /// Names, and what they stand for.
-pub fn facts<'a>(rows: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let row = |(name, value): (&str, String)| {
-        format!("<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(&value))
-    };
-    format!("<table class=\"facts\">{}</table>\n", rows.into_iter().map(row).collect::<String>())
+pub fn facts<'a>(body: &mut String, rows: impl IntoIterator<Item = (&'a str, String)>) {
+    body.push_str("<table class=\"facts\">");
+    for (name, value) in rows {
+        let _ = write!(body, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(&value));
+    }
+    body.push_str("</table>\n");
 }
 
 /// A table for a terminal as one for a page. Words in place of a figure stand out.
-pub fn table(table: &Table) -> String {
-    let cell = |text: &str| {
-        let class = match text {
-            "BROKEN" | "FAILED" | "killed" => "broken",
-            "-" | "stalled" | "failed" => "word",
-            _ => "",
-        };
-        format!("<td class=\"{class}\">{}</td>", escape(text))
+pub fn table(body: &mut String, table: &Table) {
+    body.push_str("<div class=\"scroll\"><table>");
+    let mut row = |row: &Row, tag: &str| {
+        body.push_str("<tr>");
+        for cell in row.cell_iter() {
+            let text = cell.content();
+            let class = match text.as_str() {
+                "BROKEN" | "FAILED" | "killed" => "broken",
+                "-" | "stalled" | "failed" => "word",
+                _ => "",
+            };
+            let _ = write!(body, "<{tag} class=\"{class}\">{}</{tag}>", escape(&text));
+        }
+        body.push_str("</tr>\n");
     };
-    let line = |row: &Row, cell: fn(&str) -> String| {
-        let cells: String = row.cell_iter().map(|text| cell(&text.content())).collect();
-        format!("<tr>{cells}</tr>\n")
-    };
-    let head = table.header().map(|row| line(row, |text| format!("<th>{}</th>", escape(text))));
-    let rows: String = head.into_iter().chain(table.row_iter().map(|row| line(row, cell))).collect();
-    format!("<div class=\"scroll\"><table>{rows}</table></div>\n")
+    table.header().into_iter().for_each(|head| row(head, "th"));
+    table.row_iter().for_each(|line| row(line, "td"));
+    body.push_str("</table></div>\n");
 }
 
 #[cfg(test)]
@@ -58,15 +66,19 @@ mod tests {
     fn a_table_keeps_its_cells_and_escapes_them() {
         let mut plain = plain_table();
         plain.set_header(["lock", "<s>"]).add_row(["a<b", "FAILED"]).add_row(["c", "-"]);
-        let text = table(&plain);
-        assert!(text.contains("<tr><th>lock</th><th>&lt;s&gt;</th></tr>"), "{text}");
+        let mut text = String::new();
+        table(&mut text, &plain);
+        assert!(text.contains("lock</th>") && text.contains("&lt;s&gt;</th></tr>"), "{text}");
         assert!(text.contains("a&lt;b") && text.contains("<td class=\"broken\">FAILED</td>"), "{text}");
     }
 
     #[test]
     fn doubts_are_told_only_if_there_are_some() {
-        assert_eq!(doubts([]), "");
-        let body = doubts(["<b>".to_owned()]) + &facts([("a", "<i>".to_owned())]);
+        let mut body = String::new();
+        doubts(&mut body, [""; 0]);
+        assert_eq!(body, "");
+        doubts(&mut body, ["<b>"]);
+        facts(&mut body, [("a", "<i>".to_owned())]);
         let text = page("t", "p{}", &body);
         assert!(
             text.contains("<li>&lt;b&gt;</li>") && text.contains("<td>a</td><td>&lt;i&gt;</td>"),

@@ -75,20 +75,21 @@ fn html(report: &Report) -> String {
         escape(&report.provenance.cpu_model),
         if report.complete { "" } else { " · <b>unfinished run</b>" }
     );
-    let failed = report.runs.iter().filter_map(|run| {
-        run.reason().map(|reason| format!("{}, run {}: {reason}", run.lock, run.round + 1))
-    });
-    body.push_str(&page::doubts(report.warnings.iter().cloned().chain(failed)));
+    let failed = report.failures();
+    let failed = failed.map(|(run, reason)| format!("{}, run {}: {reason}", run.lock, run.round + 1));
+    page::doubts(&mut body, report.warnings.iter().cloned().chain(failed));
     for (title, table, notes) in tables(report) {
-        let (table, notes) = (page::table(&table), escape(&notes));
-        let _ = writeln!(body, "<h2>{title}</h2>{table}<p class=\"sub\">{notes}</p>");
+        let _ = write!(body, "<h2>{title}</h2>");
+        page::table(&mut body, &table);
+        let _ = writeln!(body, "<p class=\"sub\">{}</p>", escape(&notes));
     }
-    if report.runs.iter().any(|run| !run.told.tests.is_empty()) {
-        let tests = report.runs.iter().flat_map(|run| &run.told.tests);
-        let tests = page::facts(tests.map(|test| (test.name.as_str(), outcome(test))));
-        let _ = write!(body, "<h2>Conformance tests</h2>{tests}");
+    let mut tests = report.runs.iter().flat_map(|run| &run.told.tests).peekable();
+    if tests.peek().is_some() {
+        body.push_str("<h2>Conformance tests</h2>");
+        page::facts(&mut body, tests.map(|test| (test.name.as_str(), outcome(test))));
     }
-    let _ = write!(body, "<h2>Where this comes from</h2>{}", page::facts(facts(report)));
+    body.push_str("<h2>Where this comes from</h2>");
+    page::facts(&mut body, facts(report));
     page::page(&format!("stanchion guest, {date}"), "", &body)
 }
 

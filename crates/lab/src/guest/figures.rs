@@ -1,4 +1,5 @@
 //! The figures of a run, each told once: for columns of files and of tables, and over several runs.
+use super::clock::Given;
 use super::record::Vcpu;
 use super::report::{Report, Run};
 use super::workload::Workload;
@@ -65,16 +66,20 @@ fn sum(run: &Run, of: fn(&Vcpu) -> u64) -> Option<f64> {
     (!vcpus.is_empty()).then(|| vcpus.iter().map(|vcpu| of(vcpu) as f64).sum())
 }
 
-/// Host CPU seconds of the vCPU threads while the guest was at work.
-pub(crate) fn cpu_s(run: &Run) -> Option<f64> {
+/// The sum in seconds over the threads of the vCPUs, if the host told of them.
+fn given(run: &Run, of: fn(&Given) -> u64) -> Option<f64> {
     let given = &run.cost.given;
-    (!given.is_empty()).then(|| given.iter().map(|given| given.cpu_ns as f64 / S).sum())
+    (!given.is_empty()).then(|| given.iter().map(|given| of(given) as f64 / S).sum())
 }
 
-/// Seconds in which vCPU threads wanted to run and did not.
+/// Host CPU time while the guest was at work.
+pub(crate) fn cpu_s(run: &Run) -> Option<f64> {
+    given(run, |given| given.cpu_ns)
+}
+
+/// Time in which they wanted to run and did not.
 pub(crate) fn stolen_s(run: &Run) -> Option<f64> {
-    let given = &run.cost.given;
-    (!given.is_empty()).then(|| given.iter().map(|given| given.stolen_ns as f64 / S).sum())
+    given(run, |given| given.stolen_ns)
 }
 
 /// Host CPU seconds of one of the threads.

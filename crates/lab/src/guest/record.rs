@@ -59,7 +59,6 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
 pub(crate) enum Record {
     /// The first: the machine as the guest found it.
     Boot(Hardware),
-    /// A conformance test is over.
     Test(Test),
     /// How far a long run is.
     Progress {
@@ -73,18 +72,22 @@ pub(crate) enum Record {
         #[serde(deserialize_with = "harmless")]
         line: String,
     },
-    /// What a vCPU did.
     Vcpu(Vcpu),
-    /// How long kicked vCPUs took to run again.
     Wake(Wake),
-    /// What came of the work.
     Result(Work),
     /// Something that must not be.
-    Failure { what: String, detail: String },
+    Failure {
+        what: String,
+        detail: String,
+    },
     /// The guest's kernel gave up.
-    Panic { message: String },
+    Panic {
+        message: String,
+    },
     /// The last: whether all went well.
-    End { ok: bool },
+    End {
+        ok: bool,
+    },
     /// A kind that a later guest may have.
     #[serde(other)]
     Unknown,
@@ -118,7 +121,6 @@ pub(crate) struct Test {
     pub detail: Option<String>,
 }
 
-/// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TestOutcome {
@@ -191,14 +193,13 @@ fn harmless<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     String::deserialize(from).map(|text| shown(&text, WIDTH))
 }
 
-/// The record in a line; the error says why it is none.
-pub(crate) fn parse(line: &str) -> Result<Record, String> {
-    serde_json::from_str(line).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(line: &str) -> Result<Record, String> {
+        serde_json::from_str(line).map_err(|error| error.to_string())
+    }
 
     /// With a buffer that holds less than a line.
     fn lines(bytes: &[u8]) -> Vec<Line> {

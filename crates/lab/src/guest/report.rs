@@ -1,5 +1,4 @@
 //! Everything that came of a run of the command; the one thing that all formats are written from.
-use super::record::{Test, TestOutcome};
 use super::session::{Cost, Session};
 use super::setting::{Setting, Trial};
 use super::transcript::{State, Told};
@@ -59,11 +58,6 @@ impl Run {
             State::Finished | State::Unfinished => None,
         }
     }
-
-    /// Tests that ended so.
-    pub(crate) fn tests(&self, outcome: TestOutcome) -> impl Iterator<Item = &Test> {
-        self.told.tests.iter().filter(move |test| test.outcome == outcome)
-    }
 }
 
 /// What a guest that is content has not done.
@@ -101,8 +95,9 @@ impl Report {
         self.runs.iter().filter(move |run| run.lock == lock)
     }
 
-    pub(crate) fn failed(&self) -> bool {
-        self.runs.iter().any(Run::failed)
+    /// The boots that went wrong, and why.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (&Run, &str)> {
+        self.runs.iter().filter_map(|run| Some((run, run.reason()?)))
     }
 
     /// What a millisecond of work was in the first boot that told.

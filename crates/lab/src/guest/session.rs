@@ -171,7 +171,6 @@ impl Watch {
     fn ending(&self) -> Ending {
         match (self.silent, self.over, self.booted) {
             (Some(silent), ..) if silent.elapsed() >= GOODBYE => Ending::Mute,
-            (Some(_), ..) => Ending::Own,
             (None, Some(over), _) if over.elapsed() >= GOODBYE => Ending::Overdue,
             (None, None, None) if self.start.elapsed() >= self.timeouts.boot => Ending::NotUp,
             (None, None, Some(booted)) if booted.elapsed() >= self.timeouts.work => Ending::Overdue,

@@ -5,7 +5,7 @@ use super::transcript::State;
 use comfy_table::Table;
 use core::fmt::Write;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
-use lab_kit::stats::Summary;
+use lab_kit::stats::{Summary, median};
 use lab_kit::units::{format_ns, percent, three_figures};
 
 /// With more vCPUs each of them has no column of its own.
@@ -96,9 +96,10 @@ fn shares(report: &Report) -> Option<Table> {
     let vcpus = report.setting.vcpus;
     let apart = vcpus <= VCPUS_APART;
     let mut table = plain_table();
-    let shown: Vec<String> = match apart {
-        true => (0..vcpus).map(|vcpu| format!("vCPU {vcpu}")).collect(),
-        false => ["least", "median", "most"].map(str::to_owned).into(),
+    let shown: Vec<String> = if apart {
+        (0..vcpus).map(|vcpu| format!("vCPU {vcpu}")).collect()
+    } else {
+        ["least", "median", "most"].map(str::to_owned).into()
     };
     let first = ["host CPU s".to_owned()].into_iter().chain(shown);
     table.set_header(first.chain(["sum", "stolen", "QEMU"].map(str::to_owned)));
@@ -121,15 +122,13 @@ fn shares(report: &Report) -> Option<Table> {
 fn boots(text: &mut String, report: &Report) {
     let Some(boot) = report.runs.iter().find_map(|run| run.told.boot.as_ref()) else { return };
     let walls: Vec<f64> = report.runs.iter().filter_map(|run| run.cost.boot_wall_s).collect();
-    let took = Summary::of(walls);
-    let has = |name: &'static str, is: bool| is.then_some(name);
     let offers = [
-        has("x2APIC", boot.x2apic),
-        has("steal time", boot.steal_time),
-        has("kick hypercall", boot.kick_hypercall),
-        has("yield hypercall", boot.yield_hypercall),
+        (boot.x2apic, "x2APIC"),
+        (boot.steal_time, "steal time"),
+        (boot.kick_hypercall, "kick hypercall"),
+        (boot.yield_hypercall, "yield hypercall"),
     ];
-    let offers: Vec<&str> = offers.into_iter().flatten().collect();
+    let offers: Vec<&str> = offers.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
     let nodes = if boot.nodes > 1 { format!(" in {} nodes", boot.nodes) } else { String::new() };
     let _ = writeln!(
         text,
@@ -137,21 +136,15 @@ fn boots(text: &mut String, report: &Report) {
         boot.vcpus,
         boot.hypervisor,
         if offers.is_empty() { "nothing paravirtual".to_owned() } else { offers.join(", ") },
-        three_figures(took.median * 1e3),
+        three_figures(median(&walls) * 1e3),
         format_ns(boot.boot_ns as f64)
     );
 }
 
 /// What must not pass silently, with the guest's last lines.
 fn failures(text: &mut String, report: &Report) {
-    for run in report.runs.iter().filter(|run| run.failed()) {
-        let _ = writeln!(
-            text,
-            "{} FAILED, run {}: {}",
-            run.lock,
-            run.round + 1,
-            run.reason().unwrap_or_default()
-        );
+    for (run, reason) in report.failures() {
+        let _ = writeln!(text, "{} FAILED, run {}: {reason}", run.lock, run.round + 1);
         for line in &run.log {
             let _ = writeln!(text, "  | {line}");
         }
@@ -160,9 +153,8 @@ fn failures(text: &mut String, report: &Report) {
 
 /// A run in a few words.
 pub(crate) fn in_short(run: &Run) -> String {
-    match (&run.state, &run.told.work) {
-        (State::Failed { reason } | State::Killed { reason }, _) => format!("FAILED: {reason}"),
-        (State::Unfinished, Some(work)) => format!("unfinished after {}", format_ns(work.elapsed_ns as f64)),
+    match (run.reason(), &run.told.work) {
+        (Some(reason), _) => format!("FAILED: {reason}"),
         _ if !run.told.tests.is_empty() => format!("{} tests", run.told.tests.len()),
         (_, Some(work)) => {
             format!("{}, {} acquisitions", format_ns(work.elapsed_ns as f64), count(work.operations as f64))

@@ -1,5 +1,5 @@
 //! All that a guest has said in one boot, and what it comes to.
-use super::record::{self, Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work, shown};
+use super::record::{Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work, shown};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -11,8 +11,6 @@ const WIDTH: usize = 300;
 /// kinds.
 const RECORDS_MOST: usize = 4096;
 const STATS_MOST: usize = 8;
-/// How many failures are kept.
-const FAILURES_MOST: usize = 16;
 /// What a guest calls what only a broken lock does. Its other failures are its own, or of who started it.
 const BROKEN: [&str; 3] = ["exclusion", "lost-update", "stall"];
 
@@ -32,9 +30,8 @@ pub(crate) struct Told {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript {
     pub told: Told,
-    /// What must not be, the first first.
-    failures: Vec<String>,
-    /// How many there were.
+    /// The first thing that must not be, and how many there were.
+    failure: Option<String>,
     failed: usize,
     /// How many records have come, without those of which only the last one counts.
     records: usize,
@@ -101,7 +98,7 @@ impl Transcript {
             }
             return None;
         }
-        match record::parse(&line.text) {
+        match serde_json::from_str::<Record>(&line.text) {
             Ok(record) => {
                 self.keep(record.clone());
                 Some(record)
@@ -118,12 +115,9 @@ impl Transcript {
         }
     }
 
-    /// Keeps the first failures, and counts them all.
     fn fail(&mut self, what: String) {
         self.failed += 1;
-        if self.failures.len() < FAILURES_MOST {
-            self.failures.push(what);
-        }
+        self.failure.get_or_insert(what);
     }
 
     fn keep(&mut self, record: Record) {
@@ -192,7 +186,7 @@ impl Transcript {
     pub(crate) fn state(&self, ending: Ending, exit: &Exit) -> State {
         let failed = |reason: String| State::Failed { reason };
         let killed = |why: &str| State::Killed { reason: format!("the guest was killed, as it {why}") };
-        if let Some(failure) = self.failures.first() {
+        if let Some(failure) = &self.failure {
             let more = self.failed - 1;
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             return failed(format!("{}{more}", shown(failure, WIDTH)));

@@ -90,7 +90,7 @@ fn a_flood_of_records_is_not_kept() {
     lines.push(OVER.to_owned());
     let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(transcript.end.is_some() && transcript.told.tests.len() < RECORDS_MOST);
-    assert!(transcript.failures.len() == FAILURES_MOST && transcript.told.stats.len() == STATS_MOST);
+    assert_eq!(transcript.told.stats.len(), STATS_MOST);
     let printed = reason(&transcript, Ending::Own);
     assert!(printed.contains("cannot be read") && printed.ends_with("more)"), "{printed}");
 }

@@ -51,7 +51,7 @@ fn a_library_that_is_missing_or_none_says_what_to_build() {
 #[test]
 fn a_flag_that_needs_another_one_names_it() {
     let line = refused(&mut stanchion(&["run", "--record-limit", "3", "true"]));
-    assert!(line.contains("stanchion: --record <FILE> is missing"), "{line}");
+    assert!(line.contains("were not provided: <--record <FILE>>"), "{line}");
 }
 
 #[test]
