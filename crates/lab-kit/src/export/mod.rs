@@ -146,14 +146,11 @@ impl<R> Exports<R> {
 
     /// The same for single files, each with its own writer.
     pub fn open_files(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
+        // All are looked at before any is created, so that a refusal leaves nothing behind.
         for (index, (path, _)) in paths.iter().enumerate() {
             if paths[..index].iter().any(|(other, _)| other == path) {
                 return Err(format!("{} is named twice as output", path.display()));
             }
-        }
-
-        // All are looked at before any is created, so that a refusal leaves nothing behind.
-        for (path, _) in &paths {
             if path.is_dir() {
                 return Err(format!("{} is a directory, not a file to write", path.display()));
             }

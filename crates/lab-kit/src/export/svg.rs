@@ -66,11 +66,9 @@ const SHAPES: [&str; 5] = [
     "m-3 -3h6v2h-2v4h-2v-4h-2z",
 ];
 
-/// The vertical axis: its range and its ticks.
+/// The vertical axis, from its first tick to its last.
 struct Axis {
     scale: Scale,
-    low: f64,
-    high: f64,
     ticks: Vec<f64>,
 }
 
@@ -79,32 +77,29 @@ impl Axis {
     fn over(values: impl Iterator<Item = f64> + Clone, scale: Scale) -> Option<Self> {
         let positive = values.filter(|&value| value > 0.0 && value.is_finite());
         let (min, max) = (positive.clone().reduce(f64::min)?, positive.reduce(f64::max)?);
-        let (low, high, ticks) = match scale {
+        let ticks = match scale {
             Scale::Linear => {
                 let step = nice_step(max / 5.0);
-                let count = (max / step).ceil().max(1.0);
-                (0.0, count * step, (0..=count as u32).map(|tick| f64::from(tick) * step).collect())
+                (0..=(max / step).ceil().max(1.0) as u32).map(|tick| f64::from(tick) * step).collect()
             }
             Scale::Log => {
-                let (first, last) = (min.log10().floor() as i32, max.log10().ceil() as i32);
-                let last = last.max(first + 1);
+                let first = min.log10().floor();
+                let decades = (max.log10().ceil() - first).max(1.0) as u32;
                 // More than eight labels would run into each other.
-                let stride = ((last - first) as usize).div_ceil(8);
-                (
-                    10_f64.powi(first),
-                    10_f64.powi(last),
-                    (first..=last).step_by(stride).map(|power| 10_f64.powi(power)).collect(),
-                )
+                let stride = decades.div_ceil(8);
+                let ticks = (0..=decades.next_multiple_of(stride)).step_by(stride as usize);
+                ticks.map(|decade| 10_f64.powf(first + f64::from(decade))).collect()
             }
         };
-        Some(Self { scale, low, high, ticks })
+        Some(Self { scale, ticks })
     }
 
     /// Where a value stands, in the coordinates of the picture.
     fn y(&self, value: f64) -> f64 {
+        let (low, high) = (self.ticks[0], self.ticks[self.ticks.len() - 1]);
         let share = match self.scale {
-            Scale::Linear => (value - self.low) / (self.high - self.low),
-            Scale::Log => (value.max(self.low) / self.low).log10() / (self.high / self.low).log10(),
+            Scale::Linear => (value - low) / (high - low),
+            Scale::Log => (value.max(low) / low).log10() / (high / low).log10(),
         };
         HEIGHT - BOTTOM - share.clamp(0.0, 1.0) * (HEIGHT - TOP - BOTTOM)
     }
@@ -318,7 +313,7 @@ mod tests {
     #[test]
     fn a_log_axis_spans_whole_decades() {
         let axis = Axis::over([0.003, 40.0].into_iter(), Scale::Log).expect("positive values");
-        assert!((axis.low - 0.001).abs() < 1e-9 && (axis.high - 100.0).abs() < 1e-6);
+        assert!((axis.ticks[0] - 0.001).abs() < 1e-9 && (axis.ticks[5] - 100.0).abs() < 1e-6);
         assert_eq!(axis.ticks.len(), 6);
         assert!(axis.y(0.003) > axis.y(40.0), "larger is higher up");
     }
@@ -326,7 +321,7 @@ mod tests {
     #[test]
     fn linear_ticks_are_round_and_cover_the_largest_value() {
         let axis = Axis::over([7.3].into_iter(), Scale::Linear).expect("positive values");
-        assert!(axis.high >= 7.3 && axis.ticks.len() <= 7);
+        assert!(axis.ticks.last() >= Some(&7.3) && axis.ticks.len() <= 7);
         assert!((nice_step(1.46) - 2.0).abs() < 1e-9 && (nice_step(0.3) - 0.5).abs() < 1e-9);
     }
 

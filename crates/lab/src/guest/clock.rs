@@ -2,6 +2,7 @@
 use core::time::Duration;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -78,21 +79,17 @@ impl Meter {
 
 /// All threads in `tasks` that are vCPUs, by their numbers; none if the process is gone.
 fn read(tasks: &Path) -> Vec<Given> {
-    let mut found: Vec<(usize, Given)> = fs::read_dir(tasks)
-        .into_iter()
-        .flatten()
-        .flatten()
+    let tasks = fs::read_dir(tasks).into_iter().flatten().flatten().map(|task| task.path());
+    let found: BTreeMap<usize, Given> = tasks
         .filter_map(|task| {
-            let vcpu = vcpu(&fs::read_to_string(task.path().join("comm")).ok()?)?;
-            let given = schedstat(&fs::read_to_string(task.path().join("schedstat")).unwrap_or_default());
-            let given = given.or_else(|| stat(&fs::read_to_string(task.path().join("stat")).ok()?))?;
-            Some((vcpu, given))
+            let vcpu = vcpu(&fs::read_to_string(task.join("comm")).ok()?)?;
+            let given = schedstat(&fs::read_to_string(task.join("schedstat")).unwrap_or_default());
+            Some((vcpu, given.or_else(|| stat(&fs::read_to_string(task.join("stat")).ok()?))?))
         })
         .collect();
-    found.sort_by_key(|(vcpu, _)| *vcpu);
     // With a gap the threads are just starting, or ending.
-    let whole = found.iter().enumerate().all(|(index, (vcpu, _))| index == *vcpu);
-    if whole { found.into_iter().map(|(_, given)| given).collect() } else { Vec::new() }
+    let whole = found.keys().copied().eq(0..found.len());
+    if whole { found.into_values().collect() } else { Vec::new() }
 }
 
 /// The number in a thread's name, as QEMU gives it: `CPU 3/TCG`.

@@ -3,7 +3,7 @@ use super::record::{Test, TestOutcome, shown};
 use super::report::Report;
 use core::fmt::Write;
 
-/// The most of a name or a detail that is shown.
+/// The most of a line of a detail that is shown.
 const WIDTH: usize = 400;
 
 /// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who
@@ -15,7 +15,7 @@ pub(crate) fn line(test: &Test, expected: bool) -> String {
         TestOutcome::Failed => "FAILED",
         TestOutcome::Ignored => "ignored",
     };
-    format!("test {} ... {outcome}", shown(&test.name, WIDTH))
+    format!("test {} ... {outcome}", test.name)
 }
 
 /// What failed and why, and how many passed.
@@ -27,7 +27,7 @@ pub(crate) fn summary(report: &Report, expected: bool) -> String {
         text.push_str(if expected { "\nexpected failures:\n" } else { "\nfailures:\n" });
         for test in tests(TestOutcome::Failed) {
             let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
-            let _ = writeln!(text, "\n---- {} ----", shown(&test.name, WIDTH));
+            let _ = writeln!(text, "\n---- {} ----", test.name);
             for line in detail.lines() {
                 let _ = writeln!(text, "{}", shown(line, WIDTH));
             }

@@ -30,7 +30,7 @@ const fn figure(
 }
 
 /// All that files have, in their order, which is that of tables.
-pub(crate) const FIGURES: [Figure; 12] = [
+pub(crate) static FIGURES: [Figure; 12] = [
     // From the start of the work to its end. It has one only if it was finished.
     figure("elapsed_s", "elapsed", three_figures, |run| Some(run.told.work.as_ref()?.elapsed_ns as f64 / S)),
     // Million acquisitions a second.
@@ -55,8 +55,10 @@ pub(crate) const FIGURES: [Figure; 12] = [
     }),
     // For the lock.
     figure("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
-    figure("cpu_s", "CPU", three_figures, cpu_s),
-    figure("stolen_s", "", three_figures, stolen_s),
+    // Of the host, while the guest was at work.
+    figure("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
+    // In which threads of vCPUs wanted to run and did not.
+    figure("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
     figure("fairness", "fair", |value| format!("{value:.2}"), fairness),
 ];
 
@@ -70,16 +72,6 @@ fn sum(run: &Run, of: fn(&Vcpu) -> u64) -> Option<f64> {
 fn given(run: &Run, of: fn(&Given) -> u64) -> Option<f64> {
     let given = &run.cost.given;
     (!given.is_empty()).then(|| given.iter().map(|given| of(given) as f64 / S).sum())
-}
-
-/// Host CPU time while the guest was at work.
-pub(crate) fn cpu_s(run: &Run) -> Option<f64> {
-    given(run, |given| given.cpu_ns)
-}
-
-/// Time in which they wanted to run and did not.
-pub(crate) fn stolen_s(run: &Run) -> Option<f64> {
-    given(run, |given| given.stolen_ns)
 }
 
 /// Host CPU seconds of one of the threads.
@@ -106,13 +98,17 @@ pub(crate) fn count(value: f64) -> String {
     }
 }
 
-/// Over all sound runs under a lock.
+/// Of one thing, over all sound runs under a lock.
 pub(crate) fn summary(report: &Report, lock: &str, of: impl Fn(&Run) -> Option<f64>) -> Option<Summary> {
     let values: Vec<f64> = report.of(lock).filter(|run| !run.failed()).filter_map(of).collect();
     (!values.is_empty()).then(|| Summary::of(values))
 }
 
 impl Figure {
+    pub(crate) fn named(name: &str) -> &'static Self {
+        FIGURES.iter().find(|figure| figure.name == name).expect("a figure of ours")
+    }
+
     /// The figure of one run; none if there is none, as it was not told or the run went wrong.
     pub(crate) fn of(&self, run: &Run) -> Option<f64> {
         if run.failed() { None } else { (self.of)(run) }

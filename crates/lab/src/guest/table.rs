@@ -1,5 +1,5 @@
 //! The result as tables: for a terminal of a hundred columns, and for the page.
-use super::figures::{Figure, count, cpu_s, stolen_s, summary, vcpu_cpu_s};
+use super::figures::{Figure, count, summary, vcpu_cpu_s};
 use super::report::{Report, Run};
 use super::transcript::State;
 use comfy_table::Table;
@@ -105,12 +105,12 @@ fn shares(report: &Report) -> Option<Table> {
     table.set_header(first.chain(["sum", "stolen", "QEMU"].map(str::to_owned)));
     for lock in locks(report) {
         let median = |of: &dyn Fn(&Run) -> Option<f64>| Some(summary(report, lock, of)?.median);
-        let Some(sum) = median(&cpu_s) else { continue };
-        let each = (0..vcpus).filter_map(|vcpu| median(&|run| vcpu_cpu_s(run, vcpu)));
-        let each: Vec<f64> = each.collect();
+        let figure = |name| median(&|run| Figure::named(name).of(run));
+        let Some(cpu) = figure("cpu_s") else { continue };
+        let each: Vec<f64> = (0..vcpus).filter_map(|vcpu| median(&|run| vcpu_cpu_s(run, vcpu))).collect();
         let all = Summary::of(each.clone());
         let shown = if apart { each } else { vec![all.min, all.median, all.max] };
-        let rest = [Some(sum), median(&stolen_s), median(&|run| Some(run.cost.qemu_cpu_s))];
+        let rest = [Some(cpu), figure("stolen_s"), median(&|run| Some(run.cost.qemu_cpu_s))];
         let figures = shown.into_iter().chain(rest.into_iter().flatten()).map(three_figures);
         table.add_row([lock.to_owned()].into_iter().chain(figures));
     }
