@@ -71,7 +71,7 @@ fn sum(run: &Run, of: fn(&Vcpu) -> u64) -> Option<f64> {
 /// The sum in seconds over the threads of the vCPUs, if the host told of them.
 fn given(run: &Run, of: fn(&Given) -> u64) -> Option<f64> {
     let given = &run.cost.given;
-    (!given.is_empty()).then(|| given.iter().map(|given| of(given) as f64 / S).sum())
+    (!given.is_empty()).then(|| given.iter().map(of).sum::<u64>() as f64 / S)
 }
 
 /// Host CPU seconds of one of the threads.

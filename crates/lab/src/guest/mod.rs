@@ -1,9 +1,10 @@
 //! `stanchion guest`: the locks on real vCPUs, in a small kernel of our own under QEMU.
 //!
-//! What was typed becomes a [`setting`] in [`args`]; [`qemu`] is the emulator, [`accel`] finds out whether KVM
-//! works. [`run`] boots the guest for each lock and round. A boot is a [`session`]: the guest's bytes become
-//! lines and [`record`]s, those a [`transcript`], and that a run in the [`report`]. Its [`figures`] are shown
-//! in the [`table`], by [`conform`] and in [`export`]. [`clock`] is what the host gave to each vCPU.
+//! What was typed becomes a [`setting`] in [`args`]; [`qemu`] is the emulator, [`accel`] finds out whether
+//! KVM works. [`run`] boots the guest for each lock and round. A boot is a [`session`]: the guest's bytes
+//! become lines and [`record`]s, those a [`transcript`], and that a run in the [`report`]. Its [`figures`]
+//! are shown in the [`table`], by [`conform`] and in [`export`]. [`clock`] is what the host gave to each
+//! vCPU.
 mod accel;
 mod args;
 mod clock;

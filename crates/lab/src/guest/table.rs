@@ -2,6 +2,7 @@
 use super::figures::{Figure, count, summary, vcpu_cpu_s};
 use super::report::{Report, Run};
 use super::transcript::State;
+use super::workload::Workload;
 use comfy_table::Table;
 use core::fmt::Write;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
@@ -28,9 +29,10 @@ pub(crate) fn render(report: &Report) -> String {
     text
 }
 
-/// What the figures are about, they, and what their headings mean. There are none without work.
+/// What the figures are about, they, and what their headings mean. There are none if nothing was measured.
 pub(crate) fn tables(report: &Report) -> Vec<(&'static str, Table, String)> {
-    if report.runs.iter().all(|run| run.told.work.is_none()) {
+    let measures = !matches!(report.setting.workload, Workload::Conform | Workload::Boot);
+    if !measures || report.runs.iter().all(|run| run.told.work.is_none()) {
         return Vec::new();
     }
     let shares = shares(report).map(|table| {
@@ -167,7 +169,6 @@ pub(crate) fn in_short(run: &Run) -> String {
 mod tests {
     use super::*;
     use crate::guest::testing;
-    use crate::guest::workload::Workload;
 
     #[test]
     fn tables_fit_a_terminal_and_tell_what_went_wrong() {
@@ -181,6 +182,9 @@ mod tests {
         assert!(line("qspin").contains("FAILED"), "{text}");
         assert!(text.contains("qspin FAILED, run 1: the guest panicked: <b>\n  | last line"), "{text}");
         assert!(text.contains("vCPU 1") && text.contains("nothing paravirtual"), "{text}");
+        let mut conform = testing::report();
+        conform.setting.workload = Workload::Conform;
+        assert!(tables(&conform).is_empty(), "tests have no figures");
     }
 
     #[test]
