@@ -4,7 +4,7 @@
 //! checker, vCPUs of a bare-metal guest. Locks name nothing else, so the same text runs in all of them.
 use crate::events::Event;
 use crate::numbers::{CpuId, NodeId};
-use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+use crate::order::{FenceOrder, LoadOrder, Relaxed, Release, RmwOrder, SeqCst, StoreOrder};
 use crate::tunables::Tunable;
 
 /// One shared cell of type `T`, always accessed at its own size.
@@ -271,6 +271,19 @@ pub trait Machine: Sized + Send + Sync + 'static {
         } else {
             Released::Marked
         }
+    }
+
+    /// As [`Machine::release_then_look`], with a full fence in place of the light side: whoever stores to
+    /// `then`, passes a fence that is [`SeqCst`] and loads `first` needs no heavy barrier in between.
+    #[inline(always)]
+    #[track_caller]
+    fn release_fenced_then_look(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
+        // ord: MC1 alone: the release that stands where this is called
+        first.store(value, Release);
+        // ord: MC2 pairs ST21: either we see the mark, or whoever left it sees our store
+        Self::fence(SeqCst);
+        // ord: MC3 alone: after the fence
+        if then.load(Relaxed) & marks == 0 { Released::Unmarked } else { Released::Marked }
     }
 
     /// The moment so many nanoseconds from now.

@@ -10,8 +10,14 @@ use syn::{ItemFn, ItemImpl, ItemTrait, TraitItem, Type};
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// Operations that order memory without naming an ordering. A tag may stand above them, none must.
-const SILENT: [&str; 5] =
-    ["store_then_load", "release_then_look", "heavy_barrier", "compiler_barrier", "membarrier"];
+const SILENT: [&str; 6] = [
+    "store_then_load",
+    "release_then_look",
+    "release_fenced_then_look",
+    "heavy_barrier",
+    "compiler_barrier",
+    "membarrier",
+];
 
 /// One operation that orders memory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -61,6 +61,11 @@ fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
     };
     match op {
         "store_then_load" => [each("", "Release"), vec![weaker(".fence", "SeqCst", "nothing")]].concat(),
+        // Made of these, which find themselves called where it is.
+        "release_fenced_then_look" => ["store(Release)", "fence(SeqCst)"]
+            .into_iter()
+            .flat_map(|op| of_site(path, id, &Site { op: op.to_owned(), ..site.clone() }))
+            .collect(),
         "heavy_barrier" => vec![weaker("", "SeqCst", "nothing")],
         // Order nothing between contexts, or are not the core's, or say elsewhere with which fence.
         "compiler_barrier" | "membarrier" => Vec::new(),

@@ -72,7 +72,8 @@
 //!
 //! The first byte counts: odd while held, one more with each acquisition and each release. So a spinning
 //! context sees how often it was overtaken, for nothing. Flags: 1 *a release must wake somebody*, 2 *no
-//! barging*, 4–32 *how often spins were in vain*, 64 *somebody is urgent*, 128 *never sleeps*.
+//! barging*, 4–16 *how often spins were in vain*, 32 *releases are fenced*, 64 *somebody is urgent*, 128
+//! *never sleeps*.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -81,6 +82,7 @@
 //! | `o,*,*` | `n,*,*` | a waiter queues |
 //! | `n,*,odd` | `o,*,odd` | the owner takes the newest waiter out |
 //! | `*,f,*` | `*,g,*` | an heir is about to sleep (+1), or its turn has come (+2); the owner rouses somebody (−1) |
+//! | `*,f,odd` | `*,g,odd` | the owner has releases fenced from its own on (+32), or not any more (−32) |
 //!
 //! # Invariants
 //!
@@ -98,6 +100,9 @@
 //! - **I6** A node is *granted* from when an owner hands over the lock until its waiter, the next owner,
 //!   leaves the queue. The count stays odd meanwhile, so nobody else takes the lock; and a waiter changes the
 //!   state of its node in the queue by exchange, so it cannot lose a grant.
+//! - **I7** Owners alone set and clear *fenced*. So who owns the lock sees it, and passes a fence between its
+//!   release and its look at the flags. An heir that sets *wake* beside it passes a fence in place of the
+//!   barrier of I3. The owner that clears it finds a *wake* that was set before.
 //!
 //! ## Memory orderings
 //!
@@ -121,8 +126,9 @@ use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::{Domain as _, Platform};
 use crate::transitions::{Field, Table, Word};
 pub(crate) use newcomer::FREE_LOOKS;
+use spin::{Vain, is_trial};
 pub(crate) use word::NO_BARGING;
-use word::{HELD, MARKS, SPINS, TRANSITIONS, WAKE};
+use word::{FENCES, HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 
 /// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits but more urgent
 /// waiters, as the queue of a reader-writer lock needs it.
@@ -171,12 +177,8 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
     fn release(&self) {
         // The line may be with somebody who polls: asks for it once, to read and write it.
         self.count.prefetch_write();
-        let free = self.count_when_free();
         TRANSITIONS.check(Field::Locked, || self.count.peek() & HELD, 0u8);
-        // ST4: stores the count (release), then reads the flags: the light side of the pair with ST7.
-        // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see
-        // this left its flag for us
-        match P::release_then_look(&self.count, free, &self.flags, WAKE) {
+        match self.release_and_look() {
             Released::Unmarked => {}
             Released::Held => self.release_rousing(),
             Released::Marked => self.rouse_after_release(),
@@ -243,6 +245,29 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             }
         }
         false
+    }
+
+    /// The owner stores that the lock is free, and looks at the flag *wake*: behind a fence if a flag says so
+    /// (I7), else as the light side of the pair with ST7.
+    #[inline(always)]
+    fn release_and_look(&self) -> Released {
+        let free = self.count_when_free();
+        if self.flags() & FENCES != 0 {
+            return self.release_fenced(free);
+        }
+        // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see
+        // this left its flag for us
+        P::release_then_look(&self.count, free, &self.flags, WAKE)
+    }
+
+    /// The same behind a fence. One release in 64 looks whether fences still pay.
+    #[inline(never)]
+    fn release_fenced(&self, free: u8) -> Released {
+        if is_trial(free) && !(self.has_queue() && Vain::of(self.flags()).is_some()) {
+            self.change_flags(|flags| flags & !FENCES); // I7
+        }
+        // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's
+        P::release_fenced_then_look(&self.count, free, &self.flags, WAKE)
     }
 
     /// What the owner releases the lock with. It is even whatever the count is: a lock that nobody holds
@@ -315,8 +340,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 }
                 self.rouse_heir(domain)
             });
-            // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's
-            let released = P::release_then_look(&self.count, self.count_when_free(), &self.flags, WAKE);
+            let released = self.release_and_look();
             if released == Released::Held {
                 continue; // somebody has asked meanwhile
             }

@@ -2,13 +2,13 @@
 use super::StanchionLock;
 use super::queue::Queue;
 use super::spin::{LOOKS_A_CLOCK, Looks, Seen, Vain};
-use super::word::{NO_BARGING, SPINS, URGENT, WAKE};
+use super::word::{FENCES, NO_BARGING, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
 use crate::machine::{Atomic, micros};
 use crate::nodes::{State, Tag, WaitNode};
 use crate::numbers::NodeId;
-use crate::order::Relaxed;
+use crate::order::{Relaxed, SeqCst};
 use crate::platform::Domain;
 use crate::platform::Platform;
 
@@ -291,8 +291,11 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !self.node.change(down.with(State::Roused), down.state()) {
             return Became::Heir; // it is ours (I6)
         }
-        self.lock.change_flags(|flags| flags | WAKE | self.urgent());
-        if !P::heavy_barrier() {
+        let flags = self.lock.change_flags(|flags| flags | WAKE | self.urgent());
+        if flags & FENCES != 0 {
+            // ord: ST21 pairs MC2, N21: between our flag (ST6) and ST7; owners pass one, too (I7)
+            P::fence(SeqCst);
+        } else if !P::heavy_barrier() {
             // The next release may miss the flag: competes on, unless somebody has taken that from us
             // meanwhile.
             P::count(Event::PvNoBarrier);
@@ -309,10 +312,17 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     fn leave(&mut self) {
         let others = self.queue.remove(self.me);
         self.allow_barging();
-        if let Some(ends) = others
-            && self.queue.node(ends.oldest).tag().state() != State::Roused
-        {
-            self.lock.change_flags(|flags| flags | WAKE); // I5
+        let flags = self.lock.flags();
+        let mut wanted = flags;
+        if others.is_some_and(|ends| self.queue.node(ends.oldest).tag().state() != State::Roused) {
+            wanted |= WAKE; // I5
+        }
+        if Vain::of(flags).is_some() {
+            // Waiters sleep instead of spinning: a fence at each release costs less than their barriers (I7).
+            wanted |= FENCES;
+        }
+        if wanted != flags {
+            self.lock.change_flags(|flags| flags | wanted & (WAKE | FENCES));
         }
         self.queue.domain.give_back(self.me);
     }

@@ -9,7 +9,10 @@ pub(super) const WAKE: u8 = 1;
 /// In the second byte: a waiter whose turn has come asks newcomers to leave the lock to it.
 pub(crate) const NO_BARGING: u8 = 2;
 /// In the second byte: how often spins were in vain; see [`super::spin::Vain`].
-pub(super) const VAIN: u8 = 0x3c;
+pub(super) const VAIN: u8 = 0x1c;
+/// In the second byte: owners pass a fence when they release the lock, and an heir that is about to sleep
+/// needs no heavy barrier (I7).
+pub(super) const FENCES: u8 = 0x20;
 /// In the second byte: there is a waiter of real-time priority, maybe.
 pub(super) const URGENT: u8 = 0x40;
 /// In the second byte: this lock's waiters never sleep, and nobody barges, for good.

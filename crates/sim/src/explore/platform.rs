@@ -72,6 +72,21 @@ impl Machine for Stepped {
         Released::Unmarked
     }
 
+    fn release_fenced_then_look(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
+        if !with(|engine| engine.domain.machine().restarts) {
+            first.swap(value, stanchion_core::order::Release);
+            let marked = then.load(stanchion_core::order::Relaxed) & marks != 0;
+            return if marked { Released::Marked } else { Released::Unmarked };
+        }
+        arrive(); // one step, as above, and at once visible to all
+        engine::flush_own();
+        if with(|engine| engine.load(then)) & u64::from(marks) != 0 {
+            return Released::Held;
+        }
+        engine::store(first, value.into(), true);
+        Released::Unmarked
+    }
+
     fn home() -> u32 {
         with(|engine| engine.coin(Coin::Home, 2)) as u32 + 1
     }

@@ -49,8 +49,12 @@ pub(super) fn store_then_load<T: Copy + Eq, U: Copy + Eq>(
 /// The symmetric form: an exchange is the cheapest full barrier on x86-64, and no dearer than another one on
 /// aarch64.
 #[inline(always)]
-fn fenced<T: Copy + Eq, U: Copy + Eq>(first: &impl Atomic<T>, value: T, then: &impl Atomic<U>) -> U {
-    // ord: N21 pairs N23: either we see the mark, or the heavy side sees our store
+pub(super) fn fenced<T: Copy + Eq, U: Copy + Eq>(
+    first: &impl Atomic<T>,
+    value: T,
+    then: &impl Atomic<U>,
+) -> U {
+    // ord: N21 pairs N23, ST21: either we see the mark, or the heavy side sees our store
     first.swap(value, SeqCst);
     // ord: N22 alone: after N21 in the single total order
     then.load(SeqCst)

@@ -34,15 +34,31 @@ static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// Stores `value` to `first` if `then`, the byte beside it, has none of `marks` set.
 #[inline(always)]
 pub(super) fn release_unless_marked(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
+    let lock = both(first, then);
+    // SAFETY: the two are native cells side by side, so they may be written through shared references.
+    let stored = unsafe { store_unless_marked::<0>(lock, value, marks) };
+    if stored { Released::Unmarked } else { Released::Held }
+}
+
+/// The same by a read-modify-write: whoever leaves a mark passes a fence in place of the heavy barrier.
+#[inline(always)]
+pub(super) fn release_together(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
+    let lock = both(first, then);
+    // SAFETY: the two are native cells side by side, so they may be written through shared references.
+    let stored = unsafe { store_together(lock, value, marks) };
+    if stored { Released::Unmarked } else { Released::Held }
+}
+
+/// The address of the two neighbouring bytes of a lock.
+#[inline(always)]
+fn both(first: &Cell8, then: &Cell8) -> *mut u8 {
     let lock = core::ptr::from_ref(first).cast::<u8>().cast_mut();
     debug_assert_eq!(
         core::ptr::from_ref(then).cast::<u8>(),
         lock.wrapping_add(1),
         "two neighbouring bytes of a lock"
     );
-    // SAFETY: the two are native cells side by side, so they may be written through shared references.
-    let stored = unsafe { store_unless_marked::<0>(lock, value, marks) };
-    if stored { Released::Unmarked } else { Released::Held }
+    lock
 }
 
 /// Releases the lock at `first` and returns the mark at `then`, if these are the two neighbouring bytes of a
@@ -110,6 +126,17 @@ unsafe fn store_unless_marked<const PAUSES: usize>(lock: *mut u8, value: u8, mar
         // SAFETY: the caller's cells, as it promises; sequences are to be had.
         return unsafe { os::store_unless_marked::<PAUSES>(lock, value, marks) } & marks == 0;
     }
+    // SAFETY: as the caller promises.
+    unsafe { store_together(lock, value, marks) }
+}
+
+/// As [`store_unless_marked`], by a read-modify-write of both bytes.
+///
+/// # Safety
+///
+/// As [`release_bytes`].
+#[inline(always)]
+unsafe fn store_together(lock: *mut u8, value: u8, marks: u8) -> bool {
     // SAFETY: as in `release_bytes`, it is the caller's cells and aligned.
     let both = unsafe { AtomicU16::from_ptr(lock.cast()) };
     let stored = |both: u16| {

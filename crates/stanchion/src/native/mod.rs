@@ -94,6 +94,14 @@ impl<C: Counting> Machine for Native<C> {
         }
     }
 
+    #[inline(always)]
+    fn release_fenced_then_look(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
+        if C::DESTROYABLE {
+            return destroyable::release_together(first, value, then, marks);
+        }
+        if barrier::fenced(first, value, then) & marks == 0 { Released::Unmarked } else { Released::Marked }
+    }
+
     fn after(nanos: u64) -> Deadline {
         Deadline::after(core::time::Duration::from_nanos(nanos))
     }
