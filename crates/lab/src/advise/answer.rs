@@ -158,50 +158,22 @@ fn last_line(report: &Report) -> String {
     format!("STANCHION=lock={}", report.advice.as_ref().map_or(TODAY, |advice| &advice.take))
 }
 
-/// All of it for programs.
-pub(super) fn json(report: &Report) -> String {
-    serde_json::to_string_pretty(report).map_or_else(|error| error.to_string(), |text| text + "\n")
-}
+const COLUMNS: &str =
+    "machine,cpus,workers,lock,rate,ci95,to_libc,to_libc_ci95,p99_ns,p999_ns,waiting,failed";
 
 /// A row for each cell.
 pub(super) fn csv(report: &Report) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let head = [
-        "machine",
-        "cpus",
-        "workers",
-        "lock",
-        "rate",
-        "ci95",
-        "to_libc",
-        "to_libc_ci95",
-        "p99_ns",
-        "p999_ns",
-        "waiting",
-        "failed",
-    ];
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(report.cells.iter().map(|cell| {
+    for cell in &report.cells {
         let gain = report.gain(cell);
-        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-        [
-            cell.machine.clone(),
-            cell.cpus.to_string(),
-            cell.workers.to_string(),
-            cell.lock.clone(),
-            cell.rate.mean.to_string(),
-            number(cell.rate.ci95),
-            number(gain.map(|gain| gain.ratio)),
-            number(gain.and_then(|gain| gain.ci95)),
-            cell.p99_ns.to_string(),
-            cell.p999_ns.to_string(),
-            cell.waiting.to_string(),
-            cell.failed.clone().unwrap_or_default(),
-        ]
-    }));
-    for row in rows {
-        // Into memory: there is nothing that could fail.
-        let _ = writer.write_record(row);
+        let row = (
+            (&cell.machine, cell.cpus, cell.workers, &cell.lock),
+            (cell.rate.mean, cell.rate.ci95),
+            (gain.map(|gain| gain.ratio), gain.and_then(|gain| gain.ci95)),
+            (cell.p99_ns, cell.p999_ns, cell.waiting, &cell.failed),
+        );
+        writer.serialize(row).expect("every row has the same columns and memory does not fail");
     }
-    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    let rows = writer.into_inner().expect("memory does not fail");
+    format!("{COLUMNS}\n{}", String::from_utf8_lossy(&rows))
 }

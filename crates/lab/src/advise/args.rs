@@ -1,5 +1,6 @@
 //! What may be typed after `stanchion advise`.
-use crate::run::Launch;
+use super::usl::Law;
+use crate::run::{DEFAULT, Launch};
 use lab_kit::names::LockNames;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,22 +53,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
     pub overcommit: Option<String>,
 
-    /// Locks to compare with libc's: names, or `all` that can replace a program's [default: stanchion]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
+    /// Locks to compare with libc's: names, or `all` that can replace a program's
+    #[arg(long, value_name = "LIST", default_value = DEFAULT, value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
-    /// Runs of each case, each with a seed and a part of the recording of its own [default: 5]
-    #[arg(long, value_name = "N")]
-    pub seeds: Option<u64>,
+    /// Runs of each case, each with a seed and a part of the recording of its own
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub seeds: u64,
 
-    /// The first seed [default: 1]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 
     /// Throughput that was measured at three loads or more, as THREADS=NUMBER,…: what the universal
     /// scalability law makes of them is shown beside
-    #[arg(long, value_name = "LIST")]
-    pub measured: Option<String>,
+    #[arg(long, value_name = "LIST", value_parser = Law::parse)]
+    pub measured: Option<Law>,
 
     /// Keep the recording here
     #[arg(long, value_name = "FILE", help_heading = "Recording")]

@@ -1,22 +1,33 @@
 //! Which notification ended which wait.
 use std::collections::HashMap;
 
-/// What happened at a condition, in ticks.
-pub(super) enum Happened {
-    /// A thread notified, for the so-manieth time.
-    Notice { at: u64, thread: usize, number: u64, all: bool },
-    /// A thread waited, and was notified.
-    Wait { from: u64, at: u64, thread: usize },
+/// A notification, in ticks.
+pub(super) struct Notice {
+    pub at: u64,
+    pub thread: usize,
+    /// How many notifications this thread made before.
+    pub number: u64,
+    pub all: bool,
+    /// Whether it ended a wait.
+    pub is_taken: bool,
 }
 
-/// Thread and number of the notification that ended a wait.
-type Cause = Option<(u32, u64)>;
+/// What happened at a condition.
+pub(super) enum Happened {
+    Notice(Notice),
+    /// A thread waited, and was notified.
+    Wait {
+        from: u64,
+        at: u64,
+        thread: usize,
+    },
+}
 
 /// What was found.
 #[derive(Default)]
 pub(super) struct Causes {
-    /// By thread, in the order of its waits.
-    by_thread: HashMap<usize, Vec<Cause>>,
+    /// By thread, in the order of its waits: thread and number of the notification.
+    by_thread: HashMap<usize, Vec<Option<(usize, u64)>>>,
     pub waits: usize,
     pub unexplained: usize,
 }
@@ -24,17 +35,8 @@ pub(super) struct Causes {
 impl Causes {
     /// What ended wait number `index` of a thread.
     pub(super) fn of(&self, thread: usize, index: usize) -> Option<(usize, u64)> {
-        let cause = self.by_thread.get(&thread)?.get(index).copied().flatten()?;
-        Some((cause.0 as usize, cause.1))
+        *self.by_thread.get(&thread)?.get(index)?
     }
-}
-
-struct Notice {
-    at: u64,
-    thread: usize,
-    number: u64,
-    all: bool,
-    taken: bool,
 }
 
 /// Goes through conditions one by one. Waiters are woken in the order in which they came, so the earliest
@@ -46,9 +48,7 @@ pub(super) fn find(happened: Vec<(u64, Happened)>) -> Causes {
     let mut causes = Causes::default();
     for (condition, what) in happened {
         match what {
-            Happened::Notice { at, thread, number, all } => {
-                notices.entry(condition).or_default().push(Notice { at, thread, number, all, taken: false });
-            }
+            Happened::Notice(notice) => notices.entry(condition).or_default().push(notice),
             Happened::Wait { from, at, thread } => {
                 let mine = causes.by_thread.entry(thread).or_default();
                 waits.push((condition, from, at, thread, mine.len()));
@@ -65,14 +65,14 @@ pub(super) fn find(happened: Vec<(u64, Happened)>) -> Causes {
         let found = notices.get_mut(&condition).and_then(|notices| {
             let first = notices.partition_point(|notice| notice.at < from);
             let within = notices[first..].iter_mut().take_while(|notice| notice.at <= at);
-            let mut free = within.filter(|notice| (notice.all || !notice.taken) && notice.thread != thread);
+            let mut free =
+                within.filter(|notice| (notice.all || !notice.is_taken) && notice.thread != thread);
             free.next()
         });
         match found {
             Some(notice) => {
-                notice.taken = true;
-                let cause = Some((notice.thread as u32, notice.number));
-                causes.by_thread.entry(thread).or_default()[index] = cause;
+                notice.is_taken = true;
+                causes.by_thread.entry(thread).or_default()[index] = Some((notice.thread, notice.number));
             }
             None => causes.unexplained += 1,
         }
@@ -87,7 +87,8 @@ mod tests {
     #[test]
     fn the_earliest_free_notification_within_a_wait_ended_it() {
         let wait = |from, at, thread| (9, Happened::Wait { from, at, thread });
-        let notice = |at, number, all| (9, Happened::Notice { at, thread: 0, number, all });
+        let notice =
+            |at, number, all| (9, Happened::Notice(Notice { at, thread: 0, number, all, is_taken: false }));
         let causes = find(vec![
             notice(5, 0, false),
             notice(20, 1, false),

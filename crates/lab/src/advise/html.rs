@@ -2,7 +2,7 @@
 //! program.
 use super::answer;
 use super::predict::Cell;
-use super::report::Report;
+use super::report::{Report, distinct};
 use core::fmt::Write;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{STYLE, colours};
@@ -18,13 +18,7 @@ pub(super) fn page(report: &Report) -> String {
         escape(&answer::text(report))
     );
     page.push_str("<h2>Throughput</h2>\n<div class=\"plots\">\n");
-    let mut machines: Vec<&str> = Vec::new();
-    for cell in &report.cells {
-        if !machines.contains(&cell.machine.as_str()) {
-            machines.push(&cell.machine);
-        }
-    }
-    for machine in machines {
+    for machine in distinct(report.cells.iter().map(|cell| &cell.machine)) {
         let cells: Vec<&Cell> =
             report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none()).collect();
         let _ = writeln!(page, "<div class=\"plot\">{}</div>", plot(machine, &cells));
@@ -73,16 +67,10 @@ fn plot(machine: &str, cells: &[&Cell]) -> String {
     let mut threads: Vec<usize> = cells.iter().map(|cell| cell.workers).collect();
     threads.sort_unstable();
     threads.dedup();
-    let mut locks: Vec<&str> = Vec::new();
-    for cell in cells {
-        if !locks.contains(&cell.lock.as_str()) {
-            locks.push(&cell.lock);
-        }
-    }
-    let series: Vec<Series> = locks
-        .iter()
+    let series: Vec<Series> = distinct(cells.iter().map(|cell| &cell.lock))
+        .into_iter()
         .enumerate()
-        .map(|(index, &name)| Series {
+        .map(|(index, name)| Series {
             name,
             index,
             ours: name == crate::run::DEFAULT,

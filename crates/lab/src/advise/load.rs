@@ -2,12 +2,13 @@
 //!
 //! Events come in the order of releases, thread by thread. Locks that were taken before an event that ends
 //! first have a negative time before them; so each thread is read twice: once for those, once to merge all.
-use super::causes::{self, Causes, Happened};
+use super::causes::{self, Causes, Happened, Notice};
 use super::telling;
 use crate::run::record::codec::{Event, Item, Kind, What};
-use crate::run::record::cost::Costs;
 use crate::run::record::file::{self, Meta, Totals};
+use crate::run::record::missing;
 use crate::run::record::raw::Chunk;
+use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -17,11 +18,16 @@ use std::path::Path;
 /// A thread is a worker if it took locks at least this part as often as the busiest one.
 const WORKER: u64 = 10;
 
-/// A lock of the program.
-#[derive(Clone, Debug)]
-pub(super) struct Lock {
-    pub address: u64,
-    pub class: Class,
+/// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
+const SHORT_NS: f64 = 60.0;
+/// Locks that are told of.
+const TOLD: usize = 100;
+
+/// A lock that several threads took.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Lock {
+    pub address: String,
+    pub kind: &'static str,
     pub threads: usize,
     pub acquisitions: u64,
     pub waited_ns: f64,
@@ -30,30 +36,45 @@ pub(super) struct Lock {
     pub places: Vec<String>,
 }
 
+impl Lock {
+    /// The function that people know it by.
+    pub(super) fn name(&self) -> String {
+        match self.places.first() {
+            Some(place) => format!("the {} of {place}", self.kind),
+            None => format!("the {} at {}", self.kind, self.address),
+        }
+    }
+}
+
 /// What is known of a recording besides what is replayed.
-#[derive(Debug)]
-pub(super) struct Facts {
-    pub meta: Meta,
-    pub totals: Totals,
-    /// Shared locks, in the replay's order.
-    pub locks: Vec<Lock>,
-    /// Locks that one thread took.
-    pub private: usize,
+#[derive(Debug, Serialize)]
+pub(crate) struct Recording {
+    pub program: Vec<String>,
+    /// Of the process that is replayed.
+    #[serde(skip)]
+    pub pid: u32,
     pub threads: usize,
     pub workers: usize,
     /// How many workers there were at a time.
     pub at_once: usize,
-    pub span_ns: f64,
     pub acquisitions: u64,
+    pub span_ns: f64,
+    /// Acquisitions in a second.
+    pub rate: f64,
     /// Of the workers' time, what went into waiting for locks.
     pub waiting: f64,
-    /// Of the process that is replayed.
-    pub pid: u32,
-    /// Processes that are left out.
-    pub other_processes: usize,
-    /// Waits for conditions, and those of them whose notification was not found.
-    pub waits: usize,
-    pub unexplained: usize,
+    /// Shared locks, in the replay's order.
+    pub locks: Vec<Lock>,
+    pub private_locks: usize,
+    /// What is missing or doubtful.
+    pub limits: Vec<String>,
+}
+
+impl Recording {
+    /// Threads besides the workers.
+    pub(super) fn others(&self) -> usize {
+        self.threads - self.workers
+    }
 }
 
 #[derive(Default)]
@@ -71,7 +92,7 @@ pub(super) fn identity(event: &Event) -> Identity {
 }
 
 /// Reads a recording.
-pub(super) fn load(path: &Path) -> Result<(Recorded, Facts), String> {
+pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
@@ -96,13 +117,15 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Facts), String> {
         .collect::<Option<_>>()
         .ok_or("is damaged")?;
     let pid = threads.first().and_then(|chunks| chunks.first()).map_or(0, |chunk| chunk.pid);
-    Ok(program.finish(scripts, whole.meta, whole.totals, pid, other_processes))
+    let (recorded, mut recording) = program.finish(scripts, pid);
+    recording.limits = limits(&recording, &whole.totals, other_processes, &program.causes);
+    recording.locks.truncate(TOLD);
+    Ok((recorded, recording))
 }
 
 /// What has to be known of all threads before the script of any can be written.
-pub(super) struct Program {
-    pub ticks_per_ns: f64,
-    pub cost: Option<Costs>,
+pub(super) struct Program<'a> {
+    pub meta: &'a Meta,
     pub begins: u64,
     ends: u64,
     seen: HashMap<Identity, Seen>,
@@ -115,8 +138,8 @@ pub(super) struct Program {
     acquisitions: Vec<u64>,
 }
 
-impl Program {
-    fn survey(threads: &[Vec<Chunk>], meta: &Meta) -> Option<Self> {
+impl<'a> Program<'a> {
+    fn survey(threads: &[Vec<Chunk>], meta: &'a Meta) -> Option<Self> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
         let mut happened = Vec::new();
@@ -135,7 +158,8 @@ impl Program {
                         ends = ends.max(event.came + event.wait + event.hold);
                     }
                     Item::Mark(at, What::Notified { condition, all }) => {
-                        happened.push((condition, Happened::Notice { at, thread, number: notices, all }));
+                        let notice = Notice { at, thread, number: notices, all, is_taken: false };
+                        happened.push((condition, Happened::Notice(notice)));
                         notices += 1;
                     }
                     Item::Mark(at, What::Waited { condition, span, was_notified: true }) => {
@@ -168,8 +192,7 @@ impl Program {
         shared.sort_by_key(|&(id, events)| (core::cmp::Reverse(events), *id));
         let numbers = shared.into_iter().zip(0..).map(|((id, _), number)| (*id, number)).collect();
         Some(Self {
-            ticks_per_ns: meta.ticks_per_ns,
-            cost: meta.cost,
+            meta,
             begins: begins.min(ends),
             ends,
             seen,
@@ -182,67 +205,86 @@ impl Program {
     }
 
     pub(super) fn ns(&self, ticks: u64) -> f64 {
-        ticks as f64 / self.ticks_per_ns
+        ticks as f64 / self.meta.ticks_per_ns
     }
 
-    fn finish(
-        self,
-        scripts: Vec<Script>,
-        meta: Meta,
-        totals: Totals,
-        pid: u32,
-        other_processes: usize,
-    ) -> (Recorded, Facts) {
-        let ns = |ticks: u64| ticks as f64 / self.ticks_per_ns;
-        let mut locks: Vec<(u32, Lock)> = Vec::new();
-        let mut waited = 0;
-        for (&id, seen) in &self.seen {
-            waited += seen.waited;
-            if let Some(&number) = self.numbers.get(&id) {
-                let lock = Lock {
-                    address: id.0,
-                    class: if id.1 { Class::Rw } else { Class::Mutex },
-                    threads: seen.threads.len(),
-                    acquisitions: seen.events,
-                    waited_ns: ns(seen.waited),
-                    held_ns: ns(seen.held),
-                    places: Vec::new(),
-                };
-                locks.push((number, lock));
+    /// What is replayed, and what is known besides; what is doubtful about it is not.
+    fn finish(&self, scripts: Vec<Script>, pid: u32) -> (Recorded, Recording) {
+        let mut shared: Vec<(&Identity, &u32)> = self.numbers.iter().collect();
+        shared.sort_by_key(|&(_, number)| number);
+        let classes = shared.iter().map(|(id, _)| if id.1 { Class::Rw } else { Class::Mutex }).collect();
+        let lock = |(id, _): (&Identity, &u32)| {
+            let seen = &self.seen[id];
+            Lock {
+                address: format!("{:#x}", id.0),
+                kind: if id.1 { "reader-writer lock" } else { "mutex" },
+                threads: seen.threads.len(),
+                acquisitions: seen.events,
+                waited_ns: self.ns(seen.waited),
+                held_ns: self.ns(seen.held),
+                places: Vec::new(),
             }
-        }
-        locks.sort_by_key(|&(number, _)| number);
-        let locks: Vec<Lock> = locks.into_iter().map(|(_, lock)| lock).collect();
+        };
+        let locks: Vec<Lock> = shared.into_iter().map(lock).collect();
         let threads = scripts.len();
-        let mut placed: Vec<(u32, Script)> = self.number_of.iter().copied().zip(scripts).collect();
+        let mut placed: Vec<(&u32, Script)> = self.number_of.iter().zip(scripts).collect();
         placed.sort_by_key(|&(number, _)| number);
-        let mut all = placed.into_iter().map(|(_, script)| script);
-        let workers: Vec<Script> = all.by_ref().take(self.workers).collect();
-        let others: Vec<Script> = all.collect();
+        let mut workers: Vec<Script> = placed.into_iter().map(|(_, script)| script).collect();
+        let others = workers.split_off(self.workers);
         let spans = || workers.iter().map(Script::span);
         let together: u64 = spans().map(|(from, to)| to.saturating_sub(from)).sum();
         let first = spans().map(|(from, _)| from).min().unwrap_or(0);
         let union = spans().map(|(_, to)| to).max().unwrap_or(0).saturating_sub(first);
         let at_once = (together as f64 / union.max(1) as f64).round().max(1.0) as usize;
-        let facts = Facts {
-            private: self.seen.len() - locks.len(),
+        let acquisitions: u64 = self.acquisitions.iter().sum();
+        let span_ns = self.ns(self.ends - self.begins);
+        let waited = self.seen.values().map(|lock| lock.waited).sum();
+        let recording = Recording {
+            program: self.meta.program.clone(),
+            pid,
             threads,
             workers: workers.len(),
             at_once: at_once.min(workers.len()),
-            span_ns: ns(self.ends - self.begins),
-            acquisitions: self.acquisitions.iter().sum(),
-            waiting: ns(waited) / (together as f64).max(1.0),
-            pid,
-            other_processes,
-            waits: self.causes.waits,
-            unexplained: self.causes.unexplained,
-            meta,
-            totals,
+            acquisitions,
+            span_ns,
+            rate: acquisitions as f64 * 1e9 / span_ns.max(1.0),
+            waiting: self.ns(waited) / (together as f64).max(1.0),
+            private_locks: self.seen.len() - locks.len(),
             locks,
+            limits: Vec::new(),
         };
-        let classes = facts.locks.iter().map(|lock| lock.class).collect();
-        (Recorded { workers, others, locks: classes, once: false }, facts)
+        (Recorded { workers, others, locks: classes, once: false }, recording)
     }
+}
+
+fn limits(recording: &Recording, totals: &Totals, other_processes: usize, causes: &Causes) -> Vec<String> {
+    let mut limits = Vec::new();
+    if let Some(line) = missing(totals) {
+        limits.push(format!("the recording is not whole: {line}"));
+    }
+    if recording.at_once < 2 {
+        limits.push(
+            "one thread at a time was recorded: which locks others would share is not known".to_owned(),
+        );
+    }
+    if other_processes > 0 {
+        limits.push(format!("{other_processes} further processes are left out"));
+    }
+    let Causes { waits, unexplained, .. } = causes;
+    if unexplained * 10 > *waits {
+        limits.push(format!(
+            "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"
+        ));
+    }
+    if recording.acquisitions < 1000 || recording.span_ns < 1e8 {
+        limits.push("the recording is short: record a second at least".to_owned());
+    }
+    let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
+    let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
+    if taken > 0 && held / (taken as f64) < SHORT_NS {
+        limits.push("sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned());
+    }
+    limits
 }
 
 #[cfg(test)]

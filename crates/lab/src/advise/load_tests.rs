@@ -63,10 +63,13 @@ fn nested(thread: u64, rounds: u64) -> Chunk {
 fn nested_locks_are_taken_in_their_order_and_each_once() {
     let file =
         written(&[nested(1, 500), nested(2, 500), chunk(3, &[event(9, 100, 0, 0, 10)])], Totals::default());
-    let (recorded, facts) = load(file.path()).expect("a recording");
-    assert_eq!((facts.threads, facts.workers, facts.at_once, facts.private), (3, 2, 2, 1));
-    assert_eq!(facts.acquisitions, 2001);
-    assert_eq!(facts.locks.iter().map(|lock| lock.acquisitions).collect::<Vec<_>>(), [1000, 1000]);
+    let (recorded, recording) = load(file.path()).expect("a recording");
+    assert_eq!(
+        (recording.threads, recording.workers, recording.at_once, recording.private_locks),
+        (3, 2, 2, 1)
+    );
+    assert_eq!(recording.acquisitions, 2001);
+    assert_eq!(recording.locks.iter().map(|lock| lock.acquisitions).collect::<Vec<_>>(), [1000, 1000]);
     let acquired: Vec<u64> =
         recorded.workers.iter().chain(&recorded.others).map(Script::acquisitions).collect();
     assert_eq!(acquired, [1000, 1000, 1]);
@@ -79,7 +82,7 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
         lock: "stanchion".into(),
         workers: 4,
     };
-    let cells = predict::all(&facts, 1, &[case], &[1, 2], true);
+    let cells = predict::all(&recording, &[case], &[1, 2], true);
     let cell = cells[0].as_ref().expect("simulated");
     assert_eq!(cell.failed, None);
     assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
@@ -104,14 +107,14 @@ fn reads_again(thread: u64, rounds: u64) -> Chunk {
 #[test]
 fn who_reads_may_read_again_though_a_writer_waits() {
     let file = written(&[reads_again(1, 500), reads_again(2, 500)], Totals::default());
-    let (recorded, facts) = load(file.path()).expect("a recording");
-    assert_eq!((facts.locks.len(), facts.locks[0].class), (1, Class::Rw));
+    let (recorded, recording) = load(file.path()).expect("a recording");
+    assert_eq!((&recorded.locks[..], recording.locks[0].kind), (&[Class::Rw][..], "reader-writer lock"));
     let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
     let workload = Arc::new(recorded.workload("test"));
     for lock in [predict::TODAY, "stanchion", "pv-qspin"] {
         let (machine, workload) = (Arc::clone(&machine), Arc::clone(&workload));
         let case = Case { machine, workload, lock: lock.into(), workers: 8 };
-        let cells = predict::all(&facts, 0, &[case], &[1, 2], true);
+        let cells = predict::all(&recording, &[case], &[1, 2], true);
         let cell = cells[0].as_ref().expect("simulated");
         assert_eq!(cell.failed, None, "{lock}");
         assert!(cell.rate.mean > 0.0, "{lock}: {cell:?}");
@@ -140,8 +143,8 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
         all
     };
     let file = written(&[thread(1), thread(2)], Totals::default());
-    let (mut recorded, facts) = load(file.path()).expect("a recording");
-    assert_eq!(facts.acquisitions, 200);
+    let (mut recorded, recording) = load(file.path()).expect("a recording");
+    assert_eq!(recording.acquisitions, 200);
     recorded.once = true;
     let machine = machine::load("small-vm").expect("shipped").machine;
     let workload = recorded.workload("test");
@@ -165,11 +168,10 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
 
 #[test]
 fn what_is_missing_is_known() {
-    let totals = Totals { dropped: 12, is_full: 1, ..Totals::default() };
+    let totals = Totals { dropped: 12, is_full: true, ..Totals::default() };
     let file = written(&[nested(1, 5)], totals);
-    let (_, facts) = load(file.path()).expect("a recording");
-    assert_eq!((facts.totals.dropped, facts.at_once), (12, 1));
-    let recording = crate::advise::report::Recording::of(&facts);
+    let (_, recording) = load(file.path()).expect("a recording");
+    assert_eq!(recording.at_once, 1);
     for part in ["12 events were dropped", "one thread at a time", "is short"] {
         assert!(recording.limits.iter().any(|limit| limit.contains(part)), "{part}: {:?}", recording.limits);
     }

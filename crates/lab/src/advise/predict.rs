@@ -1,5 +1,5 @@
 //! Runs the recorded program in the simulator: every machine, number of workers, lock and seed.
-use super::load::Facts;
+use super::load::Recording;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
@@ -31,7 +31,7 @@ pub(super) struct Case {
 }
 
 /// What came out, over all seeds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Cell {
     pub machine: String,
     pub cpus: usize,
@@ -61,9 +61,9 @@ fn simulated(lock: &str) -> String {
 }
 
 /// How long a run is, for a program that acquires so often in a second with one thread.
-fn length(facts: &Facts, case: &Case) -> Time {
+fn length(recording: &Recording, case: &Case) -> Time {
     let cpus = case.machine.topology.cpu_count();
-    let each = facts.acquisitions as f64 / facts.span_ns.max(1.0) * 1e6 / facts.at_once.max(1) as f64;
+    let each = recording.rate / 1e3 / recording.at_once.max(1) as f64;
     let turns = case.workers.div_ceil(cpus) as f64;
     let wanted = ENOUGH / (each * case.workers.min(cpus) as f64).max(1e-6);
     (wanted.clamp((SHORTEST * turns).min(LONGEST), LONGEST) * MS as f64) as Time
@@ -75,22 +75,23 @@ const DRAWN: Time = 2 * MS;
 
 /// What happens in a part of the first run of a case, for a picture: the whole run, as [`all`] has it, up to
 /// the end of that part.
-pub(super) fn watch(facts: &Facts, others: usize, case: &Case, seed: u64) -> Option<Outcome> {
-    let (lock, warm_up) = (simulated(&case.lock), length(facts, case) / 10);
+pub(super) fn watch(recording: &Recording, case: &Case, seed: u64) -> Option<Outcome> {
+    let (lock, warm_up) = (simulated(&case.lock), length(recording, case) / 10);
     let turns = case.workers.div_ceil(case.machine.topology.cpu_count()) as Time;
     let time = turns * DRAWN;
     let record = Some((warm_up, warm_up + time));
-    run(&Spec { warm_up, record, ..spec(case, &lock, others, seed, time) }, &interrupt::requested).ok()
+    let spec = Spec { warm_up, record, ..spec(recording, case, &lock, seed, time) };
+    run(&spec, &interrupt::requested).ok()
 }
 
-/// One run.
-fn spec<'a>(case: &'a Case, lock: &'a str, others: usize, seed: u64, time: Time) -> Spec<'a> {
+/// One run: the workers, and the threads that were recorded besides.
+fn spec<'a>(recording: &Recording, case: &'a Case, lock: &'a str, seed: u64, time: Time) -> Spec<'a> {
     Spec {
         machine: &case.machine,
         workload: &case.workload,
         lock,
         tunings: &[],
-        contexts: others + case.workers,
+        contexts: recording.others() + case.workers,
         seed,
         time,
         warm_up: time / 10,
@@ -99,15 +100,8 @@ fn spec<'a>(case: &'a Case, lock: &'a str, others: usize, seed: u64, time: Time)
     }
 }
 
-/// Simulates all cases, each with `others` threads besides its workers. None for cases that the user did not
-/// wait for.
-pub(super) fn all(
-    facts: &Facts,
-    others: usize,
-    cases: &[Case],
-    seeds: &[u64],
-    quiet: bool,
-) -> Vec<Option<Cell>> {
+/// Simulates all cases. None for cases that the user did not wait for.
+pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<Option<Cell>> {
     let results: Mutex<Vec<Vec<Run>>> = Mutex::new(cases.iter().map(|_| vec![None; seeds.len()]).collect());
     let progress = Progress::new((cases.len() * seeds.len()) as u64, quiet);
     progress.now("simulating");
@@ -116,24 +110,19 @@ pub(super) fn all(
         while !interrupt::requested() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let (Some(case), seed) = (cases.get(index / seeds.len()), index % seeds.len()) else { return };
-            let (lock, time) = (simulated(&case.lock), length(facts, case));
-            let outcome = run(&spec(case, &lock, others, seeds[seed], time), &interrupt::requested);
+            let (lock, time) = (simulated(&case.lock), length(recording, case));
+            let outcome = run(&spec(recording, case, &lock, seeds[seed], time), &interrupt::requested);
             if let Ok(mut results) = results.lock() {
                 results[index / seeds.len()][seed] = Some(outcome);
             }
             progress.step();
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, core::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
     progress.finish();
     let results = results.into_inner().unwrap_or_default();
-    cases.iter().zip(results).map(|(case, runs)| cell(case, others, runs)).collect()
+    cases.iter().zip(results).map(|(case, runs)| cell(case, recording.others(), runs)).collect()
 }
 
 fn cell(case: &Case, others: usize, runs: Vec<Run>) -> Option<Cell> {
@@ -143,23 +132,15 @@ fn cell(case: &Case, others: usize, runs: Vec<Run>) -> Option<Cell> {
         cpus: case.machine.topology.cpu_count(),
         workers: case.workers,
         lock: case.lock.clone(),
-        rate: Estimate::default(),
-        p99_ns: 0,
-        p999_ns: 0,
-        waiting: 0.0,
-        hot: Vec::new(),
-        failed: None,
+        ..Cell::default()
     };
-    let mut outcomes = Vec::new();
-    for run in runs {
-        match run {
-            Ok(outcome) => outcomes.push(outcome),
-            Err(Failure::Refused(why) | Failure::Broken(why)) => cell.failed = Some(why),
+    let outcomes: Vec<Outcome> = match runs.into_iter().collect() {
+        Ok(outcomes) => outcomes,
+        Err(Failure::Refused(why) | Failure::Broken(why)) => {
+            cell.failed = Some(why);
+            return Some(cell);
         }
-    }
-    if cell.failed.is_some() {
-        return Some(cell);
-    }
+    };
     let rate = |outcome: &Outcome| {
         let done: u64 = outcome.ops[others..].iter().sum();
         done as f64 * 1e12 / outcome.time.max(1) as f64

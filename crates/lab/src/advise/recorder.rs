@@ -5,6 +5,7 @@
 //! section was (`run/record/cost.rs`); if it says nothing, a reading of the clock is taken off.
 use crate::run::record::codec::Kind;
 use crate::run::record::cost::{Cost, Costs};
+use crate::run::record::file::Meta;
 
 /// A reading of a clock that is quick, in nanoseconds.
 const CLOCK: f64 = 7.0;
@@ -20,14 +21,16 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(costs: Option<&Costs>, ticks_per_ns: f64) -> Self {
-        let ns = |cost: Cost| Cost { hold: cost.hold / ticks_per_ns, think: cost.think / ticks_per_ns };
+    pub(super) fn new(meta: &Meta) -> Self {
+        let ns =
+            |cost: Cost| Cost { hold: cost.hold / meta.ticks_per_ns, think: cost.think / meta.ticks_per_ns };
         let clock = Cost { hold: CLOCK, think: CLOCK };
-        let costs = costs.map_or(Costs { mutex: clock, read: clock, write: clock }, |costs| Costs {
-            mutex: ns(costs.mutex),
-            read: ns(costs.read),
-            write: ns(costs.write),
-        });
+        let costs = match meta.cost {
+            Some(Costs { mutex, read, write }) => {
+                Costs { mutex: ns(mutex), read: ns(read), write: ns(write) }
+            }
+            None => Costs { mutex: clock, read: clock, write: clock },
+        };
         Self { costs, cost: costs.mutex.think, owed: 0.0 }
     }
 
@@ -58,33 +61,35 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_kit::provenance::Provenance;
 
-    fn costs(hold: f64, think: f64) -> Costs {
-        let cost = Cost { hold, think };
-        Costs { mutex: cost, read: cost, write: cost }
+    fn recorder(cost: Option<Cost>, ticks_per_ns: f64) -> Recorder {
+        let cost = cost.map(|cost| Costs { mutex: cost, read: cost, write: cost });
+        let (program, provenance) = (Vec::new(), Provenance::collect(0));
+        Recorder::new(&Meta { ticks_per_ns, limit: 1, program, provenance, cost })
     }
 
     #[test]
     fn empty_sections_are_empty_also_by_a_clock_that_goes_in_steps() {
-        let mut recorder = Recorder::new(Some(&costs(44.0, 66.0)), 2.0);
+        let mut taking = recorder(Some(Cost { hold: 44.0, think: 66.0 }), 2.0);
         let mut all = 0.0;
         for round in 0..1000 {
-            recorder.acquired(Kind::Mutex);
-            all += recorder.without(if round % 5 == 0 { 30.0 } else { 20.0 }); // 22 on the average
-            recorder.released(Kind::Mutex);
-            all += recorder.without(if round % 10 < 3 { 40.0 } else { 30.0 }); // 33
+            taking.acquired(Kind::Mutex);
+            all += taking.without(if round % 5 == 0 { 30.0 } else { 20.0 }); // 22 on the average
+            taking.released(Kind::Mutex);
+            all += taking.without(if round % 10 < 3 { 40.0 } else { 30.0 }); // 33
         }
         assert!(all < 1000.0, "less than half a nanosecond a section: {all}");
     }
 
     #[test]
     fn what_was_never_there_is_not_owed_for_ever() {
-        let mut recorder = Recorder::new(Some(&costs(20.0, 30.0)), 1.0);
-        recorder.acquired(Kind::Read);
+        let mut taking = recorder(Some(Cost { hold: 20.0, think: 30.0 }), 1.0);
+        taking.acquired(Kind::Read);
         for _ in 0..1000 {
-            assert!(recorder.without(5.0) < 1e-9);
+            assert!(taking.without(5.0) < 1e-9);
         }
-        assert!(recorder.without(1000.0) >= 960.0);
-        assert!((Recorder::new(None, 1.0).without(100.0) - 93.0).abs() < 1e-9, "an old recording");
+        assert!(taking.without(1000.0) >= 960.0);
+        assert!((recorder(None, 1.0).without(100.0) - 93.0).abs() < 1e-9, "an old recording");
     }
 }

@@ -1,8 +1,8 @@
 //! What is known in the end, and what is advised.
-use super::load::{Facts, Lock};
+use super::load::{Lock, Recording};
 use super::predict::{Cell, TODAY};
 use super::usl::Law;
-use crate::run::record::missing;
+use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::stats::Ratio;
@@ -14,12 +14,8 @@ const WORTH: f64 = 0.03;
 /// Locks whose gains differ by less than this are as good as each other: it is what the validation allows
 /// (`cargo xtask programs --advise`).
 const SAME: f64 = 0.05;
-/// The lock that is advised among those that are as good.
-const DEFAULT: &str = "stanchion";
 /// Who waits for less of the time than this has nothing to gain from locks.
 const IDLE: f64 = 0.005;
-/// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
-const SHORT_NS: f64 = 60.0;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -34,34 +30,6 @@ pub(crate) struct Report {
     /// What threads do in the case that decided, today and as advised: for the page.
     #[serde(skip)]
     pub timelines: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Recording {
-    pub program: Vec<String>,
-    pub threads: usize,
-    pub workers: usize,
-    pub at_once: usize,
-    pub acquisitions: u64,
-    pub span_ns: f64,
-    /// Acquisitions in a second.
-    pub rate: f64,
-    pub waiting: f64,
-    pub locks: Vec<Shared>,
-    pub private_locks: usize,
-    /// What is missing or doubtful.
-    pub limits: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Shared {
-    pub address: String,
-    pub kind: &'static str,
-    pub threads: usize,
-    pub acquisitions: u64,
-    pub waited_ns: f64,
-    pub held_ns: f64,
-    pub places: Vec<String>,
 }
 
 /// What would happen if something were different.
@@ -97,88 +65,13 @@ pub(crate) struct Advice {
     pub gain: Option<Ratio>,
 }
 
-impl Shared {
-    fn of(lock: &Lock) -> Self {
-        Self {
-            address: format!("{:#x}", lock.address),
-            kind: match lock.class {
-                stanchion_sim::replay::Class::Mutex => "mutex",
-                stanchion_sim::replay::Class::Rw => "reader-writer lock",
-            },
-            threads: lock.threads,
-            acquisitions: lock.acquisitions,
-            waited_ns: lock.waited_ns,
-            held_ns: lock.held_ns,
-            places: lock.places.clone(),
-        }
-    }
-
-    /// The function that people know it by.
-    pub(crate) fn name(&self) -> String {
-        match self.places.first() {
-            Some(place) => format!("the {} of {place}", self.kind),
-            None => format!("the {} at {}", self.kind, self.address),
-        }
-    }
-}
-
-impl Recording {
-    pub(super) fn of(facts: &Facts) -> Self {
-        Self {
-            program: facts.meta.program.clone(),
-            threads: facts.threads,
-            workers: facts.workers,
-            at_once: facts.at_once,
-            acquisitions: facts.acquisitions,
-            span_ns: facts.span_ns,
-            rate: facts.acquisitions as f64 * 1e9 / facts.span_ns.max(1.0),
-            waiting: facts.waiting,
-            locks: facts.locks.iter().take(100).map(Shared::of).collect(),
-            private_locks: facts.private,
-            limits: limits(facts),
-        }
-    }
-}
-
-fn limits(facts: &Facts) -> Vec<String> {
-    let mut limits = Vec::new();
-    if let Some(line) = missing(&facts.totals) {
-        limits.push(format!("the recording is not whole: {line}"));
-    }
-    if facts.at_once < 2 {
-        limits.push(
-            "one thread at a time was recorded: which locks others would share is not known".to_owned(),
-        );
-    }
-    if facts.other_processes > 0 {
-        limits.push(format!("{} further processes are left out", facts.other_processes));
-    }
-    if facts.waits > 0 && facts.unexplained * 10 > facts.waits {
-        limits.push(format!(
-            "{} of {} waits for conditions have no notification in the recording, and last as long as there",
-            facts.unexplained, facts.waits
-        ));
-    }
-    if facts.acquisitions < 1000 || facts.span_ns < 1e8 {
-        limits.push("the recording is short: record a second at least".to_owned());
-    }
-    let (held, taken) = facts
-        .locks
-        .iter()
-        .fold((0.0, 0), |(held, taken), lock| (held + lock.held_ns, taken + lock.acquisitions));
-    if taken > 0 && held / (taken as f64) < SHORT_NS {
-        limits.push("sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned());
-    }
-    limits
-}
-
 impl Report {
-    pub(super) fn new(facts: &Facts, law: Option<Law>, seed: u64) -> Self {
+    pub(super) fn new(recording: Recording, law: Option<Law>, seed: u64) -> Self {
         Self {
             schema: SCHEMA,
             complete: false,
             provenance: Provenance::collect(seed),
-            recording: Recording::of(facts),
+            recording,
             cells: Vec::new(),
             what_if: Vec::new(),
             law,
@@ -201,18 +94,12 @@ impl Report {
     }
 
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
-    /// The default lock stands for those that are no better than [`SAME`].
+    /// The default lock stands for those that are no better than [`SAME`], which the simulator cannot tell from it.
     pub(super) fn decide(&mut self) {
         let mut means: Vec<(f64, &str)> = Vec::new();
-        let mut locks: Vec<&str> = Vec::new();
-        for cell in &self.cells {
-            if cell.lock != TODAY && !locks.contains(&cell.lock.as_str()) {
-                locks.push(&cell.lock);
-            }
-        }
-        for lock in locks {
+        for lock in distinct(self.cells.iter().map(|cell| &cell.lock)) {
             let of = || self.cells.iter().filter(|cell| cell.lock == lock);
-            if of().any(|cell| cell.failed.is_some()) {
+            if lock == TODAY || of().any(|cell| cell.failed.is_some()) {
                 continue;
             }
             let gains: Vec<f64> =
@@ -236,13 +123,24 @@ impl Report {
     }
 
     /// The locks that decide: those that are waited for most today, where the advice gains most.
-    pub(crate) fn deciding(&self) -> Vec<(&Shared, f64)> {
+    pub(crate) fn deciding(&self) -> Vec<(&Lock, f64)> {
         let Some(advice) = &self.advice else { return Vec::new() };
         let hot = self.cells[advice.today].hot.iter().take(2);
         hot.filter(|(_, share)| *share > 0.1)
             .filter_map(|&(lock, share)| Some((self.recording.locks.get(lock)?, share)))
             .collect()
     }
+}
+
+/// Each once, in the order in which they come.
+pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if !found.contains(&name.as_str()) {
+            found.push(name);
+        }
+    }
+    found
 }
 
 /// The lock to advise, of logarithms of gains.

@@ -27,7 +27,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
         writer: Writer::new(program.ns(base.saturating_sub(program.begins)) as u64),
         program,
         index,
-        recorder: Recorder::new(program.cost.as_ref(), program.ticks_per_ns),
+        recorder: Recorder::new(program.meta),
         last: base,
         outer: outer.into_iter().peekable(),
         marks: VecDeque::new(),
@@ -42,7 +42,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
 
 /// One thread's story, from its events to its script.
 struct Telling<'p, I: Iterator<Item = Event>> {
-    program: &'p Program,
+    program: &'p Program<'p>,
     index: usize,
     writer: Writer,
     recorder: Recorder,
@@ -123,7 +123,7 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
             What::Off { asked, waited, ran, slept } => {
                 // It stands before what happened at the same moment. Who was put aside would have computed.
                 let since = at.saturating_sub(self.last);
-                let ran = (ran as f64 * self.program.ticks_per_ns) as u64;
+                let ran = (ran as f64 * self.program.meta.ticks_per_ns) as u64;
                 let off = asked.saturating_sub(waited).saturating_sub(ran).min(since);
                 if off == 0 {
                     return;

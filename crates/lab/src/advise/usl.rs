@@ -13,6 +13,18 @@ pub(super) struct Law {
 }
 
 impl Law {
+    /// From `1=1000,2=1900,4=3300`.
+    pub(super) fn parse(list: &str) -> Result<Self, String> {
+        let point = |word: &str| {
+            let (threads, number) = word.split_once('=')?;
+            Some((threads.trim().parse::<u32>().ok()?.into(), number.trim().parse().ok()?))
+        };
+        let points: Option<Vec<(f64, f64)>> = list.split(',').map(point).collect();
+        points.and_then(|points| Self::fit(&points)).ok_or_else(|| {
+            "not three loads or more with what was reached: write for example 1=1000,2=1900,4=3300".to_owned()
+        })
+    }
+
     /// The law through measured points (threads, throughput), of which there must be three; more are fitted
     /// by least squares. Coefficients below 0 mean nothing, and are left out.
     pub(super) fn fit(points: &[(f64, f64)]) -> Option<Self> {

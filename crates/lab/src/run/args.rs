@@ -1,31 +1,28 @@
-//! The command line of `stanchion run`, and what it means.
-//!
-//! Two stages: [`Args`] is what was typed, [`Request`] what will be done. Everything that can be refused is
-//! refused on the way from one to the other, before the program starts for the first time.
-use super::compare::{Comparison, Metric, Order, Setting};
+//! The command line of `stanchion run`, and what it means. Everything that can be refused is refused here,
+//! before the program starts for the first time.
+use super::compare::{self, Comparison, Metric, Order, Setting};
 use super::environment::{Environment, Outer};
-use super::launch::Launch;
 use super::library::{self, Places};
 use super::program::Program;
+use super::record::Record;
 use super::record::cost::Costs;
-use super::record::{self, Record, Show};
 use super::single::Single;
-use super::stats::{self, Stats};
+use super::stats::Stats;
 use super::{Target, imports, locks, probe};
+use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::names::LockNames;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// How long a run of a comparison may take unless told otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 /// The longest timeout, in seconds: ten days.
 const SECONDS_MOST: f64 = 864_000.0;
 /// The most runs of a comparison that anybody can mean.
-const RUNS_MOST: usize = 10_000;
+const RUNS_MOST: u64 = 10_000;
 
 /// Run a program as it is with its pthread locks replaced, or compare it under several locks
 ///
@@ -51,17 +48,17 @@ pub(crate) struct Args {
     pub list: bool,
 
     /// More words for the library, such as nopv or spin=200; they count more than those in STANCHION
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
-    pub set: Vec<String>,
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', value_parser = word)]
+    pub set: Vec<OsString>,
 
     /// Count what happens at each lock, and tell on standard error when the program has ended; also whenever
     /// this command gets SIGUSR2, which then is not passed on
     #[arg(long, conflicts_with = "compare", help_heading = "Statistics")]
     pub stats: bool,
 
-    /// Locks to show, those waited for longest [default: 10]
-    #[arg(long, value_name = "N", requires = "stats", help_heading = "Statistics")]
-    pub stats_top: Option<usize>,
+    /// Locks to show, those waited for longest
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "stats", help_heading = "Statistics")]
+    pub stats_top: usize,
 
     /// Write all locks as JSON, too
     #[arg(long, value_name = "FILE", requires = "stats", help_heading = "Statistics")]
@@ -96,19 +93,24 @@ pub(crate) struct Args {
     #[arg(long, group = "results", help_heading = "Comparing")]
     pub compare: bool,
 
-    /// Runs under each lock that count [default: 5]
-    #[arg(long, value_name = "N", requires = "compare", help_heading = "Comparing")]
-    pub runs: Option<usize>,
+    /// Runs under each lock that count
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = Number::<usize>::new().range(1..=RUNS_MOST), requires = "compare", help_heading = "Comparing")]
+    pub runs: usize,
 
-    /// Runs under each lock before them that do not count [default: 0]
-    #[arg(long, value_name = "N", requires = "compare", help_heading = "Comparing")]
-    pub warmup: Option<usize>,
+    /// Runs under each lock before them that do not count
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = Number::<usize>::new().range(..=RUNS_MOST), requires = "compare", help_heading = "Comparing")]
+    pub warmup: usize,
 
     /// What to compare: wall or cpu (seconds), rss (KiB at most), or a regular expression whose one group is
     /// a number in the program's output, such as 'ops/sec: ([0-9.]+)'; the last line that matches counts
-    /// [default: wall]
-    #[arg(long, value_name = "WHAT", requires = "compare", help_heading = "Comparing")]
-    pub metric: Option<String>,
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "wall",
+        requires = "compare",
+        help_heading = "Comparing"
+    )]
+    pub metric: String,
 
     /// The number picked from the output is better if it is higher
     #[arg(long, requires = "metric", help_heading = "Comparing")]
@@ -139,73 +141,89 @@ pub(crate) struct Args {
     pub program: Vec<OsString>,
 }
 
-/// What was asked for.
-#[derive(Debug)]
-pub(crate) enum Request {
-    List,
-    Show(Show),
-    Single(Box<Single>),
-    Compare(Box<Comparison>),
+// How a program is started with the library in front: the flags of every command that does so. A doc comment
+// would become the description of those commands.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct Launch {
+    /// The most that the program may write of a trace, in MiB; what comes later is dropped and counted
+    // The group is what is recorded: each command says which of its arguments that is.
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = Number::<u64>::new().range(1..=1 << 20), requires = "recorded")]
+    pub record_limit: u64,
+
+    /// End the program after this many seconds, with all that it started; it cannot read from a terminal then
+    /// [default: none; in comparisons 600]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib,
+    /// or in its target/release or target/debug]
+    #[arg(long, value_name = "PATH")]
+    pub library: Option<PathBuf>,
+}
+
+/// A program that can be started, and a library that does as it is told.
+struct Ready {
+    target: Target,
+    outer: Outer,
+    library: Option<PathBuf>,
+    /// Whether the library is to count or to record.
+    is_asked: bool,
+    /// What recording costs, if it was tried.
+    cost: Option<Costs>,
+    /// To be said before the start.
+    warning: Option<String>,
+}
+
+impl Ready {
+    /// What only the library can do needs it, under libc's own locks, too.
+    fn needs_library(&self, lock: &str) -> bool {
+        self.is_asked || lock != locks::LIBC
+    }
+
+    fn environment(&self, lock: &str, words: &[OsString]) -> Environment {
+        let library = self.library.as_deref().filter(|_| self.needs_library(lock));
+        Environment::new(lock, library, words, &self.outer)
+    }
 }
 
 impl Args {
-    /// Checks everything; the error is the one line to print.
-    pub(crate) fn resolve(&self) -> Result<Request, String> {
-        if self.list {
-            return Ok(Request::List);
-        }
-        if let Some(trace) = &self.show {
-            let (trace, json) = (trace.clone(), self.json.clone());
-            return Ok(Request::Show(Show { trace, json, force: self.force }));
-        }
+    /// One run; the error is the one line to print.
+    pub(crate) fn single(&self) -> Result<Single, String> {
         let chosen = self.locks()?;
-        let timeout = self.launch.timeout.map(seconds).transpose()?;
-        let mut words = self.words()?;
-        let setting = if self.compare {
-            Some(self.setting(&chosen, timeout.unwrap_or(DEFAULT_TIMEOUT))?)
-        } else {
-            None
-        };
-        let target = self.target()?;
-        // Anything that only the library can do needs it, under libc's own locks too.
-        let asked = self.stats || self.record.is_some();
-        let needs = |lock: &str| asked || lock != locks::LIBC;
-        let outer = Outer::here();
-        let library = if chosen.iter().any(|lock| needs(lock)) {
-            outer.check()?;
-            Some(self.find_library()?)
-        } else {
-            None
-        };
-        let environment = |lock: &str, words: &[OsString]| {
-            Environment::new(lock, library.as_deref().filter(|_| needs(lock)), words, &outer)
-        };
-        let tried = self.words_to_try(&words)?;
-        for lock in chosen.iter().filter(|lock| needs(lock)) {
-            probe::probe(&environment(lock, &tried.0)).map_err(|error| format!("--lock {lock}: {error}"))?;
-        }
-        let quiet = self.quiet || library.is_none();
-        let warning = if quiet { None } else { imports::warning(&target.program) };
+        let ready = self.ready(&chosen)?;
         // Files come last, because a refusal leaves none behind.
-        if let Some(setting) = setting {
-            let exports = Exports::open_files(self.files(), self.force)?;
-            let environments = chosen.iter().map(|lock| environment(lock, &words)).collect();
-            let quiet = self.quiet;
-            let comparison =
-                Comparison { target, environments, setting, library, words, exports, warning, quiet };
-            return Ok(Request::Compare(Box::new(comparison)));
-        }
-        let cost = tried.1.as_ref().and_then(|dir| Costs::measured(&dir.path().join("record")));
-        let record = self.new_record(cost)?;
+        let record = self
+            .record
+            .as_deref()
+            .map(|path| Record::prepare(path, self.launch.record_limit, self.force, self.quiet, ready.cost));
+        let record = record.transpose()?;
+        let stats =
+            self.stats.then(|| Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force));
+        let stats = stats.transpose()?;
+        let mut words = self.set.clone();
         if let Some(record) = &record {
-            words.push(word_of("record", "--record", record.raw())?);
+            words.push(word_of("record", record.raw())?);
         }
-        let stats = if self.stats { Some(self.new_stats()?) } else { None };
         if let Some(stats) = &stats {
-            words.push(word_of("stats", "--stats", stats.path())?);
+            words.push(word_of("stats", stats.path())?);
         }
-        let environment = environment(&chosen[0], &words);
-        Ok(Request::Single(Box::new(Single { target, environment, timeout, stats, record, warning })))
+        let environment = ready.environment(&chosen[0], &words);
+        let Ready { target, warning, .. } = ready;
+        Ok(Single { target, environment, timeout: self.launch.timeout, stats, record, warning })
+    }
+
+    /// Many runs; the error is the one line to print.
+    pub(crate) fn comparison(&self) -> Result<Comparison, String> {
+        let chosen = self.locks()?;
+        let setting = self.setting(&chosen)?;
+        let ready = self.ready(&chosen)?;
+        let files = [(&self.json, compare::JSON), (&self.csv, compare::CSV)];
+        let files = files.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer)));
+        let exports = Exports::open_files(files.collect(), self.force)?;
+        let words = self.set.clone();
+        let environments = chosen.iter().map(|lock| ready.environment(lock, &words)).collect();
+        let Ready { target, library, warning, .. } = ready;
+        Ok(Comparison { target, environments, setting, library, words, exports, warning, quiet: self.quiet })
     }
 
     fn locks(&self) -> Result<Vec<String>, String> {
@@ -222,66 +240,31 @@ impl Args {
                 if self.compare { &[locks::LIBC, locks::DEFAULT] } else { &[locks::DEFAULT] };
             chosen = usual.iter().map(|&lock| lock.to_owned()).collect();
         }
-        let libcs = |lock: &str| [locks::LIBC, locks::LIBC_THROUGH].contains(&lock);
-        match (self.compare, chosen.len()) {
-            (true, 1) => Err(format!("--compare has nothing to compare {} with; name more locks", chosen[0])),
-            (false, 1) if self.record.is_some() && libcs(&chosen[0]) => {
+        let is_libcs = [locks::LIBC, locks::LIBC_THROUGH].contains(&chosen[0].as_str());
+        match chosen.len() {
+            1 if self.compare => {
+                Err(format!("--compare has nothing to compare {} with; name more locks", chosen[0]))
+            }
+            1 if self.record.is_some() && is_libcs => {
                 Err(format!("--record records our locks, and {} are libc's own", chosen[0]))
             }
-            (false, 1) if self.stats && libcs(&chosen[0]) => {
+            1 if self.stats && is_libcs => {
                 Err(format!("--stats counts at our locks, and {} are libc's own", chosen[0]))
             }
-            (false, 2..) => {
-                Err(format!("--lock names {} locks, and a run has one; use --compare", chosen.len()))
+            more @ 2.. if !self.compare => {
+                Err(format!("--lock names {more} locks, and a run has one; use --compare"))
             }
             _ => Ok(chosen),
         }
     }
 
-    fn words(&self) -> Result<Vec<OsString>, String> {
-        for word in &self.set {
-            let key = word.split('=').next().unwrap_or_default().trim();
-            if key.is_empty() {
-                return Err(format!("--set {word}: write words such as nopv or spin=200"));
-            }
-            if let Some(flag) = ["lock", "stats", "record"].into_iter().find(|flag| *flag == key) {
-                return Err(format!("--set {word}: use --{flag}"));
-            }
-        }
-        Ok(self.set.iter().map(OsString::from).collect())
-    }
-
-    /// The words with files that nobody keeps, for as long as the directory is there.
-    fn words_to_try(&self, words: &[OsString]) -> Result<(Vec<OsString>, Option<TempDir>), String> {
-        let wanted = [("stats", self.stats), ("record", self.record.is_some())];
-        let mut words = words.to_vec();
-        if !wanted.iter().any(|(_, wanted)| *wanted) {
-            return Ok((words, None));
-        }
-        let dir =
-            tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
-        for (key, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
-            words.push(word_of(key, &format!("--{key}"), &dir.path().join(key))?);
-        }
-        Ok((words, Some(dir)))
-    }
-
-    fn setting(&self, chosen: &[String], timeout: Duration) -> Result<Setting, String> {
-        let runs = self.runs.unwrap_or(5);
-        if runs == 0 || runs > RUNS_MOST {
-            return Err(format!("--runs {runs}: must be from 1 to {RUNS_MOST}"));
-        }
-        let warmup = self.warmup.unwrap_or(0);
-        if warmup > RUNS_MOST {
-            return Err(format!("--warmup {warmup}: must be {RUNS_MOST} at most"));
-        }
-        let metric = Metric::parse(self.metric.as_deref().unwrap_or("wall"), self.higher_is_better)?;
+    fn setting(&self, chosen: &[String]) -> Result<Setting, String> {
         Ok(Setting {
             locks: chosen.to_vec(),
-            metric,
-            runs,
-            warmup,
-            timeout_s: timeout.as_secs_f64(),
+            metric: Metric::parse(&self.metric, self.higher_is_better)?,
+            runs: self.runs,
+            warmup: self.warmup,
+            timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT).as_secs_f64(),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },
             seed: self.seed.unwrap_or(0),
             check_output: self.check_output,
@@ -289,54 +272,74 @@ impl Args {
         })
     }
 
-    fn target(&self) -> Result<Target, String> {
+    /// Finds the program and the library, and tries the library with each lock.
+    fn ready(&self, chosen: &[String]) -> Result<Ready, String> {
         let name = self.program.first().ok_or("no program to run; give it after '--'")?;
         let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
-        Ok(Target { program, words: self.program.clone() })
-    }
-
-    fn find_library(&self) -> Result<PathBuf, String> {
-        library::find(&Places {
+        let mut ready = Ready {
+            target: Target { program, words: self.program.clone() },
+            outer: Outer::here(),
+            library: None,
+            is_asked: self.stats || self.record.is_some(),
+            cost: None,
+            warning: None,
+        };
+        if !chosen.iter().any(|lock| ready.needs_library(lock)) {
+            return Ok(ready);
+        }
+        ready.outer.check()?;
+        ready.library = Some(library::find(&Places {
             flag: self.launch.library.as_deref(),
             variable: std::env::var_os("STANCHION_PRELOAD").as_deref(),
             executable: std::env::current_exe().ok().as_deref(),
-        })
-    }
-
-    fn files(&self) -> Vec<(PathBuf, super::compare::Writer)> {
-        let both = [(&self.json, super::compare::JSON), (&self.csv, super::compare::CSV)];
-        both.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer))).collect()
-    }
-
-    fn new_stats(&self) -> Result<Stats, String> {
-        Stats::prepare(self.stats_top.unwrap_or(stats::TOP), self.stats_json.as_deref(), self.force)
-    }
-
-    /// None unless a trace is to be recorded.
-    fn new_record(&self, cost: Option<Costs>) -> Result<Option<Record>, String> {
-        let mib = self.launch.record_limit.unwrap_or(record::LIMIT);
-        self.record.as_ref().map(|path| Record::prepare(path, mib, self.force, self.quiet, cost)).transpose()
+        })?);
+        // Tried with files that nobody keeps.
+        let dir =
+            tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
+        let mut words = self.set.clone();
+        for (key, wanted) in [("stats", self.stats), ("record", self.record.is_some())] {
+            if wanted {
+                words.push(word_of(key, &dir.path().join(key))?);
+            }
+        }
+        for lock in chosen.iter().filter(|lock| ready.needs_library(lock)) {
+            probe::probe(&ready.environment(lock, &words))
+                .map_err(|error| format!("--lock {lock}: {error}"))?;
+        }
+        ready.cost = Costs::measured(&dir.path().join("record"));
+        if !self.quiet {
+            ready.warning = imports::warning(&ready.target.program);
+        }
+        Ok(ready)
     }
 }
 
 /// `key=path` as a word of `STANCHION`, where a comma ends a word.
-pub(crate) fn word_of(key: &str, flag: &str, path: &Path) -> Result<OsString, String> {
+pub(crate) fn word_of(key: &str, path: &Path) -> Result<OsString, String> {
     if path.as_os_str().as_bytes().contains(&b',') {
-        return Err(format!(
-            "{flag}: {} has a comma in it, which the library cannot be told",
-            path.display()
-        ));
+        let path = path.display();
+        return Err(format!("--{key}: {path} has a comma in it, which the library cannot be told"));
     }
     let mut word = OsString::from(format!("{key}="));
-    word.push::<&OsStr>(path.as_ref());
+    word.push(path);
     Ok(word)
 }
 
-fn seconds(given: f64) -> Result<Duration, String> {
+/// A word of `--set`.
+fn word(word: &str) -> Result<OsString, String> {
+    match word.split('=').next().unwrap_or_default().trim() {
+        "" => Err("write words such as nopv or spin=200".to_owned()),
+        flag @ ("lock" | "stats" | "record") => Err(format!("use --{flag}")),
+        _ => Ok(word.into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let given: f64 = text.parse().map_err(|_| "must be a number of seconds")?;
     if given > 0.0 && given <= SECONDS_MOST {
         Ok(Duration::from_secs_f64(given))
     } else {
-        Err(format!("--timeout {given}: must be above 0 and at most {SECONDS_MOST} seconds"))
+        Err(format!("must be above 0 and at most {SECONDS_MOST} seconds"))
     }
 }
 

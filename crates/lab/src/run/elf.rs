@@ -1,100 +1,66 @@
 //! What a program's file says about itself: class, machine, loader, and the functions it takes from
 //! libraries.
-use object::elf::{
-    EM_386, EM_AARCH64, EM_ARM, EM_MIPS, EM_PPC, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, ET_DYN, ET_EXEC,
-    FileHeader32, FileHeader64, PT_INTERP,
-};
+use object::elf::{ET_DYN, ET_EXEC, FileHeader32, FileHeader64, Machine, PT_INTERP};
 use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, Object};
+use std::env::consts::ARCH;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Machines by their names; a file for any other is told by its number.
-const MACHINES: &[(u16, &str)] = &[
-    (EM_X86_64.0, "x86-64"),
-    (EM_AARCH64.0, "aarch64"),
-    (EM_386.0, "i386"),
-    (EM_ARM.0, "arm"),
-    (EM_RISCV.0, "riscv"),
-    (EM_PPC.0, "ppc"),
-    (EM_PPC64.0, "ppc64"),
-    (EM_S390.0, "s390"),
-    (EM_MIPS.0, "mips"),
-];
-
-/// The machine this command was compiled for, which is the one it runs on.
-const HOST: u16 = if cfg!(target_arch = "x86_64") {
-    EM_X86_64.0
-} else if cfg!(target_arch = "aarch64") {
-    EM_AARCH64.0
-} else if cfg!(target_arch = "riscv64") {
-    EM_RISCV.0
-} else {
-    0
-};
-
-/// A file that the loader of this machine can start, or load.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Image {
-    /// The loader it asks for; none if it is linked statically, or a library.
-    pub loader: Option<PathBuf>,
-}
-
-/// What kind of file stands in `path`; the error says what this machine cannot do with it, as the end of a
-/// sentence.
-pub(crate) fn image(path: &Path) -> Result<Image, String> {
+/// The loader that the file in `path` asks for; none if it is linked statically, or a library. The error says
+/// why this machine can neither start nor load it, as the end of a sentence.
+pub(crate) fn loader(path: &Path) -> Result<Option<PathBuf>, String> {
     let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let data = ReadCache::new(file);
     match FileKind::parse(&data) {
         Ok(FileKind::Elf64) => read::<FileHeader64<Endianness>>(&data),
         Ok(FileKind::Elf32) => {
             let machine = FileHeader32::<Endianness>::parse(&data)
-                .and_then(|header| Ok(machine(header.e_machine(header.endian()?))));
+                .and_then(|header| Ok(name(header.e_machine(header.endian()?))));
             Err(format!("is a 32-bit program ({}); the library is 64-bit", machine.map_err(damaged)?))
         }
         _ => Err("is neither an ELF program nor a script that begins with '#!'".to_owned()),
     }
 }
 
-fn read<Header: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> Result<Image, String> {
+fn read<Header: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> Result<Option<PathBuf>, String> {
     let header = Header::parse(data).map_err(damaged)?;
     let endian = header.endian().map_err(damaged)?;
-    let for_machine = header.e_machine(endian);
-    if for_machine.0 != HOST || header.is_big_endian() != cfg!(target_endian = "big") {
-        let other =
-            if for_machine.0 == HOST { "the other byte order".to_owned() } else { machine(for_machine) };
-        return Err(format!("is a program for {other}, and this machine is {}", name(HOST)));
+    let mut made_for = name(header.e_machine(endian));
+    // The command runs on the machine that it was compiled for, `riscv64` where files say `riscv`.
+    let is_ours = ARCH.starts_with(&made_for);
+    if !is_ours || header.is_big_endian() != cfg!(target_endian = "big") {
+        if is_ours {
+            made_for = "the other byte order".to_owned();
+        }
+        return Err(format!("is a program for {made_for}, and this machine is {ARCH}"));
     }
     if ![ET_EXEC, ET_DYN].contains(&header.e_type(endian)) {
         return Err("is an ELF file, but no program".to_owned());
     }
-    let mut loader = None;
     for segment in header.program_headers(endian, data).map_err(damaged)? {
         if segment.p_type(endian) == PT_INTERP
             && let Some(path) = segment.interpreter(endian, data).map_err(damaged)?
         {
-            loader = Some(PathBuf::from(OsStr::from_bytes(path)));
+            return Ok(Some(PathBuf::from(OsStr::from_bytes(path))));
         }
     }
-    Ok(Image { loader })
+    Ok(None)
+}
+
+/// The name of a machine: `x86_64`.
+fn name(machine: Machine) -> String {
+    match machine.name() {
+        Some(name) => name.trim_start_matches("EM_").to_lowercase(),
+        None => format!("machine number {}", machine.0),
+    }
 }
 
 fn damaged(error: object::Error) -> String {
     format!("is a damaged ELF file: {error}")
-}
-
-fn machine(number: object::elf::Machine) -> String {
-    name(number.0)
-}
-
-fn name(number: u16) -> String {
-    MACHINES
-        .iter()
-        .find(|(known, _)| *known == number)
-        .map_or_else(|| format!("machine number {number}"), |(_, name)| (*name).to_owned())
 }
 
 /// Whether the file takes one of the functions that the interposer replaces from a library. A file that
@@ -122,33 +88,42 @@ fn is_lock_function(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::run::testing;
+    use object::elf::{EM_386, EM_AARCH64, EM_RISCV, EM_X86_64};
     use std::fs;
+
+    const HOST: Machine = if cfg!(target_arch = "aarch64") {
+        EM_AARCH64
+    } else if cfg!(target_arch = "riscv64") {
+        EM_RISCV
+    } else {
+        EM_X86_64
+    };
 
     /// The error for a file of these bytes.
     fn refused(bytes: &[u8]) -> String {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("file");
         fs::write(&path, bytes).expect("written");
-        image(&path).expect_err("refused")
+        loader(&path).expect_err("refused")
     }
 
     #[test]
     fn foreign_and_32_bit_programs_are_told_from_their_headers() {
-        let foreign = if HOST == EM_AARCH64.0 { EM_X86_64.0 } else { EM_AARCH64.0 };
-        let error = refused(&testing::header64(foreign, ET_DYN.0, 1));
-        assert!(error.contains(&name(foreign)) && error.contains(&name(HOST)), "{error}");
+        let foreign = if HOST == EM_AARCH64 { EM_X86_64 } else { EM_AARCH64 };
+        let error = refused(&testing::header64(foreign.0, ET_DYN.0, 1));
+        assert!(error.contains(&format!("for {},", name(foreign))) && error.ends_with(ARCH), "{error}");
         assert!(refused(&testing::header64(0xbeef, ET_DYN.0, 1)).contains("machine number 48879"));
-        assert!(refused(&testing::header64(HOST, ET_DYN.0, 2)).contains("byte order"));
+        assert!(refused(&testing::header64(HOST.0, ET_DYN.0, 2)).contains("byte order"));
         let error = refused(&testing::header32(EM_386.0));
-        assert!(error.contains("32-bit program (i386)"), "{error}");
+        assert!(error.contains("32-bit program (386)"), "{error}");
     }
 
     #[test]
     fn what_is_no_program_is_refused() {
-        assert!(refused(&testing::header64(HOST, object::elf::ET_REL.0, 1)).contains("no program"));
+        assert!(refused(&testing::header64(HOST.0, object::elf::ET_REL.0, 1)).contains("no program"));
         assert!(refused(b"echo hello\n").contains("neither an ELF program nor a script"));
         assert!(refused(b"").contains("neither"));
-        let whole = testing::header64(HOST, ET_DYN.0, 1);
+        let whole = testing::header64(HOST.0, ET_DYN.0, 1);
         assert!(refused(&whole[..40]).contains("damaged"), "{}", refused(&whole[..40]));
     }
 
@@ -156,8 +131,8 @@ mod tests {
     fn a_program_of_this_machine_without_segments_has_no_loader() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("file");
-        fs::write(&path, testing::header64(HOST, ET_EXEC.0, 1)).expect("written");
-        assert_eq!(image(&path), Ok(Image { loader: None }));
+        fs::write(&path, testing::header64(HOST.0, ET_EXEC.0, 1)).expect("written");
+        assert_eq!(loader(&path), Ok(None));
     }
 
     #[test]
@@ -180,9 +155,9 @@ mod tests {
         );
         let plain = build.program("plain", "int main(void) { return 0; }", &[]);
         assert!(takes_locks(&locks) && !takes_locks(&plain));
-        assert!(image(&locks).expect("a program").loader.is_some());
+        assert!(loader(&locks).expect("a program").is_some());
         if let Some(fixed) = build.try_program("fixed", "int main(void) { return 0; }", &["-static"]) {
-            assert_eq!(image(&fixed), Ok(Image { loader: None }));
+            assert_eq!(loader(&fixed), Ok(None));
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn find(places: &Places) -> Result<PathBuf, String> {
     if !whole.is_file() {
         return Err(message("is no file; give the library itself"));
     }
-    elf::image(&whole).map_err(|reason| message(&reason))?;
+    elf::loader(&whole).map_err(|reason| message(&reason))?;
     if whole.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
         return Err(message(
             "LD_PRELOAD cannot hold a path with a blank or a colon; put the library elsewhere",

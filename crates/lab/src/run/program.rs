@@ -1,5 +1,5 @@
 //! Finds the program that is to be run as a shell does, and refuses one that no library can be loaded into.
-use super::elf::{self, Image};
+use super::elf;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -134,8 +134,7 @@ fn meant_by_env(argument: &OsStr) -> Option<OsString> {
 
 /// The loader of an ELF program, if it is one into which a library can be loaded.
 fn loader_of(file: &Path) -> Result<PathBuf, String> {
-    let Image { loader } = elf::image(file)?;
-    let Some(loader) = loader else {
+    let Some(loader) = elf::loader(file)? else {
         return Err("is statically linked, so that no library can be put in front of its locks".to_owned());
     };
     if loader.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl")) {

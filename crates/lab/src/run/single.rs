@@ -1,11 +1,12 @@
 //! One run of a program under one lock, as if it had been started without us.
+use super::Target;
 use super::child::{End, Limits, Running};
 use super::environment::Environment;
 use super::record::Record;
 use super::signals::Caught;
 use super::stats::Stats;
-use super::{NOT_STARTED, Target};
 use core::time::Duration;
+use lab_kit::output::REFUSED;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -15,7 +16,6 @@ use std::time::Instant;
 pub(crate) const TIMED_OUT: u8 = 124;
 
 /// What is to be done.
-#[derive(Debug)]
 pub(crate) struct Single {
     pub target: Target,
     pub environment: Environment,
@@ -44,7 +44,8 @@ pub(crate) fn run(single: &Single) -> ExitCode {
         }
         Err(error) => {
             eprintln!("stanchion: {}: {error}", single.target.program.path.display());
-            NOT_STARTED
+            // There was no program to have an exit code.
+            REFUSED
         }
     };
     if let Some(stats) = &single.stats {
@@ -80,7 +81,7 @@ fn supervise(single: &Single) -> io::Result<(ExitStatus, End)> {
     let running = Running::new(child, start);
     let limits = Limits { timeout: single.timeout, stop: &|| false };
     let gone = std::thread::scope(|scope| {
-        let tell = single.stats.as_ref().map(|stats| || stats.tell());
+        let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
         let passing = caught.pass_to(scope, running.pid(), leads, tell);
         running.wait(leads.then_some(&limits), || passing.end())
     })?;

@@ -1,9 +1,7 @@
-//! One run of a comparison: the program under one lock, with empty input and its output kept from the
-//! terminal.
-use super::engine::{Executor, Trial, TrialError};
+//! One run of a comparison: the program under one lock, with empty input. What it prints is kept from the
+//! terminal, in files without a name: a program that prints much costs no memory of ours.
 use super::metric::{Figures, pick};
-use super::output::Captured;
-use super::setting::Setting;
+use super::setting::{Setting, Trial};
 use crate::run::Target;
 use crate::run::child::{End, Gone, Limits, Running};
 use crate::run::environment::Environment;
@@ -11,24 +9,37 @@ use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use regex_lite::Regex;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
-/// Runs the program itself.
-pub(crate) struct ProgramExecutor<'a> {
+/// How much of the end is searched for the last words.
+const LAST_WORDS: u64 = 4096;
+
+/// Why a run does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TrialError {
+    /// It could not be started, ended badly, or printed the wrong thing.
+    Failed(String),
+    TimedOut,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// Runs the program, and says so in the progress.
+pub(crate) struct Executor<'a> {
     target: &'a Target,
     environments: &'a [Environment],
     setting: &'a Setting,
     picker: Option<Regex>,
     /// What the first sound run printed.
     first: Option<(String, Captured)>,
-    /// Stands aside while output is shown.
     progress: Progress,
 }
 
-impl<'a> ProgramExecutor<'a> {
+impl<'a> Executor<'a> {
     pub(crate) fn new(
         target: &'a Target,
         environments: &'a [Environment],
@@ -84,10 +95,13 @@ impl<'a> ProgramExecutor<'a> {
             Ok(())
         })
     }
-}
 
-impl Executor for ProgramExecutor<'_> {
-    fn run(&mut self, trial: &Trial) -> Result<Figures, TrialError> {
+    pub(crate) fn run(&mut self, trial: &Trial) -> Result<Figures, TrialError> {
+        if interrupt::requested() {
+            return Err(TrialError::Interrupted);
+        }
+        let what = if trial.warmup { "warm-up" } else { "run" };
+        self.progress.now(format!("{what} {} of {}", trial.round + 1, self.setting.locks[trial.lock]));
         let (gone, stdout, mut stderr) =
             self.start(trial).map_err(|error| TrialError::Failed(format!("could not be run: {error}")))?;
         // Without a need for it, an empty one stands for the output that went nowhere.
@@ -142,6 +156,50 @@ fn ending(status: ExitStatus, words: Option<&str>) -> String {
     words.map_or(how.clone(), |words| format!("{how}: {words}"))
 }
 
+/// A file for one output of a program.
+pub(crate) struct Captured(File);
+
+impl Captured {
+    pub(crate) fn new() -> io::Result<Self> {
+        tempfile::tempfile().map(Self)
+    }
+
+    /// The program's end of it.
+    pub(crate) fn end(&self) -> io::Result<Stdio> {
+        self.0.try_clone().map(Stdio::from)
+    }
+
+    /// All of it, from the start.
+    pub(crate) fn read(&mut self) -> io::Result<&File> {
+        self.0.rewind()?;
+        Ok(&self.0)
+    }
+
+    /// The last line that is not empty.
+    pub(crate) fn last_words(&mut self) -> io::Result<Option<String>> {
+        let length = self.0.seek(io::SeekFrom::End(0))?;
+        self.0.seek(io::SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
+        let mut bytes = Vec::new();
+        (&self.0).read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned))
+    }
+
+    /// The place of the first byte in which the two differ.
+    pub(crate) fn difference(&mut self, other: &mut Self) -> io::Result<Option<u64>> {
+        self.0.rewind()?;
+        other.0.rewind()?;
+        let mut theirs = BufReader::new(&other.0).bytes();
+        for (place, own) in (0..).zip(BufReader::new(&self.0).bytes()) {
+            if theirs.next().transpose()? != Some(own?) {
+                return Ok(Some(place));
+            }
+        }
+        let length = self.0.metadata()?.len();
+        Ok(theirs.next().transpose()?.map(|_| length))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +207,7 @@ mod tests {
     use crate::run::compare::testing::setting;
     use crate::run::environment::Outer;
     use crate::run::program::Program;
+    use std::io::Write;
 
     /// Runs a shell's script once under each of `names`, which the script finds in `LOCK`.
     fn run(
@@ -170,7 +229,7 @@ mod tests {
             .collect();
         let mut setting = setting(names);
         change(&mut setting);
-        let mut executor = ProgramExecutor::new(&target, &environments, &setting, Progress::new(1, true));
+        let mut executor = Executor::new(&target, &environments, &setting, Progress::new(1, true));
         (0..names.len()).map(|lock| executor.run(&Trial { lock, round: 0, warmup: false })).collect()
     }
 
@@ -214,5 +273,32 @@ mod tests {
     #[test]
     fn the_input_is_empty() {
         assert!(run("read line && exit 1; exit 0", |_| (), &["a"])[0].is_ok());
+    }
+
+    fn captured(text: &str) -> Captured {
+        let mut captured = Captured::new().expect("a temporary file");
+        captured.0.write_all(text.as_bytes()).expect("written");
+        captured
+    }
+
+    fn difference(one: &str, other: &str) -> Option<u64> {
+        captured(one).difference(&mut captured(other)).expect("readable")
+    }
+
+    #[test]
+    fn outputs_are_compared_byte_for_byte() {
+        assert_eq!(difference("abc", "abc"), None);
+        assert_eq!(difference("", ""), None);
+        assert_eq!(difference("abc", "abd"), Some(2));
+        assert_eq!(difference("ab", "abc"), Some(2));
+        assert_eq!(difference("abc", "ab"), Some(2));
+    }
+
+    #[test]
+    fn last_words_are_the_last_line_with_something_in_it() {
+        let words = |text: &str| captured(text).last_words().expect("readable");
+        assert_eq!(words("a\nb \n\n"), Some("b".into()));
+        assert_eq!(words(&format!("{}\nend\n", "x".repeat(10_000))), Some("end".into()));
+        assert_eq!(words("\n"), None);
     }
 }

@@ -1,23 +1,13 @@
 //! The result for programs: JSON of the whole, CSV of the runs.
-use super::report::{Report, Row};
+use super::report::{Failure, Report, Row};
 use core::fmt::Write;
 use lab_kit::export;
+use serde::Serialize;
 
-/// How a file is written.
-pub(crate) type Writer = export::Writer<Report>;
 /// The whole report.
-pub(crate) const JSON: Writer = json;
+pub(crate) const JSON: export::Writer<Report> = crate::run::json;
 /// One row for each run, where it comes from in `#` lines above.
-pub(crate) const CSV: Writer = csv;
-
-const COLUMNS: [&str; 9] =
-    ["lock", "round", "warmup", "state", "metric", "wall_s", "cpu_s", "max_rss_kib", "reason"];
-
-fn json(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(report).expect("a report has only string keys");
-    text.push('\n');
-    text
-}
+pub(crate) const CSV: export::Writer<Report> = csv;
 
 fn csv(report: &Report) -> String {
     let one_line = |text: &str| text.replace(['\n', '\r'], " ");
@@ -37,45 +27,53 @@ fn csv(report: &Report) -> String {
         let _ = writeln!(text, "# warning: {}", one_line(warning));
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let rows = report.locks.iter().flat_map(|row| rows(report, row));
-    for row in core::iter::once(COLUMNS.map(str::to_owned)).chain(rows) {
-        writer.write_record(row).expect("every row has the same columns and memory does not fail");
+    for Row { lock, runs, failures, .. } in &report.locks {
+        let sound = runs.iter().map(|run| Line {
+            lock,
+            round: run.round,
+            warmup: run.warmup,
+            state: "measured",
+            metric: Some(report.setting.metric.of(&run.figures)),
+            wall_s: Some(run.figures.wall_s),
+            cpu_s: Some(run.figures.cpu_s),
+            max_rss_kib: Some(run.figures.max_rss_kib),
+            reason: "",
+        });
+        let failed = failures.iter().map(|Failure { round, warmup, reason }| Line {
+            lock,
+            round: *round,
+            warmup: *warmup,
+            state: "failed",
+            reason,
+            ..Line::default()
+        });
+        for line in sound.chain(failed) {
+            writer.serialize(line).expect("every row has the same columns and memory does not fail");
+        }
     }
     text + &String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail"))
 }
 
-fn rows(report: &Report, row: &Row) -> Vec<[String; 9]> {
-    let sound = row.runs.iter().map(|run| {
-        let figures = &run.figures;
-        [
-            row.lock.clone(),
-            run.round.to_string(),
-            run.warmup.to_string(),
-            "measured".to_owned(),
-            report.setting.metric.of(figures).to_string(),
-            figures.wall_s.to_string(),
-            figures.cpu_s.to_string(),
-            figures.max_rss_kib.to_string(),
-            String::new(),
-        ]
-    });
-    let failed = row.failures.iter().map(|failure| {
-        let mut cells = core::array::from_fn(|_| String::new());
-        cells[0].clone_from(&row.lock);
-        cells[1] = failure.round.to_string();
-        cells[2] = failure.warmup.to_string();
-        "failed".clone_into(&mut cells[3]);
-        cells[8].clone_from(&failure.reason);
-        cells
-    });
-    sound.chain(failed).collect()
+/// A run as a row; one that failed has no figures.
+#[derive(Default, Serialize)]
+struct Line<'a> {
+    lock: &'a str,
+    round: usize,
+    warmup: bool,
+    state: &'a str,
+    metric: Option<f64>,
+    wall_s: Option<f64>,
+    cpu_s: Option<f64>,
+    max_rss_kib: Option<u64>,
+    reason: &'a str,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{Failure, Run};
     use super::*;
+    use crate::run::compare::report::Run;
     use crate::run::compare::testing::{figures, report};
+    use crate::run::json;
 
     fn filled() -> Report {
         let mut report = report(&["libc", "qspin"]);

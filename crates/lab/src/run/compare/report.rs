@@ -28,36 +28,8 @@ pub(crate) struct Failure {
     pub reason: String,
 }
 
-/// What a ratio lets one say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
-    Better,
-    Worse,
-    /// The interval has 1 in it, or rests on too few pairs.
-    Unclear,
-}
-
-impl Verdict {
-    fn of(ratio: Ratio, higher_is_better: bool) -> Self {
-        match ratio.is_clear() {
-            false => Self::Unclear,
-            true if (ratio.ratio > 1.0) == higher_is_better => Self::Better,
-            true => Self::Worse,
-        }
-    }
-
-    pub(crate) fn told(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Unclear => "unclear",
-        }
-    }
-}
-
 /// One lock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub lock: String,
     pub runs: Vec<Run>,
@@ -68,7 +40,8 @@ pub(crate) struct Row {
     pub summary: Option<Summary>,
     /// To the first lock, which has none.
     pub ratio: Option<Ratio>,
-    pub verdict: Option<Verdict>,
+    /// `better`, `worse`, or `unclear`: the interval has 1 in it, or rests on too few pairs.
+    pub verdict: Option<String>,
 }
 
 /// The whole of it.
@@ -92,18 +65,6 @@ pub(crate) struct Report {
 }
 
 impl Row {
-    pub(crate) fn new(lock: &str) -> Self {
-        Self {
-            lock: lock.to_owned(),
-            runs: Vec::new(),
-            failures: Vec::new(),
-            given_up: false,
-            summary: None,
-            ratio: None,
-            verdict: None,
-        }
-    }
-
     /// The runs that count.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| !run.warmup)
@@ -135,7 +96,14 @@ impl Report {
             row.summary =
                 (!own.is_empty()).then(|| Summary::of(own.into_iter().map(|(_, value)| value).collect()));
             row.ratio = if index == 0 { None } else { Ratio::of_pairs(&pairs) };
-            row.verdict = row.ratio.map(|ratio| Verdict::of(ratio, metric.higher_is_better()));
+            row.verdict = row.ratio.map(|ratio| {
+                let told = match ratio.is_clear() {
+                    false => "unclear",
+                    true if (ratio.ratio > 1.0) == metric.higher_is_better() => "better",
+                    true => "worse",
+                };
+                told.to_owned()
+            });
         }
         self.warnings = before.to_vec();
         let doubts = self.doubts();
@@ -197,7 +165,7 @@ mod tests {
         report.refresh(&[]);
         let ratio = report.locks[1].ratio.expect("two pairs");
         assert_eq!((ratio.ratio, ratio.pairs), (0.5, 2));
-        assert_eq!(report.locks[1].verdict, Some(Verdict::Unclear), "of two pairs");
+        assert_eq!(report.locks[1].verdict.as_deref(), Some("unclear"), "of two pairs");
         assert_eq!(report.locks[1].summary.as_ref().map(|summary| summary.median), Some(2.0));
         assert_eq!(report.locks[0].ratio, None);
     }

@@ -1,5 +1,4 @@
 //! What a comparison was asked for, and the order of its runs.
-use super::engine::Trial;
 use super::metric::Metric;
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
@@ -27,6 +26,15 @@ pub(crate) struct Setting {
     pub seed: u64,
     pub check_output: bool,
     pub show_output: bool,
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trial {
+    /// Its place in the list of locks.
+    pub lock: usize,
+    pub round: usize,
+    pub warmup: bool,
 }
 
 impl Setting {

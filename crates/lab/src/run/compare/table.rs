@@ -34,14 +34,13 @@ fn cells(row: &Row) -> [String; 6] {
         .and_then(|ratio| Some((ratio.ratio, ratio.interval?)))
         .map(|(ratio, (low, high))| format!("{ratio:.3} [{low:.3}, {high:.3}]"))
         .unwrap_or_default();
-    let verdict = row.verdict.map_or("", |verdict| verdict.told());
     [
         row.lock.clone(),
         format!("{counted} of {tried}"),
         median,
         range,
         ratio,
-        if row.given_up { "given up".to_owned() } else { verdict.to_owned() },
+        if row.given_up { "given up".to_owned() } else { row.verdict.clone().unwrap_or_default() },
     ]
 }
 

@@ -14,6 +14,21 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(u64);
 
+impl Kind {
+    /// By its number, in the files of both statistics and traces.
+    pub(crate) fn of(number: u32) -> Option<Self> {
+        [Self::Mutex, Self::Read, Self::Write].get(number.checked_sub(1)? as usize).copied()
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mutex => "mutex",
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
 impl Key {
     pub(crate) fn new(key: u64) -> Option<Self> {
         (key & 3 != 0 && key >> 2 != 0).then_some(Self(key))
@@ -28,11 +43,7 @@ impl Key {
     }
 
     pub(crate) fn kind(self) -> Kind {
-        match self.0 & 3 {
-            2 => Kind::Read,
-            3 => Kind::Write,
-            _ => Kind::Mutex,
-        }
+        Kind::of(self.0 as u32 & 3).unwrap_or(Kind::Mutex)
     }
 }
 
@@ -110,17 +121,8 @@ pub(crate) fn write_number(to: &mut Vec<u8>, mut value: u64) {
     to.push(value as u8);
 }
 
-/// Calls `each` with the events of a chunk, whose first one counts from `base`. None if they are no events;
-/// some were given out then.
-pub(crate) fn decode(bytes: &[u8], base: u64, mut each: impl FnMut(&Event)) -> Option<u32> {
-    items(bytes, base, |item| {
-        if let Item::Event(event) = item {
-            each(&event);
-        }
-    })
-}
-
-/// The same with marks; only events count.
+/// Calls `each` with what a chunk says, whose first event counts from `base`, and returns how many events
+/// there are. None if that is no chunk; some items were given out then.
 pub(crate) fn items(bytes: &[u8], base: u64, mut each: impl FnMut(Item)) -> Option<u32> {
     let mut slots = [None; SLOTS];
     let mut bytes = Bytes(bytes);
@@ -190,6 +192,14 @@ pub(crate) mod tests {
             write_number(&mut bytes, event.hold);
         }
         bytes
+    }
+
+    fn decode(bytes: &[u8], base: u64, mut each: impl FnMut(&Event)) -> Option<u32> {
+        items(bytes, base, |item| {
+            if let Item::Event(event) = item {
+                each(&event);
+            }
+        })
     }
 
     fn key(address: u64, kind: u64) -> Key {

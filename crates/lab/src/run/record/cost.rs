@@ -38,7 +38,7 @@ impl Costs {
         let header = Header::read(&file).ok()??;
         let mut events = Vec::new();
         raw::chunks(&file, &header, |chunk| {
-            chunk.decode(|event| events.push(*event));
+            chunk.events(|event| events.push(*event));
             Ok(())
         })
         .ok()?;

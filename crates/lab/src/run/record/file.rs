@@ -5,6 +5,7 @@ use super::cost::Costs;
 use super::raw::Chunk;
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
+use stanchion_wire as wire;
 use std::io::{self, Read, Write};
 
 const MAGIC: &[u8; 8] = b"STANCTRC";
@@ -32,16 +33,19 @@ pub(crate) struct Meta {
 }
 
 /// What is known when all is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Totals {
+    #[serde(skip)]
     pub chunks: u64,
     pub events: u64,
     /// Releases without an event.
     pub dropped: u64,
     /// Pieces of the program's file that were destroyed, and are not here.
+    #[serde(rename = "destroyed_pieces")]
     pub damaged: u64,
-    /// 1 if the room did not suffice.
-    pub is_full: u64,
+    /// Whether the room did not suffice.
+    #[serde(rename = "full")]
+    pub is_full: bool,
 }
 
 /// A lock: the process's number, and its address and kind. Its own number is its place in the table.
@@ -88,9 +92,10 @@ impl<W: Write> Writer<W> {
         }
         self.section(LOCKS, &payload)?;
         let Totals { chunks, events, dropped, damaged, is_full } = *totals;
-        let all: Vec<u8> =
-            [chunks, events, dropped, damaged, is_full].into_iter().flat_map(u64::to_le_bytes).collect();
-        self.section(END, &all)?;
+        self.section(
+            END,
+            &[chunks, events, dropped, damaged, is_full.into()].map(u64::to_le_bytes).concat(),
+        )?;
         self.0.flush()?;
         Ok(self.0)
     }
@@ -126,7 +131,7 @@ pub(crate) fn read(
     if &first[..8] != MAGIC {
         return Err("is no trace of `stanchion run --record`".to_owned());
     }
-    let version = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
+    let version = wire::Bytes(&first).u32(8);
     if !(1..=VERSION).contains(&version) {
         return Err(format!(
             "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
@@ -165,8 +170,7 @@ pub(crate) fn read(
 fn section(from: &mut impl Read, left: &mut u64) -> Result<(u32, Vec<u8>), String> {
     let mut head = [0; 12];
     fill(from, &mut head)?;
-    let (kind, length) = head.split_at(4);
-    let length = length.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+    let length = wire::Bytes(&head).u64(4);
     // Checked before so much memory is asked for.
     *left = left.checked_sub(16).and_then(|left| left.checked_sub(length)).ok_or(CUT)?;
     let mut payload = vec![0; length as usize];
@@ -176,7 +180,7 @@ fn section(from: &mut impl Read, left: &mut u64) -> Result<(u32, Vec<u8>), Strin
     if u32::from_le_bytes(sum) != checksum(&head, &payload) {
         return Err(DAMAGED.to_owned());
     }
-    Ok((kind.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte)), payload))
+    Ok((wire::Bytes(&head).u32(0), payload))
 }
 
 fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
@@ -188,16 +192,14 @@ fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
 
 fn chunk(payload: &[u8]) -> Option<Chunk> {
     let (head, events) = payload.split_at_checked(HEAD)?;
-    let small =
-        |at: usize| head[at..at + 4].iter().rev().fold(0_u32, |value, &byte| value << 8 | u32::from(byte));
-    let large = |at: usize| u64::from(small(at)) | u64::from(small(at + 4)) << 32;
+    let head = wire::Bytes(head);
     Some(Chunk {
-        process: small(0),
-        pid: small(4),
-        number: small(8),
-        thread: large(12),
-        base: large(20),
-        dropped: large(28),
+        process: head.u32(0),
+        pid: head.u32(4),
+        number: head.u32(8),
+        thread: head.u64(12),
+        base: head.u64(20),
+        dropped: head.u64(28),
         events: events.to_vec(),
     })
 }
@@ -213,11 +215,16 @@ fn table(payload: &[u8]) -> Option<Vec<Lock>> {
 }
 
 fn totals(payload: &[u8]) -> Option<Totals> {
-    let (numbers, []) = payload.as_chunks::<8>() else { return None };
-    let [chunks, events, dropped, damaged, is_full] = *numbers else { return None };
-    let [chunks, events, dropped, damaged, is_full] =
-        [chunks, events, dropped, damaged, is_full].map(u64::from_le_bytes);
-    Some(Totals { chunks, events, dropped, damaged, is_full })
+    let [chunks, events, dropped, damaged, is_full]: [[u8; 8]; 5] =
+        payload.as_chunks().0.try_into().ok().filter(|_| payload.len() == 40)?;
+    let number = u64::from_le_bytes;
+    Some(Totals {
+        chunks: number(chunks),
+        events: number(events),
+        dropped: number(dropped),
+        damaged: number(damaged),
+        is_full: number(is_full) != 0,
+    })
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn small_file() -> Vec<u8> {
     writer.chunk(&chunk_of(4)).expect("memory");
     let keys = some_events().into_iter().map(|(_, event)| event.key);
     let locks: Vec<Lock> = keys.take(2).map(|key| (1, key)).collect();
-    let totals = Totals { chunks: 2, events: 10, dropped: 4, damaged: 0, is_full: 1 };
+    let totals = Totals { chunks: 2, events: 10, dropped: 4, damaged: 0, is_full: true };
     writer.end(&locks, &totals).expect("memory")
 }
 
@@ -31,7 +31,7 @@ fn read_all(bytes: &[u8]) -> Result<(Whole, Vec<Chunk>), String> {
     let mut chunks = Vec::new();
     let whole = read(bytes, bytes.len() as u64, |chunk| {
         chunks.push(chunk.clone());
-        chunk.decode(|_| {})
+        chunk.items(|_| {})
     })?;
     Ok((whole, chunks))
 }
@@ -40,7 +40,7 @@ fn read_all(bytes: &[u8]) -> Result<(Whole, Vec<Chunk>), String> {
 fn a_file_comes_back_as_it_was() {
     let (whole, chunks) = read_all(&small_file()).expect("good");
     assert_eq!(chunks, [chunk_of(3), chunk_of(4)]);
-    assert_eq!((whole.locks.len(), whole.totals.dropped, whole.totals.is_full), (2, 4, 1));
+    assert_eq!((whole.locks.len(), whole.totals.dropped, whole.totals.is_full), (2, 4, true));
     assert_eq!((whole.meta.ticks_per_ns, &whole.meta.program[..]), (2.5, &["p".to_owned()][..]));
 }
 

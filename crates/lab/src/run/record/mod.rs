@@ -14,10 +14,11 @@ use crate::bench::clock;
 use core::time::Duration;
 use cost::Costs;
 use file::{Lock, Meta, Totals, Whole, Writer};
-use lab_kit::output::{PASSED, REFUSED, print};
+use lab_kit::output::{create_json, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
@@ -25,15 +26,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use summary::Summary;
 
-/// MiB that a program may write unless told otherwise, and at most.
-pub(crate) const LIMIT: u64 = 256;
-const LIMIT_MOST: u64 = 1 << 20;
-
 /// The rate of ticks is measured over this at least.
 const LONG_ENOUGH: u64 = 50_000_000;
 
 /// What is to be recorded, and where.
-#[derive(Debug)]
 pub(crate) struct Record {
     path: PathBuf,
     file: File,
@@ -53,13 +49,10 @@ impl Record {
         is_quiet: bool,
         cost: Option<Costs>,
     ) -> Result<Self, String> {
-        if mib == 0 || mib > LIMIT_MOST {
-            return Err(format!("--record-limit {mib}: must be from 1 to {LIMIT_MOST} MiB"));
-        }
         let message = |error: io::Error| format!("--record {}: {error}", path.display());
         // By a path from the root because the program may run elsewhere.
         let path = std::path::absolute(path).map_err(message)?;
-        super::args::word_of("record", "--record", &path)?;
+        super::args::word_of("record", &path)?;
         let dir = path.parent().unwrap_or(Path::new("/"));
         let raw = tempfile::Builder::new().prefix(".stanchion-record-").tempfile_in(dir).map_err(message)?;
         let limit = mib << 20;
@@ -81,30 +74,28 @@ impl Record {
     }
 
     /// Writes the trace of a program that has ended, and says so on standard error.
-    pub(crate) fn finish(&self, program: &[std::ffi::OsString]) {
+    pub(crate) fn finish(&self, program: &[OsString]) {
+        let path = self.path.display();
         match self.write(program) {
             Ok(None) => eprintln!(
                 "stanchion: --record: nothing was recorded; the program did not load the library, or took no lock"
             ),
-            Ok(Some(totals)) => self.tell(&totals),
-            Err(why) => eprintln!("stanchion: --record {}: {why}", self.path.display()),
+            Ok(Some(totals)) => {
+                let events = totals.events;
+                if !self.is_quiet {
+                    eprintln!(
+                        "stanchion: --record: {events} events in {path}; `stanchion run --show {path}` sums them up"
+                    );
+                }
+                if let Some(line) = missing(&totals) {
+                    eprintln!("stanchion: --record: {line}");
+                }
+            }
+            Err(why) => eprintln!("stanchion: --record {path}: {why}"),
         }
     }
 
-    fn tell(&self, totals: &Totals) {
-        if !self.is_quiet {
-            let path = self.path.display();
-            eprintln!(
-                "stanchion: --record: {} events in {path}; `stanchion run --show {path}` sums them up",
-                totals.events
-            );
-        }
-        if let Some(line) = missing(totals) {
-            eprintln!("stanchion: --record: {line}");
-        }
-    }
-
-    fn write(&self, program: &[std::ffi::OsString]) -> Result<Option<Totals>, String> {
+    fn write(&self, program: &[OsString]) -> Result<Option<Totals>, String> {
         let raw = self.raw.as_file();
         let message = |error: io::Error| error.to_string();
         let Some(header) = Header::read(raw).map_err(|why| format!("the program's file {why}"))? else {
@@ -117,12 +108,11 @@ impl Record {
             provenance: Provenance::collect(0),
             cost: self.cost,
         };
-        let mut totals =
-            Totals { dropped: header.dropped, is_full: header.is_full().into(), ..Totals::default() };
+        let mut totals = Totals { dropped: header.dropped, is_full: header.is_full(), ..Totals::default() };
         let mut locks: BTreeSet<Lock> = BTreeSet::new();
         let mut writer = Writer::begin(BufWriter::new(&self.file), &meta).map_err(message)?;
         totals.damaged = raw::chunks(raw, &header, |chunk| {
-            chunk.decode(|event| _ = locks.insert((chunk.process, event.key)));
+            chunk.events(|event| _ = locks.insert((chunk.process, event.key)));
             totals.chunks += 1;
             totals.events += u64::from(chunk.number);
             totals.dropped += chunk.dropped;
@@ -136,15 +126,13 @@ impl Record {
 
 /// What is not in a trace, if anything.
 pub(crate) fn missing(totals: &Totals) -> Option<String> {
-    let full = if totals.is_full != 0 { "; the room was full, --record-limit gives more" } else { "" };
-    let damaged = if totals.damaged != 0 {
-        format!("; the program destroyed {} pieces of what was recorded", totals.damaged)
-    } else {
-        String::new()
+    let Totals { dropped, damaged, is_full, .. } = *totals;
+    let full = if is_full { "; the room was full, --record-limit gives more" } else { "" };
+    let destroyed = match damaged {
+        0 => String::new(),
+        _ => format!("; the program destroyed {damaged} pieces of what was recorded"),
     };
-    let dropped = totals.dropped;
-    (dropped + totals.damaged + totals.is_full != 0)
-        .then(|| format!("{dropped} events were dropped{full}{damaged}"))
+    (is_full || dropped + damaged != 0).then(|| format!("{dropped} events were dropped{full}{destroyed}"))
 }
 
 /// Ticks per nanosecond since the library began.
@@ -162,36 +150,18 @@ fn rate(header: &Header) -> f64 {
     if ticks == 0 || nanos == 0 { 1.0 } else { ticks as f64 / nanos as f64 }
 }
 
-/// What `--show` is about.
-#[derive(Debug)]
-pub(crate) struct Show {
-    pub trace: PathBuf,
-    /// Where JSON goes: a file, or standard output for `-`.
-    pub json: Option<PathBuf>,
-    pub force: bool,
-}
-
-/// Sums a trace up.
-pub(crate) fn show(show: &Show) -> ExitCode {
-    let refuse = |line: String| {
-        eprintln!("stanchion: {line}");
-        ExitCode::from(REFUSED)
-    };
-    let summary = match sum_up(&show.trace) {
-        Ok(summary) => summary,
-        Err(why) => return refuse(format!("--show {}: {why}", show.trace.display())),
-    };
-    match &show.json {
-        None => print(&summary.text(), ExitCode::from(PASSED)),
-        Some(path) if path == Path::new("-") => print(&summary.json(), ExitCode::from(PASSED)),
-        Some(path) => match lab_kit::output::create_json(path.clone(), show.force) {
-            Err(line) => refuse(line),
-            Ok((path, mut file)) => match file.write_all(summary.json().as_bytes()) {
-                Ok(()) => print(&summary.text(), ExitCode::from(PASSED)),
-                Err(error) => refuse(format!("--json {}: {error}", path.display())),
-            },
-        },
+/// Sums a trace up, with JSON in a file, or on standard output for `-`. The error is the one line to print.
+pub(crate) fn show(trace: &Path, json: Option<&Path>, force: bool) -> Result<ExitCode, String> {
+    let summary = sum_up(trace).map_err(|why| format!("--show {}: {why}", trace.display()))?;
+    if json == Some(Path::new("-")) {
+        return Ok(print(&super::json(&summary), ExitCode::SUCCESS));
     }
+    if let Some(path) = json {
+        let (path, mut file) = create_json(path.to_owned(), force)?;
+        let written = file.write_all(super::json(&summary).as_bytes());
+        written.map_err(|error| format!("--json {}: {error}", path.display()))?;
+    }
+    Ok(print(&summary.text(), ExitCode::SUCCESS))
 }
 
 fn sum_up(path: &Path) -> Result<Summary, String> {

@@ -11,13 +11,10 @@ pub(crate) const PAGE: u64 = trace::PAGE as u64;
 const HEAD: usize = size_of::<trace::Chunk>();
 const MOST_PAGES: u64 = trace::MOST_PAGES as u64;
 
-/// The first page of a file of so many, before the library has seen it.
-pub(crate) fn first_page(pages: u64) -> [u8; 24] {
-    let mut bytes = [0; 24];
-    bytes[..8].copy_from_slice(&MAGIC.to_le_bytes());
-    bytes[offset_of!(trace::Header, version)..][..4].copy_from_slice(&VERSION.to_le_bytes());
-    bytes[offset_of!(trace::Header, pages)..][..8].copy_from_slice(&pages.to_le_bytes());
-    bytes
+/// The first page of a file of so many, before the library has seen it: magic, version, clock, pages.
+pub(crate) fn first_page(pages: u64) -> Vec<u8> {
+    const { assert!(offset_of!(trace::Header, version) == 8 && offset_of!(trace::Header, pages) == 16) };
+    [&MAGIC.to_le_bytes()[..], &VERSION.to_le_bytes(), &[0; 4], &pages.to_le_bytes()].concat()
 }
 
 /// What the first page says.
@@ -77,13 +74,18 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    pub(crate) fn decode(&self, each: impl FnMut(&Event)) -> Option<()> {
-        (codec::decode(&self.events, self.base, each)? == self.number).then_some(())
-    }
-
-    /// The same with marks.
+    /// Calls `each` with what it says. None if that is damaged; some items were given out then.
     pub(crate) fn items(&self, each: impl FnMut(Item)) -> Option<()> {
         (codec::items(&self.events, self.base, each)? == self.number).then_some(())
+    }
+
+    /// The same without marks.
+    pub(crate) fn events(&self, mut each: impl FnMut(&Event)) -> Option<()> {
+        self.items(|item| {
+            if let Item::Event(event) = item {
+                each(&event);
+            }
+        })
     }
 }
 
@@ -126,7 +128,7 @@ pub(crate) fn chunks(
             number: (filled >> 32) as u32,
             events: bytes[HEAD..HEAD + used].to_vec(),
         };
-        if chunk.decode(|_| {}).is_some() {
+        if chunk.items(|_| {}).is_some() {
             each(chunk)?;
         } else {
             damaged += 1;

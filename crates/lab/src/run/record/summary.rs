@@ -3,9 +3,8 @@ use super::codec::{Key, Kind};
 use super::file::{Lock, Meta, Totals, Whole};
 use super::missing;
 use super::raw::Chunk;
-use comfy_table::CellAlignment;
 use core::fmt::Write;
-use lab_kit::export::grid::{plain_table, trimmed};
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
 use lab_kit::units::format_ns;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +39,7 @@ impl Sums {
     pub(crate) fn add(&mut self, chunk: &Chunk) -> Option<()> {
         *self.threads.entry((chunk.process, chunk.thread)).or_default() += u64::from(chunk.number);
         self.pids.insert(chunk.process, chunk.pid);
-        chunk.decode(|event| {
+        chunk.events(|event| {
             let sum = self.locks.entry((chunk.process, event.key)).or_default();
             sum.events += 1;
             sum.waited = sum.waited.saturating_add(event.wait);
@@ -73,22 +72,15 @@ impl Sums {
         };
         let mut locks: Vec<Row> = self.locks.into_iter().map(row).collect();
         locks.sort_by_key(|row| core::cmp::Reverse(row.events));
+        let thread = |((process, number), events)| Thread { process, number, events };
         Some(Summary {
             schema: SCHEMA,
             span_ns: self.span.map_or(0.0, |(first, last)| ns(last - first)),
-            events: totals.events,
-            dropped: totals.dropped,
-            full: totals.is_full != 0,
-            destroyed_pieces: totals.damaged,
+            totals,
             processes: self.pids.into_iter().map(|(number, pid)| Process { number, pid }).collect(),
-            threads: self
-                .threads
-                .into_iter()
-                .map(|((process, number), events)| Thread { process, number, events })
-                .collect(),
+            threads: self.threads.into_iter().map(thread).collect(),
             locks,
             meta,
-            totals,
         })
     }
 }
@@ -98,17 +90,13 @@ pub(crate) struct Summary {
     schema: u32,
     /// From the first arrival to the last release.
     span_ns: f64,
-    events: u64,
-    dropped: u64,
-    full: bool,
-    destroyed_pieces: u64,
+    #[serde(flatten)]
+    totals: Totals,
     processes: Vec<Process>,
     threads: Vec<Thread>,
     /// By events.
     locks: Vec<Row>,
     meta: Meta,
-    #[serde(skip)]
-    totals: Totals,
 }
 
 #[derive(Debug, Serialize)]
@@ -141,16 +129,12 @@ fn plural(count: usize, what: &str, more: &str) -> String {
 }
 
 impl Summary {
-    pub(crate) fn json(&self) -> String {
-        serde_json::to_string_pretty(self).map_or_else(|error| error.to_string(), |text| text + "\n")
-    }
-
     pub(crate) fn text(&self) -> String {
         let mut text = format!("{}, {}\n", self.meta.program.join(" "), self.meta.provenance.date);
         let _ = writeln!(
             text,
             "{} events of {} and {} in {} over {}",
-            self.events,
+            self.totals.events,
             plural(self.locks.len(), "lock", "s"),
             plural(self.threads.len(), "thread", "s"),
             plural(self.processes.len(), "process", "es"),
@@ -165,24 +149,12 @@ impl Summary {
         let mut table = plain_table();
         table.set_header(["lock", "kind", "events", "waited", "max", "held", "max"]);
         for row in self.locks.iter().take(TOP) {
-            let lock = if self.processes.len() > 1 {
-                format!("{}:{}", row.process, row.address)
-            } else {
-                row.address.clone()
-            };
-            let kind = match row.kind {
-                Kind::Mutex => "mutex",
-                Kind::Read => "read",
-                Kind::Write => "write",
-            };
-            let times = [row.waited_ns, row.max_wait_ns, row.held_ns, row.max_hold_ns].map(format_ns);
-            let mut cells = vec![lock, kind.to_owned(), row.events.to_string()];
-            cells.extend(times);
+            let process = if self.processes.len() > 1 { format!("{}:", row.process) } else { String::new() };
+            let mut cells = vec![process + &row.address, row.kind.name().to_owned(), row.events.to_string()];
+            cells.extend([row.waited_ns, row.max_wait_ns, row.held_ns, row.max_hold_ns].map(format_ns));
             table.add_row(cells);
         }
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        align_right(&mut table);
         let _ = writeln!(text, "{}", trimmed(&table));
         if self.locks.len() > TOP {
             let _ = writeln!(text, "and {} more; --json has all", self.locks.len() - TOP);

@@ -1,5 +1,6 @@
 //! Reading what the library counted. A file of another version is refused, and nothing in a file is trusted:
 //! it was written by a program that may do anything.
+use crate::run::record::codec::Kind;
 use core::mem::offset_of;
 use serde::Serialize;
 use stanchion_wire::Bytes;
@@ -13,7 +14,7 @@ const AT_MODULES: usize = offset_of!(File, modules);
 const AT_RECORDS: usize = offset_of!(File, records);
 
 /// Why an object was left to libc, in the order of the counters.
-pub(crate) const LEFT: [&str; 5] = [
+const LEFT: [&str; 5] = [
     "robust mutexes",
     "priority-inheriting or -protecting mutexes",
     "process-shared mutexes",
@@ -21,32 +22,30 @@ pub(crate) const LEFT: [&str; 5] = [
     "process-shared condition variables",
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    Mutex,
-    Read,
-    Write,
-}
+/// Raised when something in the JSON means something else.
+const SCHEMA: u32 = 1;
 
-/// Times in nanoseconds, as a histogram.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Times of waiting, or of holding.
+#[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Times {
-    pub number: u64,
-    pub sum: u64,
-    pub most: u64,
-    pub buckets: Vec<u32>,
+    pub timed: u64,
+    pub p50_ns: Option<f64>,
+    pub p99_ns: Option<f64>,
+    pub max_ns: Option<u64>,
 }
 
 /// A lock, or one side of a reader-writer lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Lock {
     /// Its index in [`Snapshot::processes`].
     pub process: usize,
-    pub address: u64,
+    pub address: String,
     pub kind: Kind,
-    /// Return addresses of its first use, the innermost first.
+    /// Return addresses of its first use, the innermost first, and the functions that they are in.
+    #[serde(skip)]
     pub frames: Vec<u64>,
+    pub first_taken: Vec<String>,
+    /// How many locks were at the address one after another.
     pub lives: u64,
     pub acquisitions: u64,
     pub contended: u64,
@@ -54,18 +53,20 @@ pub(crate) struct Lock {
     pub steals: u64,
     pub parks: u64,
     pub kicks: u64,
-    pub waits: Times,
-    pub holds: Times,
+    /// What was timed, for all that waited.
+    pub waited_ns: f64,
+    pub wait: Times,
+    pub hold: Times,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Process {
     pub pid: u32,
     pub name: String,
 }
 
 /// A piece of a process's address space.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Module {
     pub process: usize,
     pub start: u64,
@@ -76,52 +77,79 @@ pub(crate) struct Module {
 }
 
 /// All that was counted up to some moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Snapshot {
+    schema: u32,
     pub processes: Vec<Process>,
+    /// Processes that found no place to be counted in.
     pub processes_left_out: u32,
+    #[serde(skip)]
     pub modules: Vec<Module>,
+    /// In the order of the time that was spent waiting for them, then of their acquisitions.
     pub locks: Vec<Lock>,
     /// Acquisitions of locks for which there was no room.
-    pub others: u64,
-    pub left: [u64; LEFT.len()],
+    pub other_acquisitions: u64,
+    /// Initialisations left to libc, by reason.
+    pub left_to_libc: Vec<(&'static str, u64)>,
 }
 
-fn times(bytes: &Bytes, at: usize) -> Times {
+/// A histogram, and the mean of what is in it.
+fn times(bytes: &Bytes, at: usize) -> (Times, f64) {
     use stats::Times as T;
-    Times {
-        number: bytes.u64(at + offset_of!(T, number)),
-        sum: bytes.u64(at + offset_of!(T, sum)),
-        most: bytes.u64(at + offset_of!(T, most)),
-        buckets: (0..BUCKETS).map(|bucket| bytes.u32(at + offset_of!(T, buckets) + 4 * bucket)).collect(),
+    let number = bytes.u64(at + offset_of!(T, number));
+    let most = bytes.u64(at + offset_of!(T, most));
+    let buckets: [u32; BUCKETS] =
+        core::array::from_fn(|bucket| bytes.u32(at + offset_of!(T, buckets) + 4 * bucket));
+    let quantile = |share| Some(quantile(&buckets, share)?.min(most as f64));
+    let times = Times {
+        timed: number,
+        p50_ns: quantile(0.5),
+        p99_ns: quantile(0.99),
+        max_ns: (number > 0).then_some(most),
+    };
+    (times, bytes.u64(at + offset_of!(T, sum)) as f64 / number.max(1) as f64)
+}
+
+/// The time below which this share lies, to a quarter of a power of two at worst; none if nothing was timed.
+fn quantile(buckets: &[u32], share: f64) -> Option<f64> {
+    let all: u64 = buckets.iter().copied().map(u64::from).sum();
+    let wanted = share * all as f64;
+    let mut below = 0.0;
+    for (number, &count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let count = f64::from(count);
+        if below + count >= wanted {
+            let (from, to) = (lower(number) as f64, lower(number + 1) as f64);
+            return Some(from + (to - from) * (wanted - below) / count);
+        }
+        below += count;
     }
+    None
 }
 
 fn lock(bytes: &Bytes, at: usize, processes: usize) -> Option<Lock> {
     use stats::Record as R;
     let word = bytes.u32(at + offset_of!(R, kind));
-    let kind = match word & 0xffff {
-        1 => Kind::Mutex,
-        2 => Kind::Read,
-        3 => Kind::Write,
-        _ => return None,
-    };
     let process = bytes.u32(at + offset_of!(R, process)) as usize;
     let depth = ((word >> 16) as usize).min(FRAMES);
+    let count = |field| bytes.u64(at + field);
+    let contended = count(offset_of!(R, contended));
+    let (wait, mean) = times(bytes, at + offset_of!(R, waits));
     Some(Lock {
         process: process.checked_sub(1).filter(|process| *process < processes)?,
-        address: bytes.u64(at + offset_of!(R, address)),
-        kind,
-        frames: (0..depth).map(|frame| bytes.u64(at + offset_of!(R, frames) + 8 * frame)).collect(),
+        address: format!("{:#x}", count(offset_of!(R, address))),
+        kind: Kind::of(word & 0xffff)?,
+        frames: (0..depth).map(|frame| count(offset_of!(R, frames) + 8 * frame)).collect(),
+        first_taken: Vec::new(),
         lives: bytes.u32(at + offset_of!(R, lives)).into(),
-        acquisitions: bytes.u64(at + offset_of!(R, acquisitions)),
-        contended: bytes.u64(at + offset_of!(R, contended)),
-        failed: bytes.u64(at + offset_of!(R, failed)),
-        steals: bytes.u64(at + offset_of!(R, steals)),
-        parks: bytes.u64(at + offset_of!(R, parks)),
-        kicks: bytes.u64(at + offset_of!(R, kicks)),
-        waits: times(bytes, at + offset_of!(R, waits)),
-        holds: times(bytes, at + offset_of!(R, holds)),
+        acquisitions: count(offset_of!(R, acquisitions)),
+        contended,
+        failed: count(offset_of!(R, failed)),
+        steals: count(offset_of!(R, steals)),
+        parks: count(offset_of!(R, parks)),
+        kicks: count(offset_of!(R, kicks)),
+        waited_ns: mean * contended as f64,
+        wait,
+        hold: times(bytes, at + offset_of!(R, holds)).0,
     })
 }
 
@@ -145,7 +173,7 @@ fn module(bytes: &Bytes, at: usize) -> Option<Module> {
 }
 
 impl Snapshot {
-    /// From the bytes of the file; the error says what is wrong with them.
+    /// From the bytes of the file; the error says what is wrong with them. Functions have no names yet.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() != size_of::<File>() || !bytes.starts_with(&MAGIC.to_le_bytes()) {
             return Err("is not what the library of this version writes".to_owned());
@@ -167,52 +195,24 @@ impl Snapshot {
             .map(|number| process(bytes, offset_of!(File, processes) + size_of::<stats::Process>() * number))
             .collect();
         let modules = (0..MODULES).filter_map(|number| module(bytes, AT_MODULES + MODULE * number));
-        let locks =
-            (1..RECORDS).filter_map(|number| lock(bytes, AT_RECORDS + RECORD * number, processes.len()));
+        let mut locks: Vec<Lock> = (1..RECORDS)
+            .filter_map(|number| lock(bytes, AT_RECORDS + RECORD * number, processes.len()))
+            .filter(|lock| lock.acquisitions != 0 || lock.failed != 0)
+            .collect();
+        locks.sort_by(|a, b| {
+            b.waited_ns.total_cmp(&a.waited_ns).then_with(|| b.acquisitions.cmp(&a.acquisitions))
+        });
+        let left =
+            LEFT.into_iter().zip(0..).map(|(why, at)| (why, bytes.u64(offset_of!(Header, left) + 8 * at)));
         Ok(Self {
-            locks: locks.filter(Lock::was_used).collect(),
+            schema: SCHEMA,
             modules: modules.collect(),
+            locks,
             processes_left_out: used.saturating_sub(PROCESSES as u32),
-            others: bytes.u64(AT_RECORDS + offset_of!(stats::Record, acquisitions)),
-            left: core::array::from_fn(|why| bytes.u64(offset_of!(Header, left) + 8 * why)),
+            other_acquisitions: bytes.u64(AT_RECORDS + offset_of!(stats::Record, acquisitions)),
+            left_to_libc: left.filter(|(_, number)| *number > 0).collect(),
             processes,
         })
-    }
-}
-
-impl Lock {
-    fn was_used(&self) -> bool {
-        self.acquisitions != 0 || self.failed != 0
-    }
-
-    /// Time spent waiting, in nanoseconds: what was timed, for all that waited.
-    pub(crate) fn waited(&self) -> f64 {
-        self.waits.mean() * self.contended as f64
-    }
-}
-
-impl Times {
-    fn mean(&self) -> f64 {
-        if self.number == 0 { 0.0 } else { self.sum as f64 / self.number as f64 }
-    }
-
-    /// The time below which this share lies, to a quarter of a power of two at worst; none if nothing was
-    /// timed.
-    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
-        let all: u64 = self.buckets.iter().copied().map(u64::from).sum();
-        let wanted = share * all as f64;
-        let mut below = 0.0;
-        for (number, &count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let next = below + f64::from(count);
-            if next >= wanted {
-                let (from, to) = (lower(number) as f64, lower(number + 1) as f64);
-                return Some(
-                    (from + (to - from) * (wanted - below) / f64::from(count)).min(self.most as f64),
-                );
-            }
-            below = next;
-        }
-        None
     }
 }
 

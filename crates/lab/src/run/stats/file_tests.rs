@@ -38,15 +38,15 @@ fn what_was_written_is_read() {
     let read = Snapshot::read(&example()).expect("a good file");
     assert_eq!(read.processes, [Process { pid: 77, name: "prog".to_owned() }]);
     let module = Module { process: 0, start: 0x1000, end: 0x2000, offset: 0x500, path: b"/p".to_vec() };
-    assert_eq!((read.modules, read.left), (vec![module], [0, 3, 0, 0, 0]));
+    assert_eq!((read.modules, read.left_to_libc), (vec![module], vec![(LEFT[1], 3)]));
     let [lock] = &read.locks[..] else { panic!("one lock: {:?}", read.locks) };
     assert_eq!((lock.acquisitions, lock.contended, lock.parks, lock.kind), (100, 40, 7, Kind::Mutex));
     assert_eq!(lock.frames, [0x1234, 0x1300]);
     // Ten of 100 ns on average stand for forty.
-    assert!((lock.waited() - 4000.0).abs() < 1e-9);
+    assert!((lock.waited_ns - 4000.0).abs() < 1e-9);
     // Bucket 12 is from 64 to 80.
-    assert_eq!(lock.waits.quantile(0.5), Some(72.0));
-    assert_eq!(lock.holds.quantile(0.5), None);
+    assert_eq!(lock.wait.p50_ns, Some(72.0));
+    assert_eq!(lock.hold.p50_ns, None);
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn nothing_that_a_program_writes_is_trusted() {
         let read = Snapshot::read(&bad).expect("head and length are right");
         for lock in &read.locks {
             assert!(lock.process < read.processes.len());
-            for times in [&lock.waits, &lock.holds] {
-                assert!(times.quantile(0.99).is_none_or(|time| time >= 0.0));
+            for times in [&lock.wait, &lock.hold] {
+                assert!(times.p99_ns.is_none_or(|time| time >= 0.0));
             }
         }
     }

@@ -13,18 +13,14 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use table::Report;
 
 /// Functions of the first use of locks, the innermost first, by process and address.
-pub(crate) type Places = BTreeMap<(u32, u64), Vec<String>>;
-
-/// Rows of the table unless told otherwise.
-pub(crate) const TOP: usize = 10;
+pub(crate) type Places = BTreeMap<(u32, String), Vec<String>>;
 
 /// What is to be told, and from where.
-#[derive(Debug)]
 pub(crate) struct Stats {
     file: tempfile::TempPath,
+    /// How many rows the table has.
     top: usize,
     json: Option<(PathBuf, File)>,
 }
@@ -37,7 +33,7 @@ impl Stats {
             .tempfile()
             .map_err(|error| format!("--stats: no temporary file can be made: {error}"))?
             .into_temp_path();
-        super::args::word_of("stats", "--stats", &file)?;
+        super::args::word_of("stats", &file)?;
         let json = json.map(|path| create_json(path.to_owned(), force)).transpose();
         Ok(Self { file, top, json: json.map_err(|line| line.replacen("--json", "--stats-json", 1))? })
     }
@@ -46,47 +42,43 @@ impl Stats {
         &self.file
     }
 
-    /// What there is to say now; the error is the one line to print.
-    fn report(&self) -> Result<Report, String> {
+    /// What was counted up to now; the error is the one line to print.
+    fn snapshot(&self) -> Result<Snapshot, String> {
         let bytes =
             fs::read(&self.file).map_err(|error| format!("--stats: {}: {error}", self.file.display()))?;
         if bytes.is_empty() {
             return Err("--stats: the library wrote nothing; the program did not load it".to_owned());
         }
-        let snapshot = Snapshot::read(&bytes).map_err(|why| format!("--stats: the file {why}"))?;
-        Ok(Report::of(&snapshot))
+        let mut snapshot = Snapshot::read(&bytes).map_err(|why| format!("--stats: the file {why}"))?;
+        symbols::name_places(&mut snapshot);
+        Ok(snapshot)
     }
 
     /// Where each lock was first taken, by process and address.
     pub(crate) fn places(&self) -> Places {
-        let Some(snapshot) = fs::read(&self.file).ok().and_then(|bytes| Snapshot::read(&bytes).ok()) else {
-            return Places::default();
-        };
-        let mut symbols = symbols::Symbols::default();
-        let place = |lock: &file::Lock| {
-            let pid = snapshot.processes.get(lock.process)?.pid;
-            Some(((pid, lock.address), symbols.functions(&snapshot, lock.process, &lock.frames)))
-        };
-        snapshot.locks.iter().filter_map(place).collect()
+        let Ok(Snapshot { processes, locks, .. }) = self.snapshot() else { return Places::default() };
+        let place = |lock: file::Lock| ((processes[lock.process].pid, lock.address), lock.first_taken);
+        locks.into_iter().map(place).collect()
     }
 
-    /// Tells on standard error how things stand.
-    pub(crate) fn tell(&self) {
-        match self.report() {
-            Ok(report) => eprint!("{}", report.text(self.top)),
-            Err(line) => eprintln!("stanchion: {line}"),
+    /// Tells on standard error how things stand; none, and a line that says why, if nobody knows.
+    pub(crate) fn tell(&self) -> Option<Snapshot> {
+        match self.snapshot() {
+            Ok(snapshot) => {
+                eprint!("{}", table::text(&snapshot, self.top));
+                Some(snapshot)
+            }
+            Err(line) => {
+                eprintln!("stanchion: {line}");
+                None
+            }
         }
     }
 
     /// The same at the end, and in the file of `--stats-json`.
     pub(crate) fn finish(&self) {
-        let report = match self.report() {
-            Ok(report) => report,
-            Err(line) => return eprintln!("stanchion: {line}"),
-        };
-        eprint!("{}", report.text(self.top));
-        if let Some((path, file)) = &self.json
-            && let Err(error) = (&mut &*file).write_all(report.json().as_bytes())
+        if let (Some(snapshot), Some((path, file))) = (self.tell(), &self.json)
+            && let Err(error) = (&mut &*file).write_all(crate::run::json(&snapshot).as_bytes())
         {
             eprintln!("stanchion: --stats-json {}: {error}", path.display());
         }
@@ -99,9 +91,9 @@ mod tests {
 
     #[test]
     fn a_file_that_the_library_did_not_write_is_told_in_one_line() {
-        let stats = Stats::prepare(TOP, None, false).expect("a temporary file");
-        assert!(stats.report().err().expect("empty").contains("wrote nothing"));
+        let stats = Stats::prepare(10, None, false).expect("a temporary file");
+        assert!(stats.snapshot().err().expect("empty").contains("wrote nothing"));
         fs::write(stats.path(), "12345").expect("written");
-        assert!(stats.report().err().expect("short").contains("is not what the library"));
+        assert!(stats.snapshot().err().expect("short").contains("is not what the library"));
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Files that were looked into already, by path; those that say nothing are kept, too.
 #[derive(Default)]
-pub(crate) struct Symbols(HashMap<Vec<u8>, Option<Image>>);
+struct Symbols(HashMap<Vec<u8>, Option<Image>>);
 
 struct Image {
     loader: Loader,
@@ -31,29 +31,29 @@ const BETWEEN: [&str; 8] = [
     "std::__mutex_base",
 ];
 
-impl Symbols {
-    /// The functions of a stack, the innermost first, without what only hands on.
-    pub(crate) fn functions(&mut self, snapshot: &Snapshot, process: usize, frames: &[u64]) -> Vec<String> {
+/// Names the functions in which locks were first taken, the innermost first, without what only hands on.
+pub(crate) fn name_places(snapshot: &mut Snapshot) {
+    let mut symbols = Symbols::default();
+    for lock in &mut snapshot.locks {
         let mut found = Vec::new();
-        for &address in frames {
+        for &address in &lock.frames {
             // A return address is behind the call.
             let Some(call) = address.checked_sub(1) else { continue };
-            let module = snapshot
-                .modules
-                .iter()
-                .find(|module| module.process == process && (module.start..module.end).contains(&call));
-            match module {
-                Some(module) => found.extend(self.at(module, call)),
+            let mut modules = snapshot.modules.iter();
+            match modules.find(|it| it.process == lock.process && (it.start..it.end).contains(&call)) {
+                Some(module) => found.extend(symbols.at(module, call)),
                 None => found.push(format!("{address:#x}")),
             }
         }
         let between = |name: &String| BETWEEN.iter().any(|prefix| name.starts_with(prefix));
-        if found.iter().all(between) {
-            return found;
+        if !found.iter().all(between) {
+            found.drain(..found.iter().take_while(|name| between(name)).count());
         }
-        found.into_iter().skip_while(between).collect()
+        lock.first_taken = found;
     }
+}
 
+impl Symbols {
     fn at(&mut self, module: &Module, call: u64) -> Vec<String> {
         let offset = (call - module.start).saturating_add(module.offset);
         let path = Path::new(OsStr::from_bytes(&module.path));
