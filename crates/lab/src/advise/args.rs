@@ -9,7 +9,8 @@ use std::path::PathBuf;
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(
     override_usage = "stanchion advise [OPTIONS] TRACE\n       stanchion advise [OPTIONS] -- PROGRAM [ARGS]...",
-    after_help = super::EXIT_CODES
+    after_help = "Exit codes: 0 there is an answer; 1 a run failed or a file could not be written; \
+2 bad input, nothing was simulated; 130 interrupted, what was finished is kept."
 )]
 pub(crate) struct Args {
     /// A recording of `stanchion run --record`

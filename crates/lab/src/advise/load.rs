@@ -105,11 +105,15 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
     };
     let other_processes = processes.len().saturating_sub(1);
     let busiest = processes.into_values().max_by_key(|threads| events(threads));
-    let threads: Vec<Vec<Chunk>> = busiest
-        .ok_or("has no events: the program took no lock that is ours to replace")?
-        .into_values()
-        .collect();
-    let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
+    let busiest = busiest.ok_or("has no events: the program took no lock that is ours to replace")?;
+    // Workers come first in the replay.
+    let events = |chunks: &Vec<Chunk>| -> u64 { chunks.iter().map(|chunk| u64::from(chunk.number)).sum() };
+    let most = busiest.values().map(events).max().unwrap_or(0);
+    let is_worker = |chunks: &Vec<Chunk>| events(chunks) > 0 && events(chunks) * WORKER >= most;
+    let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
+    let workers = threads.len();
+    threads.extend(others);
+    let program = Program::survey(&threads, workers, &whole.meta).ok_or("is damaged")?;
     let scripts: Vec<Script> = threads
         .iter()
         .enumerate()
@@ -132,14 +136,12 @@ pub(super) struct Program<'a> {
     /// Numbers of shared locks.
     pub numbers: HashMap<Identity, u32>,
     pub causes: Causes,
-    /// Where each thread stands among those that were given numbers in the scripts.
-    pub number_of: Vec<u32>,
+    /// How many of the threads are workers, the first ones.
     workers: usize,
-    acquisitions: Vec<u64>,
 }
 
 impl<'a> Program<'a> {
-    fn survey(threads: &[Vec<Chunk>], meta: &'a Meta) -> Option<Self> {
+    fn survey(threads: &[Vec<Chunk>], workers: usize, meta: &'a Meta) -> Option<Self> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
         let mut happened = Vec::new();
@@ -170,20 +172,6 @@ impl<'a> Program<'a> {
                 })?;
             }
         }
-        let acquisitions: Vec<u64> =
-            threads.iter().map(|chunks| chunks.iter().map(|chunk| u64::from(chunk.number)).sum()).collect();
-        let busiest = acquisitions.iter().copied().max().unwrap_or(0);
-        let is_worker = |events: u64| events > 0 && events * WORKER >= busiest;
-        let workers = acquisitions.iter().filter(|&&events| is_worker(events)).count();
-        let (mut worker, mut other) = (0, workers as u32);
-        let number_of = acquisitions
-            .iter()
-            .map(|&events| {
-                let next = if is_worker(events) { &mut worker } else { &mut other };
-                *next += 1;
-                *next - 1
-            })
-            .collect();
         let mut shared: Vec<(&Identity, u64)> = seen
             .iter()
             .filter(|(_, lock)| lock.threads.len() > 1)
@@ -198,9 +186,7 @@ impl<'a> Program<'a> {
             seen,
             numbers,
             causes: causes::find(happened),
-            number_of,
             workers,
-            acquisitions,
         })
     }
 
@@ -226,17 +212,14 @@ impl<'a> Program<'a> {
             }
         };
         let locks: Vec<Lock> = shared.into_iter().map(lock).collect();
-        let threads = scripts.len();
-        let mut placed: Vec<(&u32, Script)> = self.number_of.iter().zip(scripts).collect();
-        placed.sort_by_key(|&(number, _)| number);
-        let mut workers: Vec<Script> = placed.into_iter().map(|(_, script)| script).collect();
+        let (threads, mut workers) = (scripts.len(), scripts);
         let others = workers.split_off(self.workers);
         let spans = || workers.iter().map(Script::span);
         let together: u64 = spans().map(|(from, to)| to.saturating_sub(from)).sum();
         let first = spans().map(|(from, _)| from).min().unwrap_or(0);
         let union = spans().map(|(_, to)| to).max().unwrap_or(0).saturating_sub(first);
         let at_once = (together as f64 / union.max(1) as f64).round().max(1.0) as usize;
-        let acquisitions: u64 = self.acquisitions.iter().sum();
+        let acquisitions = self.seen.values().map(|lock| lock.events).sum();
         let span_ns = self.ns(self.ends - self.begins);
         let waited = self.seen.values().map(|lock| lock.waited).sum();
         let recording = Recording {

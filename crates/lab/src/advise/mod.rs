@@ -18,7 +18,3 @@ mod usl;
 
 pub(crate) use args::Args;
 pub(crate) use run::run;
-
-/// The contract of the exit codes, as `--help` tells it.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 there is an answer; 1 a run failed or a file could not be written; \
-2 bad input, nothing was simulated; 130 interrupted, what was finished is kept.";

@@ -143,9 +143,7 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
                     None
                 };
                 let step = match cause {
-                    Some((thread, number)) => {
-                        Step::Wait { thread: self.program.number_of[thread], notices: number + 1 }
-                    }
+                    Some((thread, number)) => Step::Wait { thread: thread as u32, notices: number + 1 },
                     None => Step::Sleep(self.program.ns(span) as u64),
                 };
                 self.step(at.saturating_sub(span), Some(step));

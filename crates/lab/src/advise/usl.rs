@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// A fitted law.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Law {
+pub(crate) struct Law {
     /// Throughput of one thread.
     pub lambda: f64,
     pub sigma: f64,

@@ -2,13 +2,12 @@
 //! before the program starts for the first time.
 use super::compare::{self, Comparison, Metric, Order, Setting};
 use super::environment::{Environment, Outer};
-use super::library::{self, Places};
 use super::program::Program;
 use super::record::Record;
 use super::record::cost::Costs;
 use super::single::Single;
 use super::stats::Stats;
-use super::{Target, imports, locks, probe};
+use super::{Target, imports, library, locks, probe};
 use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
 use lab_kit::export::Exports;
@@ -288,11 +287,11 @@ impl Args {
             return Ok(ready);
         }
         ready.outer.check()?;
-        ready.library = Some(library::find(&Places {
-            flag: self.launch.library.as_deref(),
-            variable: std::env::var_os("STANCHION_PRELOAD").as_deref(),
-            executable: std::env::current_exe().ok().as_deref(),
-        })?);
+        ready.library = Some(library::find(
+            self.launch.library.as_deref(),
+            std::env::var_os("STANCHION_PRELOAD").as_deref(),
+            std::env::current_exe().ok().as_deref(),
+        )?);
         // Tried with files that nobody keeps.
         let dir =
             tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;

@@ -7,32 +7,25 @@ use std::path::{Path, PathBuf};
 /// The name of its file.
 pub(crate) const FILE: &str = "libstanchion_preload.so";
 
-/// Where it may be said to be.
-pub(crate) struct Places<'a> {
-    /// By `--library`.
-    pub flag: Option<&'a Path>,
-    /// By `STANCHION_PRELOAD`.
-    pub variable: Option<&'a OsStr>,
-    /// The running command.
-    pub executable: Option<&'a Path>,
-}
-
-/// The library, by a path from the root because the program may run elsewhere; the error is one line.
-pub(crate) fn find(places: &Places) -> Result<PathBuf, String> {
-    let named = places.flag.map(|path| ("--library", path)).or_else(|| {
-        let variable = places.variable.filter(|value| !value.is_empty())?;
-        Some(("STANCHION_PRELOAD", Path::new(variable)))
-    });
-    let path = match named {
-        Some((_, path)) => path.to_owned(),
-        None => usual(places.executable).into_iter().find(|path| path.is_file()).ok_or_else(|| {
+/// The library: the `flag` of the command line, what the `variable` STANCHION_PRELOAD says, or what lies near
+/// the running `executable`. It is a path from the root because the program may run elsewhere; the error is
+/// one line.
+pub(crate) fn find(
+    flag: Option<&Path>,
+    variable: Option<&OsStr>,
+    executable: Option<&Path>,
+) -> Result<PathBuf, String> {
+    let variable = variable.filter(|value| !value.is_empty()).map(Path::new);
+    let (whence, path) = match (flag, variable) {
+        (Some(path), _) => ("--library ", path.to_owned()),
+        (None, Some(path)) => ("STANCHION_PRELOAD ", path.to_owned()),
+        (None, None) => ("", usual(executable).into_iter().find(|path| path.is_file()).ok_or_else(|| {
             format!(
                 "{FILE} not found beside this command; build it with 'cargo build --release -p stanchion-preload --features family', or say \
                  where it is by --library or STANCHION_PRELOAD"
             )
-        })?,
+        })?),
     };
-    let whence = named.map(|(whence, _)| format!("{whence} ")).unwrap_or_default();
     let message = |reason: &str| format!("{whence}{}: {reason}", path.display());
     let whole = path.canonicalize().map_err(|error| message(&error.to_string()))?;
     if !whole.is_file() {
@@ -76,7 +69,7 @@ mod tests {
         fs::create_dir_all(dir.path().join("bin")).expect("created");
         fs::copy(std::env::current_exe().expect("this test is a file"), &library).expect("copied");
         let executable = dir.path().join("bin/stanchion");
-        let found = find(&Places { flag: None, variable: None, executable: Some(&executable) });
+        let found = find(None, None, Some(&executable));
         (dir, found)
     }
 
@@ -104,7 +97,7 @@ mod tests {
             fs::copy(&exe, &path).expect("copied");
             path.canonicalize().expect("exists")
         });
-        let find = |flag, variable| find(&Places { flag, variable, executable: Some(&exe) });
+        let find = |flag, variable| find(flag, variable, Some(&exe));
         assert_eq!(find(Some(flag.as_path()), Some(variable.as_os_str())), Ok(flag.clone()));
         assert_eq!(find(None, Some(variable.as_os_str())), Ok(variable.clone()));
         assert!(
@@ -117,9 +110,7 @@ mod tests {
     #[test]
     fn what_the_loader_would_not_load_is_refused() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let refused = |path: &Path| {
-            find(&Places { flag: Some(path), variable: None, executable: None }).expect_err("refused")
-        };
+        let refused = |path: &Path| find(Some(path), None, None).expect_err("refused");
         let old = dir.path().join("old.so");
         fs::write(&old, header32(3)).expect("written");
         assert!(refused(&old).contains("32-bit"));

@@ -1,23 +1,17 @@
 //! Signals to us that are meant for the program.
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
-use signal_hook::iterator::{Handle, SignalsInfo};
 use std::fs;
 use std::io;
-use std::thread::{Scope, ScopedJoinHandle};
+use std::thread::Scope;
 
 /// What is passed on.
 const PASSED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
 
 /// The signals of this process, caught from now on.
 pub(crate) struct Caught(SignalsInfo<WithRawSiginfo>);
-
-/// A thread that passes them on.
-pub(crate) struct Passing<'scope> {
-    handle: Handle,
-    thread: ScopedJoinHandle<'scope, ()>,
-}
 
 impl Caught {
     /// Catches them, so that none comes between here and the start of the program. Those that are ignored, as
@@ -30,14 +24,15 @@ impl Caught {
 
     /// Passes on what was caught, and what is yet to come. A program in our own process group has what the
     /// terminal sends already; one that leads a group of its own (`leads`) has not, and the group gets it.
-    /// SIGUSR2 is kept from it if we have something to `tell` then: most programs would end.
+    /// SIGUSR2 is kept from it if we have something to `tell` then: most programs would end. What is returned
+    /// ends it.
     pub(crate) fn pass_to<'scope>(
         mut self,
         scope: &'scope Scope<'scope, '_>,
         pid: Pid,
         leads: bool,
         tell: Option<impl Fn() + Send + 'scope>,
-    ) -> Passing<'scope> {
+    ) -> impl FnOnce() {
         let handle = self.0.handle();
         let thread = scope.spawn(move || {
             for info in self.0.forever() {
@@ -54,15 +49,10 @@ impl Caught {
                 }
             }
         });
-        Passing { handle, thread }
-    }
-}
-
-impl Passing<'_> {
-    /// Passes nothing on any more.
-    pub(crate) fn end(self) {
-        self.handle.close();
-        let _ = self.thread.join();
+        move || {
+            handle.close();
+            let _ = thread.join();
+        }
     }
 }
 

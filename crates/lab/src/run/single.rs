@@ -1,6 +1,6 @@
 //! One run of a program under one lock, as if it had been started without us.
 use super::Target;
-use super::child::{End, Limits, Running};
+use super::child::{End, Gone, Limits, Running};
 use super::environment::Environment;
 use super::record::Record;
 use super::signals::Caught;
@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
 /// The exit code of a program that took too long.
-pub(crate) const TIMED_OUT: u8 = 124;
+const TIMED_OUT: u8 = 124;
 
 /// What is to be done.
 pub(crate) struct Single {
@@ -34,14 +34,12 @@ pub(crate) fn run(single: &Single) -> ExitCode {
         eprintln!("stanchion: warning: {warning}");
     }
     let code = match supervise(single) {
-        Ok((status, end)) => {
-            if let (End::TimedOut, Some(timeout)) = (end, single.timeout) {
-                eprintln!("stanchion: ended the program after --timeout {} s", timeout.as_secs_f64());
-                TIMED_OUT
-            } else {
-                code_of(status)
-            }
+        Ok(Gone { end: End::TimedOut, .. }) => {
+            let timeout = single.timeout.unwrap_or_default();
+            eprintln!("stanchion: ended the program after --timeout {} s", timeout.as_secs_f64());
+            TIMED_OUT
         }
+        Ok(gone) => code_of(gone.status),
         Err(error) => {
             eprintln!("stanchion: {}: {error}", single.target.program.path.display());
             // There was no program to have an exit code.
@@ -66,26 +64,23 @@ fn code_of(status: ExitStatus) -> u8 {
     }
 }
 
-fn supervise(single: &Single) -> io::Result<(ExitStatus, End)> {
+fn supervise(single: &Single) -> io::Result<Gone> {
     let caught = Caught::install()?;
     let mut command = single.target.command();
     single.environment.apply(&mut command);
     // Only a group of its own can be ended as a whole. Without need it stays in ours, where the terminal's
     // keys reach it and a shell can stop and continue both.
-    let leads = single.timeout.is_some();
-    if leads {
+    let limits = single.timeout.map(|timeout| Limits { timeout: Some(timeout), stop: &|| false });
+    if limits.is_some() {
         command.process_group(0);
     }
     let start = Instant::now();
-    let child = command.spawn()?;
-    let running = Running::new(child, start);
-    let limits = Limits { timeout: single.timeout, stop: &|| false };
-    let gone = std::thread::scope(|scope| {
+    let running = Running::new(command.spawn()?, start);
+    std::thread::scope(|scope| {
         let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
-        let passing = caught.pass_to(scope, running.pid(), leads, tell);
-        running.wait(leads.then_some(&limits), || passing.end())
-    })?;
-    Ok((gone.status, gone.end))
+        let end = caught.pass_to(scope, running.pid(), limits.is_some(), tell);
+        running.wait(limits.as_ref(), end)
+    })
 }
 
 impl Target {

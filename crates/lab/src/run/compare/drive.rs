@@ -1,7 +1,7 @@
 //! One comparison from arguments to exit code.
 use super::executor::{Executor, TrialError};
 use super::metric::Figures;
-use super::report::{Failure, Report, Row, Run, SCHEMA};
+use super::report::{Failure, Report, Run};
 use super::setting::{Setting, Trial};
 use super::table;
 use crate::run::Target;
@@ -11,7 +11,6 @@ use lab_kit::export::Exports;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
 use lab_kit::progress::Progress;
-use lab_kit::provenance::Provenance;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,9 +39,13 @@ pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
     interrupt::install();
     let unoptimised = comparison.library.as_deref().and_then(unoptimised);
     let before: Vec<String> = comparison.warning.take().into_iter().chain(unoptimised).collect();
-    let mut report = blank_report(&comparison);
+    let Comparison { target, environments, setting, library, words, mut exports, quiet, .. } = comparison;
+    let mut report = Report {
+        library: library.map(|path| path.display().to_string()),
+        words: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        ..Report::new(setting.clone(), &target)
+    };
     report.refresh(&before);
-    let Comparison { target, environments, setting, mut exports, quiet, .. } = comparison;
     if !quiet {
         let program = target.program.path.display();
         let warmup =
@@ -113,25 +116,6 @@ fn unoptimised(library: &Path) -> Option<String> {
             library.display()
         )
     })
-}
-
-/// What is known before the first run.
-fn blank_report(comparison: &Comparison) -> Report {
-    let setting = comparison.setting.clone();
-    let shown = |word: &OsString| word.to_string_lossy().into_owned();
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(setting.seed),
-        file: comparison.target.program.path.display().to_string(),
-        program: comparison.target.words.iter().map(shown).collect(),
-        library: comparison.library.as_ref().map(|path| path.display().to_string()),
-        words: comparison.words.iter().map(shown).collect(),
-        locks: setting.locks.iter().map(|lock| Row { lock: lock.clone(), ..Row::default() }).collect(),
-        rss_floor_kib: 0,
-        warnings: Vec::new(),
-        setting,
-    }
 }
 
 /// Carries out the trials of the report's setting by `run`. `done` is told of each when it stands in the

@@ -28,6 +28,12 @@ pub(crate) enum TrialError {
     Interrupted,
 }
 
+impl From<io::Error> for TrialError {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(format!("what it printed cannot be read: {error}"))
+    }
+}
+
 /// Runs the program, and says so in the progress.
 pub(crate) struct Executor<'a> {
     target: &'a Target,
@@ -73,9 +79,7 @@ impl<'a> Executor<'a> {
     fn picked(&self, outputs: [&mut Captured; 2]) -> Result<Option<f64>, TrialError> {
         let Some(picker) = &self.picker else { return Ok(None) };
         for output in outputs {
-            match pick(picker, output.read().map_err(|error| unreadable(&error))?)
-                .map_err(|error| unreadable(&error))?
-            {
+            match pick(picker, output.read()?)? {
                 Some(Ok(number)) => return Ok(Some(number)),
                 Some(Err(reason)) => return Err(TrialError::Failed(format!("--metric: {reason}"))),
                 None => {}
@@ -105,7 +109,7 @@ impl<'a> Executor<'a> {
         let (gone, stdout, mut stderr) =
             self.start(trial).map_err(|error| TrialError::Failed(format!("could not be run: {error}")))?;
         // Without a need for it, an empty one stands for the output that went nowhere.
-        let mut stdout = stdout.map_or_else(Captured::new, Ok).map_err(|error| unreadable(&error))?;
+        let mut stdout = stdout.map_or_else(Captured::new, Ok)?;
         if self.setting.show_output {
             // A terminal that has gone away is no failure of the run.
             let _ = self.show(&self.setting.locks[trial.lock], [&mut stdout, &mut stderr]);
@@ -124,7 +128,7 @@ impl<'a> Executor<'a> {
             match &mut self.first {
                 None => self.first = Some((self.setting.locks[trial.lock].clone(), stdout)),
                 Some((lock, first)) => {
-                    if let Some(place) = first.difference(&mut stdout).map_err(|error| unreadable(&error))? {
+                    if let Some(place) = first.difference(&mut stdout)? {
                         let reason = format!(
                             "it printed something else than the first run, under {lock}, from byte {place} on"
                         );
@@ -140,10 +144,6 @@ impl<'a> Executor<'a> {
             picked,
         })
     }
-}
-
-fn unreadable(error: &io::Error) -> TrialError {
-    TrialError::Failed(format!("what it printed cannot be read: {error}"))
 }
 
 /// How a run that failed ended, with what it said last.

@@ -1,13 +1,14 @@
 //! What came of a comparison: every run, and what they say together.
 use super::metric::{Figures, Metric};
 use super::setting::Setting;
+use crate::run::Target;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, Summary};
 use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
-pub(crate) const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 2;
 /// The deviation of the runs, relative to their median, from which on they are called noisy.
 const NOISY: f64 = 0.05;
 
@@ -72,6 +73,23 @@ impl Row {
 }
 
 impl Report {
+    /// What is known before the first run.
+    pub(crate) fn new(setting: Setting, target: &Target) -> Self {
+        Self {
+            schema: SCHEMA,
+            complete: false,
+            provenance: Provenance::collect(setting.seed),
+            file: target.program.path.display().to_string(),
+            program: target.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            library: None,
+            words: Vec::new(),
+            locks: setting.locks.iter().map(|lock| Row { lock: lock.clone(), ..Row::default() }).collect(),
+            rss_floor_kib: 0,
+            warnings: Vec::new(),
+            setting,
+        }
+    }
+
     /// Whether anything went wrong that must not pass silently.
     pub(crate) fn failed(&self) -> bool {
         self.locks.iter().any(|row| !row.failures.is_empty())

@@ -1,8 +1,9 @@
 //! What the tests of a comparison share.
 use super::metric::{Figures, Metric};
-use super::report::{Report, Row, SCHEMA};
+use super::report::Report;
 use super::setting::{Order, Setting};
-use lab_kit::provenance::Provenance;
+use crate::run::Target;
+use crate::run::program::Program;
 
 pub(crate) fn setting(locks: &[&str]) -> Setting {
     Setting {
@@ -19,19 +20,8 @@ pub(crate) fn setting(locks: &[&str]) -> Setting {
 }
 
 pub(crate) fn report(locks: &[&str]) -> Report {
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(42),
-        file: "/bin/x".into(),
-        program: vec!["x".into(), "a b".into()],
-        library: Some("/lib/y.so".into()),
-        words: vec!["nopv".into()],
-        setting: setting(locks),
-        locks: locks.iter().map(|&lock| Row { lock: lock.to_owned(), ..Row::default() }).collect(),
-        rss_floor_kib: 0,
-        warnings: Vec::new(),
-    }
+    let program = Program { path: "/bin/x".into(), binary: "/bin/x".into(), loader: "/lib/ld.so".into() };
+    Report::new(setting(locks), &Target { program, words: vec!["x".into(), "a b".into()] })
 }
 
 pub(crate) fn figures(wall_s: f64) -> Figures {
