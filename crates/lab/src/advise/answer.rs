@@ -1,7 +1,7 @@
 //! The answer as people read it: first what to do, then why, then how sure that is.
+use super::load::Recording;
 use super::predict::{Cell, TODAY};
-use super::report::{Outlook, Report};
-use core::fmt::Write;
+use super::report::{Advice, Outlook, Report, WhatIf};
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
@@ -16,6 +16,7 @@ pub(super) fn rate(value: f64) -> String {
     format!("{} {unit}", three_figures(value))
 }
 
+/// A gain, as people read it.
 fn times(gain: &Ratio) -> String {
     let interval = gain.ci95.map(|half| format!(" ± {half:.2}")).unwrap_or_default();
     format!("{:.2}{interval}", gain.ratio)
@@ -23,79 +24,67 @@ fn times(gain: &Ratio) -> String {
 
 /// All of it; the last line can be pasted.
 pub(super) fn text(report: &Report) -> String {
-    let mut text = String::new();
-    headline(report, &mut text);
-    let recording = &report.recording;
-    let _ = writeln!(
-        text,
-        "\nRecorded: {} acquisitions in {} by {} thread{}, {} at work at a time; they waited for locks {} of their time.",
-        recording.acquisitions,
-        format_ns(recording.span_ns),
-        recording.threads,
-        if recording.threads == 1 { "" } else { "s" },
-        recording.at_once,
-        percent(recording.waiting),
-    );
+    let Recording { acquisitions, span_ns, threads, at_once, waiting, limits, .. } = &report.recording;
+    let (span, waiting) = (format_ns(*span_ns), percent(*waiting));
+    let mut lines = vec![
+        headline(report),
+        format!(
+            "\nRecorded: {acquisitions} acquisitions in {span}; threads: {threads}, of which {at_once} were at work at a time, and waited for \
+             locks {waiting} of their time."
+        ),
+    ];
     for (lock, share) in report.deciding() {
-        let _ = writeln!(text, "{} of all waiting is for {}.", percent(share), lock.name());
+        lines.push(format!("{} of all waiting is for {}.", percent(share), lock.name()));
     }
-    let _ = writeln!(text, "\n{}", table(report));
-    changes(report, &mut text);
-    for limit in &recording.limits {
-        let _ = writeln!(text, "Weak: {limit}.");
+    lines.push(format!("\n{}", table(report)));
+    for WhatIf { what, today, advised } in &report.what_if {
+        if let Some(gain) = Ratio::of(&advised.rate, &today.rate) {
+            let Cell { workers, cpus, .. } = advised;
+            let gain = times(&gain);
+            lines.push(format!(
+                "With {what}: {gain} times libc's throughput ({workers} threads, {cpus} CPUs)."
+            ));
+        }
     }
-    if let Some(wide) = widest(report) {
-        let _ = writeln!(text, "Weak: {wide}.");
-    }
-    let _ = writeln!(text, "\n{}", last_line(report));
-    text
+    lines.extend(limits.iter().cloned().chain(widest(report)).map(|weak| format!("Weak: {weak}.")));
+    let take = report.advice.as_ref().map_or(TODAY, |advice| &advice.take);
+    lines.push(format!("\nSTANCHION=lock={take}\n"));
+    lines.join("\n")
 }
 
 fn case(cell: &Cell) -> String {
     format!("{} threads on {} ({} CPUs)", cell.workers, cell.machine, cell.cpus)
 }
 
-fn headline(report: &Report, text: &mut String) {
-    let Some(advice) = &report.advice else {
-        let _ = writeln!(text, "No advice: nothing was simulated to its end.");
-        return;
+fn headline(report: &Report) -> String {
+    let Some(Advice { lock, gain, at, today, waiting, outlook, .. }) = &report.advice else {
+        return "No advice: nothing was simulated to its end.".to_owned();
     };
-    let (cell, today) = (&report.cells[advice.at], &report.cells[advice.today]);
-    if advice.outlook != Outlook::Helps {
-        let why =
-            if advice.waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
-        let _ = writeln!(
-            text,
-            "{}: threads {why} ({} of their time at most), and {} changes throughput to {} of today's.",
-            if advice.outlook == Outlook::Open {
-                "It is open whether a lock helps"
-            } else {
-                "No lock will help"
-            },
-            percent(advice.waiting),
-            advice.lock,
-            advice.gain.as_ref().map(times).unwrap_or_default(),
-        );
-        return;
-    }
-    let _ = writeln!(
-        text,
-        "Use {}: {} times the throughput of libc's locks with {}; 99 of 100 waits end within {}, today within {}.",
-        advice.lock,
-        advice.gain.as_ref().map(times).unwrap_or_default(),
-        case(cell),
-        format_ns(cell.p99_ns as f64),
-        format_ns(today.p99_ns as f64),
-    );
+    let gain = gain.as_ref().map(times).unwrap_or_default();
+    let doubt = match outlook {
+        Outlook::Helps => {
+            let (cell, today) = (&report.cells[*at], &report.cells[*today]);
+            let [own, today] = [cell.p99_ns, today.p99_ns].map(|ns| format_ns(ns as f64));
+            return format!(
+                "Use {lock}: {gain} times the throughput of libc's locks with {}; 99 of 100 waits end within {own}, today within {today}.",
+                case(cell)
+            );
+        }
+        Outlook::Open => "It is open whether a lock helps",
+        Outlook::None => "No lock will help",
+    };
+    let why = if *waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
+    let waiting = percent(*waiting);
+    format!(
+        "{doubt}: threads {why} ({waiting} of their time at most), and {lock} changes throughput to {gain} of today's."
+    )
 }
 
 fn table(report: &Report) -> String {
     let mut table = plain_table();
     let mut header =
         vec!["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
-    if report.law.is_some() {
-        header.push("scalability law");
-    }
+    header.extend(report.law.map(|_| "scalability law"));
     table.set_header(header);
     for cell in &report.cells {
         let mut row =
@@ -103,20 +92,16 @@ fn table(report: &Report) -> String {
         if let Some(why) = &cell.failed {
             row.push(format!("failed: {}", why.chars().take(40).collect::<String>()));
         } else {
-            let gain = report.gain(cell).filter(|_| cell.lock != TODAY);
+            let is_today = cell.lock == TODAY;
+            let gain = report.gain(cell).filter(|_| !is_today);
             row.extend([
                 rate(cell.rate.mean),
                 gain.as_ref().map(times).unwrap_or_default(),
                 format_ns(cell.p99_ns as f64),
                 percent(cell.waiting),
             ]);
-            if let Some(law) = &report.law {
-                row.push(if cell.lock == TODAY {
-                    three_figures(law.at(cell.workers as f64))
-                } else {
-                    String::new()
-                });
-            }
+            let law = report.law.filter(|_| is_today);
+            row.extend(law.map(|law| three_figures(law.at(cell.workers as f64))));
         }
         table.add_row(row);
     }
@@ -124,38 +109,12 @@ fn table(report: &Report) -> String {
     trimmed(&table)
 }
 
-fn changes(report: &Report, text: &mut String) {
-    for what_if in &report.what_if {
-        if let Some(gain) = Ratio::of(&what_if.advised.rate, &what_if.today.rate) {
-            let _ = writeln!(
-                text,
-                "With {}: {} times libc's throughput ({} threads, {} CPUs).",
-                what_if.what,
-                times(&gain),
-                what_if.advised.workers,
-                what_if.advised.cpus
-            );
-        }
-    }
-}
-
 /// A doubt that the seeds themselves show.
 fn widest(report: &Report) -> Option<String> {
     let widths = report.cells.iter().filter_map(|cell| Some((cell.rate.relative()?, cell)));
-    let (width, cell) = widths.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (width > 0.15).then(|| {
-        format!(
-            "{} with {} differs by {} between seeds: take more --seeds",
-            cell.lock,
-            case(cell),
-            percent(width)
-        )
-    })
-}
-
-/// What can be pasted.
-fn last_line(report: &Report) -> String {
-    format!("STANCHION=lock={}", report.advice.as_ref().map_or(TODAY, |advice| &advice.take))
+    let (width, cell) = widths.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(width, _)| *width > 0.15)?;
+    let (lock, case, width) = (&cell.lock, case(cell), percent(width));
+    Some(format!("{lock} with {case} differs by {width} between seeds: take more --seeds"))
 }
 
 const COLUMNS: &str =

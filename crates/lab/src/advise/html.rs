@@ -1,11 +1,13 @@
 //! The page: the answer, a plot for each machine, what threads do in the case that decided, the locks of the
 //! program.
 use super::answer;
+use super::load::Lock;
 use super::predict::Cell;
 use super::report::{Report, distinct};
 use core::fmt::Write;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{STYLE, colours};
+use lab_kit::units::format_ns;
 
 /// All of it, in one file that needs no other.
 pub(super) fn page(report: &Report) -> String {
@@ -24,27 +26,19 @@ pub(super) fn page(report: &Report) -> String {
         let _ = writeln!(page, "<div class=\"plot\">{}</div>", plot(machine, &cells));
     }
     page.push_str("</div>\n");
-    if !report.timelines.is_empty() {
-        page.push_str("<h2>What threads do, today and as advised</h2>\n");
-        for picture in &report.timelines {
-            let _ = writeln!(
-                page,
-                "<p><img alt=\"timeline\" style=\"width: 100%\" src=\"{}\"></p>",
-                embedded(picture)
-            );
-        }
+    for picture in &report.timelines {
+        let picture = embedded(picture);
+        let _ =
+            writeln!(page, "<p><img alt=\"what threads do\" style=\"width: 100%\" src=\"{picture}\"></p>");
     }
     page.push_str("<h2>Locks of the program</h2>\n<table><tr><th>lock</th><th>threads</th><th>acquisitions</th><th>waited</th><th>held</th></tr>\n");
     for lock in report.recording.locks.iter().take(20) {
-        let times = [lock.waited_ns, lock.held_ns].map(lab_kit::units::format_ns);
+        let Lock { threads, acquisitions, waited_ns, held_ns, .. } = lock;
+        let [waited, held] = [*waited_ns, *held_ns].map(format_ns);
+        let name = escape(&lock.name());
         let _ = writeln!(
             page,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&lock.name()),
-            lock.threads,
-            lock.acquisitions,
-            times[0],
-            times[1]
+            "<tr><td>{name}</td><td>{threads}</td><td>{acquisitions}</td><td>{waited}</td><td>{held}</td></tr>"
         );
     }
     page.push_str("</table>\n</body></html>\n");

@@ -33,18 +33,15 @@ pub(crate) struct Meta {
 }
 
 /// What is known when all is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
-    #[serde(skip)]
     pub chunks: u64,
     pub events: u64,
     /// Releases without an event.
     pub dropped: u64,
     /// Pieces of the program's file that were destroyed, and are not here.
-    #[serde(rename = "destroyed_pieces")]
     pub damaged: u64,
     /// Whether the room did not suffice.
-    #[serde(rename = "full")]
     pub is_full: bool,
 }
 

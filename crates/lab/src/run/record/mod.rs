@@ -13,14 +13,14 @@ mod summary;
 use crate::bench::clock;
 use core::time::Duration;
 use cost::Costs;
-use file::{Lock, Meta, Totals, Whole, Writer};
+use file::{Lock, Meta, Totals, Writer};
 use lab_kit::output::{create_json, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -152,24 +152,16 @@ fn rate(header: &Header) -> f64 {
 
 /// Sums a trace up, with JSON in a file, or on standard output for `-`. The error is the one line to print.
 pub(crate) fn show(trace: &Path, json: Option<&Path>, force: bool) -> Result<ExitCode, String> {
-    let summary = sum_up(trace).map_err(|why| format!("--show {}: {why}", trace.display()))?;
+    let summary = Summary::of(trace).map_err(|why| format!("--show {}: {why}", trace.display()))?;
     if json == Some(Path::new("-")) {
-        return Ok(print(&super::json(&summary), ExitCode::SUCCESS));
+        return Ok(print(&summary.json(), ExitCode::SUCCESS));
     }
     if let Some(path) = json {
         let (path, mut file) = create_json(path.to_owned(), force)?;
-        let written = file.write_all(super::json(&summary).as_bytes());
+        let written = file.write_all(summary.json().as_bytes());
         written.map_err(|error| format!("--json {}: {error}", path.display()))?;
     }
     Ok(print(&summary.text(), ExitCode::SUCCESS))
-}
-
-fn sum_up(path: &Path) -> Result<Summary, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let length = file.metadata().map_err(|error| error.to_string())?.len();
-    let mut sums = summary::Sums::default();
-    let whole: Whole = file::read(BufReader::new(file), length, |chunk| sums.add(chunk))?;
-    sums.finish(whole).ok_or_else(|| "is damaged".to_owned())
 }
 
 #[cfg(test)]

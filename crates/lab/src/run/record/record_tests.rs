@@ -35,7 +35,7 @@ fn gaps_are_passed_and_destroyed_pieces_are_counted() {
     let totals = record.write(&[]).expect("written").expect("something");
     // The last one would go beyond the pages that were taken.
     assert_eq!((totals.chunks, totals.events, totals.damaged), (2, 10, 4));
-    let summary = sum_up(&dir.path().join("trace")).expect("a sound file");
+    let summary = Summary::of(&dir.path().join("trace")).expect("a sound file");
     assert!(summary.text().contains("destroyed 4 pieces"), "{}", summary.text());
 }
 
