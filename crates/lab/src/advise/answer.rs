@@ -6,7 +6,6 @@ use lab_kit::export::grid::{align_right, plain_table, trimmed};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
 
-/// A rate, as people read it.
 pub(super) fn rate(value: f64) -> String {
     let (value, unit) = match value {
         value if value >= 1e6 => (value / 1e6, "M/s"),
@@ -16,7 +15,6 @@ pub(super) fn rate(value: f64) -> String {
     format!("{} {unit}", three_figures(value))
 }
 
-/// A gain, as people read it.
 fn times(gain: &Ratio) -> String {
     let interval = gain.ci95.map(|half| format!(" ± {half:.2}")).unwrap_or_default();
     format!("{:.2}{interval}", gain.ratio)

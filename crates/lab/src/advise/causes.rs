@@ -23,7 +23,6 @@ pub(super) enum Happened {
     },
 }
 
-/// What was found.
 #[derive(Default)]
 pub(super) struct Causes {
     /// By thread, in the order of its waits: thread and number of the notification.

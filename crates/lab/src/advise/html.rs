@@ -9,7 +9,6 @@ use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{STYLE, colours};
 use lab_kit::units::format_ns;
 
-/// All of it, in one file that needs no other.
 pub(super) fn page(report: &Report) -> String {
     let program = escape(&report.recording.program.join(" "));
     let mut page = format!(

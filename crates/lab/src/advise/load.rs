@@ -91,7 +91,6 @@ pub(super) fn identity(event: &Event) -> Identity {
     (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
-/// Reads a recording.
 pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let length = file.metadata().map_err(|error| error.to_string())?.len();

@@ -12,9 +12,181 @@ mod place;
 mod predict;
 mod recorder;
 mod report;
-mod run;
 mod telling;
 mod usl;
 
+use crate::run as program;
+use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
-pub(crate) use run::run;
+use lab_kit::export::{Exports, Formats, Wanted};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use load::Recording;
+use place::Place;
+use predict::{Case, TODAY};
+use report::{Report, WhatIf};
+use stanchion_sim::replay::Recorded;
+use stanchion_sim::workload::Workload;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const FORMATS: Formats<Report> =
+    Formats { stem: "advice", json: program::json, csv: answer::csv, html: html::page };
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    interrupt::install();
+    match advise(args) {
+        Ok(code) => code,
+        Err(line) => {
+            eprintln!("stanchion: {line}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn advise(args: &Args) -> Result<ExitCode, String> {
+    let locks = locks(args)?;
+    let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
+    // Machines are refused before a program is started; how many workers there were is known only after.
+    place::resolve(args, 1)?;
+    let wanted = Wanted {
+        json: args.json.as_deref(),
+        csv: args.csv.as_deref(),
+        html: args.html.as_deref(),
+        dir: None,
+        force: args.force,
+    };
+    let mut exports = Exports::open(&wanted, &FORMATS)?;
+    let loaded = read(args).and_then(|(recorded, recording)| {
+        let places = place::resolve(args, recording.at_once)?;
+        Ok((recorded, recording, places))
+    });
+    let (recorded, recording, places) = loaded.inspect_err(|_| exports.abandon())?;
+    let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
+    let workload = Arc::new(recorded.workload(name));
+    let cases = cases(&places, &locks, &workload);
+    let mut report = Report::new(recording, args.measured, args.seed);
+    let cells = predict::all(&report.recording, &cases, &seeds, args.quiet);
+    report.complete = cells.iter().all(Option::is_some);
+    report.cells = cells.into_iter().flatten().collect();
+    report.decide();
+    if report.complete {
+        report.what_if = what_if(&report, &cases, &seeds, args.quiet);
+    }
+    if report.complete && args.html.is_some() {
+        report.timelines = timelines(&report, &cases, args.seed);
+    }
+    let failed = report.cells.iter().any(|cell| cell.failed.is_some());
+    let written = exports.write(&report);
+    let code = match report.complete {
+        false => INTERRUPTED,
+        true if failed || written.is_err() => FAILED,
+        true => lab_kit::output::PASSED,
+    };
+    let code = print(&answer::text(&report), ExitCode::from(code));
+    if let Err(error) = written {
+        eprintln!("stanchion: {error}");
+    }
+    Ok(code)
+}
+
+/// The recording: the one that was named, or of the program, which is run first.
+fn read(args: &Args) -> Result<(Recorded, Recording), String> {
+    if let Some(path) = &args.trace {
+        return load::load(path).map_err(|why| format!("{}: {why}", path.display()));
+    }
+    let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
+    let path: PathBuf = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
+    let how = program::Args {
+        record: Some(path.clone()),
+        stats: true,
+        launch: args.launch.clone(),
+        force: args.force,
+        quiet: true,
+        program: args.program.clone(),
+        ..program::Args::default()
+    };
+    let mut places = program::record(&how)?;
+    let (recorded, mut recording) = load::load(&path).map_err(|why| format!("the recording {why}"))?;
+    for lock in &mut recording.locks {
+        lock.places = places.remove(&(recording.pid, lock.address.clone())).unwrap_or_default();
+    }
+    Ok((recorded, recording))
+}
+
+/// libc's, and those that were asked for.
+fn locks(args: &Args) -> Result<Vec<String>, String> {
+    let mut locks = vec![TODAY.to_owned()];
+    for name in &args.lock {
+        let names = if name == "all" { program::lock_names() } else { vec![name.as_str()] };
+        for name in names {
+            program::check_lock(name).map_err(|why| format!("--lock: {why}"))?;
+            if !locks.iter().any(|lock| lock == name) {
+                locks.push(name.to_owned());
+            }
+        }
+    }
+    Ok(locks)
+}
+
+fn cases(places: &[Place], locks: &[String], workload: &Arc<Workload>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for place in places {
+        for &workers in &place.workers {
+            cases.extend(locks.iter().map(|lock| Case {
+                machine: Arc::clone(&place.machine),
+                workload: Arc::clone(workload),
+                lock: lock.clone(),
+                workers,
+            }));
+        }
+    }
+    cases
+}
+
+/// Pictures of the case that decided: what is today, and what is advised.
+fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
+    let Some(advice) = &report.advice else { return Vec::new() };
+    let picture = |&at: &usize| {
+        let case = &cases[at];
+        let outcome = predict::watch(&report.recording, case, seed)?;
+        let caption = Caption {
+            context: "thread",
+            lock: &case.lock,
+            machine: &case.machine.name,
+            workload: &case.workload.name,
+            cpus: case.machine.topology.cpu_count(),
+            seed,
+            ops_per_second: report.cells[at].rate.mean,
+        };
+        Some(timeline::write(outcome.recording.as_ref()?, &caption))
+    };
+    [advice.today, advice.at].iter().filter_map(picture).collect()
+}
+
+/// How a case becomes different.
+type Change = fn(&mut Case);
+const CHANGES: [(&str, Change); 3] = [
+    ("twice the threads", |case| case.workers *= 2),
+    ("holds twice as long", |case| case.workload = Arc::new(case.workload.holding(200))),
+    ("twice the CPUs", |case| Arc::make_mut(&mut case.machine).topology.cores *= 2),
+];
+
+/// The case that decided, with one thing different.
+fn what_if(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<WhatIf> {
+    let Some(advice) = &report.advice else { return Vec::new() };
+    let changed = CHANGES.iter().flat_map(|(_, change)| {
+        [advice.today, advice.at].map(|at| {
+            let mut case = cases[at].clone();
+            change(&mut case);
+            case
+        })
+    });
+    let cells = predict::all(&report.recording, &changed.collect::<Vec<_>>(), seeds, quiet);
+    let mut sound = cells.into_iter().map(|cell| cell.filter(|cell| cell.failed.is_none()));
+    let pairs = CHANGES.iter().map(|(what, _)| (*what, sound.next().flatten(), sound.next().flatten()));
+    let both =
+        pairs.filter_map(|(what, today, advised)| Some(WhatIf { what, today: today?, advised: advised? }));
+    both.collect()
+}

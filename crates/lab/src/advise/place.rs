@@ -14,10 +14,8 @@ pub(super) struct Place {
 
 /// All that were asked for; this machine if none was.
 pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<Place>, String> {
-    let mut names: Vec<(String, &str)> = Vec::new();
-    for name in args.machine.iter().flat_map(|list| list.split(',')).map(str::trim) {
-        names.push((name.to_owned(), "--machine"));
-    }
+    let listed = args.machine.iter().flat_map(|list| list.split(','));
+    let mut names: Vec<(String, &str)> = listed.map(|name| (name.trim().to_owned(), "--machine")).collect();
     for path in &args.machine_file {
         let path = std::path::absolute(path).map_err(|error| format!("--machine-file: {error}"))?;
         names.push((path.to_string_lossy().into_owned(), "--machine-file"));
@@ -108,32 +106,24 @@ fn workers(args: &Args, machine: &Machine, recorded: usize) -> Result<Vec<usize>
 fn here(args: &Args) -> Result<PathBuf, String> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-    let dir = cache
-        .ok_or("--here: neither HOME nor XDG_CACHE_HOME says where to keep the machine")?
-        .join("stanchion");
-    let whence = Provenance::collect(0);
-    let cpus = crate::bench::available_cpus().len();
-    let kind: String = format!("{}-{cpus}", whence.cpu_model)
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
-        .collect();
-    let path = dir.join(format!("here-{kind}.toml"));
+    let cache = cache.ok_or("--here: neither HOME nor XDG_CACHE_HOME says where to keep the machine")?;
+    let dir = cache.join("stanchion");
+    let model = Provenance::collect(0).cpu_model.to_lowercase();
+    let model = model.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let path = dir.join(format!("here-{model}-{}.toml", crate::bench::available_cpus().len()));
     if path.is_file() {
         return Ok(path);
     }
     if !args.quiet {
-        eprintln!(
-            "stanchion: this machine is measured once, which takes some seconds, and kept in {}",
-            path.display()
-        );
+        let path = path.display();
+        eprintln!("stanchion: this machine is measured once, which takes some seconds, and kept in {path}");
     }
     let text = file::write(&crate::calibrate::this_machine("here", args.quiet)?);
     let write = || -> std::io::Result<()> {
         std::fs::create_dir_all(&dir)?;
         let mut new = tempfile::NamedTempFile::new_in(&dir)?;
         std::io::Write::write_all(&mut new, text.as_bytes())?;
-        new.persist(&path).map_err(|error| error.error)?;
-        Ok(())
+        new.persist(&path).map(drop).map_err(|error| error.error)
     };
     write().map_err(|error| format!("--here: {}: {error}", path.display()))?;
     Ok(path)

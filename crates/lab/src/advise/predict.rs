@@ -21,7 +21,6 @@ const SHORTEST: f64 = 20.0;
 /// A run that does much more than expected ends early. Its rate counts all the same.
 const MOST_EVENTS: u64 = 20_000_000;
 
-/// What is simulated.
 #[derive(Clone)]
 pub(super) struct Case {
     pub machine: Arc<Machine>,

@@ -40,7 +40,6 @@ pub(crate) struct WhatIf {
     pub advised: Cell,
 }
 
-/// Whether a lock helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outlook {
@@ -50,7 +49,6 @@ pub(crate) enum Outlook {
     None,
 }
 
-/// What to do.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Advice {
     pub lock: String,

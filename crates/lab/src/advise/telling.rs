@@ -9,18 +9,11 @@ use crate::run::record::raw::Chunk;
 use stanchion_sim::replay::{Script, Step, Writer};
 use std::collections::VecDeque;
 
-/// What thread `index` did.
 pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Option<Script> {
     let base = chunks.first()?.base;
     let mut outer = Vec::new();
     for chunk in chunks {
-        chunk.items(|item| {
-            if let Item::Event(event) = item
-                && event.think < 0
-            {
-                outer.push(event);
-            }
-        })?;
+        chunk.events(|event| outer.extend((event.think < 0).then_some(*event)))?;
     }
     outer.sort_by_key(|event| event.came);
     let mut telling = Telling {
@@ -29,7 +22,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
         index,
         recorder: Recorder::new(program.meta),
         last: base,
-        outer: outer.into_iter().peekable(),
+        outer: outer.into(),
         marks: VecDeque::new(),
         waits: 0,
     };
@@ -41,20 +34,20 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
 }
 
 /// One thread's story, from its events to its script.
-struct Telling<'p, I: Iterator<Item = Event>> {
+struct Telling<'p> {
     program: &'p Program<'p>,
     index: usize,
     writer: Writer,
     recorder: Recorder,
     /// When it last did something.
     last: u64,
-    outer: core::iter::Peekable<I>,
+    outer: VecDeque<Event>,
     /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
     marks: VecDeque<(u64, What)>,
     waits: usize,
 }
 
-impl<I: Iterator<Item = Event>> Telling<'_, I> {
+impl Telling<'_> {
     fn item(&mut self, item: Item) {
         match item {
             Item::Event(event) => {
@@ -82,7 +75,7 @@ impl<I: Iterator<Item = Event>> Telling<'_, I> {
 
     /// Locks that were taken up to then and are released later than others.
     fn outer_until(&mut self, at: u64) {
-        while let Some(event) = self.outer.next_if(|event| event.came <= at) {
+        while let Some(event) = self.outer.pop_front_if(|event| event.came <= at) {
             self.acquire(&event);
         }
     }

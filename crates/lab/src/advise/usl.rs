@@ -3,7 +3,6 @@
 //! prediction has to beat. It knows neither locks nor machines.
 use serde::Serialize;
 
-/// A fitted law.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Law {
     /// Throughput of one thread.
@@ -55,7 +54,6 @@ impl Law {
         None
     }
 
-    /// Its throughput at `n` threads.
     pub(super) fn at(&self, n: f64) -> f64 {
         self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
     }

@@ -7,7 +7,7 @@ use super::record::Record;
 use super::record::cost::Costs;
 use super::single::Single;
 use super::stats::Stats;
-use super::{Target, imports, library, locks, probe};
+use super::{Target, imports, library, locks};
 use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
 use lab_kit::export::Exports;
@@ -302,7 +302,7 @@ impl Args {
             }
         }
         for lock in chosen.iter().filter(|lock| ready.needs_library(lock)) {
-            probe::probe(&ready.environment(lock, &words))
+            library::probe(&ready.environment(lock, &words))
                 .map_err(|error| format!("--lock {lock}: {error}"))?;
         }
         ready.cost = Costs::measured(&dir.path().join("record"));

@@ -27,7 +27,6 @@ pub(crate) enum End {
     Stopped,
 }
 
-/// A program that has ended.
 #[derive(Debug)]
 pub(crate) struct Gone {
     pub status: ExitStatus,

@@ -29,14 +29,12 @@ pub(crate) fn loader(path: &Path) -> Result<Option<PathBuf>, String> {
 fn read<Header: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> Result<Option<PathBuf>, String> {
     let header = Header::parse(data).map_err(damaged)?;
     let endian = header.endian().map_err(damaged)?;
-    let mut made_for = name(header.e_machine(endian));
+    let made_for = name(header.e_machine(endian));
     // The command runs on the machine that it was compiled for, `riscv64` where files say `riscv`.
     let is_ours = ARCH.starts_with(&made_for);
     if !is_ours || header.is_big_endian() != cfg!(target_endian = "big") {
-        if is_ours {
-            made_for = "the other byte order".to_owned();
-        }
-        return Err(format!("is a program for {made_for}, and this machine is {ARCH}"));
+        let other = if is_ours { "the other byte order" } else { &made_for };
+        return Err(format!("is a program for {other}, and this machine is {ARCH}"));
     }
     if ![ET_EXEC, ET_DYN].contains(&header.e_type(endian)) {
         return Err("is an ELF file, but no program".to_owned());

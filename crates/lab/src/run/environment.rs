@@ -1,9 +1,11 @@
 //! What the program's environment has more than ours: `LD_PRELOAD` and `STANCHION`.
-use super::library::FILE;
 use super::locks::{self, LIBC, LIBC_THROUGH, split};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+
+/// The name of the library's file.
+pub(crate) const FILE: &str = "libstanchion_preload.so";
 
 /// Both variables as they are outside.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +15,6 @@ pub(crate) struct Outer {
 }
 
 impl Outer {
-    /// Those of this process.
     pub(crate) fn here() -> Self {
         Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
     }
@@ -28,7 +29,6 @@ impl Outer {
         })
     }
 
-    /// The single words.
     fn each(&self) -> impl Iterator<Item = &[u8]> {
         let words = self.words.as_deref().unwrap_or_default().as_bytes();
         words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|word| !word.is_empty())
@@ -43,15 +43,14 @@ impl Environment {
     /// `library` in front of what is preloaded already; `lock` and `words` for it, with the words outside
     /// that they do not contradict. Without a library, the program as it is without us.
     pub(crate) fn new(lock: &str, library: Option<&Path>, words: &[OsString], outer: &Outer) -> Self {
-        let others = outer.preload.as_deref().unwrap_or_default().as_bytes();
-        let mut preloaded: Vec<&[u8]> = library.iter().map(|path| path.as_os_str().as_bytes()).collect();
+        let outside = outer.preload.as_deref().unwrap_or_default().as_bytes();
+        let outside = outside.split(|byte| b": \t\n".contains(byte)).filter(|path| !path.is_empty());
         // The same library twice would be asked twice, and a comparison with libc must not have it at all.
-        let ours = |path: &[u8]| Path::new(OsStr::from_bytes(path)).file_name() == Some(OsStr::new(FILE));
-        preloaded.extend(
-            others.split(|byte| b": \t\n".contains(byte)).filter(|path| !path.is_empty() && !ours(path)),
-        );
-        let joined = preloaded.join(&b':');
-        let preload = (!joined.is_empty()).then(|| OsString::from_vec(joined));
+        let others =
+            outside.filter(|path| Path::new(OsStr::from_bytes(path)).file_name() != Some(FILE.as_ref()));
+        let preloaded: Vec<&[u8]> =
+            library.iter().map(|path| path.as_os_str().as_bytes()).chain(others).collect();
+        let preload = (!preloaded.is_empty()).then(|| OsString::from_vec(preloaded.join(&b':')));
         let mut variables = vec![("LD_PRELOAD", preload)];
         if library.is_some() {
             variables.push(("STANCHION", Some(all_words(lock, words, outer))));
@@ -59,7 +58,6 @@ impl Environment {
         Self(variables)
     }
 
-    /// Puts it into a command.
     pub(crate) fn apply(&self, command: &mut std::process::Command) {
         for (name, value) in &self.0 {
             match value {
@@ -73,15 +71,11 @@ impl Environment {
 fn all_words(lock: &str, words: &[OsString], outer: &Outer) -> OsString {
     let (lock, is_counted) = split(lock);
     let lock = format!("lock={}", if lock == LIBC_THROUGH { LIBC } else { lock });
-    let mut all: Vec<&[u8]> = vec![lock.as_bytes()];
-    if is_counted {
-        all.push(b"stats");
-    }
-    all.extend(words.iter().map(|word| word.as_bytes()));
-    let kept: Vec<&[u8]> =
-        outer.each().filter(|word| all.iter().all(|ours| key(ours) != key(word))).collect();
-    all.extend(kept);
-    OsString::from_vec(all.join(&b','))
+    let counted = is_counted.then_some(&b"stats"[..]);
+    let words = words.iter().map(|word| word.as_bytes());
+    let ours: Vec<&[u8]> = [lock.as_bytes()].into_iter().chain(counted).chain(words).collect();
+    let kept = outer.each().filter(|word| ours.iter().all(|own| key(own) != key(word)));
+    OsString::from_vec(ours.iter().copied().chain(kept).collect::<Vec<_>>().join(&b','))
 }
 
 /// What a word is about: `spin` in `spin=200`.

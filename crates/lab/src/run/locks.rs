@@ -1,32 +1,17 @@
 //! The locks by which a program can be run.
 use core::fmt::Write;
 use lab_kit::names::unknown;
-use stanchion_family::catalogue::{Facts, MUTEXES};
+use stanchion_family::catalogue::MUTEXES;
 
 /// The program as it is, with no library of ours.
 pub(crate) const LIBC: &str = "libc";
 /// libc's locks, called through the library: what interposing alone costs.
 pub(crate) const LIBC_THROUGH: &str = "libc-through";
-/// The lock unless told otherwise.
 pub(crate) const DEFAULT: &str = "stanchion";
 
-/// Those that can stand in a pthread mutex, in the order of the catalogue.
-fn taken() -> impl Iterator<Item = &'static Facts> {
-    MUTEXES.iter().filter(|facts| facts.holder.is_some())
-}
-
-/// Their names.
+/// The names of those that can stand in a pthread mutex, in the order of the catalogue.
 pub(crate) fn taken_names() -> Vec<&'static str> {
-    taken().map(|facts| facts.name).collect()
-}
-
-/// Names with what they are, in the order of the list.
-fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let libc = [
-        (LIBC, "the program without the library, unless --stats or --record need it"),
-        (LIBC_THROUGH, "libc's locks, through the library: what interposing alone costs"),
-    ];
-    taken().map(|facts| (facts.name, facts.about)).chain(libc)
+    MUTEXES.iter().filter(|facts| facts.holder.is_some()).map(|facts| facts.name).collect()
 }
 
 /// What stands behind the name of a lock at which is counted: what `--stats` costs.
@@ -39,30 +24,27 @@ pub(crate) fn split(name: &str) -> (&str, bool) {
 
 /// Makes sure of a name; the error is one line.
 pub(crate) fn check(name: &str) -> Result<(), String> {
-    let (name, is_counted) = split(name);
-    if is_counted && [LIBC, LIBC_THROUGH].contains(&name) {
-        return Err(format!("{name}{COUNTED}: only our locks are counted at"));
+    let (lock, is_counted) = split(name);
+    if is_counted && [LIBC, LIBC_THROUGH].contains(&lock) {
+        return Err(format!("{name}: only our locks are counted at"));
     }
-    one_of(name, all().map(|(known, _)| known))
+    if lock == LIBC_THROUGH { Ok(()) } else { check_word(lock) }
 }
 
 /// Makes sure of a name that the library is to read; the error is one line.
 pub(crate) fn check_word(name: &str) -> Result<(), String> {
-    one_of(name, taken().map(|facts| facts.name).chain([LIBC]))
+    let known = [taken_names(), vec![LIBC]].concat();
+    if known.contains(&name) { Ok(()) } else { Err(unknown("lock", name, known)) }
 }
 
-fn one_of(name: &str, known: impl Iterator<Item = &'static str>) -> Result<(), String> {
-    let known: Vec<&str> = known.collect();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    Err(unknown("lock", name, known))
-}
-
-/// The list for `--list`.
 pub(crate) fn list() -> String {
+    let taken = MUTEXES.iter().filter(|facts| facts.holder.is_some());
+    let libc = [
+        (LIBC, "the program without the library, unless --stats or --record need it"),
+        (LIBC_THROUGH, "libc's locks, through the library: what interposing alone costs"),
+    ];
     let mut text = String::from("locks:\n");
-    for (name, about) in all() {
+    for (name, about) in taken.map(|facts| (facts.name, facts.about)).chain(libc) {
         let _ = writeln!(text, "  {name:28} {about}");
     }
     text

@@ -1,7 +1,7 @@
 //! `stanchion run`: a program as it is, with its locks replaced.
 //!
 //! What was typed is checked in [`args`]: the program ([`program`], [`elf`], [`imports`]), the library
-//! ([`library`], [`probe`]), what both are told ([`environment`], [`locks`]). [`single`] runs the program once
+//! ([`library`]), what both are told ([`environment`], [`locks`]). [`single`] runs the program once
 //! in our place; [`compare`] runs it many times under several locks. [`stats`] and [`record`] are what the
 //! library tells of a program. [`child`] is a program while it runs and when it has ended, [`signals`] what
 //! reaches it through us.
@@ -13,7 +13,6 @@ mod environment;
 mod imports;
 mod library;
 mod locks;
-mod probe;
 mod program;
 pub(crate) mod record;
 mod signals;
@@ -24,8 +23,8 @@ mod testing;
 
 pub(crate) use args::{Args, Launch};
 use lab_kit::output::{REFUSED, print};
+pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
-pub(crate) use probe::work;
 use program::Program;
 use serde::Serialize;
 use stats::Places;

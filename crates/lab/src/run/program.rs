@@ -23,7 +23,6 @@ pub(crate) struct Program {
     pub path: PathBuf,
     /// The ELF file that this comes down to: the interpreter of a script.
     pub binary: PathBuf,
-    /// The loader of that file.
     pub loader: PathBuf,
 }
 
@@ -31,14 +30,14 @@ impl Program {
     /// The program that a shell would run by this name; the error is one line that says why it will not do.
     pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<Self, String> {
         let file = look_up(name, path)?;
-        let (binary, loader) = binary_of(&file, path, SCRIPTS)?;
+        let (binary, loader) = binary_of(&file, path)?;
         Ok(Self { path: file, binary, loader })
     }
 }
 
 /// The file that a name means: itself with a slash in it, else the first executable one along `path`.
 fn look_up(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, String> {
-    let shown = Path::new(name).display();
+    let shown = name.display();
     if name.is_empty() {
         return Err("the program has no name; give it after '--'".to_owned());
     }
@@ -69,7 +68,6 @@ fn look_up(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, String> {
     })
 }
 
-/// Whether this user may execute the file.
 fn executable(file: &Path) -> Result<(), Errno> {
     let metadata = fs::metadata(file).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     if metadata.is_dir() {
@@ -82,27 +80,27 @@ fn executable(file: &Path) -> Result<(), Errno> {
 }
 
 /// The ELF file that executing `file` comes down to, and its loader.
-fn binary_of(file: &Path, path: Option<&OsStr>, scripts: usize) -> Result<(PathBuf, PathBuf), String> {
-    let shown = file.display();
-    let Some((interpreter, argument)) = first_line(file).map_err(|error| format!("{shown}: {error}"))? else {
-        let loader = loader_of(file).map_err(|reason| format!("{shown}: {reason}"))?;
-        return Ok((file.to_owned(), loader));
-    };
-    if scripts == 0 {
-        return Err(format!("{shown}: too many scripts that interpret each other"));
+fn binary_of(file: &Path, path: Option<&OsStr>) -> Result<(PathBuf, PathBuf), String> {
+    let (mut file, mut shown) = (file.to_owned(), file.display().to_string());
+    for _ in 0..=SCRIPTS {
+        let line = first_line(&file).map_err(|error| format!("{shown}: {error}"))?;
+        let Some((interpreter, argument)) = line else {
+            let loader = loader_of(&file).map_err(|reason| format!("{shown}: {reason}"))?;
+            return Ok((file, loader));
+        };
+        file = PathBuf::from(interpreter);
+        shown = format!("{shown}: its interpreter {}", file.display());
+        executable(&file).map_err(|error| format!("{shown}: {error}"))?;
+        // `#!/usr/bin/env NAME` looks the interpreter up. What else env can do is left to env.
+        if file.file_name() == Some(OsStr::new("env"))
+            && let Some(name) = argument.as_deref().and_then(meant_by_env)
+            && let Ok(meant) = look_up(&name, path)
+        {
+            shown = format!("{shown}: {}", meant.display());
+            file = meant;
+        }
     }
-    let interpreter = PathBuf::from(interpreter);
-    let through = |error: &str| format!("{shown}: its interpreter {error}");
-    executable(&interpreter).map_err(|error| through(&format!("{}: {error}", interpreter.display())))?;
-    let found = binary_of(&interpreter, path, scripts - 1).map_err(|error| through(&error))?;
-    // `#!/usr/bin/env NAME` looks the interpreter up. What else env can do is left to env.
-    if interpreter.file_name() == Some(OsStr::new("env"))
-        && let Some(name) = argument.as_deref().and_then(meant_by_env)
-        && let Ok(file) = look_up(&name, path)
-    {
-        return binary_of(&file, path, scripts - 1).map_err(|error| through(&error));
-    }
-    Ok(found)
+    Err(format!("{shown}: too many scripts that interpret each other"))
 }
 
 /// The interpreter and its argument in the first line of a script; none if the file is no script.

@@ -15,14 +15,11 @@ use std::time::Instant;
 /// The exit code of a program that took too long.
 const TIMED_OUT: u8 = 124;
 
-/// What is to be done.
 pub(crate) struct Single {
     pub target: Target,
     pub environment: Environment,
     pub timeout: Option<Duration>,
-    /// What the library counts.
     pub stats: Option<Stats>,
-    /// What it records.
     pub record: Option<Record>,
     /// To be said before the start.
     pub warning: Option<String>,

@@ -8,30 +8,23 @@ use tempfile::TempDir;
 /// An ELF header of a 64-bit program without segments and sections. `order` is 1 for little-endian, 2 for
 /// big-endian.
 pub(crate) fn header64(machine: u16, kind: u16, order: u8) -> Vec<u8> {
-    let two = |value: u16| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
-    let four = |value: u32| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
-    let mut bytes = vec![0x7f, b'E', b'L', b'F', 2, order, 1, 0];
-    bytes.resize(16, 0);
-    bytes.extend(two(kind));
-    bytes.extend(two(machine));
-    bytes.extend(four(1));
-    // Entry and offsets of the two tables, then flags.
-    bytes.resize(52, 0);
-    bytes.extend(two(64));
-    bytes.resize(64, 0);
-    bytes
+    header(2, machine, kind, order, 64)
 }
 
 /// The same of a 32-bit, little-endian program.
 pub(crate) fn header32(machine: u16) -> Vec<u8> {
-    let mut bytes = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0];
-    bytes.resize(16, 0);
-    bytes.extend(2_u16.to_le_bytes());
-    bytes.extend(machine.to_le_bytes());
-    bytes.extend(1_u32.to_le_bytes());
-    bytes.resize(40, 0);
-    bytes.extend(52_u16.to_le_bytes());
-    bytes.resize(52, 0);
+    header(1, machine, 2, 1, 52)
+}
+
+fn header(class: u8, machine: u16, kind: u16, order: u8, length: usize) -> Vec<u8> {
+    let two = |value: u16| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
+    let mut bytes = vec![0; length];
+    bytes[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, order, 1]);
+    bytes[16..18].copy_from_slice(&two(kind));
+    bytes[18..20].copy_from_slice(&two(machine));
+    // The version, and the header's own size.
+    bytes[if order == 2 { 23 } else { 20 }] = 1;
+    bytes[length - 12..length - 10].copy_from_slice(&two(length as u16));
     bytes
 }
 

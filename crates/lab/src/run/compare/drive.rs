@@ -1,9 +1,9 @@
 //! One comparison from arguments to exit code.
 use super::executor::{Executor, TrialError};
+use super::export;
 use super::metric::Figures;
 use super::report::{Failure, Report, Run};
-use super::setting::{Setting, Trial};
-use super::table;
+use super::{Setting, Trial};
 use crate::run::Target;
 use crate::run::environment::Environment;
 use core::fmt::Write;
@@ -34,7 +34,6 @@ pub(crate) struct Comparison {
     pub quiet: bool,
 }
 
-/// Compares, and prints what came of it.
 pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
     interrupt::install();
     let unoptimised = comparison.library.as_deref().and_then(unoptimised);
@@ -55,7 +54,13 @@ pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
     }
     // A single run may take long.
     let progress = Progress::new(setting.trials().len() as u64, quiet).ticking();
-    let mut executor = Executor::new(&target, &environments, &setting, progress.clone());
+    let mut executor = Executor {
+        target: &target,
+        environments: &environments,
+        setting: &setting,
+        progress: progress.clone(),
+        first: None,
+    };
     let (locks, rounds) = (setting.locks.len(), setting.warmup + setting.runs);
     let (mut finished, mut error) = (0, None);
     run_all(
@@ -79,7 +84,7 @@ pub(crate) fn run(mut comparison: Comparison) -> ExitCode {
     if !report.complete && report.locks.iter().all(|row| row.runs.is_empty() && row.failures.is_empty()) {
         exports.abandon();
     }
-    let mut text = table::render(&report);
+    let mut text = export::table(&report);
     for path in exports.paths() {
         let _ = writeln!(text, "written: {}", path.display());
     }

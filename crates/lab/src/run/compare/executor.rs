@@ -1,14 +1,13 @@
 //! One run of a comparison: the program under one lock, with empty input. What it prints is kept from the
 //! terminal, in files without a name: a program that prints much costs no memory of ours.
-use super::metric::{Figures, pick};
-use super::setting::{Setting, Trial};
+use super::metric::{Figures, Metric, pick};
+use super::{Setting, Trial};
 use crate::run::Target;
 use crate::run::child::{End, Gone, Limits, Running};
 use crate::run::environment::Environment;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
-use regex_lite::Regex;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -24,7 +23,6 @@ pub(crate) enum TrialError {
     /// It could not be started, ended badly, or printed the wrong thing.
     Failed(String),
     TimedOut,
-    /// The user asked to stop.
     Interrupted,
 }
 
@@ -36,28 +34,19 @@ impl From<io::Error> for TrialError {
 
 /// Runs the program, and says so in the progress.
 pub(crate) struct Executor<'a> {
-    target: &'a Target,
-    environments: &'a [Environment],
-    setting: &'a Setting,
-    picker: Option<Regex>,
-    /// What the first sound run printed.
-    first: Option<(String, Captured)>,
-    progress: Progress,
+    pub target: &'a Target,
+    pub environments: &'a [Environment],
+    pub setting: &'a Setting,
+    pub progress: Progress,
+    /// What the first sound run printed, and under which lock.
+    pub first: Option<(String, Captured)>,
 }
 
-impl<'a> Executor<'a> {
-    pub(crate) fn new(
-        target: &'a Target,
-        environments: &'a [Environment],
-        setting: &'a Setting,
-        progress: Progress,
-    ) -> Self {
-        Self { target, environments, setting, picker: setting.metric.picker(), first: None, progress }
-    }
-
+impl Executor<'_> {
     /// What was measured, and what was printed on both outputs.
     fn start(&self, trial: &Trial) -> io::Result<(Gone, Option<Captured>, Captured)> {
-        let wanted = self.picker.is_some() || self.setting.check_output || self.setting.show_output;
+        let Setting { metric, check_output, show_output, .. } = self.setting;
+        let wanted = *check_output || *show_output || matches!(metric, Metric::Output { .. });
         let (stdout, stderr) = (wanted.then(Captured::new).transpose()?, Captured::new()?);
         let mut command = self.target.command();
         self.environments[trial.lock].apply(&mut command);
@@ -77,9 +66,9 @@ impl<'a> Executor<'a> {
     }
 
     fn picked(&self, outputs: [&mut Captured; 2]) -> Result<Option<f64>, TrialError> {
-        let Some(picker) = &self.picker else { return Ok(None) };
+        let Some(picker) = self.setting.metric.picker() else { return Ok(None) };
         for output in outputs {
-            match pick(picker, output.read()?)? {
+            match pick(&picker, output.read()?)? {
                 Some(Ok(number)) => return Ok(Some(number)),
                 Some(Err(reason)) => return Err(TrialError::Failed(format!("--metric: {reason}"))),
                 None => {}
@@ -88,7 +77,6 @@ impl<'a> Executor<'a> {
         Err(TrialError::Failed("it printed no line that matches --metric".to_owned()))
     }
 
-    /// Shows what a run printed on both outputs.
     fn show(&self, lock: &str, outputs: [&mut Captured; 2]) -> io::Result<()> {
         self.progress.aside(|| {
             let mut terminal = io::stderr().lock();
@@ -160,23 +148,22 @@ fn ending(status: ExitStatus, words: Option<&str>) -> String {
 pub(crate) struct Captured(File);
 
 impl Captured {
-    pub(crate) fn new() -> io::Result<Self> {
+    fn new() -> io::Result<Self> {
         tempfile::tempfile().map(Self)
     }
 
     /// The program's end of it.
-    pub(crate) fn end(&self) -> io::Result<Stdio> {
+    fn end(&self) -> io::Result<Stdio> {
         self.0.try_clone().map(Stdio::from)
     }
 
-    /// All of it, from the start.
-    pub(crate) fn read(&mut self) -> io::Result<&File> {
+    fn read(&mut self) -> io::Result<&File> {
         self.0.rewind()?;
         Ok(&self.0)
     }
 
     /// The last line that is not empty.
-    pub(crate) fn last_words(&mut self) -> io::Result<Option<String>> {
+    fn last_words(&mut self) -> io::Result<Option<String>> {
         let length = self.0.seek(io::SeekFrom::End(0))?;
         self.0.seek(io::SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
         let mut bytes = Vec::new();
@@ -186,7 +173,7 @@ impl Captured {
     }
 
     /// The place of the first byte in which the two differ.
-    pub(crate) fn difference(&mut self, other: &mut Self) -> io::Result<Option<u64>> {
+    fn difference(&mut self, other: &mut Self) -> io::Result<Option<u64>> {
         self.0.rewind()?;
         other.0.rewind()?;
         let mut theirs = BufReader::new(&other.0).bytes();
@@ -203,7 +190,7 @@ impl Captured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::compare::metric::Metric;
+
     use crate::run::compare::testing::setting;
     use crate::run::environment::Outer;
     use crate::run::program::Program;
@@ -229,7 +216,8 @@ mod tests {
             .collect();
         let mut setting = setting(names);
         change(&mut setting);
-        let mut executor = Executor::new(&target, &environments, &setting, Progress::new(1, true));
+        let (environments, setting, progress) = (&environments[..], &setting, Progress::new(1, true));
+        let mut executor = Executor { target: &target, environments, setting, progress, first: None };
         (0..names.len()).map(|lock| executor.run(&Trial { lock, round: 0, warmup: false })).collect()
     }
 

@@ -6,7 +6,6 @@ use std::io::{self, BufRead, BufReader, Read};
 /// The longest line in which a number is looked for; the rest of a longer one is taken for the next.
 const LINE_MOST: u64 = 1 << 20;
 
-/// What is compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(crate) enum Metric {
@@ -59,7 +58,6 @@ impl Metric {
         matches!(self, Self::Output { higher_is_better: true, .. })
     }
 
-    /// What picks the number, if one is picked.
     pub(crate) fn picker(&self) -> Option<Regex> {
         match self {
             Self::Output { pattern, .. } => compiled(pattern).ok(),
@@ -67,7 +65,6 @@ impl Metric {
         }
     }
 
-    /// The figure that is compared.
     pub(crate) fn of(&self, figures: &Figures) -> f64 {
         match self {
             Self::Wall => figures.wall_s,

@@ -1,11 +1,12 @@
 //! What came of a comparison: every run, and what they say together.
+use super::Setting;
 use super::metric::{Figures, Metric};
-use super::setting::Setting;
 use crate::run::Target;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, Summary};
 use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA: u32 = 2;
@@ -29,7 +30,6 @@ pub(crate) struct Failure {
     pub reason: String,
 }
 
-/// One lock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub lock: String,
@@ -45,7 +45,6 @@ pub(crate) struct Row {
     pub verdict: Option<String>,
 }
 
-/// The whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub schema: u32,
@@ -99,20 +98,15 @@ impl Report {
     /// front.
     pub(crate) fn refresh(&mut self, before: &[String]) {
         let metric = &self.setting.metric;
-        let figures = |row: &Row| -> Vec<(usize, f64)> {
+        let figures = |row: &Row| -> BTreeMap<usize, f64> {
             row.counted().map(|run| (run.round, metric.of(&run.figures))).collect()
         };
         let first = self.locks.first().map(figures).unwrap_or_default();
         for (index, row) in self.locks.iter_mut().enumerate() {
             let own = figures(row);
-            let pairs: Vec<(f64, f64)> = own
-                .iter()
-                .filter_map(|(round, value)| {
-                    Some((*value, first.iter().find(|(other, _)| other == round)?.1))
-                })
-                .collect();
-            row.summary =
-                (!own.is_empty()).then(|| Summary::of(own.into_iter().map(|(_, value)| value).collect()));
+            let pair = |(round, value): (&usize, &f64)| Some((*value, *first.get(round)?));
+            let pairs: Vec<(f64, f64)> = own.iter().filter_map(pair).collect();
+            row.summary = (!own.is_empty()).then(|| Summary::of(own.into_values().collect()));
             row.ratio = if index == 0 { None } else { Ratio::of_pairs(&pairs) };
             row.verdict = row.ratio.map(|ratio| {
                 let told = match ratio.is_clear() {

@@ -1,7 +1,7 @@
 //! What the tests of a comparison share.
 use super::metric::{Figures, Metric};
 use super::report::Report;
-use super::setting::{Order, Setting};
+use super::{Order, Setting};
 use crate::run::Target;
 use crate::run::program::Program;
 

@@ -1,7 +1,6 @@
 //! Events as the library writes them ([`stanchion_wire::trace`] says how).
 use stanchion_wire::trace::{SLOTS, mark};
 
-/// What a lock was taken as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -71,7 +70,6 @@ pub(crate) enum What {
     Notified { condition: u64, all: bool },
 }
 
-/// One thing that a chunk says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     Event(Event),

@@ -23,7 +23,6 @@ pub(crate) struct Cost {
     pub think: f64,
 }
 
-/// The same for each way to take a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Costs {
     pub mutex: Cost,
@@ -48,13 +47,10 @@ impl Costs {
     fn of(events: &[Event]) -> Option<Self> {
         let of = |kind: Kind| {
             let events = || events.iter().filter(|event| event.key.kind() == kind);
-            Some(Cost {
-                hold: usual(events().map(|event| event.hold).collect())?,
-                // The first came from somewhere else.
-                think: usual(
-                    events().skip(1).map(|event| u64::try_from(event.think).unwrap_or(0)).collect(),
-                )?,
-            })
+            let think = |event: &Event| u64::try_from(event.think).unwrap_or(0);
+            let hold = usual(events().map(|event| event.hold).collect())?;
+            // The first came from somewhere else.
+            Some(Cost { hold, think: usual(events().skip(1).map(think).collect())? })
         };
         Some(Self { mutex: of(Kind::Mutex)?, read: of(Kind::Read)?, write: of(Kind::Write)? })
     }

@@ -29,7 +29,6 @@ use summary::Summary;
 /// The rate of ticks is measured over this at least.
 const LONG_ENOUGH: u64 = 50_000_000;
 
-/// What is to be recorded, and where.
 pub(crate) struct Record {
     path: PathBuf,
     file: File,
@@ -68,7 +67,6 @@ impl Record {
         Ok(Self { path, file, raw, limit, is_quiet, cost })
     }
 
-    /// The file for the library.
     pub(crate) fn raw(&self) -> &Path {
         self.raw.path()
     }

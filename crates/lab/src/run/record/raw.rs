@@ -17,7 +17,6 @@ pub(crate) fn first_page(pages: u64) -> Vec<u8> {
     [&MAGIC.to_le_bytes()[..], &VERSION.to_le_bytes(), &[0; 4], &pages.to_le_bytes()].concat()
 }
 
-/// What the first page says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     /// Whether times are nanoseconds already.
@@ -54,7 +53,6 @@ impl Header {
         }))
     }
 
-    /// Whether all pages were given away.
     pub(crate) fn is_full(&self) -> bool {
         self.taken >= self.pages - 1
     }

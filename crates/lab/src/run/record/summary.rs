@@ -12,7 +12,6 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Rows of the table.
 const TOP: usize = 10;
 
 /// Raised when something in the JSON means something else.

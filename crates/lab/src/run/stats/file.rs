@@ -25,7 +25,6 @@ const LEFT: [&str; 5] = [
 /// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
 
-/// Times of waiting, or of holding.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Times {
     pub timed: u64,

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// Functions of the first use of locks, the innermost first, by process and address.
 pub(crate) type Places = BTreeMap<(u32, String), Vec<String>>;
 
-/// What is to be told, and from where.
 pub(crate) struct Stats {
     file: tempfile::TempPath,
     /// How many rows the table has.
@@ -92,8 +91,8 @@ mod tests {
     #[test]
     fn a_file_that_the_library_did_not_write_is_told_in_one_line() {
         let stats = Stats::prepare(10, None, false).expect("a temporary file");
-        assert!(stats.snapshot().err().expect("empty").contains("wrote nothing"));
+        assert!(stats.snapshot().expect_err("empty").contains("wrote nothing"));
         fs::write(stats.path(), "12345").expect("written");
-        assert!(stats.snapshot().err().expect("short").contains("is not what the library"));
+        assert!(stats.snapshot().expect_err("short").contains("is not what the library"));
     }
 }
