@@ -99,14 +99,11 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
         processes.entry(chunk.process).or_default().entry(chunk.thread).or_default().push(chunk.clone());
         Some(())
     })?;
-    let events = |threads: &BTreeMap<u64, Vec<Chunk>>| -> u64 {
-        threads.values().flatten().map(|chunk| u64::from(chunk.number)).sum()
-    };
     let other_processes = processes.len().saturating_sub(1);
-    let busiest = processes.into_values().max_by_key(|threads| events(threads));
+    let events = |chunks: &Vec<Chunk>| -> u64 { chunks.iter().map(|chunk| u64::from(chunk.number)).sum() };
+    let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
     let busiest = busiest.ok_or("has no events: the program took no lock that is ours to replace")?;
     // Workers come first in the replay.
-    let events = |chunks: &Vec<Chunk>| -> u64 { chunks.iter().map(|chunk| u64::from(chunk.number)).sum() };
     let most = busiest.values().map(events).max().unwrap_or(0);
     let is_worker = |chunks: &Vec<Chunk>| events(chunks) > 0 && events(chunks) * WORKER >= most;
     let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
@@ -119,8 +116,7 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
         .map(|(index, chunks)| telling::script(&program, index, chunks))
         .collect::<Option<_>>()
         .ok_or("is damaged")?;
-    let pid = threads.first().and_then(|chunks| chunks.first()).map_or(0, |chunk| chunk.pid);
-    let (recorded, mut recording) = program.finish(scripts, pid);
+    let (recorded, mut recording) = program.finish(scripts, threads[0][0].pid);
     recording.limits = limits(&recording, &whole.totals, other_processes, &program.causes);
     recording.locks.truncate(TOLD);
     Ok((recorded, recording))
@@ -132,7 +128,8 @@ pub(super) struct Program<'a> {
     pub begins: u64,
     ends: u64,
     seen: HashMap<Identity, Seen>,
-    /// Numbers of shared locks.
+    /// Shared locks, those that were taken most often first, and their numbers.
+    shared: Vec<Identity>,
     pub numbers: HashMap<Identity, u32>,
     pub causes: Causes,
     /// How many of the threads are workers, the first ones.
@@ -171,19 +168,16 @@ impl<'a> Program<'a> {
                 })?;
             }
         }
-        let mut shared: Vec<(&Identity, u64)> = seen
-            .iter()
-            .filter(|(_, lock)| lock.threads.len() > 1)
-            .map(|(id, lock)| (id, lock.events))
-            .collect();
-        shared.sort_by_key(|&(id, events)| (core::cmp::Reverse(events), *id));
-        let numbers = shared.into_iter().zip(0..).map(|((id, _), number)| (*id, number)).collect();
+        let mut shared: Vec<Identity> =
+            seen.keys().copied().filter(|id| seen[id].threads.len() > 1).collect();
+        shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
         Some(Self {
             meta,
             begins: begins.min(ends),
             ends,
             seen,
-            numbers,
+            numbers: shared.iter().copied().zip(0..).collect(),
+            shared,
             causes: causes::find(happened),
             workers,
         })
@@ -195,10 +189,8 @@ impl<'a> Program<'a> {
 
     /// What is replayed, and what is known besides; what is doubtful about it is not.
     fn finish(&self, scripts: Vec<Script>, pid: u32) -> (Recorded, Recording) {
-        let mut shared: Vec<(&Identity, &u32)> = self.numbers.iter().collect();
-        shared.sort_by_key(|&(_, number)| number);
-        let classes = shared.iter().map(|(id, _)| if id.1 { Class::Rw } else { Class::Mutex }).collect();
-        let lock = |(id, _): (&Identity, &u32)| {
+        let classes = self.shared.iter().map(|id| if id.1 { Class::Rw } else { Class::Mutex }).collect();
+        let lock = |id: &Identity| {
             let seen = &self.seen[id];
             Lock {
                 address: format!("{:#x}", id.0),
@@ -210,7 +202,7 @@ impl<'a> Program<'a> {
                 places: Vec::new(),
             }
         };
-        let locks: Vec<Lock> = shared.into_iter().map(lock).collect();
+        let locks: Vec<Lock> = self.shared.iter().map(lock).collect();
         let (threads, mut workers) = (scripts.len(), scripts);
         let others = workers.split_off(self.workers);
         let spans = || workers.iter().map(Script::span);

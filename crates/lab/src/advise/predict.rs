@@ -68,8 +68,7 @@ fn length(recording: &Recording, case: &Case) -> Time {
     (wanted.clamp((SHORTEST * turns).min(LONGEST), LONGEST) * MS as f64) as Time
 }
 
-/// How much of a run is drawn, for each thread of a CPU: about a turn of each, in which sections can be told
-/// apart.
+/// How much of a run is drawn, for each thread of a CPU: about a turn of each.
 const DRAWN: Time = 2 * MS;
 
 /// What happens in a part of the first run of a case, for a picture: the whole run, as [`all`] has it, up to

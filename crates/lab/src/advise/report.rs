@@ -92,7 +92,8 @@ impl Report {
     }
 
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
-    /// The default lock stands for those that are no better than [`SAME`], which the simulator cannot tell from it.
+    /// The default lock stands for those that are no better than [`SAME`], which the simulator cannot tell
+    /// from it.
     pub(super) fn decide(&mut self) {
         let mut means: Vec<(f64, &str)> = Vec::new();
         for lock in distinct(self.cells.iter().map(|cell| &cell.lock)) {

@@ -167,9 +167,7 @@ struct Ready {
     library: Option<PathBuf>,
     /// Whether the library is to count or to record.
     is_asked: bool,
-    /// What recording costs, if it was tried.
     cost: Option<Costs>,
-    /// To be said before the start.
     warning: Option<String>,
 }
 
@@ -191,20 +189,16 @@ impl Args {
         let chosen = self.locks()?;
         let ready = self.ready(&chosen)?;
         // Files come last, because a refusal leaves none behind.
-        let record = self
-            .record
-            .as_deref()
-            .map(|path| Record::prepare(path, self.launch.record_limit, self.force, self.quiet, ready.cost));
-        let record = record.transpose()?;
-        let stats =
-            self.stats.then(|| Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force));
-        let stats = stats.transpose()?;
-        let mut words = self.set.clone();
-        if let Some(record) = &record {
-            words.push(word_of("record", record.raw())?);
+        let (mut words, mut record, mut stats) = (self.set.clone(), None, None);
+        if let Some(path) = &self.record {
+            let new = Record::prepare(path, self.launch.record_limit, self.force, self.quiet, ready.cost)?;
+            words.push(word_of("record", new.raw())?);
+            record = Some(new);
         }
-        if let Some(stats) = &stats {
-            words.push(word_of("stats", stats.path())?);
+        if self.stats {
+            let new = Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force)?;
+            words.push(word_of("stats", new.path())?);
+            stats = Some(new);
         }
         let environment = ready.environment(&chosen[0], &words);
         let Ready { target, warning, .. } = ready;
@@ -226,18 +220,16 @@ impl Args {
     }
 
     fn locks(&self) -> Result<Vec<String>, String> {
-        let mut chosen: Vec<String> = Vec::new();
-        for lock in &self.lock {
+        let mut chosen = self.lock.clone();
+        for (index, lock) in chosen.iter().enumerate() {
             locks::check(lock)?;
-            if chosen.contains(lock) {
+            if chosen[..index].contains(lock) {
                 return Err(format!("--lock names {lock} twice"));
             }
-            chosen.push(lock.clone());
         }
         if chosen.is_empty() {
-            let usual: &[&str] =
-                if self.compare { &[locks::LIBC, locks::DEFAULT] } else { &[locks::DEFAULT] };
-            chosen = usual.iter().map(|&lock| lock.to_owned()).collect();
+            chosen.extend(self.compare.then(|| locks::LIBC.to_owned()));
+            chosen.push(locks::DEFAULT.to_owned());
         }
         let is_libcs = [locks::LIBC, locks::LIBC_THROUGH].contains(&chosen[0].as_str());
         match chosen.len() {

@@ -1,8 +1,7 @@
-//! The interposer: where it is found, whether it can be loaded, and understands what it is told. That is asked
-//! with this command as the program.
+//! The interposer: where it is found; whether it can be loaded, and understands what it is told.
 //!
 //! A word that the library does not know costs one line on standard error, and then the program runs with
-//! libc's locks. In a comparison that would be libc under another name, so it is found out before.
+//! libc's locks. In a comparison that would be libc under another name. So this command is run with it first.
 use super::elf;
 use super::environment::{Environment, FILE};
 use super::record::cost::SECTIONS;
@@ -59,12 +58,10 @@ fn usual(executable: Option<&Path>) -> Vec<PathBuf> {
         .into()
 }
 
-/// The word with which this command starts itself for it.
 const WORD: &str = "run-probe";
 
-/// Takes pthread locks and ends the process, if this is the word with which the command starts itself. The
-/// library may read what it is told at the first lock only, and what it records of so many tells what that
-/// costs.
+/// Takes pthread locks and ends the process, if the command started itself by [`WORD`]. The library may read
+/// what it is told at the first lock only, and what it records of so many tells what that costs.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if words.next().as_deref() == Some(WORD) {
         crate::bench::take_pthread_locks(SECTIONS);

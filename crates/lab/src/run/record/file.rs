@@ -60,24 +60,16 @@ impl<W: Write> Writer<W> {
     }
 
     fn section(&mut self, kind: u32, payload: &[u8]) -> io::Result<()> {
-        let head = [&kind.to_le_bytes()[..], &(payload.len() as u64).to_le_bytes()].concat();
-        let sum = checksum(&head, payload);
-        for part in [&head[..], payload, &sum.to_le_bytes()] {
-            self.0.write_all(part)?;
-        }
-        Ok(())
+        let length = (payload.len() as u64).to_le_bytes();
+        let section = [&kind.to_le_bytes()[..], &length, payload].concat();
+        self.0.write_all(&section)?;
+        self.0.write_all(&crc32fast::hash(&section).to_le_bytes())
     }
 
     pub(crate) fn chunk(&mut self, chunk: &Chunk) -> io::Result<()> {
-        let mut payload = Vec::with_capacity(HEAD + chunk.events.len());
-        for number in [chunk.process, chunk.pid, chunk.number] {
-            payload.extend(number.to_le_bytes());
-        }
-        for number in [chunk.thread, chunk.base, chunk.dropped] {
-            payload.extend(number.to_le_bytes());
-        }
-        payload.extend(&chunk.events);
-        self.section(CHUNK, &payload)
+        let small = [chunk.process, chunk.pid, chunk.number].map(u32::to_le_bytes).concat();
+        let large = [chunk.thread, chunk.base, chunk.dropped].map(u64::to_le_bytes).concat();
+        self.section(CHUNK, &[small, large, chunk.events.clone()].concat())
     }
 
     pub(crate) fn end(mut self, locks: &[Lock], totals: &Totals) -> io::Result<W> {
@@ -96,13 +88,6 @@ impl<W: Write> Writer<W> {
         self.0.flush()?;
         Ok(self.0)
     }
-}
-
-fn checksum(head: &[u8], payload: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(head);
-    hasher.update(payload);
-    hasher.finalize()
 }
 
 /// All but the chunks.
@@ -165,19 +150,19 @@ pub(crate) fn read(
 
 /// Kind and payload of the next one. `left` is what the file still has.
 fn section(from: &mut impl Read, left: &mut u64) -> Result<(u32, Vec<u8>), String> {
-    let mut head = [0; 12];
-    fill(from, &mut head)?;
-    let length = wire::Bytes(&head).u64(4);
+    let mut section = vec![0; 12];
+    fill(from, &mut section)?;
+    let (kind, length) = (wire::Bytes(&section).u32(0), wire::Bytes(&section).u64(4));
     // Checked before so much memory is asked for.
     *left = left.checked_sub(16).and_then(|left| left.checked_sub(length)).ok_or(CUT)?;
-    let mut payload = vec![0; length as usize];
-    fill(from, &mut payload)?;
+    section.resize(12 + length as usize, 0);
+    fill(from, &mut section[12..])?;
     let mut sum = [0; 4];
     fill(from, &mut sum)?;
-    if u32::from_le_bytes(sum) != checksum(&head, &payload) {
+    if u32::from_le_bytes(sum) != crc32fast::hash(&section) {
         return Err(DAMAGED.to_owned());
     }
-    Ok((wire::Bytes(&head).u32(0), payload))
+    Ok((kind, section.split_off(12)))
 }
 
 fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {

@@ -90,17 +90,14 @@ impl Image {
             .find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|within| within < *length))?;
         let address = address.checked_add(offset - start)?;
         let mut found = Vec::new();
-        if let Ok(mut frames) = self.loader.find_frames(address) {
-            while let Ok(Some(frame)) = frames.next() {
-                let Some(name) = frame.function.as_ref().and_then(|name| name.demangle().ok()) else {
-                    continue;
-                };
-                let place = frame.location.and_then(|location| {
-                    let file = Path::new(location.file?).file_name()?.to_string_lossy().into_owned();
-                    Some(format!(" ({file}:{})", location.line?))
-                });
-                found.push(format!("{name}{}", place.unwrap_or_default()));
-            }
+        let mut frames = self.loader.find_frames(address).ok();
+        while let Some(frame) = frames.as_mut().and_then(|frames| frames.next().ok().flatten()) {
+            let Some(name) = frame.function.as_ref().and_then(|name| name.demangle().ok()) else { continue };
+            let place = frame.location.and_then(|location| {
+                let file = Path::new(location.file?).file_name()?.to_string_lossy().into_owned();
+                Some(format!(" ({file}:{})", location.line?))
+            });
+            found.push(format!("{name}{}", place.unwrap_or_default()));
         }
         if found.is_empty()
             && let Some(name) = self.loader.find_symbol(address)
