@@ -1,11 +1,9 @@
 //! The command line of `stanchion explore`, and what it means.
 //!
-//! Two stages: [`Args`] is what was typed, [`Plan`] what will be done. Everything that can be refused is
-//! refused on the way from one to the other, before the first schedule.
+//! Everything that can be refused is refused before the first schedule.
+use clap::value_parser;
 use core::time::Duration;
 use lab_kit::names::{LockNames, unknown};
-use lab_kit::output::create_json;
-use lab_kit::seed;
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
 use std::path::PathBuf;
 
@@ -19,9 +17,11 @@ const NONE: &str = "none";
 /// Schedules of each lock unless told otherwise.
 const SCHEDULES: u64 = 100_000;
 /// The most rounds of a context; more would exceed the step limit of a schedule.
-const ROUNDS_MOST: u32 = 64;
+const ROUNDS_MOST: i64 = 64;
 /// The deepest priority schedules that make sense.
-const DEPTH_MOST: u32 = 64;
+const DEPTH_MOST: i64 = 64;
+/// Half of all numbers are left for the seeds that follow the first: if they ran out, there would be no end.
+const SEED_MOST: u64 = u64::MAX >> 1;
 
 /// Explore schedules of every lock, with faults, in a machine that goes one step at a time
 #[derive(clap::Args)]
@@ -32,100 +32,116 @@ const DEPTH_MOST: u32 = 64;
 pub(crate) struct Args {
     /// Locks to explore: names, `all` that are sound, `busted` all that are broken on purpose
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
-    lock: Vec<String>,
+    pub(super) lock: Vec<String>,
 
     /// Print the names of locks, faults and strategies, and do nothing
     #[arg(long)]
-    list: bool,
+    pub(super) list: bool,
 
     /// Schedules of each lock [default: 100000; without end if --time is given]
-    #[arg(long, value_name = "N")]
-    schedules: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub(super) schedules: Option<u64>,
 
     /// Time for each lock, such as 30s, 5m or 2h
-    #[arg(long, value_name = "TIME")]
-    time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) time: Option<Duration>,
 
     /// How turns are given: random, pct (random priorities that change a few times), or a mix of both
-    #[arg(long, value_name = "NAME", default_value = "mix")]
-    strategy: String,
+    #[arg(long, value_name = "NAME", default_value = Options::default().strategy.name(), value_parser = parse_strategy)]
+    strategy: Strategy,
 
     /// Priority levels of a pct schedule: at most this many less one change
-    #[arg(long, value_name = "D", default_value_t = u64::from(Options::default().depth))]
-    depth: u64,
+    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = value_parser!(u32).range(1..=DEPTH_MOST))]
+    depth: u32,
 
     /// Contexts of a schedule, at most
-    #[arg(long, value_name = "N", default_value_t = Options::default().contexts)]
-    contexts: usize,
+    #[arg(long, value_name = "N", default_value_t = Options::default().contexts as u64, value_parser = value_parser!(u64).range(1..=CONTEXTS as u64))]
+    contexts: u64,
 
     /// Acquisitions of each context, at most, tries not counted
-    #[arg(long, value_name = "N", default_value_t = Options::default().rounds)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = value_parser!(u32).range(1..=ROUNDS_MOST))]
     rounds: u32,
 
     /// Faults that every schedule has, and no others (see --list), or `none` [default: each schedule draws
     /// its own]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    fault: Vec<String>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_fault)]
+    fault: Vec<Faults>,
 
     /// The seed of the first schedule; the others follow [default: a new one, printed]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(..=SEED_MOST))]
+    pub(super) seed: Option<u64>,
 
     /// Run one schedule of one lock again and print it: a seed, or what a failure printed
     #[arg(long, value_name = "SCHEDULE")]
-    replay: Option<String>,
+    pub(super) replay: Option<Replay>,
 
     /// Threads to explore with [default: all CPUs]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1024))]
+    jobs: Option<u64>,
 
     /// Succeed only if every selected lock was caught failing, as stated
     #[arg(long)]
-    expect_failure: bool,
+    pub(super) expect_failure: bool,
 
     /// Write the results here
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub(super) json: Option<PathBuf>,
 
     /// Replace the file if it exists
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
 }
 
-/// What was asked for.
-pub(super) enum Request {
-    /// Many schedules.
-    Explore(Box<Plan>),
-    /// One schedule, to be seen.
-    Replay(Box<Plan>, Replay),
-    /// The list of names.
-    List,
-}
+impl Args {
+    /// The locks, each once.
+    pub(super) fn subjects(&self) -> Result<Vec<Subject>, String> {
+        let known = || locks().into_iter().chain(busted());
+        let mut chosen: Vec<Subject> = Vec::new();
+        for name in &self.lock {
+            let mut found: Vec<Subject> = match name.as_str() {
+                ALL => locks(),
+                BUSTED => busted(),
+                _ => known().filter(|subject| subject.name() == name).collect(),
+            };
+            if found.is_empty() {
+                let names = known().map(|subject| subject.name());
+                return Err(unknown("lock", name, names.chain([ALL, BUSTED])));
+            }
+            found.retain(|subject| chosen.iter().all(|known| known.name() != subject.name()));
+            chosen.extend(found);
+        }
+        Ok(chosen)
+    }
 
-/// An exploration that can be started.
-pub(super) struct Plan {
-    pub(super) subjects: Vec<Subject>,
-    pub(super) options: Options,
-    /// The seed of the first schedule.
-    pub(super) seed: u64,
+    pub(super) fn options(&self) -> Options {
+        let mut faults = self.fault.iter().flat_map(|faults| faults.iter());
+        Options {
+            contexts: self.contexts as usize,
+            rounds: self.rounds,
+            strategy: self.strategy,
+            depth: self.depth,
+            faults: (!self.fault.is_empty()).then(|| faults.by_ref().collect()),
+        }
+    }
+
     /// How many schedules a lock has at most.
-    pub(super) schedules: u64,
-    /// For how long a lock is explored at most.
-    pub(super) time: Option<Duration>,
-    pub(super) jobs: usize,
-    pub(super) expect_failure: bool,
-    pub(super) json: Option<(PathBuf, std::fs::File)>,
-}
+    pub(super) fn schedules(&self) -> u64 {
+        self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { SCHEDULES })
+    }
 
-impl Plan {
+    pub(super) fn jobs(&self) -> usize {
+        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or_else(cpus, |jobs| jobs as usize)
+    }
+
     /// What is going to happen, in a line.
     pub(super) fn describe(&self) -> String {
-        let much = match (self.time, self.schedules) {
+        let much = match (self.time, self.schedules()) {
             (Some(time), u64::MAX) => format!("{} s a lock", time.as_secs_f64()),
             (Some(time), schedules) => format!("{schedules} schedules or {} s a lock", time.as_secs_f64()),
             (None, schedules) => format!("{schedules} schedules a lock"),
         };
-        let Options { contexts, rounds, strategy, depth, faults } = &self.options;
+        let Options { contexts, rounds, strategy, depth, faults } = self.options();
         let faults = faults.map_or("faults drawn for each".to_owned(), |faults| format!("faults: {faults}"));
         let strategy = strategy.name();
         format!("{much}, {contexts} contexts, {rounds} rounds, {strategy} of depth {depth}, {faults}")
@@ -133,7 +149,7 @@ impl Plan {
 
     /// The flags that a replay needs, beyond the lock.
     pub(super) fn flags(&self) -> String {
-        let (given, default) = (&self.options, Options::default());
+        let (given, default) = (self.options(), Options::default());
         let mut flags = String::new();
         let mut flag = |name: &str, value: String, needed: bool| {
             if needed {
@@ -149,110 +165,17 @@ impl Plan {
     }
 }
 
-impl Args {
-    /// Checks everything; the error is the one line to print.
-    pub(super) fn resolve(self) -> Result<Request, String> {
-        if self.list {
-            return Ok(Request::List);
-        }
-        let subjects = subjects(&self.lock)?;
-        let replay = self.replay.as_deref().map(parse_replay).transpose()?;
-        if replay.is_some() && subjects.len() != 1 {
-            return Err("--replay needs the lock: --lock NAME, one name".to_owned());
-        }
-        let strategies = Strategy::ALL.map(Strategy::name);
-        let strategy = Strategy::ALL.into_iter().find(|strategy| strategy.name() == self.strategy);
-        let options = Options {
-            contexts: within("--contexts", self.contexts as u64, CONTEXTS as u64)? as usize,
-            rounds: within("--rounds", self.rounds.into(), ROUNDS_MOST.into())? as u32,
-            strategy: strategy.ok_or_else(|| unknown("strategy", &self.strategy, strategies))?,
-            depth: within("--depth", self.depth, DEPTH_MOST.into())? as u32,
-            faults: faults(&self.fault)?,
-        };
-        let time = self.time.as_deref().map(parse_time).transpose()?;
-        let schedules = match self.schedules {
-            Some(schedules) => within("--schedules", schedules, u64::MAX)?,
-            None if time.is_some() => u64::MAX,
-            None => SCHEDULES,
-        };
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = within("--jobs", self.jobs.unwrap_or(cpus) as u64, 1024)? as usize;
-        let json = self.json.map(|path| create_json(path, self.force)).transpose()?;
-        let plan = Box::new(Plan {
-            subjects,
-            options,
-            seed: first_seed(self.seed)?,
-            schedules,
-            time,
-            jobs,
-            expect_failure: self.expect_failure,
-            json,
-        });
-        Ok(match replay {
-            Some(what) => Request::Replay(plan, what),
-            None => Request::Explore(plan),
-        })
-    }
+fn parse_strategy(name: &str) -> Result<Strategy, String> {
+    let found = Strategy::ALL.into_iter().find(|strategy| strategy.name() == name);
+    found.ok_or_else(|| unknown("strategy", name, Strategy::ALL.map(Strategy::name)))
 }
 
-/// The first of the seeds; what follows it must not run out of numbers, or there would be no end.
-fn first_seed(typed: Option<u64>) -> Result<u64, String> {
-    match typed {
-        Some(seed) if seed > MOST_SEED => {
-            Err(format!("--seed: {seed} is not a number from 0 to {MOST_SEED}"))
-        }
-        Some(seed) => Ok(seed),
-        None => Ok(seed::fresh()),
+fn parse_fault(name: &str) -> Result<Faults, String> {
+    if name == NONE {
+        return Ok(Faults::NONE);
     }
-}
-
-/// Half of all numbers are left for the seeds that follow.
-const MOST_SEED: u64 = u64::MAX >> 1;
-
-fn subjects(names: &[String]) -> Result<Vec<Subject>, String> {
-    let mut chosen: Vec<Subject> = Vec::new();
-    for name in names {
-        let found: Vec<Subject> = match name.as_str() {
-            ALL => locks(),
-            BUSTED => busted(),
-            _ => locks().into_iter().chain(busted()).filter(|subject| subject.name() == name).collect(),
-        };
-        if found.is_empty() {
-            let (sound, broken) = (locks(), busted());
-            let valid = sound.iter().chain(&broken).map(Subject::name).chain([ALL, BUSTED]);
-            return Err(unknown("lock", name, valid));
-        }
-        for subject in found {
-            if !chosen.iter().any(|known| known.name() == subject.name()) {
-                chosen.push(subject);
-            }
-        }
-    }
-    Ok(chosen)
-}
-
-fn faults(names: &[String]) -> Result<Option<Faults>, String> {
-    if names.is_empty() {
-        return Ok(None);
-    }
-    let mut chosen = Faults::NONE;
-    for name in names.iter().filter(|name| *name != NONE) {
-        let valid = Fault::ALL.iter().map(|fault| fault.name()).chain([NONE]);
-        chosen = chosen.with(Fault::named(name).ok_or_else(|| unknown("fault", name, valid))?);
-    }
-    Ok(Some(chosen))
-}
-
-fn within(flag: &str, given: u64, most: u64) -> Result<u64, String> {
-    if (1..=most).contains(&given) {
-        Ok(given)
-    } else {
-        Err(format!("{flag} {given}: must be from 1 to {most}"))
-    }
-}
-
-fn parse_replay(text: &str) -> Result<Replay, String> {
-    text.parse().map_err(|error| format!("--replay {text}: {error}"))
+    let valid = Fault::ALL.iter().map(|fault| fault.name()).chain([NONE]);
+    Fault::named(name).map(|fault| Faults::NONE.with(fault)).ok_or_else(|| unknown("fault", name, valid))
 }
 
 /// A time such as `30s`, `5m` or `2h`.
@@ -265,40 +188,54 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     });
     match parsed {
         Some(seconds) if seconds > 0.0 && seconds <= LONGEST => Ok(Duration::from_secs_f64(seconds)),
-        Some(_) => Err(format!("--time {text}: must be above 0 and at most ten days")),
-        None => Err(format!("--time {text}: write for example 500ms, 30s, 5m or 2h")),
+        Some(_) => Err("must be above 0 and at most ten days".to_owned()),
+        None => Err("write for example 500ms, 30s, 5m or 2h".to_owned()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
 
-    fn strings(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn args(words: &[&str]) -> Result<Args, clap::Error> {
+        Cli::try_parse_from([&["explore"], words].concat()).map(|cli| cli.args)
+    }
+
+    fn subjects(list: &str) -> Result<Vec<Subject>, String> {
+        args(&["--lock", list]).unwrap().subjects()
     }
 
     #[test]
     fn names_select_each_lock_once() {
-        let chosen = subjects(&strings(&["qspin", "all", "qspin"])).unwrap();
+        let chosen = subjects("qspin,all,qspin").unwrap();
         assert_eq!(chosen[0].name(), "qspin");
         assert_eq!(chosen.len(), locks().len());
-        assert_eq!(subjects(&strings(&["busted"])).unwrap().len(), busted().len());
+        assert_eq!(subjects("busted").unwrap().len(), busted().len());
     }
 
     #[test]
     fn unknown_names_are_answered_with_the_nearest() {
-        let line = subjects(&strings(&["qspim"])).unwrap_err();
+        let line = subjects("qspim").unwrap_err();
         assert!(line.starts_with("unknown lock 'qspim': nearest are qspin"), "{line}");
-        let line = faults(&strings(&["store-bufers"])).unwrap_err();
+        let line = parse_fault("store-bufers").unwrap_err();
         assert!(line.starts_with("unknown fault 'store-bufers': nearest are store-buffers"), "{line}");
+        let line = parse_strategy("mxi").unwrap_err();
+        assert!(line.starts_with("unknown strategy 'mxi': nearest are mix"), "{line}");
     }
 
     #[test]
     fn faults_are_drawn_unless_chosen() {
-        assert_eq!(faults(&[]), Ok(None));
-        assert_eq!(faults(&strings(&["none"])), Ok(Some(Faults::NONE)));
-        assert_eq!(faults(&strings(&["tries", "none"])), Ok(Some(Faults::NONE.with(Fault::Tries))));
+        let faults = |words: &[&str]| args(words).unwrap().options().faults;
+        assert_eq!(faults(&[]), None);
+        assert_eq!(faults(&["--fault", "none"]), Some(Faults::NONE));
+        assert_eq!(faults(&["--fault", "tries,none"]), Some(Faults::NONE.with(Fault::Tries)));
     }
 
     #[test]
@@ -308,6 +245,7 @@ mod tests {
         for bad in ["", "5", "s", "-1s", "1000h", "NaNs", "infs"] {
             assert!(parse_time(bad).is_err(), "{bad}");
         }
-        assert!(within("--contexts", 0, 8).is_err() && within("--contexts", 9, 8).is_err());
+        assert!(args(&["--contexts", "0"]).is_err() && args(&["--contexts", "9"]).is_err());
+        assert!(args(&["--contexts", "8"]).is_ok());
     }
 }

@@ -9,24 +9,24 @@ mod report;
 mod run;
 
 pub(crate) use args::Args;
-use args::{Plan, Request};
-use lab_kit::output::{FAILED, PASSED, REFUSED, add, say};
+use lab_kit::output::{FAILED, PASSED, REFUSED, add, create_json, say};
 use lab_kit::provenance::Provenance;
+use lab_kit::{interrupt, seed};
 use outcome::Outcome;
 use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, replay};
 use std::process::ExitCode;
 
 /// Runs the command.
 pub(crate) fn run(args: Args) -> ExitCode {
-    match args.resolve() {
-        Ok(Request::Explore(plan)) => explore(*plan),
-        Ok(Request::Replay(plan, what)) => again(&plan, &what),
-        Ok(Request::List) => list(),
-        Err(line) => {
-            eprintln!("stanchion explore: {line}");
-            ExitCode::from(REFUSED)
-        }
-    }
+    let done = match &args.replay {
+        _ if args.list => Ok(list()),
+        Some(what) => again(&args, what),
+        None => explore(&args),
+    };
+    done.unwrap_or_else(|line| {
+        eprintln!("stanchion explore: {line}");
+        ExitCode::from(REFUSED)
+    })
 }
 
 fn list() -> ExitCode {
@@ -49,44 +49,49 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn explore(mut plan: Plan) -> ExitCode {
-    lab_kit::interrupt::install();
-    say!("explore: seed {}, {}", plan.seed, plan.describe());
-    let provenance = Provenance::collect(plan.seed);
+fn explore(args: &Args) -> Result<ExitCode, String> {
+    let subjects = args.subjects()?;
+    let mut json = args.json.clone().map(|path| create_json(path, args.force)).transpose()?;
+    interrupt::install();
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    say!("explore: seed {seed}, {}", args.describe());
+    let provenance = Provenance::collect(seed);
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for subject in &plan.subjects {
-        if lab_kit::interrupt::requested() {
+    for subject in &subjects {
+        if interrupt::requested() {
             break;
         }
-        let outcome = run::run(subject, &plan);
+        let outcome = run::run(subject, args, seed);
         if let Some(finding) = &outcome.finding {
-            say!("{}", report::finding(&plan, &outcome, finding));
+            say!("{}", report::finding(&args.flags(), &outcome, finding));
         }
         outcomes.push(outcome);
         // After every lock, so that whatever happens to the next one loses nothing.
-        if let Some((path, file)) = &mut plan.json
-            && let Err(error) = report::write_json(file, &provenance, &plan.options, &outcomes)
+        if let Some((path, file)) = &mut json
+            && let Err(error) = report::write_json(file, &provenance, &args.options(), &outcomes)
         {
             eprintln!("stanchion explore: {}: {error}", path.display());
-            return ExitCode::from(FAILED);
+            return Ok(ExitCode::from(FAILED));
         }
     }
-    say!("{}", report::summary(&outcomes, plan.expect_failure));
-    let interrupted = lab_kit::interrupt::requested();
+    say!("{}", report::summary(&outcomes, args.expect_failure));
+    let interrupted = interrupt::requested();
     if interrupted {
-        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.subjects.len());
+        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), subjects.len());
     }
-    ExitCode::from(outcome::exit_code(&outcomes, plan.expect_failure, interrupted))
+    Ok(ExitCode::from(outcome::exit_code(&outcomes, args.expect_failure, interrupted)))
 }
 
 /// One schedule again, step by step.
-fn again(plan: &Plan, what: &Replay) -> ExitCode {
-    let Some(subject) = plan.subjects.first() else { return ExitCode::from(REFUSED) };
-    let (interleaving, failure) = replay(subject, &plan.options, what);
+fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
+    let [subject] = args.subjects()?[..] else {
+        return Err("--replay needs the lock: --lock NAME, one name".to_owned());
+    };
+    let (interleaving, failure) = replay(&subject, &args.options(), what);
     add(format_args!("{interleaving}"));
     match &failure {
         Some(failure) => say!("{}: FAILED: {}", subject.name(), failure.what),
         None => say!("{}: nothing went wrong", subject.name()),
     }
-    ExitCode::from(if failure.is_some() == plan.expect_failure { PASSED } else { FAILED })
+    Ok(ExitCode::from(if failure.is_some() == args.expect_failure { PASSED } else { FAILED }))
 }

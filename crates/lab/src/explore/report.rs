@@ -1,18 +1,16 @@
 //! What is printed and written.
-use super::args::Plan;
 use super::outcome::Outcome;
-use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::output::replace;
 use serde::Serialize;
 use stanchion_sim::explore::{Finding, Options};
-use std::io::{Seek, Write};
 
 const HEADER: [&str; 8] =
     ["lock", "schedules", "steps", "rows", "worst bypass", "bound", "schedules/s", "verdict"];
 
 /// The table over all locks, then rows that were not reached.
 pub(super) fn summary(outcomes: &[Outcome], expect_failure: bool) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
+    let mut table = plain_table();
     table.set_header(HEADER);
     for outcome in outcomes {
         table.add_row([
@@ -26,10 +24,8 @@ pub(super) fn summary(outcomes: &[Outcome], expect_failure: bool) -> String {
             outcome.verdict(),
         ]);
     }
-    for column in table.column_iter_mut().skip(1).take(HEADER.len() - 2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    align_right(&mut table);
+    let mut lines = vec![trimmed(&table)];
     for outcome in outcomes {
         let lock = outcome.lock;
         let weight = if outcome.rows_count { "FAILED" } else { "note" };
@@ -48,11 +44,10 @@ pub(super) fn summary(outcomes: &[Outcome], expect_failure: bool) -> String {
 }
 
 /// A failure: what went wrong, how it came about, and how to see it again.
-pub(super) fn finding(plan: &Plan, outcome: &Outcome, finding: &Finding) -> String {
+pub(super) fn finding(flags: &str, outcome: &Outcome, finding: &Finding) -> String {
     let lock = outcome.lock;
     let seed = outcome.failed.as_ref().map_or(0, |failed| failed.seed);
     let (before, after) = finding.switches;
-    let flags = plan.flags();
     format!(
         "{lock}: FAILED with seed {seed}: {}\n{}\
          smallest schedule: {after} changes of turn (found with {before})\n\
@@ -96,9 +91,5 @@ pub(super) fn write_json(
     };
     let mut text = serde_json::to_vec_pretty(&File { command: "explore", provenance, options, results })?;
     text.push(b'\n');
-    file.rewind()?;
-    file.write_all(&text)?;
-    // Results only ever get more, but a forced file may have been longer.
-    file.set_len(text.len() as u64)?;
-    file.flush()
+    replace(file, &text)
 }

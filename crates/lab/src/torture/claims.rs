@@ -4,13 +4,13 @@
 //! holds or wants; or read once more what its thread
 //!
 //! - **holds** for reading, which needs no waiting if the lock says so
-//!   ([`Skills::reads_again`](super::tortured::Skills)); or
+//!   ([`Skills::reads_again`](super::lock::Skills)); or
 //! - is **about to** take or give back for reading, if nothing after it is claimed: it waits for a writer who
 //!   is in, and who waits for later test locks only.
 //!
 //! Anything else, above all what its thread writes or is about to write, would make a thread wait for itself.
+use super::lock::Side;
 use super::slot::{HANDLER_LEVELS, TEST_LOCKS};
-use super::tortured::Side;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 /// One thread's claims, context by context: the worker, then the handlers by depth. Each context writes its
@@ -18,96 +18,67 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compile
 #[derive(Default)]
 pub(crate) struct Claims([AtomicU32; HANDLER_LEVELS + 1]);
 
-const _: () = assert!(TEST_LOCKS <= 8, "a byte has a bit for each test_lock");
+/// The claims of several contexts, in three bytes that have a bit for each test lock.
+#[derive(Clone, Copy)]
+pub(crate) struct Claimed(u32);
 
-/// The claims of several contexts, one bit a test lock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Claimed {
-    /// Held for reading, and not about to be given back.
-    reads: u8,
-    /// About to be taken or given back for reading.
-    changes: u8,
-    /// Held, wanted or about to be given back in any other way.
-    others: u8,
-}
+const _: () = assert!(TEST_LOCKS <= 8, "a byte has a bit for each test lock");
+
+/// The byte of what is held for reading, and not about to be given back.
+const READS: usize = 0;
+/// The byte of what is about to be taken or given back for reading.
+const CHANGES: usize = 1;
+/// The byte of what is held, wanted or about to be given back in any other way.
+const OTHERS: usize = 2;
 
 impl Claimed {
-    fn unpack(word: u32) -> Self {
-        let [reads, changes, others, _] = word.to_le_bytes();
-        Self { reads, changes, others }
-    }
-
-    fn pack(self) -> u32 {
-        u32::from_le_bytes([self.reads, self.changes, self.others, 0])
-    }
-
-    fn without(self, test_lock: usize) -> Self {
-        let keep = !(1 << test_lock);
-        Self { reads: self.reads & keep, changes: self.changes & keep, others: self.others & keep }
-    }
-
     /// The first test lock that comes after everything claimed.
     pub(crate) fn first_free(self) -> usize {
-        u8::BITS as usize - (self.reads | self.changes | self.others).leading_zeros() as usize
+        let any = self.0.to_le_bytes().into_iter().fold(0, |any, set| any | set);
+        u8::BITS as usize - any.leading_zeros() as usize
     }
 
     /// The test locks that may be read again.
     pub(crate) fn readable_again(self) -> impl Iterator<Item = usize> {
         (0..TEST_LOCKS).filter(move |&test_lock| {
-            let has = |set: u8| set >> test_lock & 1 != 0;
+            let has = |set: usize| self.0.to_le_bytes()[set] >> test_lock & 1 != 0;
             let last = test_lock + 1 == self.first_free();
-            !has(self.others) && (has(self.reads) || has(self.changes) && last)
+            !has(OTHERS) && (has(READS) || has(CHANGES) && last)
         })
     }
 }
 
 impl Claims {
-    fn change(&self, depth: usize, change: impl FnOnce(Claimed) -> Claimed) {
-        // The compiler is not to move this across the acquisition or release that it is about: our handlers
-        // read it.
-        compiler_fence(SeqCst);
-        let claims = &self.0[depth];
-        claims.store(change(Claimed::unpack(claims.load(Relaxed))).pack(), Relaxed);
-        compiler_fence(SeqCst);
-    }
-
     /// The context at `depth` is about to take `test_lock`, or to give it back, or to change how it has it.
     pub(crate) fn about_to(&self, depth: usize, test_lock: usize, side: Side) {
-        self.change(depth, |claimed| {
-            let (rest, bit) = (claimed.without(test_lock), 1 << test_lock);
-            match side {
-                Side::Reads => Claimed { changes: rest.changes | bit, ..rest },
-                Side::Writes | Side::Upgrades => Claimed { others: rest.others | bit, ..rest },
-            }
-        });
+        self.change(depth, test_lock, Some(if side == Side::Reads { CHANGES } else { OTHERS }));
     }
 
     /// It has it now.
     pub(crate) fn holds(&self, depth: usize, test_lock: usize, side: Side) {
-        self.change(depth, |claimed| {
-            let (rest, bit) = (claimed.without(test_lock), 1 << test_lock);
-            match side {
-                Side::Reads => Claimed { reads: rest.reads | bit, ..rest },
-                Side::Writes | Side::Upgrades => Claimed { others: rest.others | bit, ..rest },
-            }
-        });
+        self.change(depth, test_lock, Some(if side == Side::Reads { READS } else { OTHERS }));
     }
 
     /// It does not have it any more.
     pub(crate) fn gone(&self, depth: usize, test_lock: usize) {
-        self.change(depth, |claimed| claimed.without(test_lock));
+        self.change(depth, test_lock, None);
     }
 
     /// What the contexts that a handler at `depth` interrupted claim.
     pub(crate) fn below(&self, depth: usize) -> Claimed {
-        self.0[..depth].iter().fold(Claimed::default(), |sum, claims| {
-            let more = Claimed::unpack(claims.load(Relaxed));
-            Claimed {
-                reads: sum.reads | more.reads,
-                changes: sum.changes | more.changes,
-                others: sum.others | more.others,
-            }
-        })
+        Claimed(self.0[..depth].iter().fold(0, |sum, claims| sum | claims.load(Relaxed)))
+    }
+
+    fn change(&self, depth: usize, test_lock: usize, now: Option<usize>) {
+        // The compiler is not to move this across the acquisition or release that it is about: our handlers
+        // read it.
+        compiler_fence(SeqCst);
+        let mut sets = self.0[depth].load(Relaxed).to_le_bytes().map(|set| set & !(1 << test_lock));
+        if let Some(now) = now {
+            sets[now] |= 1 << test_lock;
+        }
+        self.0[depth].store(u32::from_le_bytes(sets), Relaxed);
+        compiler_fence(SeqCst);
     }
 }
 

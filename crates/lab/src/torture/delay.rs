@@ -3,7 +3,7 @@
 //! The probabilities are locktorture's (`torture_spin_lock_write_delay`): rare *long* holds force massive
 //! contention, more common *short* ones resemble likely code. They scale with the number of competing
 //! threads, so that the run as a whole sees the same share of each however many threads there are.
-use super::rng::Rng;
+use super::rng::{Chance as _, Rng};
 use core::time::Duration;
 use std::time::Instant;
 
@@ -59,11 +59,12 @@ pub(crate) fn busy(duration: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::torture::rng::stream;
 
     #[test]
     fn draws_are_named_by_their_seed() {
         let holds = |seed| {
-            let mut rng = Rng::new(seed, 0);
+            let mut rng = stream(seed, 0);
             (0..5000).map(|_| Hold::draw(&mut rng, 2)).collect::<Vec<_>>()
         };
         assert_eq!(holds(9), holds(9));
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn draws_keep_the_kernel_s_proportions() {
-        let mut rng = Rng::new(5, 0);
+        let mut rng = stream(5, 0);
         let threads = 2;
         let draws = 4_000_000_u64;
         let (mut long, mut short, mut yields) = (0_u64, 0_u64, 0_u64);

@@ -1,6 +1,6 @@
 //! What a child process tells its parent: one JSON object per line on standard output.
-use super::sharing::Shared;
-use super::tally::Tally;
+use super::outcome::Failure;
+use super::tally::{Shared, Tally};
 use serde::{Deserialize, Serialize};
 
 /// One line.
@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Event {
     /// The counts so far.
-    Stats { elapsed: f64, writes: Tally, reads: Tally },
-    /// The lock stalled; the last event but for `Finished`.
-    Stall(Stall),
-    /// One waiter starved; the run goes on.
-    Starved { worker: String, seconds: f64, doing: String },
+    Stats { writes: Tally, reads: Tally },
+    /// A stall: the last event but for `Finished`. Or a waiter that starved: the run goes on.
+    Failed(Failure),
     /// The run is over, whatever became of it.
     Finished(Box<Finished>),
 }

@@ -2,37 +2,36 @@
 //!
 //! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]),
-//! moves and pauses them, and watches for stalls ([`watchdog`]). What is checked inside a lock is in
-//! [`test_lock`], what is tortured in [`registry`], what is broken on purpose in [`busted`].
+//! moves and pauses them, and watches for stalls ([`watchdog`]). What all of them do around a section is in
+//! [`context`], what is checked inside in [`test_lock`], what is asked of a lock in [`lock`], what is
+//! tortured in [`registry`], what is broken on purpose in [`busted`].
 mod arena;
 mod args;
 mod busted;
 mod claims;
+mod context;
 mod delay;
 mod event;
 mod handler;
+mod lock;
 mod orders;
 mod outcome;
 mod parent;
 mod registry;
 mod report;
 mod rng;
-mod rw;
-mod rw_rows;
 mod session;
-mod sharing;
 mod shuffle;
 mod slot;
 mod tally;
 mod test_lock;
 mod tormentor;
-mod tortured;
 mod watchdog;
 mod worker;
 
 pub(crate) use args::Args;
-use args::{Plan, Request};
-use lab_kit::output::{FAILED, REFUSED, say};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, REFUSED, create_json, say};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use orders::Orders;
@@ -42,18 +41,27 @@ use std::process::ExitCode;
 
 /// Runs the command.
 pub(crate) fn run(args: Args) -> ExitCode {
-    match args.resolve() {
-        Ok(Request::Run(plan)) => torture(plan),
-        Ok(Request::List) => list(),
-        Ok(Request::Child(row, orders)) => {
-            (row.run)(orders);
-            ExitCode::SUCCESS
-        }
-        Err(line) => {
-            eprintln!("stanchion torture: {line}");
-            ExitCode::from(REFUSED)
-        }
+    let done = match &args.child {
+        Some(orders) => be_child(orders),
+        None if args.list => Ok(list()),
+        None => torture(args),
+    };
+    done.unwrap_or_else(|line| {
+        eprintln!("stanchion torture: {line}");
+        ExitCode::from(REFUSED)
+    })
+}
+
+/// Tortures one lock on behalf of a parent process.
+fn be_child(orders: &str) -> Result<ExitCode, String> {
+    let orders: Orders = serde_json::from_str(orders).map_err(|error| format!("--child: {error}"))?;
+    let row = registry::row(&orders.lock).ok_or("--child: no such lock")?;
+    // The thread sanitizer knows nothing of `membarrier` and of fences: readers fence by their accesses.
+    if row.skills.shares && std::env::var_os("STANCHION_SANITIZER").is_some() {
+        stanchion::native::force_fenced_release();
     }
+    (row.run)(orders, row.skills);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list() -> ExitCode {
@@ -81,7 +89,7 @@ fn list() -> ExitCode {
 fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome) -> Outcome {
     let mut outcome = run(orders.clone());
     for _ in 1..tries {
-        if outcome.failed() || lab_kit::interrupt::requested() {
+        if outcome.failed() || interrupt::requested() {
             break;
         }
         orders.seed = orders.seed.wrapping_add(1);
@@ -91,61 +99,55 @@ fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome)
     outcome
 }
 
-fn torture(mut plan: Plan) -> ExitCode {
-    lab_kit::interrupt::install();
-    announce(&plan);
+fn torture(args: Args) -> Result<ExitCode, String> {
+    let rows = args.rows()?;
+    let mut plan = args.plan(&rows)?;
+    // Last, because from here on there is a file.
+    let mut json = args.json.map(|path| create_json(path, args.force)).transpose()?;
+    interrupt::install();
+    plan.ask_permission();
+    // What is going to happen, seed first, before anything does.
+    let Orders { seed, seconds, writers, readers, extras, .. } = plan.orders;
+    let sharing = plan.readers_who_share(&rows);
+    let with = if extras.names().is_empty() { "no extras".to_owned() } else { extras.names().join(", ") };
+    say!(
+        "torture: seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
+    );
+
     let progress = Progress::new(1, false);
-    let provenance = Provenance::collect(plan.orders.seed);
+    let provenance = Provenance::collect(seed);
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for (number, row) in plan.rows.iter().enumerate() {
-        if lab_kit::interrupt::requested() {
+    for (number, row) in rows.iter().enumerate() {
+        if interrupt::requested() {
             break;
         }
-        progress.now(format!("{} ({} of {})", row.name, number + 1, plan.rows.len()));
-        let mut outcome = until_caught(plan.orders_for(row), plan.tries, |orders| {
+        progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
+        let mut outcome = until_caught(plan.orders_for(row), args.tries, |orders| {
             parent::run_child(row, orders, &progress)
         });
-        if plan.orders.extras.signals && !row.signal_safe {
+        if extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }
         outcomes.push(outcome);
         // After every lock, so that whatever happens to the next one loses nothing.
-        if let Some((path, file)) = &mut plan.json
+        if let Some((path, file)) = &mut json
             && let Err(error) = report::write_json(file, &provenance, &outcomes)
         {
             eprintln!("stanchion torture: {}: {error}", path.display());
-            return ExitCode::from(FAILED);
+            return Ok(ExitCode::from(FAILED));
         }
     }
     progress.finish();
     say!("\n{}", report::summary(&outcomes));
-    let interrupted = lab_kit::interrupt::requested();
+    let interrupted = interrupt::requested();
     if interrupted {
-        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), plan.rows.len());
+        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), rows.len());
     }
     let survivors = outcome::survivors(&outcomes);
-    if plan.expect_failure && !survivors.is_empty() {
+    if args.expect_failure && !survivors.is_empty() {
         say!("expected to fail, but survived: {}", survivors.join(", "));
     }
-    ExitCode::from(outcome::exit_code(&outcomes, plan.expect_failure, interrupted))
-}
-
-/// Says what is going to happen, seed first, before anything does.
-fn announce(plan: &Plan) {
-    let orders = &plan.orders;
-    for remark in &plan.remarks {
-        eprintln!("stanchion torture: {remark}");
-    }
-    let extras = orders.extras.names();
-    say!(
-        "torture: seed {}, {} s a lock, {} writers, {} readers{}, with {}",
-        orders.seed,
-        orders.seconds,
-        orders.writers,
-        orders.readers,
-        plan.readers_who_share(),
-        if extras.is_empty() { "no extras".to_owned() } else { extras.join(", ") },
-    );
+    Ok(ExitCode::from(outcome::exit_code(&outcomes, args.expect_failure, interrupted)))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@ use super::event::{Finished, Stall};
 use super::orders::Orders;
 use super::tally::Tally;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One way to fail. A lock may collect several.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Failure {
     /// Two were inside at once.
@@ -53,7 +53,10 @@ impl core::fmt::Display for Failure {
             }
             Self::Serial { lock } => write!(f, "{lock}: a reader kept another one out"),
             Self::Panicked { count } => write!(f, "{count} workers panicked"),
-            Self::Crashed { signal } => write!(f, "crashed with signal {signal}{}", signal_name(*signal)),
+            Self::Crashed { signal } => {
+                let name = signal_hook::low_level::signal_name(*signal).unwrap_or("nameless");
+                write!(f, "crashed with signal {signal} ({name})")
+            }
             Self::Exited { code: THREAD_SANITIZER } => {
                 write!(f, "exit code {THREAD_SANITIZER}: ThreadSanitizer reported a race (above)")
             }
@@ -61,19 +64,6 @@ impl core::fmt::Display for Failure {
             Self::NotStarted => write!(f, "the run could not be started"),
             Self::Overdue { seconds } => write!(f, "not done after {seconds:.0} s, killed"),
         }
-    }
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        libc::SIGSEGV => " (SIGSEGV)",
-        libc::SIGBUS => " (SIGBUS)",
-        libc::SIGILL => " (SIGILL)",
-        libc::SIGABRT => " (SIGABRT)",
-        libc::SIGFPE => " (SIGFPE)",
-        libc::SIGTRAP => " (SIGTRAP)",
-        libc::SIGKILL => " (SIGKILL)",
-        _ => "",
     }
 }
 

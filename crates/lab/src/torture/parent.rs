@@ -4,12 +4,12 @@ use super::orders::Orders;
 use super::outcome::{Failure, Outcome};
 use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;
-use super::tally::{READS, WRITES};
+use super::tally::{READS, Tally, WRITES};
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use lab_kit::progress::Progress;
-use std::io::{ErrorKind, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
@@ -79,44 +79,29 @@ fn start(orders: &Orders) -> std::io::Result<(Child, ChildStdin, Lines)> {
 /// better to do, and a ThreadSanitizer build would report races inside the standard library's channel, which
 /// is not instrumented.
 struct Lines {
-    pipe: ChildStdout,
+    pipe: BufReader<ChildStdout>,
     pending: Vec<u8>,
-}
-
-/// What there is to read at the moment.
-enum Read {
-    Event(Box<Event>),
-    NothingYet,
-    Closed,
 }
 
 impl Lines {
     fn of(child: &mut Child) -> std::io::Result<Self> {
         let pipe = child.stdout.take().expect("standard output was asked to be a pipe");
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Self { pipe, pending: Vec::new() })
+        Ok(Self { pipe: BufReader::new(pipe), pending: Vec::new() })
     }
 
-    fn read(&mut self) -> Read {
-        loop {
-            if let Some(end) = self.pending.iter().position(|&byte| byte == b'\n') {
-                let line: Vec<u8> = self.pending.drain(..=end).collect();
-                // Whatever else a broken lock made the child print is not for us.
-                if let Ok(event) = serde_json::from_slice(&line) {
-                    return Read::Event(Box::new(event));
-                }
-                continue;
-            }
-            let mut chunk = [0; 4096];
-            match self.pipe.read(&mut chunk) {
-                Ok(0) => return Read::Closed,
-                Ok(length) => self.pending.extend_from_slice(&chunk[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Read::NothingYet,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // A pipe that cannot be read is as good as closed: the exit status says the rest.
-                Err(_) => return Read::Closed,
+    /// The next event, or `None` at the end of all. It is an error of the kind `WouldBlock` that there is
+    /// nothing to read at the moment.
+    fn next(&mut self) -> std::io::Result<Option<Event>> {
+        // What there is of a line when the pipe runs dry stays in `pending`.
+        while self.pipe.read_until(b'\n', &mut self.pending)? > 0 {
+            let line = core::mem::take(&mut self.pending);
+            // Whatever else a broken lock made the child print is not for us.
+            if let Ok(event) = serde_json::from_slice(&line) {
+                return Ok(Some(event));
             }
         }
+        Ok(None)
     }
 }
 
@@ -136,10 +121,11 @@ fn attend(
         if interrupt::requested() && leash.take().is_some() {
             outcome.interrupted = true;
         }
-        match lines.read() {
-            Read::Event(event) => handle(row, outcome, *event, progress),
-            Read::NothingYet => std::thread::sleep(TICK),
-            Read::Closed => return false,
+        match lines.next() {
+            Ok(Some(event)) => handle(row, outcome, event, progress),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(TICK),
+            // A pipe that cannot be read is as good as closed: the exit status says the rest.
+            Ok(None) | Err(_) => return false,
         }
     }
     true
@@ -147,37 +133,30 @@ fn attend(
 
 fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
     let say = |line: &str| progress.aside(|| say!("{}-torture: {line}", row.name));
+    let say_counts = |when: &str, writes: Tally, reads: Tally| {
+        say(&format!("{when}{}", writes.line(WRITES)));
+        if outcome.orders.readers > 0 {
+            say(&format!("{when}{}", reads.line(READS)));
+        }
+    };
     match event {
-        Event::Stats { writes, reads, .. } => {
+        Event::Stats { writes, reads } => {
+            say_counts("", writes, reads);
             outcome.counts = Some((writes, reads));
-            say(&writes.line(WRITES));
-            if outcome.orders.readers > 0 {
-                say(&reads.line(READS));
-            }
         }
-        Event::Stall(stall) => {
-            for line in describe(&stall) {
-                say(&line);
-            }
-            outcome.failures.push(Failure::Stall(stall));
+        Event::Failed(starved @ Failure::Starved { .. }) if !row.fair => {
+            say(&format!("{starved} (no failure: this lock is not fair)"));
+            outcome.notes.push(starved.to_string());
         }
-        Event::Starved { worker, seconds, doing } => {
-            let starved = Failure::Starved { worker, seconds, doing };
-            say(&format!(
-                "{starved}{}",
-                if row.fair { " !!!" } else { " (no failure: this lock is not fair)" }
-            ));
-            if row.fair {
-                outcome.failures.push(starved);
-            } else {
-                outcome.notes.push(starved.to_string());
+        Event::Failed(failure) => {
+            match &failure {
+                Failure::Stall(stall) => describe(stall).iter().for_each(|line| say(line)),
+                _ => say(&format!("{failure} !!!")),
             }
+            outcome.failures.push(failure);
         }
         Event::Finished(finished) => {
-            say(&format!("End: {}", finished.writes.line(WRITES)));
-            if outcome.orders.readers > 0 {
-                say(&format!("End: {}", finished.reads.line(READS)));
-            }
+            say_counts("End: ", finished.writes, finished.reads);
             outcome.finish(*finished);
         }
     }

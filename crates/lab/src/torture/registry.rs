@@ -1,13 +1,15 @@
-//! Every lock that can be tortured: the catalogue's, and others.
-use super::busted;
+//! Every lock that can be tortured: the catalogue's, others, and those that are broken on purpose.
+use super::busted::{Flag, PerCpuCells, RwCount, Ticket, flag, rw_count, ticket};
+use super::lock::{Classed, Rw, Skills, Tortured, UpgradableRw};
 use super::orders::Orders;
-use super::rw_rows;
 use super::session;
+use stanchion::native::{Native, force_fenced_release};
+use stanchion_core::PerCpuRwLock;
 use stanchion_family::catalogue::{self, Facts};
 
 /// What is expected to notice that a broken lock is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detector {
+pub(super) enum Detector {
     /// This command, natively.
     Torture,
     /// The same, with time and CPUs enough: not in a short run on a busy machine.
@@ -18,7 +20,7 @@ pub(crate) enum Detector {
 
 /// Where a lock comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(super) enum Origin {
     /// One of Stanchion's: must pass.
     Stanchion,
     /// Somebody else's, to show that torture passes a sound lock.
@@ -28,148 +30,221 @@ pub(crate) enum Origin {
 }
 
 /// One lock.
-pub(crate) struct Row {
-    pub(crate) name: &'static str,
-    pub(crate) origin: Origin,
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) origin: Origin,
     /// Whether a starved waiter is a failure or only worth a note.
-    pub(crate) fair: bool,
+    pub(super) fair: bool,
     /// Whether signal handlers may use it while they interrupt its own slow path.
-    pub(crate) signal_safe: bool,
-    /// Whether readers are inside together; then there are readers unless it is said how many.
-    pub(crate) shares: bool,
-    pub(crate) about: &'static str,
+    pub(super) signal_safe: bool,
+    pub(super) skills: Skills,
+    pub(super) about: &'static str,
     /// Tortures it, in a process of its own.
-    pub(crate) run: fn(Orders),
+    pub(super) run: fn(Orders, Skills),
 }
 
 /// One of Stanchion's.
-pub(super) const fn ours(facts: &Facts, run: fn(Orders)) -> Row {
+const fn ours<L: Tortured>(facts: &Facts) -> Row {
     Row {
         name: facts.name,
         origin: Origin::Stanchion,
         fair: !facts.starves,
         signal_safe: true,
-        shares: facts.shares.is_some(),
+        skills: Skills::of(facts),
         about: facts.about,
-        run,
+        run: session::run::<L>,
     }
 }
 
-macro_rules! family {
+const fn other<L: Tortured>(name: &'static str, origin: Origin, skills: Skills, about: &'static str) -> Row {
+    Row { name, origin, fair: false, signal_safe: true, skills, about, run: session::run::<L> }
+}
+
+const fn busted<L: Tortured>(name: &'static str, skills: Skills, about: &'static str) -> Row {
+    other::<L>(name, Origin::Busted(Detector::Torture), skills, about)
+}
+
+macro_rules! mutexes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
         /// The catalogue's mutexes.
-        static MUTEXES: &[Row] =
-            &[$(ours(catalogue::mutex($name), session::run::<stanchion::lock::$alias>)),*];
+        static MUTEXES: &[Row] = &[$(ours::<stanchion::lock::$alias>(catalogue::mutex($name))),*];
     };
 }
 
-stanchion_family::for_each_mutex! { (); family; }
+stanchion_family::for_each_mutex! { (); mutexes; }
 
-/// Every row, in the order in which they are run.
-pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    MUTEXES.iter().chain(OTHERS).chain(rw_rows::OURS).chain(rw_rows::OTHERS)
+/// By the word of the catalogue.
+macro_rules! held {
+    (upgrades $lock:ty) => { UpgradableRw<$lock> };
+    (downgrades $lock:ty) => { Rw<$lock> };
 }
 
+macro_rules! rwlocks {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        /// The catalogue's reader-writer locks.
+        static RWLOCKS: &[Row] = &[$(ours::<held!($ways $lock)>(catalogue::rwlock($name))),*];
+    };
+}
+
+stanchion_family::for_each_rwlock! { Native; rwlocks; }
+
 /// Other mutexes.
-static OTHERS: &[Row] = &[
+static OTHER_MUTEXES: &[Row] = &[
+    other::<Flag<{ flag::SOUND }>>(
+        "reference-tas",
+        Origin::Reference,
+        Skills::MUTEX,
+        "a plain test-and-set lock, sound; the twin of busted-relaxed",
+    ),
     Row {
-        name: "reference-tas",
-        origin: Origin::Reference,
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "a plain test-and-set lock, sound; the twin of busted-relaxed",
-        run: session::run::<busted::Sound>,
-    },
-    Row {
-        name: "parking-lot",
-        origin: Origin::Reference,
         fair: true,
         signal_safe: false,
-        shares: false,
-        about: "parking_lot's mutex, without signals: its parking table is not made for handlers",
-        run: session::run::<parking_lot::RawMutex>,
+        ..other::<parking_lot::RawMutex>(
+            "parking-lot",
+            Origin::Reference,
+            Skills::MUTEX,
+            "parking_lot's mutex, without signals: its parking table is not made for handlers",
+        )
+    },
+    busted::<Flag<{ flag::OPEN }>>("busted-none", Skills::MUTEX, "excludes nobody"),
+    busted::<Flag<{ flag::CHECK_THEN_SET }>>(
+        "busted-check-then-set",
+        Skills::MUTEX,
+        "looks and then takes, in two steps",
+    ),
+    busted::<Ticket<{ ticket::LOST_WAKEUP }>>(
+        "busted-lost-wakeup",
+        Skills::MUTEX,
+        "may sleep through the wake-up meant for it",
+    ),
+    busted::<Ticket<{ ticket::DOUBLE_GRANT }>>(
+        "busted-double-grant",
+        Skills::MUTEX,
+        "a ticket lock that now and then serves two at once",
+    ),
+    busted::<Flag<{ flag::TRY_LIES }>>(
+        "busted-try",
+        Skills::MUTEX,
+        "try_lock sometimes takes what somebody else holds",
+    ),
+    other::<Flag<{ flag::RELAXED }>>(
+        "busted-relaxed",
+        Origin::Busted(Detector::ThreadSanitizer),
+        Skills::MUTEX,
+        "excludes, but orders nothing; invisible to torture on x86",
+    ),
+];
+
+/// Forms of `percpu-rw`, and other reader-writer locks.
+static OTHER_RWLOCKS: &[Row] = &[
+    Row {
+        name: "percpu-rw-fenced",
+        about: "As percpu-rw without membarrier: each read pays for a full fence.",
+        run: |orders, skills| {
+            force_fenced_release();
+            session::run::<Rw<PerCpuRwLock<Native>>>(orders, skills);
+        },
+        ..ours::<Rw<PerCpuRwLock<Native>>>(catalogue::rwlock("percpu-rw"))
     },
     Row {
-        name: "busted-none",
-        origin: Origin::Busted(Detector::Torture),
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "excludes nobody",
-        run: session::run::<busted::NoExclusion>,
+        name: "percpu-rw-classes",
+        about: "As percpu-rw, in two classes of a user's own.",
+        ..ours::<Classed>(catalogue::rwlock("percpu-rw"))
+    },
+    other::<RwCount<{ rw_count::SOUND }>>(
+        "reference-rw",
+        Origin::Reference,
+        Skills::READERS,
+        "a count and a flag, sound; the twin of the busted-rw ones",
+    ),
+    Row {
+        signal_safe: false,
+        ..other::<PerCpuCells<true>>(
+            "reference-percpu-rw",
+            Origin::Reference,
+            PerCpuCells::<true>::SKILLS,
+            "cells and a membarrier, sound; the twin of busted-percpu-rw",
+        )
     },
     Row {
-        name: "busted-check-then-set",
-        origin: Origin::Busted(Detector::Torture),
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "looks and then takes, in two steps",
-        run: session::run::<busted::CheckThenSet>,
+        signal_safe: false,
+        ..other::<parking_lot::RawRwLock>(
+            "parking-lot-rw",
+            Origin::Reference,
+            Skills { downgrades: true, upgrades: true, ..Skills::READERS },
+            "parking_lot's reader-writer lock, without signals",
+        )
     },
+    busted::<RwCount<{ rw_count::CHECK_THEN_ACT }>>(
+        "busted-rw-check-then-act",
+        Skills::READERS,
+        "a reader looks for writers and then counts itself, in two steps",
+    ),
+    busted::<RwCount<{ rw_count::NO_WAIT }>>(
+        "busted-rw-no-wait",
+        Skills::READERS,
+        "a writer does not wait for the readers",
+    ),
+    busted::<RwCount<{ rw_count::TRY_LIES }>>(
+        "busted-rw-try",
+        Skills::READERS,
+        "a try to read succeeds beside a writer",
+    ),
+    busted::<RwCount<{ rw_count::LOST_WAKEUP }>>(
+        "busted-rw-lost-wakeup",
+        Skills::READERS,
+        "the last reader does not wake the writer",
+    ),
+    busted::<RwCount<{ rw_count::WRONG_COUNT }>>(
+        "busted-rw-count",
+        Skills::READERS,
+        "a reader that leaves sometimes counts for two",
+    ),
+    busted::<RwCount<{ rw_count::SERIAL }>>(
+        "busted-rw-serial",
+        Skills::READERS,
+        "readers exclude each other",
+    ),
     Row {
-        name: "busted-lost-wakeup",
-        origin: Origin::Busted(Detector::Torture),
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "may sleep through the wake-up meant for it",
-        run: session::run::<busted::LostWakeup>,
-    },
-    Row {
-        name: "busted-double-grant",
-        origin: Origin::Busted(Detector::Torture),
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "a ticket lock that now and then serves two at once",
-        run: session::run::<busted::DoubleGrant>,
-    },
-    Row {
-        name: "busted-try",
-        origin: Origin::Busted(Detector::Torture),
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "try_lock sometimes takes what somebody else holds",
-        run: session::run::<busted::TryLies>,
-    },
-    Row {
-        name: "busted-relaxed",
-        origin: Origin::Busted(Detector::ThreadSanitizer),
-        fair: false,
-        signal_safe: true,
-        shares: false,
-        about: "excludes, but orders nothing; invisible to torture on x86",
-        run: session::run::<busted::AllRelaxed>,
+        signal_safe: false,
+        ..other::<PerCpuCells<false>>(
+            "busted-percpu-rw",
+            Origin::Busted(Detector::LongTorture),
+            PerCpuCells::<false>::SKILLS,
+            "the writer has no barrier between its flag and the cells",
+        )
     },
 ];
 
 /// The word that stands for all locks that are broken on purpose.
-pub(crate) const BUSTED: &str = "busted";
+pub(super) const BUSTED: &str = "busted";
 /// The word that stands for all of Stanchion's own.
-pub(crate) const FAMILY: &str = "family";
+pub(super) const FAMILY: &str = "family";
 /// The word that stands for those of them whose readers share.
-pub(crate) const RW: &str = "rw";
+pub(super) const RW: &str = "rw";
+
+/// Every row, in the order in which they are run.
+pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
+    MUTEXES.iter().chain(OTHER_MUTEXES).chain(RWLOCKS).chain(OTHER_RWLOCKS)
+}
 
 /// The row called `name`.
-pub(crate) fn row(name: &str) -> Option<&'static Row> {
+pub(super) fn row(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
 }
 
 /// Every name that `--lock` understands.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
     rows().map(|row| row.name).chain([BUSTED, FAMILY, RW])
 }
 
 /// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of
 /// `busted` only what torture itself can notice.
-pub(crate) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
+pub(super) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
         (BUSTED, Origin::Busted(detector)) => !expect_failure || detector == Detector::Torture,
         (FAMILY, Origin::Stanchion) => true,
-        (RW, Origin::Stanchion) => row.shares,
+        (RW, Origin::Stanchion) => row.skills.shares,
         _ => row.name == name,
     };
     rows().filter(wanted).collect()
@@ -206,7 +281,7 @@ mod tests {
         assert!(all.iter().any(|row| row.name == "busted-relaxed"));
         assert_eq!(named("busted-relaxed", true).len(), 1, "by its own name it is always meant");
         assert!(named("nonsense", false).is_empty());
-        assert!(named(RW, false).iter().all(|row| row.shares && row.origin == Origin::Stanchion));
+        assert!(named(RW, false).iter().all(|row| row.skills.shares && row.origin == Origin::Stanchion));
         assert!(named(RW, false).iter().any(|row| row.name == "percpu-rw"));
     }
 }

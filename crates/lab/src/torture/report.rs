@@ -1,8 +1,8 @@
 //! What is printed and written when all locks are through.
 use super::outcome::Outcome;
-use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::output::replace;
 use serde::Serialize;
-use std::io::{Seek, Write};
 
 const HEADER: [&str; 11] = [
     "lock", "verdict", "acquired", "max/min", "fail", "Jain", "nested", "handlers", "deepest", "fifths",
@@ -11,36 +11,27 @@ const HEADER: [&str; 11] = [
 
 /// The table over all locks, then what went wrong with each.
 pub(crate) fn summary(outcomes: &[Outcome]) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
+    let mut table = plain_table();
     table.set_header(HEADER);
     for outcome in outcomes {
         let mut row = vec![outcome.orders.lock.clone(), outcome.verdict().to_owned()];
-        match outcome.counts {
-            Some((writes, reads)) => row.extend([
-                (writes.total + reads.total).to_string(),
-                format!("{}/{}", writes.max, writes.min),
-                (writes.fail + reads.fail).to_string(),
-            ]),
-            None => row.extend((0..3).map(|_| "-".to_owned())),
+        if let Some((writes, reads)) = outcome.counts {
+            row.push((writes.total + reads.total).to_string());
+            row.push(format!("{}/{}", writes.max, writes.min));
+            row.push((writes.fail + reads.fail).to_string());
         }
-        match &outcome.finished {
-            Some(sums) => row.extend([
-                format!("{:.2}", sums.jain),
-                sums.nested.to_string(),
-                sums.handler_runs.to_string(),
-                sums.handler_deepest.to_string(),
-                sums.handler_fifth.to_string(),
-                sums.threads.to_string(),
-            ]),
-            None => row.extend((0..6).map(|_| "-".to_owned())),
+        if let Some(sums) = &outcome.finished {
+            row.push(format!("{:.2}", sums.jain));
+            let counts =
+                [sums.nested, sums.handler_runs, sums.handler_deepest, sums.handler_fifth, sums.threads];
+            row.extend(counts.map(|count| count.to_string()));
         }
+        // Who died has not told everything.
+        row.resize(HEADER.len(), "-".to_owned());
         table.add_row(row);
     }
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    align_right(&mut table);
+    let mut lines = vec![trimmed(&table)];
     for outcome in outcomes {
         let lock = &outcome.orders.lock;
         let shared = outcome.finished.as_ref().and_then(|sums| sums.shared);
@@ -67,11 +58,7 @@ pub(crate) fn write_json(
 ) -> std::io::Result<()> {
     let mut text = serde_json::to_vec_pretty(&File { command: "torture", provenance, results })?;
     text.push(b'\n');
-    file.rewind()?;
-    file.write_all(&text)?;
-    // Results only ever get more, but a forced file may have been longer.
-    file.set_len(text.len() as u64)?;
-    file.flush()
+    replace(file, &text)
 }
 
 #[cfg(test)]
@@ -81,6 +68,7 @@ mod tests {
     use crate::torture::orders::{Extras, Orders};
     use crate::torture::outcome::Failure;
     use crate::torture::tally::Tally;
+    use std::io::{Seek as _, Write as _};
 
     fn outcomes() -> Vec<Outcome> {
         let orders = |lock: &str| Orders {

@@ -2,19 +2,22 @@
 //!
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
-use super::arena::{AnyRing, Arena, Ring};
+use super::arena::Arena;
 use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
+use super::lock::{Side, Skills, Tortured};
 use super::orders::Orders;
-use super::rng::Rng;
-use super::sharing::Shared;
+use super::outcome::Failure;
+use super::rng::{Rng, stream};
 use super::shuffle::Shuffle;
-use super::slot::{Breaches, Doing, Slot, TEST_LOCKS, lock_name};
-use super::tally::jain;
+use super::slot::{Slot, TEST_LOCKS, lock_name};
+use super::tally::{Shared, jain};
+use super::test_lock::TestLock;
 use super::tormentor;
-use super::tortured::Tortured;
 use super::watchdog::{Sample, Verdict, Watchdog};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use super::worker::{self, TestLocks};
+use core::ops::RangeInclusive;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -24,32 +27,39 @@ const TICK: Duration = Duration::from_millis(1);
 /// From this much standstill on, nothing is done to a worker that might get it going again.
 const HANDS_OFF: Duration = Duration::from_millis(100);
 /// Shortest and longest pause of the stutter, in milliseconds.
-const PAUSE_MS: (u64, u64) = (10, 100);
+const PAUSE_MS: RangeInclusive<u64> = 10..=100;
 /// Shortest and longest time between two shuffles, in milliseconds.
-const SHUFFLE_MS: (u64, u64) = (20, 200);
+const SHUFFLE_MS: RangeInclusive<u64> = 20..=200;
 /// How long a reader may take to come in beside another one where nobody writes: far more than a wake-up
 /// takes.
 const COMPANY: Duration = Duration::from_secs(2);
 /// The exit code of a child that could not begin.
-pub(crate) const EXIT_NOT_STARTED: i32 = 3;
+pub(super) const EXIT_NOT_STARTED: i32 = 3;
 /// Stack of a worker: enough for its handlers five deep, with room for the registers that signals save.
 const STACK: usize = 512 * 1024;
 
 /// Set when the parent wants an early end, or is gone.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 
+/// Puts a worker's thread into a slot, as its occupant of that generation.
+type Work = dyn Fn(usize, u64) + Sync;
+
 /// Tortures `L` as ordered. Does not return.
-pub(crate) fn run<L: Tortured>(orders: Orders) {
-    conduct(Ring::<L>::leak(orders));
+pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
+    let locks: &'static TestLocks<L> =
+        Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock)))));
+    let arena = Arena::leak(orders, skills, locks.each_ref().map(|lock| lock as &TestLock<dyn Tortured>));
+    let work = Box::new(move |number, generation| worker::work(arena, locks, number, generation));
+    conduct(arena, Box::leak(work));
 }
 
-fn conduct(ring: &'static dyn AnyRing) {
+fn conduct(arena: &'static Arena, work: &'static Work) {
     // The parent holds the other end of standard input for as long as it wants this run to go on.
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         CUT_SHORT.store(true, Relaxed);
     });
-    let mut session = Session::start(ring);
+    let mut session = Session::start(arena, work);
     let finished = session.supervise();
     Event::Finished(Box::new(finished)).send();
     // Not by returning: threads that are stuck for ever would not mind, but nobody should wait for them.
@@ -63,8 +73,8 @@ fn give_up(what: &str, error: &std::io::Error) -> ! {
 }
 
 struct Session {
-    ring: &'static dyn AnyRing,
     arena: &'static Arena,
+    work: &'static Work,
     start: Instant,
     rng: Rng,
     shuffle: Option<Shuffle>,
@@ -79,8 +89,7 @@ struct Session {
 }
 
 impl Session {
-    fn start(ring: &'static dyn AnyRing) -> Self {
-        let arena = ring.arena();
+    fn start(arena: &'static Arena, work: &'static Work) -> Self {
         let orders = &arena.orders;
         let extras = orders.extras;
         if extras.signals {
@@ -92,11 +101,11 @@ impl Session {
         let sampled = arena.slots.len() + usize::from(extras.signals);
         let stall = Duration::from_secs_f64(orders.stall_seconds);
         let mut session = Self {
-            ring,
             arena,
+            work,
             start: Instant::now(),
             // The supervisor's stream; the tormentor has the one after it.
-            rng: Rng::new(orders.seed, u64::MAX - 1),
+            rng: stream(orders.seed, u64::MAX - 1),
             shuffle,
             threads: Vec::new(),
             tormentor: None,
@@ -112,17 +121,17 @@ impl Session {
             session.threads.push(Some(thread));
         }
         if extras.signals {
-            session.tormentor = Some(spawn("tormentor".to_owned(), || tormentor::torment(ring)));
+            session.tormentor = Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena)));
         }
         session
     }
 
     /// Puts a new thread into slot `number`.
     fn slot_one(&mut self, number: usize) -> JoinHandle<()> {
-        let (ring, arena, generation) = (self.ring, self.arena, self.done.threads);
+        let (work, generation) = (self.work, self.done.threads);
         self.done.threads += 1;
-        arena.slots[number].left.store(false, Relaxed);
-        spawn(arena.worker_name(number), move || ring.work(number, generation))
+        self.arena.slots[number].left.store(false, Relaxed);
+        spawn(self.arena.name(number), move || work(number, generation))
     }
 
     /// Looks after the workers until they are gone or given up.
@@ -151,18 +160,19 @@ impl Session {
     /// A test lock at which a reader does not come in beside another although nobody else is there.
     fn serial(&self) -> Option<String> {
         let serial = |test_lock: &usize| {
-            let (ring, test_lock) = (self.ring, *test_lock);
-            let (mut beside, mut alone) = (None, false);
-            ring.read(test_lock, &mut || {
-                let reader = spawn("reader".to_owned(), move || ring.read(test_lock, &mut || {}));
-                let until = Instant::now() + COMPANY;
-                while !reader.is_finished() && Instant::now() < until {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                alone = !reader.is_finished();
-                beside = Some(reader);
+            let lock = &self.arena.test_locks[*test_lock].lock;
+            lock.acquire(Side::Reads);
+            let reader = spawn("reader".to_owned(), || {
+                lock.acquire(Side::Reads);
+                lock.release(Side::Reads);
             });
-            beside.is_some_and(|reader| reader.join().is_err()) || alone
+            let until = Instant::now() + COMPANY;
+            while !reader.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let alone = !reader.is_finished();
+            lock.release(Side::Reads);
+            reader.join().is_err() || alone
         };
         (0..TEST_LOCKS).find(serial).map(lock_name)
     }
@@ -202,11 +212,11 @@ impl Session {
             Verdict::Healthy => false,
             Verdict::Starved(number, since) => {
                 let (seconds, doing) = (since.as_secs_f64(), samples[number].doing.to_string());
-                Event::Starved { worker: self.name(number), seconds, doing }.send();
+                Event::Failed(Failure::Starved { worker: self.arena.name(number), seconds, doing }).send();
                 false
             }
             Verdict::Stalled(since) => {
-                Event::Stall(self.stall(since, &samples)).send();
+                Event::Failed(Failure::Stall(self.stall(since, &samples))).send();
                 true
             }
         }
@@ -218,31 +228,16 @@ impl Session {
         arena.slots.iter().chain(arena.orders.extras.signals.then_some(&arena.tormentor)).collect()
     }
 
-    fn name(&self, sampled: usize) -> String {
-        if sampled < self.arena.slots.len() {
-            self.arena.worker_name(sampled)
-        } else {
-            "tormentor".to_owned()
-        }
-    }
-
     /// Everything there is to say about a lock that stands still.
     fn stall(&self, since: Duration, samples: &[Sample]) -> Stall {
         let involved = |test_lock: usize| {
-            let concerns = |doing: Doing| {
-                (0..=doing.depth())
-                    .map(|depth| doing.at(depth))
-                    .any(|(activity, at)| activity.involves_lock() && at == test_lock)
-            };
-            samples.iter().any(|sample| concerns(sample.doing))
+            let mut contexts = samples.iter().flat_map(|sample| sample.doing.contexts());
+            contexts.any(|(activity, at)| activity.involves_lock() && at == test_lock)
         };
-        let locks = (0..TEST_LOCKS)
-            .filter(|&test_lock| involved(test_lock))
-            .map(|test_lock| (lock_name(test_lock), self.ring.describe(test_lock)))
-            .collect();
+        let describe = |test_lock| (lock_name(test_lock), self.arena.test_locks[test_lock].lock.describe());
         let workers =
             samples.iter().zip(self.sampled()).enumerate().map(|(number, (sample, slot))| StalledWorker {
-                name: self.name(number),
+                name: self.arena.name(number),
                 doing: sample.doing.to_string(),
                 seconds: self.watchdog.idle(number).as_secs_f64(),
                 acquired: slot.progress(),
@@ -250,7 +245,7 @@ impl Session {
         Stall {
             seconds: since.as_secs_f64(),
             at_end: self.arena.stopping(),
-            locks,
+            locks: (0..TEST_LOCKS).filter(|&test_lock| involved(test_lock)).map(describe).collect(),
             workers: workers.collect(),
         }
     }
@@ -270,7 +265,7 @@ impl Session {
         } else if now >= self.next_pause && self.watchdog.idle_all() < HANDS_OFF {
             pause.store(true, Relaxed);
             self.done.pauses += 1;
-            self.resume = now + Duration::from_millis(self.rng.between(PAUSE_MS.0, PAUSE_MS.1));
+            self.resume = now + Duration::from_millis(self.rng.u64(PAUSE_MS));
         }
     }
 
@@ -280,9 +275,9 @@ impl Session {
         if now < self.next_shuffle {
             return;
         }
-        self.next_shuffle = now + Duration::from_millis(self.rng.between(SHUFFLE_MS.0, SHUFFLE_MS.1));
+        self.next_shuffle = now + Duration::from_millis(self.rng.u64(SHUFFLE_MS));
         for slot in &self.arena.slots {
-            if self.rng.one_in(2) {
+            if self.rng.bool() {
                 self.done.moves += u64::from(shuffle.one(slot, &mut self.rng));
             }
         }
@@ -291,50 +286,57 @@ impl Session {
     fn say_stats(&mut self, now: Duration) {
         if now >= self.next_stats {
             self.next_stats = now + Duration::from_secs_f64(self.arena.orders.stat_interval);
-            let (writes, reads) = (self.arena.writes_tally(), self.arena.reads_tally());
-            Event::Stats { elapsed: now.as_secs_f64(), writes, reads }.send();
+            Event::Stats { writes: self.arena.writes_tally(), reads: self.arena.reads_tally() }.send();
         }
     }
 
     /// What it all came to. Only when every thread was `joined` can the protected counters be compared.
     fn sums(&self, now: Duration, joined: bool) -> Finished {
         let arena = self.arena;
-        let slots = || arena.slots.iter();
-        let mut breaches = Breaches::default();
-        slots().chain([&arena.tormentor]).for_each(|slot| breaches += slot.breaches());
-        let mut miscounted = Vec::new();
-        let mut serial = None;
+        let slots = || arena.slots.iter().chain([&arena.tormentor]);
+        let sum = |of: fn(&Slot) -> &AtomicU64| slots().map(|slot| of(slot).load(Relaxed)).sum::<u64>();
+        let (exclusion, torn) = (sum(|slot| &slot.exclusion), sum(|slot| &slot.torn));
+        let (mut miscounted, mut serial) = (Vec::new(), None);
         if joined {
             // Whoever left a lock locked has been found out by now.
-            serial = (self.ring.shares() && breaches == Breaches::default()).then(|| self.serial()).flatten();
-            for test_lock in 0..TEST_LOCKS {
-                let (counted, acquired) = (self.ring.counted(test_lock), arena.writes_at(test_lock));
+            if arena.skills.shares && exclusion + torn == 0 {
+                serial = self.serial();
+            }
+            for (test_lock, place) in arena.test_locks.iter().enumerate() {
+                let (counted, acquired) = (place.counted(), arena.writes_at(test_lock));
                 if counted != acquired {
                     miscounted.push((lock_name(test_lock), counted, acquired));
                 }
             }
         }
+        let handler_again = sum(|slot| &slot.handler_again);
+        let shared = Shared {
+            together: sum(|slot| &slot.together),
+            again: sum(|slot| &slot.again) + handler_again,
+            handler_again,
+            any_order: sum(|slot| &slot.any_order),
+            downgrades: sum(|slot| &slot.downgrades),
+            upgrades: sum(|slot| &slot.upgrades),
+        };
         let shares: Vec<u64> = arena.slots[..arena.orders.writers].iter().map(Slot::acquired).collect();
-        let sum = |of: fn(&Slot) -> u64| slots().map(of).sum::<u64>();
-        let mut shared = Shared::default();
-        slots().for_each(|slot| shared += &slot.sharing);
+        let deepest = slots().map(|slot| slot.handler_deepest.load(Relaxed)).max();
         Finished {
             elapsed: now.as_secs_f64(),
             writes: arena.writes_tally(),
             reads: arena.reads_tally(),
             jain: jain(&shares),
-            exclusion: breaches.exclusion,
-            torn: breaches.torn,
+            exclusion,
+            torn,
             miscounted,
-            handler_runs: sum(|slot| slot.handler_runs.load(Relaxed)),
-            handler_acquired: sum(Slot::handler_acquired),
-            handler_deepest: slots().map(|slot| slot.handler_deepest.load(Relaxed)).max().unwrap_or(0),
-            handler_fifth: sum(|slot| slot.handler_fifth.load(Relaxed)),
-            handler_refused: sum(|slot| slot.handler_refused.load(Relaxed)),
-            nested: arena.nested.load(Relaxed),
-            tries: sum(|slot| slot.tries.load(Relaxed)),
-            tries_won: sum(|slot| slot.tries_won.load(Relaxed)),
-            shared: self.ring.shares().then_some(shared),
+            handler_runs: sum(|slot| &slot.handler_runs),
+            handler_acquired: arena.slots.iter().map(Slot::handler_acquired).sum(),
+            handler_deepest: deepest.unwrap_or(0),
+            handler_fifth: sum(|slot| &slot.handler_fifth),
+            handler_refused: sum(|slot| &slot.handler_refused),
+            nested: sum(|slot| &slot.nested),
+            tries: sum(|slot| &slot.tries),
+            tries_won: sum(|slot| &slot.tries_won),
+            shared: arena.skills.shares.then_some(shared),
             serial,
             ..self.done.clone()
         }

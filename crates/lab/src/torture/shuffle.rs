@@ -21,9 +21,9 @@ impl Shuffle {
 
     /// Binds the worker in `slot` to one random CPU, or to all but one, or sets it free. True if it moved.
     pub(crate) fn one(&self, slot: &Slot, rng: &mut Rng) -> bool {
-        let chosen = self.cpus[rng.below(self.cpus.len() as u64) as usize];
+        let chosen = self.cpus[rng.usize(..self.cpus.len())];
         let mut set = CpuSet::new();
-        match rng.below(3) {
+        match rng.u8(..3) {
             0 => set.set(chosen),
             1 if self.cpus.len() > 1 => {
                 set = self.allowed;
@@ -32,9 +32,7 @@ impl Shuffle {
             _ => set = self.allowed,
         }
         // While `with` runs the thread cannot leave, so its number cannot have gone to a stranger.
-        let moved = slot
-            .thread()
-            .with(|_, tid| Pid::from_raw(tid).is_some_and(|tid| sched_setaffinity(Some(tid), &set).is_ok()));
+        let moved = slot.thread.with(|tid| sched_setaffinity(Pid::from_raw(tid), &set).is_ok());
         moved.unwrap_or(false)
     }
 }
@@ -42,21 +40,22 @@ impl Shuffle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::torture::rng::stream;
 
     #[test]
     fn a_thread_is_moved_and_an_empty_slot_is_not() {
         let shuffle = Shuffle::probe().expect("this process may bind its own threads");
-        let (slot, mut rng) = (Slot::default(), Rng::new(1, 1));
+        let (slot, mut rng) = (Slot::default(), stream(1, 1));
         assert!(!shuffle.one(&slot, &mut rng), "nobody is there to move");
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                slot.thread().open(1, rustix::thread::gettid().as_raw_nonzero().get());
+                slot.thread.open(rustix::thread::gettid().as_raw_nonzero().get());
                 for _ in 0..20 {
                     assert!(shuffle.one(&slot, &mut rng));
                     let now = sched_getaffinity(None).unwrap();
                     assert!(now.count() >= 1 && now.count() <= shuffle.allowed.count());
                 }
-                slot.thread().close();
+                slot.thread.close();
             });
         });
     }

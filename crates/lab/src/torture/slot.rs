@@ -6,9 +6,10 @@
 //! would hide the very ordering that the lock under torture forgot, from the weak machine and from
 //! ThreadSanitizer alike.
 use super::claims::Claims;
-use super::sharing::{Sharing, one_more};
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 /// How many locks of the tortured type the workers themselves take, in ascending order.
 pub(crate) const TASK_LOCKS: usize = 4;
@@ -45,29 +46,30 @@ pub(crate) enum Activity {
     Sleeping,
     /// Between acquisitions, held back by the stutter.
     Paused,
-    /// Inside `lock`.
+    /// Inside `acquire`.
     Waiting,
-    /// Inside `try_lock`.
+    /// Inside `try_acquire`.
     Trying,
     /// Has the lock.
     Holding,
     /// Has the lock and keeps it for the long hold.
     HoldingLong,
-    /// Inside `unlock`.
+    /// Inside `release`.
     Releasing,
 }
 
 impl Activity {
-    const ALL: [Self; 9] = [
-        Self::Vacant,
-        Self::Thinking,
-        Self::Sleeping,
-        Self::Paused,
-        Self::Waiting,
-        Self::Trying,
-        Self::Holding,
-        Self::HoldingLong,
-        Self::Releasing,
+    /// Each, and how it is told.
+    const ALL: [(Self, &str); 9] = [
+        (Self::Vacant, "no thread in the slot"),
+        (Self::Thinking, "thinking"),
+        (Self::Sleeping, "sleeping between acquisitions"),
+        (Self::Paused, "paused by the stutter"),
+        (Self::Waiting, "waiting for {lock}"),
+        (Self::Trying, "trying {lock}"),
+        (Self::Holding, "holding {lock}"),
+        (Self::HoldingLong, "holding {lock} for long"),
+        (Self::Releasing, "releasing {lock}"),
     ];
 
     /// Whether a context that stays like this keeps, or wants, a lock: only then is no progress the lock's
@@ -78,27 +80,23 @@ impl Activity {
 }
 
 /// What every context stacked on one thread is doing: byte 0 is the worker, byte `d` the handler at depth
-/// `d`.
+/// `d`. Of each, the upper half is the activity and the lower one the test lock.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Doing(u64);
+pub(crate) struct Doing([u8; 8]);
 
 impl Doing {
-    /// Byte for one context: activity above, test lock below.
-    fn byte(activity: Activity, test_lock: usize) -> u64 {
-        (activity as u64) << 4 | test_lock as u64
-    }
-
-    /// The same word with the context at `depth` doing `activity` at `test_lock`.
+    /// The same with the context at `depth` doing `activity` at `test_lock`.
     #[must_use]
-    pub(crate) fn with(self, depth: usize, activity: Activity, test_lock: usize) -> Self {
+    pub(crate) fn with(mut self, depth: usize, activity: Activity, test_lock: usize) -> Self {
         debug_assert!(depth <= HANDLER_LEVELS && test_lock < TEST_LOCKS);
-        Self(self.0 & !(0xff << (8 * depth)) | Self::byte(activity, test_lock) << (8 * depth))
+        self.0[depth] = (activity as u8) << 4 | test_lock as u8;
+        self
     }
 
     /// The context at `depth`: what it does, and at which test lock.
     pub(crate) fn at(self, depth: usize) -> (Activity, usize) {
-        let byte = self.0 >> (8 * depth) & 0xff;
-        (Activity::ALL[(byte >> 4) as usize % Activity::ALL.len()], (byte & 0xf) as usize)
+        let byte = self.0[depth];
+        (Activity::ALL[usize::from(byte >> 4)].0, usize::from(byte & 0xf))
     }
 
     /// How many handlers are stacked on the worker.
@@ -106,61 +104,46 @@ impl Doing {
         (1..=HANDLER_LEVELS).rev().find(|&depth| self.at(depth).0 != Activity::Vacant).unwrap_or(0)
     }
 
-    /// The innermost context: the only one that is running.
-    pub(crate) fn innermost(self) -> (Activity, usize) {
-        self.at(self.depth())
-    }
-
-    /// Whether any stacked context satisfies `wanted`.
-    pub(crate) fn any(self, wanted: impl Fn(Activity) -> bool) -> bool {
-        (0..=self.depth()).any(|depth| wanted(self.at(depth).0))
+    /// The stacked contexts, the innermost, which alone is running, last.
+    pub(crate) fn contexts(self) -> impl DoubleEndedIterator<Item = (Activity, usize)> {
+        (0..=self.depth()).map(move |depth| self.at(depth))
     }
 }
 
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for depth in 0..=self.depth() {
-            let (activity, test_lock) = self.at(depth);
+        for (depth, (activity, test_lock)) in self.contexts().enumerate() {
             if depth > 0 {
                 write!(f, "; interrupted, in handler depth {depth}: ")?;
             }
-            let place = lock_name(test_lock);
-            match activity {
-                Activity::Vacant => write!(f, "no thread in the slot")?,
-                Activity::Thinking => write!(f, "thinking")?,
-                Activity::Sleeping => write!(f, "sleeping between acquisitions")?,
-                Activity::Paused => write!(f, "paused by the stutter")?,
-                Activity::Waiting => write!(f, "waiting for {place}")?,
-                Activity::Trying => write!(f, "trying {place}")?,
-                Activity::Holding => write!(f, "holding {place}")?,
-                Activity::HoldingLong => write!(f, "holding {place} for long")?,
-                Activity::Releasing => write!(f, "releasing {place}")?,
-            }
+            f.write_str(&Activity::ALL[activity as usize].1.replace("{lock}", &lock_name(test_lock)))?;
         }
         Ok(())
     }
 }
 
+/// Counts one more, where only the calling context writes.
+pub(crate) fn one_more(count: &AtomicU64) {
+    count.store(count.load(Relaxed) + 1, Relaxed);
+}
+
 /// One worker's place. Two cache lines apart from its neighbours, so that bookkeeping causes no contention.
+///
+/// What handlers count is counted in one step, because a handler may interrupt a handler.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Slot {
     doing: AtomicU64,
-    /// Acquisitions to write per test lock. Those of the worker's test locks are only written by the worker
-    /// itself, those of the handlers' by read-modify-write, because a handler may interrupt a handler.
+    /// Acquisitions to write per test lock: the worker's at the first ones, its handlers' at the others.
     written: [AtomicU64; TEST_LOCKS],
     /// Acquisitions to read: the worker's, and those in handlers.
     read: AtomicU64,
     handler_read: AtomicU64,
     /// What the contexts of the thread hold and want, if it is a lock that readers share.
     pub(crate) claims: Claims,
-    pub(crate) sharing: Sharing,
-    /// Both kinds of violation, counted by the worker itself: see [`Slot::charge`].
-    exclusion: AtomicU64,
-    torn: AtomicU64,
-    /// Violations that a handler saw.
-    handler_exclusion: AtomicU64,
-    handler_torn: AtomicU64,
+    /// Violations: see [`Slot::charge`].
+    pub(crate) exclusion: AtomicU64,
+    pub(crate) torn: AtomicU64,
     /// Handler runs, runs that found no level left, and the deepest one.
     pub(crate) handler_runs: AtomicU64,
     pub(crate) handler_refused: AtomicU64,
@@ -168,14 +151,24 @@ pub(crate) struct Slot {
     /// How often a handler waited as the fifth context of its thread, all others waiting too: what a lock
     /// with four nodes per thread has no node for.
     pub(crate) handler_fifth: AtomicU64,
+    /// Acquisitions made while holding another lock.
+    pub(crate) nested: AtomicU64,
     /// Try-lock calls and how many took the lock.
     pub(crate) tries: AtomicU64,
     pub(crate) tries_won: AtomicU64,
+    /// What readers did beyond reading: see [`super::tally::Shared`].
+    pub(crate) together: AtomicU64,
+    pub(crate) again: AtomicU64,
+    pub(crate) handler_again: AtomicU64,
+    pub(crate) any_order: AtomicU64,
+    pub(crate) downgrades: AtomicU64,
+    pub(crate) upgrades: AtomicU64,
     /// Set by a thread as its last act, so that the usher knows that joining it will not block.
     pub(crate) left: AtomicBool,
     /// While set, no signals are sent here: they might wake a waiter whose wake-up the lock lost.
     pub(crate) spared: AtomicBool,
-    thread: Reach,
+    /// The thread of this slot, for those who send it signals or move it.
+    pub(crate) thread: Reach,
 }
 
 /// What a context saw inside one section.
@@ -187,54 +180,35 @@ pub(crate) struct Breaches {
     pub(crate) torn: u64,
 }
 
-impl core::ops::AddAssign for Breaches {
-    fn add_assign(&mut self, other: Self) {
-        self.exclusion += other.exclusion;
-        self.torn += other.torn;
-    }
-}
-
 impl Slot {
-    /// The worker itself says what it does. No handler is running on this thread while it does so.
-    pub(crate) fn does(&self, activity: Activity, test_lock: usize) {
-        self.doing.store(Doing::default().with(0, activity, test_lock).0, Relaxed);
-    }
-
-    /// A handler says what it does. What it interrupted is suspended, so load and store need not be one step.
-    pub(crate) fn handler_does(&self, depth: usize, activity: Activity, test_lock: usize) {
-        self.doing.store(self.doing().with(depth, activity, test_lock).0, Relaxed);
+    /// The context at `depth` says what it does. What it interrupted is suspended, and what interrupts it
+    /// leaves the word as it was, so load and store need not be one step.
+    pub(crate) fn does(&self, depth: usize, activity: Activity, test_lock: usize) {
+        let doing = self.doing().with(depth, activity, test_lock);
+        self.doing.store(u64::from_le_bytes(doing.0), Relaxed);
     }
 
     /// What the thread in this slot does at the moment.
     pub(crate) fn doing(&self) -> Doing {
-        Doing(self.doing.load(Relaxed))
+        Doing(self.doing.load(Relaxed).to_le_bytes())
     }
 
-    /// Counts an acquisition by the worker, who is going to write or not.
-    pub(crate) fn count(&self, test_lock: usize, writes: bool) {
-        debug_assert!(test_lock < TASK_LOCKS);
-        one_more(if writes { &self.written[test_lock] } else { &self.read });
+    /// Counts an acquisition by the context at `depth`, which is going to write or not. The worker writes at
+    /// the first test locks only, everybody else at the others.
+    pub(crate) fn count(&self, depth: usize, test_lock: usize, writes: bool) {
+        match (writes, depth) {
+            (true, _) if test_lock < TASK_LOCKS => one_more(&self.written[test_lock]),
+            (true, _) => drop(self.written[test_lock].fetch_add(1, Relaxed)),
+            (false, 0) => one_more(&self.read),
+            (false, _) => drop(self.handler_read.fetch_add(1, Relaxed)),
+        }
     }
 
-    /// Counts an acquisition by a handler. They write at their own test locks only.
-    pub(crate) fn handler_count(&self, test_lock: usize, writes: bool) {
-        debug_assert!(!writes || (TASK_LOCKS..TEST_LOCKS).contains(&test_lock));
-        (if writes { &self.written[test_lock] } else { &self.handler_read }).fetch_add(1, Relaxed);
-    }
-
-    /// Books what the worker saw.
+    /// Books what the worker or a handler saw.
     pub(crate) fn charge(&self, seen: Breaches) {
         if seen != Breaches::default() {
             self.exclusion.fetch_add(seen.exclusion, Relaxed);
             self.torn.fetch_add(seen.torn, Relaxed);
-        }
-    }
-
-    /// Books what a handler saw.
-    pub(crate) fn handler_charge(&self, seen: Breaches) {
-        if seen != Breaches::default() {
-            self.handler_exclusion.fetch_add(seen.exclusion, Relaxed);
-            self.handler_torn.fetch_add(seen.torn, Relaxed);
         }
     }
 
@@ -268,19 +242,6 @@ impl Slot {
     pub(crate) fn progress(&self) -> u64 {
         self.acquired() + self.handler_acquired()
     }
-
-    /// Everything that went wrong here, the worker's and its handlers' together.
-    pub(crate) fn breaches(&self) -> Breaches {
-        Breaches {
-            exclusion: self.exclusion.load(Relaxed) + self.handler_exclusion.load(Relaxed),
-            torn: self.torn.load(Relaxed) + self.handler_torn.load(Relaxed),
-        }
-    }
-
-    /// The thread of this slot, for those who send it signals or move it.
-    pub(crate) fn thread(&self) -> &Reach {
-        &self.thread
-    }
 }
 
 /// A thread that may be signalled or moved, until it says goodbye.
@@ -290,38 +251,34 @@ impl Slot {
 #[derive(Default)]
 pub(crate) struct Reach {
     latch: AtomicBool,
-    /// `pthread_t`, or 0.
-    pthread: AtomicU64,
     /// The kernel's thread id, or 0.
     tid: AtomicI32,
 }
 
 impl Reach {
-    /// The calling thread can be reached from now on.
-    pub(crate) fn open(&self, pthread: u64, tid: i32) {
+    /// The calling thread, whose id is `tid`, can be reached from now on.
+    pub(crate) fn open(&self, tid: i32) {
         self.tid.store(tid, Relaxed);
-        self.pthread.store(pthread, Relaxed);
     }
 
     /// The calling thread is about to leave: waits out whoever is using it, after which nobody will again.
     pub(crate) fn close(&self) {
-        while self.latch.swap(true, core::sync::atomic::Ordering::Acquire) {
+        while self.latch.swap(true, Acquire) {
             std::thread::yield_now();
         }
-        self.pthread.store(0, Relaxed);
         self.tid.store(0, Relaxed);
-        self.latch.store(false, core::sync::atomic::Ordering::Release);
+        self.latch.store(false, Release);
     }
 
-    /// Runs `act(pthread, tid)` while the thread is sure to exist; `None` if it is not there or is busy
-    /// leaving.
-    pub(crate) fn with<R>(&self, act: impl FnOnce(u64, i32) -> R) -> Option<R> {
-        if self.latch.swap(true, core::sync::atomic::Ordering::Acquire) {
+    /// Runs `act` with the thread's id while the thread is sure to exist; `None` if it is not there or is
+    /// busy leaving.
+    pub(crate) fn with<R>(&self, act: impl FnOnce(i32) -> R) -> Option<R> {
+        if self.latch.swap(true, Acquire) {
             return None;
         }
-        let (pthread, tid) = (self.pthread.load(Relaxed), self.tid.load(Relaxed));
-        let done = (pthread != 0).then(|| act(pthread, tid));
-        self.latch.store(false, core::sync::atomic::Ordering::Release);
+        let tid = self.tid.load(Relaxed);
+        let done = (tid != 0).then(|| act(tid));
+        self.latch.store(false, Release);
         done
     }
 }
@@ -338,19 +295,20 @@ mod tests {
             5,
         );
         assert_eq!(word.depth(), 2);
-        assert_eq!(word.innermost(), (Activity::Waiting, 5));
+        assert_eq!(word.contexts().last(), Some((Activity::Waiting, 5)));
         assert_eq!(
             word.to_string(),
             "waiting for the lock; interrupted, in handler depth 1: holding handler lock 1; \
              interrupted, in handler depth 2: waiting for handler lock 2"
         );
         let back = word.with(2, Activity::Vacant, 0);
-        assert_eq!((back.depth(), back.innermost()), (1, (Activity::Holding, 4)));
+        assert_eq!((back.depth(), back.contexts().last()), (1, Some((Activity::Holding, 4))));
     }
 
     #[test]
     fn every_activity_survives_the_word() {
-        for activity in Activity::ALL {
+        for (index, (activity, _)) in Activity::ALL.into_iter().enumerate() {
+            assert_eq!(activity as usize, index);
             for test_lock in 0..TEST_LOCKS {
                 assert_eq!(Doing::default().with(0, activity, test_lock).at(0), (activity, test_lock));
             }
@@ -360,11 +318,11 @@ mod tests {
     #[test]
     fn progress_counts_handlers_and_the_line_does_not() {
         let slot = Slot::default();
-        slot.count(0, true);
-        slot.count(2, true);
-        slot.count(1, false);
-        slot.handler_count(handler_lock(1), true);
-        slot.handler_count(0, false);
+        slot.count(0, 0, true);
+        slot.count(0, 2, true);
+        slot.count(0, 1, false);
+        slot.count(1, handler_lock(1), true);
+        slot.count(1, 0, false);
         assert_eq!((slot.written(), slot.read(), slot.acquired()), (2, 1, 3));
         assert_eq!((slot.handler_acquired(), slot.progress()), (2, 5));
         assert_eq!(
@@ -373,18 +331,18 @@ mod tests {
             "the counter of a test_lock is its writers'"
         );
         slot.charge(Breaches { exclusion: 2, torn: 0 });
-        slot.handler_charge(Breaches { exclusion: 0, torn: 1 });
-        assert_eq!(slot.breaches(), Breaches { exclusion: 2, torn: 1 });
+        slot.charge(Breaches { exclusion: 0, torn: 1 });
+        assert_eq!((slot.exclusion.load(Relaxed), slot.torn.load(Relaxed)), (2, 1));
     }
 
     #[test]
     fn a_thread_that_left_is_out_of_reach() {
         let reach = Reach::default();
-        assert_eq!(reach.with(|_, tid| tid), None);
-        reach.open(77, 5);
-        assert_eq!(reach.with(|pthread, tid| (pthread, tid)), Some((77, 5)));
-        assert_eq!(reach.with(|_, _| reach.with(|_, _| ())), Some(None), "outsiders only try");
+        assert_eq!(reach.with(|tid| tid), None);
+        reach.open(5);
+        assert_eq!(reach.with(|tid| tid), Some(5));
+        assert_eq!(reach.with(|_| reach.with(|_| ())), Some(None), "outsiders only try");
         reach.close();
-        assert_eq!(reach.with(|_, tid| tid), None);
+        assert_eq!(reach.with(|tid| tid), None);
     }
 }

@@ -1,4 +1,5 @@
-//! What the threads of one side achieved, and the line locktorture prints about it.
+//! What the threads achieved: of each side, with the line locktorture prints about it, and as readers that
+//! share.
 use serde::{Deserialize, Serialize};
 
 /// The sums over the writers, or over the readers, of one lock.
@@ -27,15 +28,11 @@ impl Tally {
         })
     }
 
-    /// Whether the busiest thread had more than twice what the least busy one had: locktorture's `???`.
-    pub(crate) fn is_lopsided(&self) -> bool {
-        self.max / 2 > self.min
-    }
-
     /// The line as locktorture prints it; `side` is [`WRITES`] or [`READS`].
     pub(crate) fn line(&self, side: &str) -> String {
         let Self { total, max, min, fail } = *self;
-        let lopsided = if self.is_lopsided() { "???" } else { "" };
+        // As locktorture has it: the busiest thread had more than twice what the least busy one had.
+        let lopsided = if max / 2 > min { "???" } else { "" };
         let failed = if fail > 0 { "!!!" } else { "" };
         let line = format!("{side}:  Total: {total}  Max/Min: {max}/{min} {lopsided}  Fail: {fail} {failed}");
         line.trim_end().to_owned()
@@ -52,6 +49,32 @@ pub(crate) fn jain(shares: &[u64]) -> f64 {
     let sum: f64 = shares.iter().map(|&share| share as f64).sum();
     let squares: f64 = shares.iter().map(|&share| (share as f64) * (share as f64)).sum();
     if squares == 0.0 { 1.0 } else { sum * sum / (squares * shares.len() as f64) }
+}
+
+/// What readers did beyond reading, all workers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shared {
+    /// How often a worker found another thread's reader inside.
+    pub(crate) together: u64,
+    /// How often a thread took a read lock that it had, or was about to have.
+    pub(crate) again: u64,
+    /// …of these, in handlers.
+    pub(crate) handler_again: u64,
+    /// Chains of read locks that were given back in a random order.
+    pub(crate) any_order: u64,
+    pub(crate) downgrades: u64,
+    pub(crate) upgrades: u64,
+}
+
+impl Shared {
+    /// A line about it.
+    pub(crate) fn line(&self) -> String {
+        let Self { together, again, handler_again, any_order, downgrades, upgrades } = self;
+        format!(
+            "{together} readers met another, {again} read again ({handler_again} in handlers), {any_order} chains of readers \
+             released in any order, {downgrades} downgrades, {upgrades} upgrades"
+        )
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +113,7 @@ mod tests {
     #[test]
     fn nobody_at_all_is_all_zero() {
         assert_eq!(Tally::of([]), Tally::default());
-        assert!(!Tally::default().is_lopsided());
+        assert!(!Tally::default().line(WRITES).contains("???"));
     }
 
     #[test]

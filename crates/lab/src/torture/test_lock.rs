@@ -16,11 +16,11 @@ const WORDS: usize = 7;
 /// plain memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half
 /// written, and ThreadSanitizer reports the race on any machine.
 #[repr(align(128))]
-pub(crate) struct TestLock<L> {
-    pub(crate) lock: L,
-    /// The flags are not on the lock's cache line: checking them should not change the lock's traffic.
+pub(crate) struct TestLock<L: ?Sized> {
+    /// The flags, and the words, are on lines of their own: checking them should not change the lock's traffic.
     flags: Flags,
     words: Words,
+    pub(crate) lock: L,
 }
 
 #[derive(Default)]
@@ -51,9 +51,11 @@ impl<L> TestLock<L> {
     /// A test lock around a free lock.
     pub(crate) fn new(lock: L) -> Self {
         let words = core::array::from_fn(|index| word(0, index));
-        Self { lock, flags: Flags::default(), words: Words(UnsafeCell::new(words)) }
+        Self { flags: Flags::default(), words: Words(UnsafeCell::new(words)), lock }
     }
+}
 
+impl<L: ?Sized> TestLock<L> {
     fn read(&self, index: usize) -> u64 {
         // SAFETY: in bounds of a live array (`index < WORDS` in every caller), aligned, initialised;
         // exclusive while the caller holds the lock, see `Sync for Words` for a lock that lies.

@@ -5,11 +5,12 @@
 //! wait, after which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing
 //! that is meant to hurt it. For the same reason workers that are getting nowhere are spared, and everything
 //! is hushed while nobody gets anywhere.
-#![expect(unsafe_code, reason = "sending a signal to a thread is unsafe to call")]
-use super::arena::{AnyRing, Arena};
+use super::arena::Arena;
+use super::context::Context;
 use super::handler;
-use super::rng::Rng;
-use super::slot::{Activity, HANDLER_LEVELS, Slot};
+use super::lock::Side;
+use super::rng::{Chance as _, Rng, stream};
+use super::slot::{Activity, HANDLER_LEVELS, Slot, handler_lock};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::time::Instant;
@@ -26,26 +27,24 @@ const SIEGE_LIMIT: Duration = Duration::from_millis(2);
 const STREAM: u64 = u64::MAX;
 
 /// The body of the tormentor's thread.
-pub(crate) fn torment(ring: &dyn AnyRing) {
-    let arena = ring.arena();
-    let mut rng = Rng::new(arena.orders.seed, STREAM);
+pub(super) fn torment(arena: &'static Arena) {
+    let mut rng = stream(arena.orders.seed, STREAM);
     while !arena.stopping() {
-        let spell = Duration::from_micros(rng.below(STORM.as_micros() as u64));
+        let spell = Duration::from_micros(rng.u64(..STORM.as_micros() as u64));
         let start = Instant::now();
         while start.elapsed() < spell && !arena.stopping() {
             if !arena.switches.hush.load(Relaxed) {
-                strike(ring, &mut rng);
+                strike(arena, &mut rng);
             }
-            std::thread::sleep(Duration::from_micros(rng.between(20, 400)));
+            std::thread::sleep(Duration::from_micros(rng.u64(20..=400)));
         }
-        std::thread::sleep(Duration::from_micros(rng.below(CALM.as_micros() as u64)));
+        std::thread::sleep(Duration::from_micros(rng.u64(..CALM.as_micros() as u64)));
     }
-    arena.tormentor.does(Activity::Vacant, 0);
+    arena.tormentor.does(0, Activity::Vacant, 0);
     arena.tormentor.left.store(true, Relaxed);
 }
 
-fn strike(ring: &dyn AnyRing, rng: &mut Rng) {
-    let arena = ring.arena();
+fn strike(arena: &'static Arena, rng: &mut Rng) {
     let siege = rng.one_in(SIEGE_ONE_IN);
     let mut victim = pick(arena, rng);
     // A siege is worth the most where the worker itself is already queued.
@@ -59,37 +58,43 @@ fn strike(ring: &dyn AnyRing, rng: &mut Rng) {
         return;
     }
     if siege {
-        besiege(ring, victim, 1, rng.between(1, HANDLER_LEVELS as u64) as usize, rng);
+        besiege(arena, victim, rng);
     } else {
         // A few at once: the later ones interrupt the handler of the first.
-        for _ in 0..rng.between(1, 3) {
+        for _ in 0..rng.u8(1..=3) {
             signal(victim, rng);
         }
     }
 }
 
 fn pick<'a>(arena: &'a Arena, rng: &mut Rng) -> &'a Slot {
-    &arena.slots[rng.below(arena.slots.len() as u64) as usize]
+    &arena.slots[rng.usize(..arena.slots.len())]
 }
 
 fn signal(victim: &Slot, rng: &mut Rng) {
-    let signal = handler::signals()[rng.below(2) as usize];
-    // SAFETY: inside `with` the thread exists and waits for us before it leaves.
-    victim.thread().with(|pthread, _| unsafe { handler::send(pthread, signal) });
+    let signal = handler::signals()[rng.usize(..2)];
+    victim.thread.with(|tid| handler::send(tid, signal));
 }
 
-/// Takes the handlers' locks of levels `level..=deepest`, stacks a waiting handler on the victim for each and
-/// one more on top, and lets go again in reverse order.
-fn besiege(ring: &dyn AnyRing, victim: &Slot, level: usize, deepest: usize, rng: &mut Rng) {
-    if level <= deepest {
-        ring.besiege(level, &mut || besiege(ring, victim, level + 1, deepest, rng));
-        return;
+/// Takes the handlers' locks up to some level, stacks a waiting handler on the victim for each and one more
+/// on top, and lets go again in reverse order.
+fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
+    let context = Context::tormentor(arena);
+    let deepest = rng.usize(1..=HANDLER_LEVELS);
+    for test_lock in (1..=deepest).map(handler_lock) {
+        context.does(Activity::Waiting, test_lock);
+        let place = arena.test_locks[test_lock];
+        context.enter(place, test_lock, Side::Writes, |lock| lock.acquire(Side::Writes));
     }
     for depth in 1..=deepest + 1 {
         signal(victim, rng);
         let start = Instant::now();
-        while victim.doing().depth() < depth && start.elapsed() < SIEGE_LIMIT && !ring.arena().stopping() {
+        while victim.doing().depth() < depth && start.elapsed() < SIEGE_LIMIT && !arena.stopping() {
             core::hint::spin_loop();
         }
     }
+    for test_lock in (1..=deepest).rev().map(handler_lock) {
+        context.leave(arena.test_locks[test_lock], test_lock, Side::Writes);
+    }
+    context.does(Activity::Thinking, 0);
 }

@@ -20,6 +20,12 @@ pub(crate) struct Sample {
     pub(crate) doing: Doing,
 }
 
+impl Sample {
+    fn involves_lock(&self) -> bool {
+        self.doing.contexts().any(|(activity, _)| activity.involves_lock())
+    }
+}
+
 /// What the watchdog thinks of the latest samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -72,15 +78,13 @@ impl Watchdog {
         let served = samples.iter().map(|sample| sample.progress).sum();
         for (track, sample) in self.tracks.iter_mut().zip(samples) {
             // A context between acquisitions waits for nothing, so its wait has not begun.
-            let between = !sample.doing.any(Activity::involves_lock);
+            let between = !sample.involves_lock();
             if track.progress != sample.progress || between && track.reported {
                 *track = Track { progress: sample.progress, since: now, served, reported: false };
             }
         }
         let idle = self.idle_all();
-        if samples.iter().any(|sample| sample.doing.any(Activity::involves_lock))
-            && idle >= self.limit(samples)
-        {
+        if samples.iter().any(Sample::involves_lock) && idle >= self.limit(samples) {
             return Verdict::Stalled(idle);
         }
         self.starved(samples, served)
@@ -99,9 +103,9 @@ impl Watchdog {
 
     /// While somebody holds for long, everybody else is excused for as long as that takes.
     fn limit(&self, samples: &[Sample]) -> Duration {
-        let long =
-            samples.iter().any(|sample| sample.doing.any(|activity| activity == Activity::HoldingLong));
-        if long { self.stall + self.long_hold } else { self.stall }
+        let holds_long =
+            |sample: &Sample| sample.doing.contexts().any(|(activity, _)| activity == Activity::HoldingLong);
+        if samples.iter().any(holds_long) { self.stall + self.long_hold } else { self.stall }
     }
 
     fn starved(&mut self, samples: &[Sample], served: u64) -> Verdict {
@@ -109,7 +113,7 @@ impl Watchdog {
         let limit = self.limit(samples) * STARVED_AFTER_STALLS;
         for (slot, sample) in samples.iter().enumerate() {
             let idle = self.idle(slot);
-            let waits = sample.doing.innermost().0 == Activity::Waiting;
+            let waits = sample.doing.at(sample.doing.depth()).0 == Activity::Waiting;
             let track = &mut self.tracks[slot];
             if waits && idle >= limit && served - track.served >= rounds && !track.reported {
                 track.reported = true;

@@ -3,28 +3,25 @@
 //!
 //! Detector: torture. Two of them exclude perfectly: one stops (the watchdog's business), the other lets one
 //! reader in at a time (which the readers' own meetings tell).
-use super::relax;
-use crate::torture::tortured::{Side, Skills, Tortured};
+use super::{inside, relax};
+use crate::torture::lock::{Side, Tortured};
 use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 
-/// What is wrong.
-pub(crate) mod flaw {
-    /// Nothing.
-    pub(crate) const NONE: u8 = 0;
-    /// A reader looks for a writer, and counts itself in a second step.
-    pub(crate) const CHECK_THEN_ACT: u8 = 1;
-    /// A writer does not wait for the readers that are in.
-    pub(crate) const NO_WAIT: u8 = 2;
-    /// A try to read succeeds though somebody writes.
-    pub(crate) const TRY_LIES: u8 = 3;
-    /// A writer sleeps until the readers have left, and none of them wakes it.
-    pub(crate) const LOST_WAKEUP: u8 = 4;
-    /// A reader that leaves now and then counts for two.
-    pub(crate) const WRONG_COUNT: u8 = 5;
-    /// Readers exclude each other.
-    pub(crate) const SERIAL: u8 = 6;
-}
+/// Nothing is wrong.
+pub(crate) const SOUND: u8 = 0;
+/// A reader looks for a writer, and counts itself in a second step.
+pub(crate) const CHECK_THEN_ACT: u8 = 1;
+/// A writer does not wait for the readers that are in.
+pub(crate) const NO_WAIT: u8 = 2;
+/// A try to read succeeds though somebody writes.
+pub(crate) const TRY_LIES: u8 = 3;
+/// A writer sleeps until the readers have left, and none of them wakes it.
+pub(crate) const LOST_WAKEUP: u8 = 4;
+/// A reader that leaves now and then counts for two.
+pub(crate) const WRONG_COUNT: u8 = 5;
+/// Readers exclude each other.
+pub(crate) const SERIAL: u8 = 6;
 
 /// A reader-writer lock with the flaw of that number.
 pub(crate) struct RwCount<const FLAW: u8> {
@@ -48,7 +45,7 @@ impl<const FLAW: u8> RwCount<FLAW> {
         if seen & WRITER != 0 {
             return false;
         }
-        if FLAW == flaw::CHECK_THEN_ACT {
+        if FLAW == CHECK_THEN_ACT {
             if self.now() {
                 std::thread::yield_now(); // gives the bug below a fair chance
             }
@@ -65,7 +62,7 @@ impl<const FLAW: u8> RwCount<FLAW> {
     }
 
     fn wait_for_readers(&self) {
-        if FLAW == flaw::NO_WAIT {
+        if FLAW == NO_WAIT {
             return; // BUG: they may be in.
         }
         let mut polls = 0;
@@ -74,7 +71,7 @@ impl<const FLAW: u8> RwCount<FLAW> {
             if seen == WRITER {
                 return;
             }
-            if FLAW == flaw::LOST_WAKEUP {
+            if FLAW == LOST_WAKEUP {
                 // An error is a spurious return (a signal, or the count has changed): look again.
                 let _ = futex::wait(&self.count, futex::Flags::PRIVATE, seen, None);
             } else {
@@ -85,7 +82,7 @@ impl<const FLAW: u8> RwCount<FLAW> {
 
     fn leave_read(&self) {
         let seen = self.count.load(Ordering::Relaxed);
-        if FLAW == flaw::WRONG_COUNT && seen & !WRITER > 1 && self.now() {
+        if FLAW == WRONG_COUNT && seen & !WRITER > 1 && self.now() {
             self.count.fetch_sub(2, Ordering::Release); // BUG: the other one is still in.
         } else {
             // With LOST_WAKEUP this is the BUG: the writer that sleeps is not told.
@@ -95,16 +92,13 @@ impl<const FLAW: u8> RwCount<FLAW> {
 }
 
 impl<const FLAW: u8> Tortured for RwCount<FLAW> {
-    type Guard = Side;
-    const SKILLS: Skills = Skills::READERS;
-
     fn new(_test_lock: usize) -> Self {
         Self { count: AtomicU32::new(0), rarely: AtomicU32::new(0) }
     }
 
-    fn acquire(&self, side: Side) -> Side {
+    fn acquire(&self, side: Side) {
         let mut polls = 0;
-        if side == Side::Reads && FLAW != flaw::SERIAL {
+        if side == Side::Reads && FLAW != SERIAL {
             while !self.try_read() {
                 relax(&mut polls);
             }
@@ -114,24 +108,21 @@ impl<const FLAW: u8> Tortured for RwCount<FLAW> {
             }
             self.wait_for_readers();
         }
-        side
     }
 
-    fn try_acquire(&self, side: Side) -> Option<Side> {
-        let acquired = if side == Side::Reads && FLAW != flaw::SERIAL {
-            let lies = FLAW == flaw::TRY_LIES && self.count.load(Ordering::Relaxed) == WRITER;
-            if lies {
-                self.count.fetch_add(1, Ordering::Acquire); // BUG: somebody writes.
-            }
-            lies || self.try_read()
-        } else {
-            self.count.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
-        };
-        acquired.then_some(side)
+    fn try_acquire(&self, side: Side) -> bool {
+        if side == Side::Writes || FLAW == SERIAL {
+            return self.count.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        }
+        let lies = FLAW == TRY_LIES && self.count.load(Ordering::Relaxed) == WRITER;
+        if lies {
+            self.count.fetch_add(1, Ordering::Acquire); // BUG: somebody writes.
+        }
+        lies || self.try_read()
     }
 
-    unsafe fn release(&self, side: Side) {
-        if side == Side::Reads && FLAW != flaw::SERIAL {
+    fn release(&self, side: Side) {
+        if side == Side::Reads && FLAW != SERIAL {
             self.leave_read();
         } else {
             self.count.fetch_and(!WRITER, Ordering::Release);
@@ -140,7 +131,6 @@ impl<const FLAW: u8> Tortured for RwCount<FLAW> {
 
     fn describe(&self) -> String {
         let count = self.count.load(Ordering::Relaxed);
-        let written = if count & WRITER != 0 { "a writer is in, or waits for readers" } else { "no writer" };
-        format!("{} readers, {written}", count & !WRITER)
+        inside((count & !WRITER) as usize, count & WRITER != 0)
     }
 }

@@ -5,8 +5,8 @@
 //! Detector: torture, on any machine with two CPUs. The reader's store and the writer's may both still be in
 //! their CPUs' store buffers when each looks for the other's, on x86 too. The reader's side has a compiler
 //! barrier only, as in the sound lock: there the writer's `membarrier` makes up for it.
-use super::relax;
-use crate::torture::tortured::{Side, Skills, Tortured};
+use super::{inside, relax};
+use crate::torture::lock::{Side, Skills, Tortured};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use crossbeam_utils::CachePadded;
 use stanchion::native::Native;
@@ -54,6 +54,8 @@ pub(crate) struct PerCpuCells<const HEAVY: bool> {
 }
 
 impl<const HEAVY: bool> PerCpuCells<HEAVY> {
+    pub(crate) const SKILLS: Skills = Skills { handlers_write: false, ..Skills::READERS };
+
     fn mine(&self) -> &AtomicBool {
         &self.cells[NUMBER.with(|number| number.0)]
     }
@@ -102,20 +104,16 @@ impl<const HEAVY: bool> PerCpuCells<HEAVY> {
 }
 
 impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
-    type Guard = Side;
-    const SKILLS: Skills = Skills { handlers_write: false, ..Skills::READERS };
-
     fn new(_test_lock: usize) -> Self {
-        let cells = (0..CELLS).map(|_| CachePadded::new(AtomicBool::new(false))).collect();
         Self {
             writes: CachePadded::default(),
             writers: CachePadded::default(),
-            cells,
+            cells: (0..CELLS).map(|_| CachePadded::new(AtomicBool::new(false))).collect(),
             last: Default::default(),
         }
     }
 
-    fn acquire(&self, side: Side) -> Side {
+    fn acquire(&self, side: Side) {
         let mut polls = 0;
         if side == Side::Reads {
             while !self.try_read() {
@@ -123,7 +121,7 @@ impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
                     relax(&mut polls);
                 }
             }
-            return side;
+            return;
         }
         while self.writers.swap(true, Ordering::Acquire) {
             relax(&mut polls);
@@ -134,25 +132,24 @@ impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
                 relax(&mut polls);
             }
         }
-        side
     }
 
-    fn try_acquire(&self, side: Side) -> Option<Side> {
+    fn try_acquire(&self, side: Side) -> bool {
         if side == Side::Reads {
-            return self.try_read().then_some(side);
+            return self.try_read();
         }
         if self.writers.swap(true, Ordering::Acquire) {
-            return None;
+            return false;
         }
         self.announce();
-        if self.cells().iter().any(|cell| cell.load(Ordering::Acquire)) {
+        let free = !self.cells().iter().any(|cell| cell.load(Ordering::Acquire));
+        if !free {
             self.leave_write();
-            return None;
         }
-        Some(side)
+        free
     }
 
-    unsafe fn release(&self, side: Side) {
+    fn release(&self, side: Side) {
         if side == Side::Reads {
             self.mine().store(false, Ordering::Release);
         } else {
@@ -162,10 +159,6 @@ impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
 
     fn describe(&self) -> String {
         let readers = self.cells().iter().filter(|cell| cell.load(Ordering::Relaxed)).count();
-        let writes = self.writes.load(Ordering::Relaxed);
-        format!(
-            "{readers} readers, {}",
-            if writes { "a writer is in, or waits for readers" } else { "no writer" }
-        )
+        inside(readers, self.writes.load(Ordering::Relaxed))
     }
 }
