@@ -82,9 +82,9 @@ impl Arena {
     }
 
     fn tally(slots: &[Slot], others: &[Slot], acquired: fn(&Slot) -> u64) -> Tally {
-        let mut tally = Tally::of(
-            slots.iter().map(|slot| (acquired(slot), slot.exclusion.load(Relaxed) + slot.torn.load(Relaxed))),
-        );
+        let mut tally = Tally::of(slots.iter().map(|slot| {
+            (acquired(slot), slot.counts.exclusion.load(Relaxed) + slot.counts.torn.load(Relaxed))
+        }));
         tally.total += others.iter().map(acquired).sum::<u64>();
         tally
     }

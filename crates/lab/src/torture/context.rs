@@ -60,7 +60,7 @@ impl Context {
             let (mut seen, others) = place.enter_read();
             match (others, self.arena.skills.shares) {
                 // A handler may have met its own thread's reader.
-                (true, true) if self.depth == 0 => one_more(&self.slot.together),
+                (true, true) if self.depth == 0 => one_more(&self.slot.shared.together),
                 (_, true) => {}
                 (others, false) => seen.exclusion += u64::from(others),
             }

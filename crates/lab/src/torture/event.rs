@@ -1,6 +1,6 @@
 //! What a child process tells its parent: one JSON object per line on standard output.
 use super::outcome::Failure;
-use super::tally::{Shared, Tally};
+use super::tally::{Counts, Shared, Tally};
 use serde::{Deserialize, Serialize};
 
 /// One line.
@@ -46,30 +46,21 @@ pub(crate) struct Finished {
     pub(crate) reads: Tally,
     /// Jain's index over the writers.
     pub(crate) jain: f64,
-    /// Violations by kind, over workers and handlers.
-    pub(crate) exclusion: u64,
-    pub(crate) torn: u64,
+    /// Over workers, handlers and the tormentor.
+    #[serde(flatten)]
+    pub(crate) counts: Counts<u64>,
     /// Locks whose protected counter differs from the acquisitions: name, counter, acquisitions.
     pub(crate) miscounted: Vec<(String, u64, u64)>,
     /// Workers that panicked.
     pub(crate) panicked: u64,
-    /// What the extras amounted to.
-    pub(crate) handler_runs: u64,
     pub(crate) handler_acquired: u64,
     pub(crate) handler_deepest: u64,
-    /// Waits as the fifth context that queues on one thread.
-    pub(crate) handler_fifth: u64,
-    /// Handlers that found no level left.
-    pub(crate) handler_refused: u64,
-    pub(crate) nested: u64,
-    pub(crate) tries: u64,
-    pub(crate) tries_won: u64,
     pub(crate) threads: u64,
     pub(crate) moves: u64,
     pub(crate) pauses: u64,
     /// What readers did, if it is a lock that they share.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) shared: Option<Shared>,
+    pub(crate) shared: Option<Shared<u64>>,
     /// A test lock at which a reader kept another one out, with no writer there.
     pub(crate) serial: Option<String>,
 }

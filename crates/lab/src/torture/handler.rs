@@ -124,7 +124,7 @@ fn interrupt(hook: &Hook) {
         let mut rng = stream(hook.seed, (hook.slot as u64) << 40 | run << 3 | depth as u64);
         strike(Context::of(hook.arena, hook.slot, depth), depth, &mut rng);
     } else {
-        hook.arena.slots[hook.slot].handler_refused.fetch_add(1, Relaxed);
+        hook.arena.slots[hook.slot].counts.handler_refused.fetch_add(1, Relaxed);
     }
     hook.depth.store(depth - 1, Relaxed);
 }
@@ -163,12 +163,12 @@ fn strike(context: Context, depth: usize, rng: &mut Rng) {
     let claimed = slot.claims.below(depth);
     let Acquisition { test_lock, side, again } = choose(arena.skills, claimed, depth, rng);
     let place = arena.test_locks[test_lock];
-    slot.handler_runs.fetch_add(1, Relaxed);
+    slot.counts.handler_runs.fetch_add(1, Relaxed);
     slot.handler_deepest.fetch_max(depth as u64, Relaxed);
 
     context.does(Activity::Waiting, test_lock);
     if context.waits_fifth() {
-        slot.handler_fifth.fetch_add(1, Relaxed);
+        slot.counts.handler_fifth.fetch_add(1, Relaxed);
     }
     context.enter(
         place,
@@ -179,7 +179,7 @@ fn strike(context: Context, depth: usize, rng: &mut Rng) {
         },
     );
     if test_lock < claimed.first_free() {
-        slot.handler_again.fetch_add(1, Relaxed);
+        slot.shared.handler_again.fetch_add(1, Relaxed);
     }
     // Mostly as short as can be; sometimes long enough for the next signal to arrive inside.
     if rng.one_in(4) {

@@ -1,7 +1,7 @@
 //! What became of one lock.
 use super::event::{Finished, Stall};
 use super::orders::Orders;
-use super::tally::Tally;
+use super::tally::{Counts, Tally};
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ impl Outcome {
 
     /// Adds the sums, and the failures that follow from them.
     pub(crate) fn finish(&mut self, finished: Finished) {
-        let Finished { exclusion, torn, panicked, .. } = finished;
+        let (Counts { exclusion, torn, .. }, panicked) = (finished.counts, finished.panicked);
         let mut fail = |failure, count| {
             if count > 0 {
                 self.failures.push(failure);
@@ -197,8 +197,7 @@ mod tests {
         assert!(!seen.failed());
         assert_eq!(seen.verdict(), "passed");
         seen.finish(Finished {
-            exclusion: 2,
-            torn: 1,
+            counts: Counts { exclusion: 2, torn: 1, ..Counts::default() },
             panicked: 1,
             miscounted: vec![("the lock".to_owned(), 1, 2)],
             serial: Some("the lock".to_owned()),

@@ -1,5 +1,8 @@
 //! Every lock that can be tortured: the catalogue's, others, and those that are broken on purpose.
-use super::busted::{Flag, PerCpuCells, RwCount, Ticket, flag, rw_count, ticket};
+use super::busted::flag::{CHECK_THEN_SET, Flag, OPEN, RELAXED, SOUND, TRY_LIES};
+use super::busted::rw_count::{self, CHECK_THEN_ACT, LOST_WAKEUP, NO_WAIT, RwCount, SERIAL, WRONG_COUNT};
+use super::busted::rw_percpu::PerCpuCells;
+use super::busted::ticket::{DOUBLE_GRANT, MISSED, Ticket};
 use super::lock::{Classed, Rw, Skills, Tortured, UpgradableRw};
 use super::orders::Orders;
 use super::session;
@@ -56,12 +59,22 @@ const fn ours<L: Tortured>(facts: &Facts) -> Row {
     }
 }
 
-const fn other<L: Tortured>(name: &'static str, origin: Origin, skills: Skills, about: &'static str) -> Row {
-    Row { name, origin, fair: false, signal_safe: true, skills, about, run: session::run::<L> }
+/// A mutex that is broken on purpose, for torture to notice.
+const fn mutex<L: Tortured>(name: &'static str, about: &'static str) -> Row {
+    Row {
+        name,
+        origin: Origin::Busted(Detector::Torture),
+        fair: false,
+        signal_safe: true,
+        skills: Skills::MUTEX,
+        about,
+        run: session::run::<L>,
+    }
 }
 
-const fn busted<L: Tortured>(name: &'static str, skills: Skills, about: &'static str) -> Row {
-    other::<L>(name, Origin::Busted(Detector::Torture), skills, about)
+/// A reader-writer lock that is.
+const fn readers<L: Tortured>(name: &'static str, about: &'static str) -> Row {
+    Row { skills: Skills::READERS, ..mutex::<L>(name, about) }
 }
 
 macro_rules! mutexes {
@@ -90,49 +103,37 @@ stanchion_family::for_each_rwlock! { Native; rwlocks; }
 
 /// Other mutexes.
 static OTHER_MUTEXES: &[Row] = &[
-    other::<Flag<{ flag::SOUND }>>(
-        "reference-tas",
-        Origin::Reference,
-        Skills::MUTEX,
-        "a plain test-and-set lock, sound; the twin of busted-relaxed",
-    ),
     Row {
+        origin: Origin::Reference,
+        ..mutex::<Flag<SOUND>>(
+            "reference-tas",
+            "a plain test-and-set lock, sound; the twin of busted-relaxed",
+        )
+    },
+    Row {
+        origin: Origin::Reference,
         fair: true,
         signal_safe: false,
-        ..other::<parking_lot::RawMutex>(
+        ..mutex::<parking_lot::RawMutex>(
             "parking-lot",
-            Origin::Reference,
-            Skills::MUTEX,
             "parking_lot's mutex, without signals: its parking table is not made for handlers",
         )
     },
-    busted::<Flag<{ flag::OPEN }>>("busted-none", Skills::MUTEX, "excludes nobody"),
-    busted::<Flag<{ flag::CHECK_THEN_SET }>>(
-        "busted-check-then-set",
-        Skills::MUTEX,
-        "looks and then takes, in two steps",
-    ),
-    busted::<Ticket<{ ticket::LOST_WAKEUP }>>(
-        "busted-lost-wakeup",
-        Skills::MUTEX,
-        "may sleep through the wake-up meant for it",
-    ),
-    busted::<Ticket<{ ticket::DOUBLE_GRANT }>>(
+    mutex::<Flag<OPEN>>("busted-none", "excludes nobody"),
+    mutex::<Flag<CHECK_THEN_SET>>("busted-check-then-set", "looks and then takes, in two steps"),
+    mutex::<Ticket<MISSED>>("busted-lost-wakeup", "may sleep through the wake-up meant for it"),
+    mutex::<Ticket<DOUBLE_GRANT>>(
         "busted-double-grant",
-        Skills::MUTEX,
         "a ticket lock that now and then serves two at once",
     ),
-    busted::<Flag<{ flag::TRY_LIES }>>(
-        "busted-try",
-        Skills::MUTEX,
-        "try_lock sometimes takes what somebody else holds",
-    ),
-    other::<Flag<{ flag::RELAXED }>>(
-        "busted-relaxed",
-        Origin::Busted(Detector::ThreadSanitizer),
-        Skills::MUTEX,
-        "excludes, but orders nothing; invisible to torture on x86",
-    ),
+    mutex::<Flag<TRY_LIES>>("busted-try", "try_lock sometimes takes what somebody else holds"),
+    Row {
+        origin: Origin::Busted(Detector::ThreadSanitizer),
+        ..mutex::<Flag<RELAXED>>(
+            "busted-relaxed",
+            "excludes, but orders nothing; invisible to torture on x86",
+        )
+    },
 ];
 
 /// Forms of `percpu-rw`, and other reader-writer locks.
@@ -151,66 +152,46 @@ static OTHER_RWLOCKS: &[Row] = &[
         about: "As percpu-rw, in two classes of a user's own.",
         ..ours::<Classed>(catalogue::rwlock("percpu-rw"))
     },
-    other::<RwCount<{ rw_count::SOUND }>>(
-        "reference-rw",
-        Origin::Reference,
-        Skills::READERS,
-        "a count and a flag, sound; the twin of the busted-rw ones",
-    ),
     Row {
+        origin: Origin::Reference,
+        ..readers::<RwCount<{ rw_count::SOUND }>>(
+            "reference-rw",
+            "a count and a flag, sound; the twin of the busted-rw ones",
+        )
+    },
+    Row {
+        origin: Origin::Reference,
         signal_safe: false,
-        ..other::<PerCpuCells<true>>(
+        skills: PerCpuCells::<true>::SKILLS,
+        ..readers::<PerCpuCells<true>>(
             "reference-percpu-rw",
-            Origin::Reference,
-            PerCpuCells::<true>::SKILLS,
             "cells and a membarrier, sound; the twin of busted-percpu-rw",
         )
     },
     Row {
+        origin: Origin::Reference,
         signal_safe: false,
-        ..other::<parking_lot::RawRwLock>(
+        skills: Skills { downgrades: true, upgrades: true, ..Skills::READERS },
+        ..readers::<parking_lot::RawRwLock>(
             "parking-lot-rw",
-            Origin::Reference,
-            Skills { downgrades: true, upgrades: true, ..Skills::READERS },
             "parking_lot's reader-writer lock, without signals",
         )
     },
-    busted::<RwCount<{ rw_count::CHECK_THEN_ACT }>>(
+    readers::<RwCount<CHECK_THEN_ACT>>(
         "busted-rw-check-then-act",
-        Skills::READERS,
         "a reader looks for writers and then counts itself, in two steps",
     ),
-    busted::<RwCount<{ rw_count::NO_WAIT }>>(
-        "busted-rw-no-wait",
-        Skills::READERS,
-        "a writer does not wait for the readers",
-    ),
-    busted::<RwCount<{ rw_count::TRY_LIES }>>(
-        "busted-rw-try",
-        Skills::READERS,
-        "a try to read succeeds beside a writer",
-    ),
-    busted::<RwCount<{ rw_count::LOST_WAKEUP }>>(
-        "busted-rw-lost-wakeup",
-        Skills::READERS,
-        "the last reader does not wake the writer",
-    ),
-    busted::<RwCount<{ rw_count::WRONG_COUNT }>>(
-        "busted-rw-count",
-        Skills::READERS,
-        "a reader that leaves sometimes counts for two",
-    ),
-    busted::<RwCount<{ rw_count::SERIAL }>>(
-        "busted-rw-serial",
-        Skills::READERS,
-        "readers exclude each other",
-    ),
+    readers::<RwCount<NO_WAIT>>("busted-rw-no-wait", "a writer does not wait for the readers"),
+    readers::<RwCount<{ rw_count::TRY_LIES }>>("busted-rw-try", "a try to read succeeds beside a writer"),
+    readers::<RwCount<LOST_WAKEUP>>("busted-rw-lost-wakeup", "the last reader does not wake the writer"),
+    readers::<RwCount<WRONG_COUNT>>("busted-rw-count", "a reader that leaves sometimes counts for two"),
+    readers::<RwCount<SERIAL>>("busted-rw-serial", "readers exclude each other"),
     Row {
+        origin: Origin::Busted(Detector::LongTorture),
         signal_safe: false,
-        ..other::<PerCpuCells<false>>(
+        skills: PerCpuCells::<false>::SKILLS,
+        ..readers::<PerCpuCells<false>>(
             "busted-percpu-rw",
-            Origin::Busted(Detector::LongTorture),
-            PerCpuCells::<false>::SKILLS,
             "the writer has no barrier between its flag and the cells",
         )
     },

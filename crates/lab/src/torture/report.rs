@@ -1,5 +1,6 @@
 //! What is printed and written when all locks are through.
 use super::outcome::Outcome;
+use super::tally::Counts;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
 use lab_kit::output::replace;
 use serde::Serialize;
@@ -21,9 +22,9 @@ pub(crate) fn summary(outcomes: &[Outcome]) -> String {
             row.push((writes.fail + reads.fail).to_string());
         }
         if let Some(sums) = &outcome.finished {
+            let Counts { nested, handler_runs, handler_fifth, .. } = sums.counts;
             row.push(format!("{:.2}", sums.jain));
-            let counts =
-                [sums.nested, sums.handler_runs, sums.handler_deepest, sums.handler_fifth, sums.threads];
+            let counts = [nested, handler_runs, sums.handler_deepest, handler_fifth, sums.threads];
             row.extend(counts.map(|count| count.to_string()));
         }
         // Who died has not told everything.

@@ -11,7 +11,7 @@ use super::outcome::Failure;
 use super::rng::{Rng, stream};
 use super::shuffle::Shuffle;
 use super::slot::{Slot, TEST_LOCKS, lock_name};
-use super::tally::{Shared, jain};
+use super::tally::{Counts, Shared, jain};
 use super::test_lock::TestLock;
 use super::tormentor;
 use super::watchdog::{Sample, Verdict, Watchdog};
@@ -295,11 +295,29 @@ impl Session {
         let arena = self.arena;
         let slots = || arena.slots.iter().chain([&arena.tormentor]);
         let sum = |of: fn(&Slot) -> &AtomicU64| slots().map(|slot| of(slot).load(Relaxed)).sum::<u64>();
-        let (exclusion, torn) = (sum(|slot| &slot.exclusion), sum(|slot| &slot.torn));
+        let counts = Counts {
+            exclusion: sum(|slot| &slot.counts.exclusion),
+            torn: sum(|slot| &slot.counts.torn),
+            handler_runs: sum(|slot| &slot.counts.handler_runs),
+            handler_refused: sum(|slot| &slot.counts.handler_refused),
+            handler_fifth: sum(|slot| &slot.counts.handler_fifth),
+            nested: sum(|slot| &slot.counts.nested),
+            tries: sum(|slot| &slot.counts.tries),
+            tries_won: sum(|slot| &slot.counts.tries_won),
+        };
+        let handler_again = sum(|slot| &slot.shared.handler_again);
+        let shared = arena.skills.shares.then(|| Shared {
+            together: sum(|slot| &slot.shared.together),
+            again: sum(|slot| &slot.shared.again) + handler_again,
+            handler_again,
+            any_order: sum(|slot| &slot.shared.any_order),
+            downgrades: sum(|slot| &slot.shared.downgrades),
+            upgrades: sum(|slot| &slot.shared.upgrades),
+        });
         let (mut miscounted, mut serial) = (Vec::new(), None);
         if joined {
             // Whoever left a lock locked has been found out by now.
-            if arena.skills.shares && exclusion + torn == 0 {
+            if arena.skills.shares && counts.exclusion + counts.torn == 0 {
                 serial = self.serial();
             }
             for (test_lock, place) in arena.test_locks.iter().enumerate() {
@@ -309,15 +327,6 @@ impl Session {
                 }
             }
         }
-        let handler_again = sum(|slot| &slot.handler_again);
-        let shared = Shared {
-            together: sum(|slot| &slot.together),
-            again: sum(|slot| &slot.again) + handler_again,
-            handler_again,
-            any_order: sum(|slot| &slot.any_order),
-            downgrades: sum(|slot| &slot.downgrades),
-            upgrades: sum(|slot| &slot.upgrades),
-        };
         let shares: Vec<u64> = arena.slots[..arena.orders.writers].iter().map(Slot::acquired).collect();
         let deepest = slots().map(|slot| slot.handler_deepest.load(Relaxed)).max();
         Finished {
@@ -325,18 +334,11 @@ impl Session {
             writes: arena.writes_tally(),
             reads: arena.reads_tally(),
             jain: jain(&shares),
-            exclusion,
-            torn,
+            counts,
             miscounted,
-            handler_runs: sum(|slot| &slot.handler_runs),
             handler_acquired: arena.slots.iter().map(Slot::handler_acquired).sum(),
             handler_deepest: deepest.unwrap_or(0),
-            handler_fifth: sum(|slot| &slot.handler_fifth),
-            handler_refused: sum(|slot| &slot.handler_refused),
-            nested: sum(|slot| &slot.nested),
-            tries: sum(|slot| &slot.tries),
-            tries_won: sum(|slot| &slot.tries_won),
-            shared: arena.skills.shares.then_some(shared),
+            shared,
             serial,
             ..self.done.clone()
         }

@@ -6,6 +6,7 @@
 //! would hide the very ordering that the lock under torture forgot, from the weak machine and from
 //! ThreadSanitizer alike.
 use super::claims::Claims;
+use super::tally::{Counts, Shared};
 use core::fmt;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -38,23 +39,14 @@ pub(crate) fn lock_name(test_lock: usize) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Activity {
-    /// No thread is in the slot.
-    Vacant = 0,
-    /// Between acquisitions.
+    Vacant,
     Thinking,
-    /// Between acquisitions, in one of the rare sleeps.
     Sleeping,
-    /// Between acquisitions, held back by the stutter.
     Paused,
-    /// Inside `acquire`.
     Waiting,
-    /// Inside `try_acquire`.
     Trying,
-    /// Has the lock.
     Holding,
-    /// Has the lock and keeps it for the long hold.
     HoldingLong,
-    /// Inside `release`.
     Releasing,
 }
 
@@ -141,28 +133,10 @@ pub(crate) struct Slot {
     handler_read: AtomicU64,
     /// What the contexts of the thread hold and want, if it is a lock that readers share.
     pub(crate) claims: Claims,
-    /// Violations: see [`Slot::charge`].
-    pub(crate) exclusion: AtomicU64,
-    pub(crate) torn: AtomicU64,
-    /// Handler runs, runs that found no level left, and the deepest one.
-    pub(crate) handler_runs: AtomicU64,
-    pub(crate) handler_refused: AtomicU64,
+    pub(crate) counts: Counts<AtomicU64>,
+    pub(crate) shared: Shared<AtomicU64>,
+    /// The deepest level at which a handler ran.
     pub(crate) handler_deepest: AtomicU64,
-    /// How often a handler waited as the fifth context of its thread, all others waiting too: what a lock
-    /// with four nodes per thread has no node for.
-    pub(crate) handler_fifth: AtomicU64,
-    /// Acquisitions made while holding another lock.
-    pub(crate) nested: AtomicU64,
-    /// Try-lock calls and how many took the lock.
-    pub(crate) tries: AtomicU64,
-    pub(crate) tries_won: AtomicU64,
-    /// What readers did beyond reading: see [`super::tally::Shared`].
-    pub(crate) together: AtomicU64,
-    pub(crate) again: AtomicU64,
-    pub(crate) handler_again: AtomicU64,
-    pub(crate) any_order: AtomicU64,
-    pub(crate) downgrades: AtomicU64,
-    pub(crate) upgrades: AtomicU64,
     /// Set by a thread as its last act, so that the usher knows that joining it will not block.
     pub(crate) left: AtomicBool,
     /// While set, no signals are sent here: they might wake a waiter whose wake-up the lock lost.
@@ -207,8 +181,8 @@ impl Slot {
     /// Books what the worker or a handler saw.
     pub(crate) fn charge(&self, seen: Breaches) {
         if seen != Breaches::default() {
-            self.exclusion.fetch_add(seen.exclusion, Relaxed);
-            self.torn.fetch_add(seen.torn, Relaxed);
+            self.counts.exclusion.fetch_add(seen.exclusion, Relaxed);
+            self.counts.torn.fetch_add(seen.torn, Relaxed);
         }
     }
 
@@ -332,7 +306,7 @@ mod tests {
         );
         slot.charge(Breaches { exclusion: 2, torn: 0 });
         slot.charge(Breaches { exclusion: 0, torn: 1 });
-        assert_eq!((slot.exclusion.load(Relaxed), slot.torn.load(Relaxed)), (2, 1));
+        assert_eq!((slot.counts.exclusion.load(Relaxed), slot.counts.torn.load(Relaxed)), (2, 1));
     }
 
     #[test]

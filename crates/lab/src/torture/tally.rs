@@ -51,22 +51,41 @@ pub(crate) fn jain(shares: &[u64]) -> f64 {
     if squares == 0.0 { 1.0 } else { sum * sum / (squares * shares.len() as f64) }
 }
 
-/// What readers did beyond reading, all workers together.
+/// What is counted slot by slot, and its sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Shared {
-    /// How often a worker found another thread's reader inside.
-    pub(crate) together: u64,
-    /// How often a thread took a read lock that it had, or was about to have.
-    pub(crate) again: u64,
-    /// …of these, in handlers.
-    pub(crate) handler_again: u64,
-    /// Chains of read locks that were given back in a random order.
-    pub(crate) any_order: u64,
-    pub(crate) downgrades: u64,
-    pub(crate) upgrades: u64,
+pub(crate) struct Counts<T> {
+    /// Violations: two were inside at once, the protected words did not agree.
+    pub(crate) exclusion: T,
+    pub(crate) torn: T,
+    /// Handler runs, and handlers that found no level left.
+    pub(crate) handler_runs: T,
+    pub(crate) handler_refused: T,
+    /// Waits as the fifth context that queues on one thread, all others waiting too: what a lock with four
+    /// nodes per thread has no node for.
+    pub(crate) handler_fifth: T,
+    /// Acquisitions made while holding another lock.
+    pub(crate) nested: T,
+    /// Try-lock calls and how many took the lock.
+    pub(crate) tries: T,
+    pub(crate) tries_won: T,
 }
 
-impl Shared {
+/// What readers did beyond reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shared<T> {
+    /// How often a worker found another thread's reader inside.
+    pub(crate) together: T,
+    /// How often a thread took a read lock that it had, or was about to have.
+    pub(crate) again: T,
+    /// …of these, in handlers. Only sums have these in both.
+    pub(crate) handler_again: T,
+    /// Chains of read locks that were given back in a random order.
+    pub(crate) any_order: T,
+    pub(crate) downgrades: T,
+    pub(crate) upgrades: T,
+}
+
+impl Shared<u64> {
     /// A line about it.
     pub(crate) fn line(&self) -> String {
         let Self { together, again, handler_again, any_order, downgrades, upgrades } = self;

@@ -123,7 +123,7 @@ impl<L: Tortured> Worker<L> {
         let order = &mut order[..=last - first];
         for test_lock in first..=last {
             if test_lock > first {
-                one_more(&self.slot.nested);
+                one_more(&self.slot.counts.nested);
                 let anew = self.skills.shares && self.rng.one_in(NESTED_SIDE_ONE_IN);
                 sides[test_lock] = if anew { self.draw_side() } else { sides[test_lock - 1] };
             }
@@ -133,7 +133,7 @@ impl<L: Tortured> Worker<L> {
         sides[last] = self.stay(last, sides[last]);
         if self.skills.shares && only_reads && order.len() > 1 {
             self.rng.shuffle(order);
-            one_more(&self.slot.any_order);
+            one_more(&self.slot.shared.any_order);
         }
         for &test_lock in &*order {
             self.context.does(Activity::Holding, test_lock);
@@ -150,9 +150,9 @@ impl<L: Tortured> Worker<L> {
         if self.arena.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
             self.context.does(Activity::Trying, test_lock);
             for _ in 0..self.rng.u32(1..=TRIES_MOST) {
-                one_more(&self.slot.tries);
+                one_more(&self.slot.counts.tries);
                 if lock.try_acquire(side) {
-                    one_more(&self.slot.tries_won);
+                    one_more(&self.slot.counts.tries_won);
                     return;
                 }
                 core::hint::spin_loop();
@@ -198,7 +198,7 @@ impl<L: Tortured> Worker<L> {
             self.context.does(Activity::Holding, test_lock);
             self.slot.charge(place.enter_read().0);
             self.slot.charge(place.leave_read());
-            one_more(&self.slot.again);
+            one_more(&self.slot.shared.again);
             place.lock.release(Side::Reads);
         }
         if self.rng.one_in(COMPANY_ONE_IN) {
@@ -207,7 +207,7 @@ impl<L: Tortured> Worker<L> {
                 std::thread::yield_now();
             }
             if place.readers() > 1 {
-                one_more(&self.slot.together);
+                one_more(&self.slot.shared.together);
             }
         }
     }
@@ -221,7 +221,7 @@ impl<L: Tortured> Worker<L> {
         self.slot.claims.holds(0, test_lock, Side::Reads);
         self.context.begin(place, test_lock, Side::Reads);
         self.expect_unwritten(test_lock, before);
-        one_more(&self.slot.downgrades);
+        one_more(&self.slot.shared.downgrades);
         Side::Reads
     }
 
@@ -235,7 +235,7 @@ impl<L: Tortured> Worker<L> {
         self.context.does(Activity::Holding, test_lock);
         self.expect_unwritten(test_lock, before);
         self.context.begin(place, test_lock, Side::Writes);
-        one_more(&self.slot.upgrades);
+        one_more(&self.slot.shared.upgrades);
         Side::Writes
     }
 

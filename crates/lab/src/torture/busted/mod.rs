@@ -5,13 +5,8 @@
 //! keeps what a lock promises: torture treats the data behind a lock as racing (see `test_lock.rs`).
 pub(crate) mod flag;
 pub(crate) mod rw_count;
-mod rw_percpu;
+pub(crate) mod rw_percpu;
 pub(crate) mod ticket;
-
-pub(crate) use flag::Flag;
-pub(crate) use rw_count::RwCount;
-pub(crate) use rw_percpu::PerCpuCells;
-pub(crate) use ticket::Ticket;
 
 /// Waits a little, and after many polls gives the CPU away: these locks are to be caught, not to burn time.
 fn relax(polls: &mut u32) {

@@ -9,37 +9,14 @@ use super::{inside, relax};
 use crate::torture::lock::{Side, Skills, Tortured};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use crossbeam_utils::CachePadded;
-use stanchion::native::Native;
-use stanchion::stanchion_core::Machine;
-use std::sync::{Mutex, PoisonError};
+use stanchion::native::{Native, Silent};
+use stanchion::stanchion_core::Machine as _;
 
-/// As many threads as a run can have, those that are just leaving included.
+/// As many threads as have numbers.
 const CELLS: usize = 1 << 14;
 
-/// One more than the greatest number that was given to a thread.
+/// One more than the greatest number of a thread that has read.
 static NUMBERS: AtomicUsize = AtomicUsize::new(0);
-/// The numbers of threads that are gone.
-static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-
-/// A thread's number, for as long as it lives.
-struct Number(usize);
-
-impl Number {
-    fn take() -> Self {
-        let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Self(used.unwrap_or_else(|| NUMBERS.fetch_add(1, Ordering::SeqCst)))
-    }
-}
-
-impl Drop for Number {
-    fn drop(&mut self) {
-        FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
-    }
-}
-
-thread_local! {
-    static NUMBER: Number = Number::take();
-}
 
 /// The lock; sound if its writers are `HEAVY`.
 pub(crate) struct PerCpuCells<const HEAVY: bool> {
@@ -57,7 +34,13 @@ impl<const HEAVY: bool> PerCpuCells<HEAVY> {
     pub(crate) const SKILLS: Skills = Skills { handlers_write: false, ..Skills::READERS };
 
     fn mine(&self) -> &AtomicBool {
-        &self.cells[NUMBER.with(|number| number.0)]
+        let number =
+            Native::<Silent>::this_cpu().expect("torture has far fewer threads than numbers").index();
+        let number = usize::from(number);
+        if number >= NUMBERS.load(Ordering::Relaxed) {
+            NUMBERS.fetch_max(number + 1, Ordering::SeqCst);
+        }
+        &self.cells[number]
     }
 
     fn work(&self, who: usize) {
@@ -83,7 +66,7 @@ impl<const HEAVY: bool> PerCpuCells<HEAVY> {
         self.work(0);
         self.writes.store(true, Ordering::Release);
         if HEAVY {
-            while !Native::<stanchion::native::Silent>::heavy_barrier() {
+            while !Native::<Silent>::heavy_barrier() {
                 std::thread::yield_now();
             }
         } else {

@@ -17,7 +17,7 @@ pub(crate) const DOUBLE_GRANT: u8 = 0;
 ///
 /// A signal without `SA_RESTART` ends a futex wait, and the waiter looks again: signals *cure* this bug. That
 /// is why the tormentor has calm spells, and spares workers that are getting nowhere (see `tormentor.rs`).
-pub(crate) const LOST_WAKEUP: u8 = 1;
+pub(crate) const MISSED: u8 = 1;
 
 /// One release in this many counts wrong, provided that there are two to serve.
 const RARELY: u32 = 1024;
@@ -53,7 +53,7 @@ impl<const FLAW: u8> Tortured for Ticket<FLAW> {
         let mut polls = 0;
         // "Served or already past": what makes a skipped ticket a second holder rather than a lost one.
         while ticket.wrapping_sub(self.serving.load(Ordering::Acquire)).cast_signed() > 0 {
-            if FLAW == LOST_WAKEUP {
+            if FLAW == MISSED {
                 self.park();
             } else {
                 relax(&mut polls);
@@ -73,7 +73,7 @@ impl<const FLAW: u8> Tortured for Ticket<FLAW> {
         let wrong = FLAW == DOUBLE_GRANT && waiters >= 2 && serving.is_multiple_of(RARELY);
         // BUG: the skipped ticket and the one after it are both served now.
         self.serving.fetch_add(if wrong { 2 } else { 1 }, Ordering::Release);
-        if FLAW == LOST_WAKEUP {
+        if FLAW == MISSED {
             self.wakeups.fetch_add(1, Ordering::Relaxed);
             // Waking nobody is not an error worth knowing.
             let _ = futex::wake(&self.wakeups, futex::Flags::PRIVATE, u32::MAX >> 1);
