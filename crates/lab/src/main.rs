@@ -7,6 +7,7 @@ mod bench;
 mod calibrate;
 mod explore;
 mod guest;
+mod one_by_one;
 mod reproduce;
 mod run;
 mod sim;

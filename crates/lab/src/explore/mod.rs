@@ -8,11 +8,11 @@ mod outcome;
 mod report;
 mod run;
 
+use crate::one_by_one;
 pub(crate) use args::Args;
+use core::convert::identity;
 use lab_kit::output::{FAILED, PASSED, REFUSED, add, create_json, say};
-use lab_kit::provenance::Provenance;
 use lab_kit::{interrupt, seed};
-use outcome::Outcome;
 use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, replay};
 use std::process::ExitCode;
 
@@ -51,35 +51,22 @@ fn list() -> ExitCode {
 
 fn explore(args: &Args) -> Result<ExitCode, String> {
     let subjects = args.subjects()?;
-    let mut json = args.json.clone().map(|path| create_json(path, args.force)).transpose()?;
+    let json = args.json.clone().map(|path| create_json(path, args.force)).transpose()?;
     interrupt::install();
     let seed = args.seed.unwrap_or_else(seed::fresh);
     say!("explore: seed {seed}, {}", args.describe());
-    let provenance = Provenance::collect(seed);
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for subject in &subjects {
-        if interrupt::requested() {
-            break;
-        }
+    let settings = report::Settings::of(&args.options());
+    let outcomes = one_by_one::run("explore", seed, Some(&settings), &subjects, json, |_, subject| {
         let outcome = run::run(subject, args, seed);
         if let Some(finding) = &outcome.finding {
             say!("{}", report::finding(&args.flags(), &outcome, finding));
         }
-        outcomes.push(outcome);
-        // After every lock, so that whatever happens to the next one loses nothing.
-        if let Some((path, file)) = &mut json
-            && let Err(error) = report::write_json(file, &provenance, &args.options(), &outcomes)
-        {
-            eprintln!("stanchion explore: {}: {error}", path.display());
-            return Ok(ExitCode::from(FAILED));
-        }
-    }
-    say!("{}", report::summary(&outcomes, args.expect_failure));
-    let interrupted = interrupt::requested();
-    if interrupted {
-        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), subjects.len());
-    }
-    Ok(ExitCode::from(outcome::exit_code(&outcomes, args.expect_failure, interrupted)))
+        outcome
+    });
+    Ok(outcomes.map_or_else(identity, |outcomes| {
+        say!("{}", report::summary(&outcomes, args.expect_failure));
+        one_by_one::end(&outcomes, subjects.len(), |outcome| outcome.good(args.expect_failure))
+    }))
 }
 
 /// One schedule again, step by step.

@@ -1,5 +1,4 @@
 //! What came of the exploration of one lock, and what that means for the exit code.
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::Serialize;
 use stanchion_family::events::ALL;
 use stanchion_sim::explore::{Finding, Options, Subject, Tally};
@@ -117,6 +116,11 @@ impl Outcome {
         self.failed.is_some() && self.as_stated != Some(false)
     }
 
+    /// Whether it is as is to be expected.
+    pub(super) fn good(&self, expect_failure: bool) -> bool {
+        if expect_failure { self.caught() } else { self.passed() }
+    }
+
     /// A word or two.
     pub(super) fn verdict(&self) -> String {
         match &self.failed {
@@ -124,17 +128,5 @@ impl Outcome {
             None if self.passed() => "passed".to_owned(),
             None => "FAILED: rows".to_owned(),
         }
-    }
-}
-
-/// The exit code of an exploration with these outcomes.
-pub(super) fn exit_code(outcomes: &[Outcome], expect_failure: bool, interrupted: bool) -> u8 {
-    let good = |outcome: &Outcome| if expect_failure { outcome.caught() } else { outcome.passed() };
-    if interrupted {
-        INTERRUPTED
-    } else if outcomes.iter().all(good) {
-        PASSED
-    } else {
-        FAILED
     }
 }

@@ -1,7 +1,6 @@
-//! What is printed and written.
+//! What is printed, and written of the options.
 use super::outcome::Outcome;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
-use lab_kit::output::replace;
 use serde::Serialize;
 use stanchion_sim::explore::{Finding, Options};
 
@@ -57,8 +56,9 @@ pub(super) fn finding(flags: &str, outcome: &Outcome, finding: &Finding) -> Stri
     )
 }
 
+/// The options, for programs.
 #[derive(Serialize)]
-struct Settings {
+pub(super) struct Settings {
     contexts: usize,
     rounds: u32,
     strategy: &'static str,
@@ -66,30 +66,10 @@ struct Settings {
     faults: Option<String>,
 }
 
-/// Everything, for programs.
-#[derive(Serialize)]
-struct File<'a, P: Serialize> {
-    command: &'static str,
-    provenance: &'a P,
-    options: Settings,
-    results: &'a [Outcome],
-}
-
-/// Replaces what is in `file` by the results so far.
-pub(super) fn write_json(
-    file: &mut std::fs::File,
-    provenance: &impl Serialize,
-    options: &Options,
-    results: &[Outcome],
-) -> std::io::Result<()> {
-    let options = Settings {
-        contexts: options.contexts,
-        rounds: options.rounds,
-        strategy: options.strategy.name(),
-        depth: options.depth,
-        faults: options.faults.map(|faults| faults.to_string()),
-    };
-    let mut text = serde_json::to_vec_pretty(&File { command: "explore", provenance, options, results })?;
-    text.push(b'\n');
-    replace(file, &text)
+impl Settings {
+    pub(super) fn of(options: &Options) -> Self {
+        let Options { contexts, rounds, strategy, depth, faults } = *options;
+        let faults = faults.map(|faults| faults.to_string());
+        Self { contexts, rounds, strategy: strategy.name(), depth, faults }
+    }
 }

@@ -10,16 +10,21 @@ pub(super) struct Context {
     pub(super) arena: &'static Arena,
     /// Where it says what it does.
     pub(super) slot: &'static Slot,
-    /// The number of its thread.
-    thread: usize,
+    /// The number of its thread: of a worker that of the slot.
+    pub(super) thread: usize,
     /// How many contexts of its thread it has interrupted.
     depth: usize,
 }
 
 impl Context {
-    /// The worker in slot `number`, or at another depth a handler that interrupted it.
-    pub(super) fn of(arena: &'static Arena, number: usize, depth: usize) -> Self {
-        Self { arena, slot: &arena.slots[number], thread: number, depth }
+    /// The worker in slot `number`.
+    pub(super) fn worker(arena: &'static Arena, number: usize) -> Self {
+        Self { arena, slot: &arena.slots[number], thread: number, depth: 0 }
+    }
+
+    /// The handler at `depth` that interrupted it.
+    pub(super) fn interrupted(self, depth: usize) -> Self {
+        Self { depth, ..self }
     }
 
     /// The tormentor, whose number is beyond every worker's.
@@ -99,7 +104,7 @@ impl Context {
     }
 
     /// The number under which it enters sections: unique per thread and depth.
-    fn number(self) -> u64 {
+    pub(super) fn number(self) -> u64 {
         (self.thread * (HANDLER_LEVELS + 1) + self.depth) as u64
     }
 }

@@ -7,34 +7,23 @@
 //! Everything here runs inside a handler, so it allocates nothing, takes nothing but the lock under torture,
 //! and leaves `errno` as it was.
 #![expect(unsafe_code, reason = "signal handlers are installed and sent through libc")]
-use super::arena::Arena;
 use super::claims::Claimed;
 use super::context::Context;
 use super::delay::busy;
 use super::lock::{Side, Skills};
 use super::rng::{Chance as _, Rng, stream};
 use super::slot::{Activity, HANDLER_LEVELS, Reach, TASK_LOCKS, handler_lock};
-use core::cell::Cell;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 use core::time::Duration;
 use std::io;
 
-/// What the handler of a thread has to know. Lives on that thread's stack for as long as it can be signalled.
-struct Hook {
-    arena: &'static Arena,
-    slot: usize,
-    /// How many handlers are on this thread's stack.
-    depth: AtomicUsize,
-    seed: u64,
-    /// How many handlers have run, which picks the stream each draws from.
-    runs: Cell<u64>,
-}
-
 thread_local! {
+    /// The worker that a handler interrupts. It lives on its thread's stack for as long as that can be
+    /// signalled.
     // A single word, stored in one instruction, so that a handler sees it either set or not. It has no
     // destructor and needs no initialisation, which makes it fit to be read in a handler.
-    static HOOK: AtomicPtr<Hook> = const { AtomicPtr::new(core::ptr::null_mut()) };
+    static WORKER: AtomicPtr<Context> = const { AtomicPtr::new(core::ptr::null_mut()) };
 }
 
 /// The two signals: one restarts the system call that it interrupts, one does not.
@@ -64,27 +53,25 @@ pub(super) fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `body` on the calling thread, the `generation`-th in its slot, while it can be signalled and moved.
-pub(super) fn with_hook(arena: &'static Arena, slot: usize, generation: u64, body: impl FnOnce()) {
-    let seed = arena.orders.seed ^ generation.rotate_left(40);
-    let hook = Hook { arena, slot, depth: AtomicUsize::new(0), seed, runs: Cell::new(0) };
-    HOOK.with(|word| word.store((&raw const hook).cast_mut(), Relaxed));
+/// Runs `body` on the calling thread, which is that worker's, while it can be signalled and moved.
+pub(super) fn reachable(worker: Context, body: impl FnOnce()) {
+    WORKER.with(|word| word.store((&raw const worker).cast_mut(), Relaxed));
     compiler_fence(SeqCst);
-    arena.slots[slot].thread.open(rustix::thread::gettid().as_raw_nonzero().get());
+    worker.slot.thread.open(rustix::thread::gettid().as_raw_nonzero().get());
     // Also if `body` panics, as a lock's own assertions may make it.
-    let _farewell = Farewell(&arena.slots[slot].thread);
+    let _farewell = Farewell(&worker.slot.thread);
     body();
 }
 
-/// Makes its thread unreachable when dropped, before the thread's hook goes.
+/// Makes its thread unreachable when dropped, before its worker goes.
 struct Farewell<'a>(&'a Reach);
 
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
-        // In this order: no new signals, then no hook. A signal that is still on its way finds none and does
+        // In this order: no new signals, then no worker. A signal that is still on its way finds none and does
         // nothing.
         self.0.close();
-        HOOK.with(|word| word.store(core::ptr::null_mut(), Relaxed));
+        WORKER.with(|word| word.store(core::ptr::null_mut(), Relaxed));
         compiler_fence(SeqCst);
     }
 }
@@ -101,32 +88,30 @@ extern "C" fn on_signal(_signal: c_int) {
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above; a plain integer of this thread.
     let saved = unsafe { *errno };
-    HOOK.with(|word| {
-        // SAFETY: the pointer is null or points to the hook on this very thread's stack, in a frame below
-        // this handler that is suspended, so it lives until the handler returns. All its fields are shared by
-        // this thread only.
-        if let Some(hook) = unsafe { word.load(Relaxed).as_ref() } {
-            interrupt(hook);
+    WORKER.with(|word| {
+        // SAFETY: the pointer is null or points to the worker's context on this very thread's stack, in a
+        // frame below this handler that is suspended, so it lives until the handler returns. Nobody changes
+        // it.
+        if let Some(worker) = unsafe { word.load(Relaxed).as_ref() } {
+            interrupt(*worker);
         }
     });
     // SAFETY: `errno` is still this thread's, and nothing else on this thread runs while the handler does.
     unsafe { *errno = saved };
 }
 
-fn interrupt(hook: &Hook) {
-    // A handler that interrupts this one leaves `depth` and what it added to `runs` behind, but never
-    // half-done.
-    let depth = hook.depth.load(Relaxed) + 1;
-    hook.depth.store(depth, Relaxed);
-    if depth <= HANDLER_LEVELS {
-        let run = hook.runs.get() + 1;
-        hook.runs.set(run);
-        let mut rng = stream(hook.seed, (hook.slot as u64) << 40 | run << 3 | depth as u64);
-        strike(Context::of(hook.arena, hook.slot, depth), depth, &mut rng);
-    } else {
-        hook.arena.slots[hook.slot].counts.handler_refused.fetch_add(1, Relaxed);
+fn interrupt(worker: Context) {
+    let (arena, slot) = (worker.arena, worker.slot);
+    // A handler that interrupts this one before it says what it does is over by then.
+    let depth = slot.doing().depth() + 1;
+    if depth > HANDLER_LEVELS {
+        slot.counts.handler_refused.fetch_add(1, Relaxed);
+        return;
     }
-    hook.depth.store(depth - 1, Relaxed);
+    let run = slot.counts.handler_runs.fetch_add(1, Relaxed);
+    let handler = worker.interrupted(depth);
+    let mut rng = stream(arena.orders.seed, handler.number() << 40 | run);
+    strike(handler, depth, &mut rng);
 }
 
 /// What one run of a handler takes.
@@ -163,10 +148,12 @@ fn strike(context: Context, depth: usize, rng: &mut Rng) {
     let claimed = slot.claims.below(depth);
     let Acquisition { test_lock, side, again } = choose(arena.skills, claimed, depth, rng);
     let place = arena.test_locks[test_lock];
-    slot.counts.handler_runs.fetch_add(1, Relaxed);
-    slot.handler_deepest.fetch_max(depth as u64, Relaxed);
 
     context.does(Activity::Waiting, test_lock);
+    // The compiler is not to move the level's beginning and end into what is done there: the next handler
+    // reads them.
+    compiler_fence(SeqCst);
+    slot.handler_deepest.fetch_max(depth as u64, Relaxed);
     if context.waits_fifth() {
         slot.counts.handler_fifth.fetch_add(1, Relaxed);
     }
@@ -186,5 +173,6 @@ fn strike(context: Context, depth: usize, rng: &mut Rng) {
         busy(Duration::from_micros(rng.u64(1..=50)));
     }
     context.leave(place, test_lock, side);
+    compiler_fence(SeqCst);
     context.does(Activity::Vacant, 0);
 }

@@ -29,11 +29,12 @@ mod tormentor;
 mod watchdog;
 mod worker;
 
+use crate::one_by_one;
 pub(crate) use args::Args;
+use core::convert::identity;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, REFUSED, create_json, say};
+use lab_kit::output::{REFUSED, create_json, say};
 use lab_kit::progress::Progress;
-use lab_kit::provenance::Provenance;
 use orders::Orders;
 use outcome::Outcome;
 use registry::{Detector, Origin};
@@ -103,7 +104,7 @@ fn torture(args: Args) -> Result<ExitCode, String> {
     let rows = args.rows()?;
     let mut plan = args.plan(&rows)?;
     // Last, because from here on there is a file.
-    let mut json = args.json.map(|path| create_json(path, args.force)).transpose()?;
+    let json = args.json.map(|path| create_json(path, args.force)).transpose()?;
     interrupt::install();
     plan.ask_permission();
     // What is going to happen, seed first, before anything does.
@@ -115,12 +116,7 @@ fn torture(args: Args) -> Result<ExitCode, String> {
     );
 
     let progress = Progress::new(1, false);
-    let provenance = Provenance::collect(seed);
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for (number, row) in rows.iter().enumerate() {
-        if interrupt::requested() {
-            break;
-        }
+    let outcomes = one_by_one::run("torture", seed, None::<&()>, &rows, json, |number, row| {
         progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
         let mut outcome = until_caught(plan.orders_for(row), args.tries, |orders| {
             parent::run_child(row, orders, &progress)
@@ -128,26 +124,13 @@ fn torture(args: Args) -> Result<ExitCode, String> {
         if extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }
-        outcomes.push(outcome);
-        // After every lock, so that whatever happens to the next one loses nothing.
-        if let Some((path, file)) = &mut json
-            && let Err(error) = report::write_json(file, &provenance, &outcomes)
-        {
-            eprintln!("stanchion torture: {}: {error}", path.display());
-            return Ok(ExitCode::from(FAILED));
-        }
-    }
+        outcome
+    });
     progress.finish();
-    say!("\n{}", report::summary(&outcomes));
-    let interrupted = interrupt::requested();
-    if interrupted {
-        say!("interrupted: {} of {} locks, results so far above", outcomes.len(), rows.len());
-    }
-    let survivors = outcome::survivors(&outcomes);
-    if args.expect_failure && !survivors.is_empty() {
-        say!("expected to fail, but survived: {}", survivors.join(", "));
-    }
-    Ok(ExitCode::from(outcome::exit_code(&outcomes, args.expect_failure, interrupted)))
+    Ok(outcomes.map_or_else(identity, |outcomes| {
+        say!("\n{}", report::summary(&outcomes, args.expect_failure));
+        one_by_one::end(&outcomes, rows.len(), |outcome| outcome.good(args.expect_failure))
+    }))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 use super::event::{Finished, Stall};
 use super::orders::Orders;
 use super::tally::{Counts, Tally};
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED};
 use serde::{Deserialize, Serialize};
 
 /// One way to fail. A lock may collect several.
@@ -124,6 +123,11 @@ impl Outcome {
         self.failures.iter().any(|failure| *failure != Failure::NotStarted)
     }
 
+    /// Whether it is as is to be expected.
+    pub(crate) fn good(&self, expect_failure: bool) -> bool {
+        if expect_failure { self.caught() } else { !self.failed() }
+    }
+
     /// One word.
     pub(crate) fn verdict(&self) -> &'static str {
         match (self.failed(), self.interrupted) {
@@ -131,23 +135,6 @@ impl Outcome {
             (false, true) => "interrupted",
             (false, false) => "passed",
         }
-    }
-}
-
-/// The names of the locks that were expected to fail and did not.
-pub(crate) fn survivors(outcomes: &[Outcome]) -> Vec<&str> {
-    outcomes.iter().filter(|outcome| !outcome.caught()).map(|outcome| outcome.orders.lock.as_str()).collect()
-}
-
-/// The exit code of a run with these outcomes.
-pub(crate) fn exit_code(outcomes: &[Outcome], expect_failure: bool, interrupted: bool) -> u8 {
-    let good = |outcome: &Outcome| if expect_failure { outcome.caught() } else { !outcome.failed() };
-    if interrupted {
-        INTERRUPTED
-    } else if outcomes.iter().all(good) {
-        PASSED
-    } else {
-        FAILED
     }
 }
 
@@ -173,21 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_is_a_contract() {
-        let good = outcome(&[]);
-        let bad = outcome(&[Failure::Torn { count: 1 }]);
-        let code = |outcomes: &[&Outcome], expect, interrupted| {
-            exit_code(&outcomes.iter().copied().cloned().collect::<Vec<_>>(), expect, interrupted)
-        };
-        assert_eq!(code(&[&good, &good], false, false), PASSED);
-        assert_eq!(code(&[&good, &bad], false, false), FAILED);
-        assert_eq!(code(&[&bad, &bad], true, false), PASSED);
-        assert_eq!(code(&[&good, &bad], true, false), FAILED, "one survived");
-        assert_eq!(code(&[&good], false, true), INTERRUPTED);
+    fn what_is_good_depends_on_what_is_expected() {
+        let good = |outcome: &Outcome| [outcome.good(false), outcome.good(true)];
+        assert_eq!(good(&outcome(&[])), [true, false]);
+        assert_eq!(good(&outcome(&[Failure::Torn { count: 1 }])), [false, true]);
         let never = outcome(&[Failure::NotStarted]);
-        assert_eq!(code(&[&never], false, false), FAILED);
-        assert_eq!(code(&[&never], true, false), FAILED, "a run that never began has caught nothing");
-        assert_eq!(survivors(&[good, bad]), ["x"]);
+        assert_eq!(good(&never), [false, false], "a run that never began has caught nothing");
     }
 
     #[test]

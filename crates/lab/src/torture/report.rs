@@ -1,9 +1,7 @@
-//! What is printed and written when all locks are through.
+//! What is printed when all locks are through.
 use super::outcome::Outcome;
 use super::tally::Counts;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
-use lab_kit::output::replace;
-use serde::Serialize;
 
 const HEADER: [&str; 11] = [
     "lock", "verdict", "acquired", "max/min", "fail", "Jain", "nested", "handlers", "deepest", "fifths",
@@ -11,7 +9,7 @@ const HEADER: [&str; 11] = [
 ];
 
 /// The table over all locks, then what went wrong with each.
-pub(crate) fn summary(outcomes: &[Outcome]) -> String {
+pub(crate) fn summary(outcomes: &[Outcome], expect_failure: bool) -> String {
     let mut table = plain_table();
     table.set_header(HEADER);
     for outcome in outcomes {
@@ -40,26 +38,12 @@ pub(crate) fn summary(outcomes: &[Outcome]) -> String {
         lines.extend(outcome.failures.iter().map(|failure| format!("{lock}: FAILED: {failure}")));
         lines.extend(outcome.notes.iter().map(|note| format!("{lock}: note: {note}")));
     }
+    let survivors = outcomes.iter().filter(|outcome| expect_failure && !outcome.caught());
+    let survivors: Vec<&str> = survivors.map(|outcome| outcome.orders.lock.as_str()).collect();
+    if !survivors.is_empty() {
+        lines.push(format!("expected to fail, but survived: {}", survivors.join(", ")));
+    }
     lines.join("\n")
-}
-
-/// Everything, for programs.
-#[derive(Serialize)]
-struct File<'a, P: Serialize> {
-    command: &'static str,
-    provenance: &'a P,
-    results: &'a [Outcome],
-}
-
-/// Replaces what is in `file` by the results so far.
-pub(crate) fn write_json(
-    file: &mut std::fs::File,
-    provenance: &impl Serialize,
-    results: &[Outcome],
-) -> std::io::Result<()> {
-    let mut text = serde_json::to_vec_pretty(&File { command: "torture", provenance, results })?;
-    text.push(b'\n');
-    replace(file, &text)
 }
 
 #[cfg(test)]
@@ -69,7 +53,6 @@ mod tests {
     use crate::torture::orders::{Extras, Orders};
     use crate::torture::outcome::Failure;
     use crate::torture::tally::Tally;
-    use std::io::{Seek as _, Write as _};
 
     fn outcomes() -> Vec<Outcome> {
         let orders = |lock: &str| Orders {
@@ -98,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_a_row_per_lock_and_a_line_per_failure() {
-        let text = summary(&outcomes());
+        let text = summary(&outcomes(), true);
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines
@@ -108,17 +91,14 @@ mod tests {
         assert!(lines.iter().any(|line| line.contains("bad") && line.contains("FAILED")));
         assert!(lines.contains(&"bad: FAILED: crashed with signal 11 (SIGSEGV)"), "{text}");
         assert!(lines.contains(&"bad: note: something else"));
+        assert_eq!(lines.last(), Some(&"expected to fail, but survived: good"));
     }
 
     #[test]
-    fn the_file_holds_all_results_and_nothing_of_what_was_there() {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[b'x'; 10_000]).unwrap();
-        write_json(&mut file, &"provenance", &outcomes()).unwrap();
-        file.rewind().unwrap();
-        let back: serde_json::Value = serde_json::from_reader(&file).unwrap();
-        assert_eq!(back["command"], "torture");
-        assert_eq!(back["results"][1]["failures"][0]["kind"], "crashed");
-        assert_eq!(back["results"][0]["finished"]["writes"]["total"], 30);
+    fn programs_read_what_failed_and_what_was_counted() {
+        let told = serde_json::to_value(outcomes()).unwrap();
+        assert_eq!(told[1]["failures"][0]["kind"], "crashed");
+        assert_eq!(told[0]["finished"]["writes"]["total"], 30);
+        assert_eq!(told[0]["finished"]["handler_runs"], 0);
     }
 }

@@ -8,9 +8,8 @@
 use super::claims::Claims;
 use super::tally::{Counts, Shared};
 use core::fmt;
-use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use spin::mutex::SpinMutex;
 
 /// How many locks of the tortured type the workers themselves take, in ascending order.
 pub(crate) const TASK_LOCKS: usize = 4;
@@ -218,42 +217,35 @@ impl Slot {
     }
 }
 
-/// A thread that may be signalled or moved, until it says goodbye.
+/// A thread that may be signalled or moved, until it says goodbye: the kernel's id of it, or 0.
 ///
-/// A plain `Mutex` would do, were it not for signals: a leaving thread may be interrupted while it owns the
-/// mutex, by a handler that waits for a lock whose holder waits for the mutex. So outsiders only ever *try*.
+/// A leaving thread may be interrupted while it owns the mutex, by a handler that waits for a lock whose
+/// holder waits for the mutex. So all only ever *try*.
 #[derive(Default)]
-pub(crate) struct Reach {
-    latch: AtomicBool,
-    /// The kernel's thread id, or 0.
-    tid: AtomicI32,
-}
+pub(crate) struct Reach(SpinMutex<i32>);
 
 impl Reach {
     /// The calling thread, whose id is `tid`, can be reached from now on.
     pub(crate) fn open(&self, tid: i32) {
-        self.tid.store(tid, Relaxed);
+        self.becomes(tid);
     }
 
     /// The calling thread is about to leave: waits out whoever is using it, after which nobody will again.
     pub(crate) fn close(&self) {
-        while self.latch.swap(true, Acquire) {
+        self.becomes(0);
+    }
+
+    fn becomes(&self, tid: i32) {
+        while self.0.try_lock().map(|mut known| *known = tid).is_none() {
             std::thread::yield_now();
         }
-        self.tid.store(0, Relaxed);
-        self.latch.store(false, Release);
     }
 
     /// Runs `act` with the thread's id while the thread is sure to exist; `None` if it is not there or is
     /// busy leaving.
     pub(crate) fn with<R>(&self, act: impl FnOnce(i32) -> R) -> Option<R> {
-        if self.latch.swap(true, Acquire) {
-            return None;
-        }
-        let tid = self.tid.load(Relaxed);
-        let done = (tid != 0).then(|| act(tid));
-        self.latch.store(false, Release);
-        done
+        let tid = self.0.try_lock()?;
+        (*tid != 0).then(|| act(*tid))
     }
 }
 

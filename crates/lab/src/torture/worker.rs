@@ -3,7 +3,7 @@ use super::arena::Arena;
 use super::context::Context;
 use super::delay::Hold;
 use super::handler;
-use super::lock::{Side, Skills, Tortured};
+use super::lock::{Side, Tortured};
 use super::rng::{Chance as _, Rng, stream};
 use super::slot::{Activity, Breaches, Slot, TASK_LOCKS, TEST_LOCKS, one_more};
 use super::test_lock::TestLock;
@@ -57,28 +57,25 @@ pub(super) fn work<L: Tortured>(
         let _ = rustix::process::setpriority_process(None, 19);
     }
     let rng = stream(arena.orders.seed, (number as u64) << 32 | generation);
-    let context = Context::of(arena, number, 0);
-    let worker = Worker { arena, locks, number, context, slot: context.slot, skills: arena.skills, rng };
+    let context = Context::worker(arena, number);
     context.does(Activity::Thinking, 0);
-    handler::with_hook(arena, number, generation, || worker.run());
+    handler::reachable(context, || Worker { arena, slot: context.slot, context, locks, rng }.run());
     context.does(Activity::Vacant, 0);
     context.slot.left.store(true, Relaxed);
 }
 
 struct Worker<L: 'static> {
     arena: &'static Arena,
-    locks: &'static TestLocks<L>,
-    number: usize,
-    context: Context,
     slot: &'static Slot,
-    skills: Skills,
+    context: Context,
+    locks: &'static TestLocks<L>,
     rng: Rng,
 }
 
 impl<L: Tortured> Worker<L> {
     fn run(mut self) {
         // Every other slot churns; the rest keep their first thread, so that old and new slots compete.
-        let churns = self.arena.orders.extras.churn && self.number % 2 == 1;
+        let churns = self.arena.orders.extras.churn && self.context.thread % 2 == 1;
         let mut rounds = if churns { LIFE_LEAST << self.rng.u32(..=LIFE_DOUBLINGS) } else { u64::MAX };
         while rounds > 0 && !self.arena.stopping() {
             rounds -= 1;
@@ -105,10 +102,10 @@ impl<L: Tortured> Worker<L> {
 
     /// Which side this round is on.
     fn draw_side(&mut self) -> Side {
-        let mut writes = self.arena.writes(self.number);
-        if self.skills.shares {
-            writes ^= self.number % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
-            if writes && self.skills.upgrades && self.rng.one_in(UPGRADABLE_ONE_IN) {
+        let mut writes = self.arena.writes(self.context.thread);
+        if self.arena.skills.shares {
+            writes ^= self.context.thread % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
+            if writes && self.arena.skills.upgrades && self.rng.one_in(UPGRADABLE_ONE_IN) {
                 return Side::Upgrades;
             }
         }
@@ -124,14 +121,14 @@ impl<L: Tortured> Worker<L> {
         for test_lock in first..=last {
             if test_lock > first {
                 one_more(&self.slot.counts.nested);
-                let anew = self.skills.shares && self.rng.one_in(NESTED_SIDE_ONE_IN);
+                let anew = self.arena.skills.shares && self.rng.one_in(NESTED_SIDE_ONE_IN);
                 sides[test_lock] = if anew { self.draw_side() } else { sides[test_lock - 1] };
             }
             self.enter(test_lock, sides[test_lock]);
         }
         let only_reads = sides[first..=last].iter().all(|&side| side == Side::Reads);
         sides[last] = self.stay(last, sides[last]);
-        if self.skills.shares && only_reads && order.len() > 1 {
+        if self.arena.skills.shares && only_reads && order.len() > 1 {
             self.rng.shuffle(order);
             one_more(&self.slot.shared.any_order);
         }
@@ -166,12 +163,12 @@ impl<L: Tortured> Worker<L> {
     fn stay(&mut self, test_lock: usize, side: Side) -> Side {
         self.hold(test_lock);
         match side {
-            _ if !self.skills.shares => side,
+            _ if !self.arena.skills.shares => side,
             Side::Reads => {
                 self.read_on(test_lock);
                 side
             }
-            Side::Writes if self.skills.downgrades && self.rng.one_in(DOWNGRADE_ONE_IN) => {
+            Side::Writes if self.arena.skills.downgrades && self.rng.one_in(DOWNGRADE_ONE_IN) => {
                 self.downgrade(test_lock)
             }
             Side::Upgrades if self.rng.bool() => self.upgrade(test_lock),
@@ -181,7 +178,7 @@ impl<L: Tortured> Worker<L> {
 
     fn hold(&mut self, test_lock: usize) {
         let orders = &self.arena.orders;
-        let rivals = if self.arena.writes(self.number) { orders.writers } else { orders.readers };
+        let rivals = if self.arena.writes(self.context.thread) { orders.writers } else { orders.readers };
         let hold = Hold::draw(&mut self.rng, rivals as u64);
         if hold.long.is_some() {
             self.context.does(Activity::HoldingLong, test_lock);
@@ -192,7 +189,7 @@ impl<L: Tortured> Worker<L> {
     /// Reads once more, and meets other readers.
     fn read_on(&mut self, test_lock: usize) {
         let place = &self.locks[test_lock];
-        if self.skills.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
+        if self.arena.skills.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
             self.context.does(Activity::Waiting, test_lock);
             place.lock.acquire_again();
             self.context.does(Activity::Holding, test_lock);
