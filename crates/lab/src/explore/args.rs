@@ -141,27 +141,15 @@ impl Args {
             (Some(time), schedules) => format!("{schedules} schedules or {} s a lock", time.as_secs_f64()),
             (None, schedules) => format!("{schedules} schedules a lock"),
         };
-        let Options { contexts, rounds, strategy, depth, faults } = self.options();
-        let faults = faults.map_or("faults drawn for each".to_owned(), |faults| format!("faults: {faults}"));
-        let strategy = strategy.name();
-        format!("{much}, {contexts} contexts, {rounds} rounds, {strategy} of depth {depth}, {faults}")
+        format!("{much},{}", self.flags())
     }
 
     /// The flags that a replay needs, beyond the lock.
     pub(super) fn flags(&self) -> String {
-        let (given, default) = (self.options(), Options::default());
-        let mut flags = String::new();
-        let mut flag = |name: &str, value: String, needed: bool| {
-            if needed {
-                flags.extend([" --", name, " ", value.as_str()]);
-            }
-        };
-        flag("strategy", given.strategy.name().to_owned(), given.strategy != default.strategy);
-        flag("depth", given.depth.to_string(), given.depth != default.depth);
-        flag("contexts", given.contexts.to_string(), given.contexts != default.contexts);
-        flag("rounds", given.rounds.to_string(), given.rounds != default.rounds);
-        flag("fault", given.faults.unwrap_or_default().to_string(), given.faults.is_some());
-        flags
+        let Options { contexts, rounds, strategy, depth, faults } = self.options();
+        let faults = faults.map(|faults| format!(" --fault {faults}")).unwrap_or_default();
+        let strategy = strategy.name();
+        format!(" --strategy {strategy} --depth {depth} --contexts {contexts} --rounds {rounds}{faults}")
     }
 }
 

@@ -57,9 +57,9 @@ fn explore(args: &Args) -> Result<ExitCode, String> {
     say!("explore: seed {seed}, {}", args.describe());
     let settings = report::Settings::of(&args.options());
     let outcomes = one_by_one::run("explore", seed, Some(&settings), &subjects, json, |_, subject| {
-        let outcome = run::run(subject, args, seed);
-        if let Some(finding) = &outcome.finding {
-            say!("{}", report::finding(&args.flags(), &outcome, finding));
+        let (outcome, finding) = run::run(subject, args, seed);
+        if let Some(finding) = finding {
+            say!("{}", report::finding(&args.flags(), &outcome, &finding));
         }
         outcome
     });

@@ -36,18 +36,10 @@ pub(super) struct Outcome {
     /// Events that were counted.
     pub(super) events: Vec<(&'static str, u64)>,
     pub(super) failed: Option<Failed>,
-    /// The smallest schedule that fails likewise.
-    #[serde(serialize_with = "interleaving")]
-    pub(super) finding: Option<Finding>,
+    /// What brings the smallest schedule up again that fails likewise, and that schedule.
+    pub(super) finding: Option<(String, Vec<String>)>,
     /// Whether it failed as a broken lock is to fail.
     pub(super) as_stated: Option<bool>,
-}
-
-#[expect(clippy::ref_option, reason = "the signature that serde calls")]
-fn interleaving<S: serde::Serializer>(finding: &Option<Finding>, to: S) -> Result<S::Ok, S::Error> {
-    let found =
-        finding.as_ref().map(|finding| (&finding.replay, finding.interleaving.lines().collect::<Vec<_>>()));
-    found.serialize(to)
 }
 
 impl Outcome {
@@ -57,7 +49,7 @@ impl Outcome {
         first_seed: u64,
         tally: &Tally,
         seconds: f64,
-        finding: Option<Finding>,
+        finding: Option<&Finding>,
     ) -> Self {
         let rows = tally.rows(subject);
         let pick = |wanted: fn(bool, bool) -> bool| {
@@ -95,7 +87,9 @@ impl Outcome {
                 .filter(|&(_, count)| count > 0)
                 .collect(),
             failed,
-            finding,
+            finding: finding.map(|finding| {
+                (finding.replay.clone(), finding.interleaving.lines().map(str::to_owned).collect())
+            }),
             as_stated,
         }
     }

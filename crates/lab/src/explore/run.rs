@@ -5,7 +5,7 @@ use super::outcome::Outcome;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use lab_kit::progress::Progress;
-use stanchion_sim::explore::{Options, Subject, Tally, explore, investigate};
+use stanchion_sim::explore::{Finding, Options, Subject, Tally, explore, investigate};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ struct Shared {
 }
 
 /// Explores one lock, from that seed on.
-pub(super) fn run(subject: &Subject, args: &Args, seed: u64) -> Outcome {
+pub(super) fn run(subject: &Subject, args: &Args, seed: u64) -> (Outcome, Option<Finding>) {
     let (start, schedules, options) = (Instant::now(), args.schedules(), args.options());
     let shared = Shared {
         start,
@@ -47,7 +47,7 @@ pub(super) fn run(subject: &Subject, args: &Args, seed: u64) -> Outcome {
     let seconds = start.elapsed().as_secs_f64();
     let tally = shared.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let finding = tally.failure.as_ref().and_then(|&(seed, _)| investigate(subject, &options, seed));
-    Outcome::new(subject, &options, seed, &tally, seconds, finding)
+    (Outcome::new(subject, &options, seed, &tally, seconds, finding.as_ref()), finding)
 }
 
 impl Shared {

@@ -14,10 +14,8 @@ pub(super) struct Arena {
     pub(super) skills: Skills,
     /// The lock itself, the nested ones, and one per handler level. Workers know their type.
     pub(super) test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
-    /// The writers, then the readers.
+    /// The writers, then the readers, then the tormentor, which takes the handlers' locks too.
     pub(super) slots: Vec<Slot>,
-    /// The tormentor takes the handlers' locks too and books what it sees here.
-    pub(super) tormentor: Slot,
     pub(super) switches: Switches,
 }
 
@@ -40,9 +38,13 @@ impl Arena {
         skills: Skills,
         test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
     ) -> &'static Self {
-        let slots = (0..orders.writers + orders.readers).map(|_| Slot::default()).collect();
-        let (tormentor, switches) = (Slot::default(), Switches::default());
-        Box::leak(Box::new(Self { orders, skills, test_locks, slots, tormentor, switches }))
+        let slots = (0..=orders.writers + orders.readers).map(|_| Slot::default()).collect();
+        Box::leak(Box::new(Self { orders, skills, test_locks, slots, switches: Switches::default() }))
+    }
+
+    /// The slots of the writers and the readers.
+    pub(super) fn workers(&self) -> &[Slot] {
+        &self.slots[..self.slots.len() - 1]
     }
 
     /// Whether the worker in `slot` writes.
@@ -50,11 +52,11 @@ impl Arena {
         slot < self.orders.writers
     }
 
-    /// "writer 3" or "reader 0"; the tormentor comes after all slots.
+    /// "writer 3", "reader 0" or "tormentor".
     pub(super) fn name(&self, slot: usize) -> String {
         if self.writes(slot) {
             format!("writer {slot}")
-        } else if slot < self.slots.len() {
+        } else if slot < self.workers().len() {
             format!("reader {}", slot - self.orders.writers)
         } else {
             "tormentor".to_owned()
@@ -71,13 +73,13 @@ impl Arena {
 
     /// The sums of the writers. What others wrote is in the total.
     pub(super) fn writes_tally(&self) -> Tally {
-        let (writers, readers) = self.slots.split_at(self.orders.writers);
+        let (writers, readers) = self.workers().split_at(self.orders.writers);
         Self::tally(writers, readers, Slot::written)
     }
 
     /// The sums of the readers. What others read is in the total.
     pub(super) fn reads_tally(&self) -> Tally {
-        let (writers, readers) = self.slots.split_at(self.orders.writers);
+        let (writers, readers) = self.workers().split_at(self.orders.writers);
         Self::tally(readers, writers, Slot::read)
     }
 
@@ -91,6 +93,6 @@ impl Arena {
 
     /// How often `test_lock` was acquired to write there, by whomever: what its counter has to show.
     pub(super) fn writes_at(&self, test_lock: usize) -> u64 {
-        self.slots.iter().chain([&self.tormentor]).map(|slot| slot.written_at(test_lock)).sum()
+        self.slots.iter().map(|slot| slot.written_at(test_lock)).sum()
     }
 }

@@ -108,14 +108,6 @@ fn within(text: &str, least: f64, most: f64) -> Option<f64> {
     text.parse().ok().filter(|seconds| (least..=most).contains(seconds))
 }
 
-/// What is to be done with all locks.
-pub(super) struct Plan {
-    /// The orders of every lock but for the name, and for what a lock cannot take.
-    pub(super) orders: Orders,
-    /// The readers of a lock that they share.
-    sharing_readers: usize,
-}
-
 impl Args {
     /// The locks, each once.
     pub(super) fn rows(&self) -> Result<Vec<&'static Row>, String> {
@@ -131,73 +123,64 @@ impl Args {
         Ok(rows)
     }
 
-    /// What is to be done with these locks.
-    pub(super) fn plan(&self, rows: &[&Row]) -> Result<Plan, String> {
-        let cpus = thread::available_parallelism().map_or(1, usize::from);
-        let writers = self.writers.map_or(2 * cpus, |writers| writers as usize);
-        let readers = self.readers.map_or(0, |readers| readers as usize);
-        let sharing_readers = self.readers.map_or(2 * cpus, |readers| readers as usize);
+    /// How many readers there are, where they share the lock or not.
+    pub(super) fn readers(&self, share: bool) -> usize {
+        self.readers.map_or(if share { 2 * cpus() } else { 0 }, |readers| readers as usize)
+    }
+
+    /// The orders of all these locks, but for the name, and for what a lock cannot take.
+    pub(super) fn orders(&self, rows: &[&Row]) -> Result<Orders, String> {
+        let writers = self.writers.map_or(2 * cpus(), |writers| writers as usize);
+        let readers = self.readers(false);
         if writers + readers == 0 {
             return Err("--writers 0 and --readers 0 leave nobody to torture the lock".to_owned());
         }
-        let crowd =
-            writers + if rows.iter().any(|row| row.skills.shares) { sharing_readers } else { readers };
-        let orders = Orders {
+        let crowd = writers + self.readers(rows.iter().any(|row| row.skills.shares));
+        Ok(Orders {
             lock: String::new(),
             seconds: self.seconds,
             writers,
             readers,
             seed: self.seed.unwrap_or_else(seed::fresh),
             stat_interval: self.stat_interval.unwrap_or((self.seconds / 5.0).min(15.0)),
-            stall_seconds: self.stall_seconds.unwrap_or_else(|| stall_limit(crowd, cpus)),
+            stall_seconds: self.stall_seconds.unwrap_or_else(|| stall_limit(crowd, cpus())),
             long_hold_ms: self.long_hold,
             stutter: self.stutter,
             extras: extras(&self.without)?,
-        };
-        Ok(Plan { orders, sharing_readers })
+        })
+    }
+
+    /// The orders for one lock.
+    pub(super) fn orders_for(&self, all: &Orders, row: &Row) -> Orders {
+        let mut orders =
+            Orders { lock: row.name.to_owned(), readers: self.readers(row.skills.shares), ..all.clone() };
+        orders.extras.signals &= row.signal_safe;
+        orders
     }
 }
 
-impl Plan {
-    /// The orders for one lock.
-    pub(super) fn orders_for(&self, row: &Row) -> Orders {
-        let mut orders = Orders { lock: row.name.to_owned(), ..self.orders.clone() };
-        orders.extras.signals &= row.signal_safe;
-        if row.skills.shares {
-            orders.readers = self.sharing_readers;
-        }
-        orders
-    }
+fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
 
-    /// How many readers there are where they share the lock, if that is not said already.
-    pub(super) fn readers_who_share(&self, rows: &[&Row]) -> String {
-        if self.sharing_readers == self.orders.readers || !rows.iter().any(|row| row.skills.shares) {
-            return String::new();
-        }
-        format!(" ({} where readers share)", self.sharing_readers)
+/// Switches off what this process is not permitted to do, and says so.
+pub(super) fn ask_permission(extras: &mut Extras) {
+    let refused = |what: &str, error: &dyn core::fmt::Display, extra: &str| {
+        eprintln!("stanchion torture: no permission to {what} ({error}): going on without {extra}");
+    };
+    if extras.shuffle
+        && let Err(error) = Shuffle::probe()
+    {
+        extras.shuffle = false;
+        refused("bind threads to CPUs", &error, "shuffle");
     }
-
-    /// Switches off what this process is not permitted to do, and says so.
-    pub(super) fn ask_permission(&mut self) {
-        let extras = &mut self.orders.extras;
-        if extras.shuffle
-            && let Err(error) = Shuffle::probe()
-        {
-            extras.shuffle = false;
-            eprintln!(
-                "stanchion torture: no permission to bind threads to CPUs ({error}): going on without shuffle"
-            );
-        }
-        // In a thread of its own, which takes its nice value with it: a process cannot always take one back.
-        let nice = thread::spawn(|| rustix::process::setpriority_process(None, 19)).join();
-        if extras.nice
-            && let Ok(Err(error)) = nice
-        {
-            extras.nice = false;
-            eprintln!(
-                "stanchion torture: no permission to lower the workers' priority ({error}): going on without nice"
-            );
-        }
+    // In a thread of its own, which takes its nice value with it: a process cannot always take one back.
+    let nice = thread::spawn(|| rustix::process::setpriority_process(None, 19)).join();
+    if extras.nice
+        && let Ok(Err(error)) = nice
+    {
+        extras.nice = false;
+        refused("lower the workers' priority", &error, "nice");
     }
 }
 
@@ -263,7 +246,7 @@ mod tests {
 
     #[test]
     fn absurd_numbers_are_refused() {
-        let planned = |words: &[&str]| args(words).is_ok_and(|args| args.plan(&[]).is_ok());
+        let planned = |words: &[&str]| args(words).is_ok_and(|args| args.orders(&[]).is_ok());
         assert!(!planned(&["--writers", "0", "--readers", "0"]));
         assert!(!planned(&["--writers", "4097"]));
         assert!(!planned(&["--readers", "4097"]));
@@ -277,17 +260,14 @@ mod tests {
 
     #[test]
     fn readers_are_there_where_they_share_unless_it_is_said_how_many() {
-        let plan = |words: &[&str]| {
+        let readers = |words: &[&str]| {
             let args = args(&[&["--lock", "qspin,qrw"], words].concat()).unwrap();
             let rows = args.rows().ok().unwrap();
-            (args.plan(&rows).ok().unwrap(), rows)
+            let all = args.orders(&rows).unwrap();
+            [rows[0], rows[1]].map(|row| args.orders_for(&all, row).readers)
         };
-        let (unsaid, rows) = plan(&[]);
-        let cpus = thread::available_parallelism().map_or(1, usize::from);
-        assert_eq!(unsaid.orders_for(rows[0]).readers, 0);
-        assert_eq!(unsaid.orders_for(rows[1]).readers, 2 * cpus);
-        assert_eq!(unsaid.readers_who_share(&rows), format!(" ({} where readers share)", 2 * cpus));
-        assert_eq!(plan(&["--readers", "4"]).0.readers_who_share(&rows), "");
+        assert_eq!(readers(&[]), [0, 2 * cpus()]);
+        assert_eq!(readers(&["--readers", "4"]), [4, 4]);
     }
 
     #[test]

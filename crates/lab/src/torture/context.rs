@@ -10,26 +10,21 @@ pub(super) struct Context {
     pub(super) arena: &'static Arena,
     /// Where it says what it does.
     pub(super) slot: &'static Slot,
-    /// The number of its thread: of a worker that of the slot.
-    pub(super) thread: usize,
+    /// The number of the slot.
+    pub(super) number: usize,
     /// How many contexts of its thread it has interrupted.
     depth: usize,
 }
 
 impl Context {
-    /// The worker in slot `number`.
-    pub(super) fn worker(arena: &'static Arena, number: usize) -> Self {
-        Self { arena, slot: &arena.slots[number], thread: number, depth: 0 }
+    /// The worker, or the tormentor, in slot `number`.
+    pub(super) fn of(arena: &'static Arena, number: usize) -> Self {
+        Self { arena, slot: &arena.slots[number], number, depth: 0 }
     }
 
     /// The handler at `depth` that interrupted it.
     pub(super) fn interrupted(self, depth: usize) -> Self {
         Self { depth, ..self }
-    }
-
-    /// The tormentor, whose number is beyond every worker's.
-    pub(super) fn tormentor(arena: &'static Arena) -> Self {
-        Self { arena, slot: &arena.tormentor, thread: arena.slots.len(), depth: 0 }
     }
 
     pub(super) fn does(self, activity: Activity, test_lock: usize) {
@@ -60,7 +55,7 @@ impl Context {
     pub(super) fn begin<L: ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
         let writes = side == Side::Writes;
         let seen = if writes {
-            place.enter_write(self.number())
+            place.enter_write(self.id())
         } else {
             let (mut seen, others) = place.enter_read();
             match (others, self.arena.skills.shares) {
@@ -78,7 +73,7 @@ impl Context {
     /// The section ends.
     pub(super) fn end<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
         self.slot.charge(match side {
-            Side::Writes => place.leave_write(self.number()),
+            Side::Writes => place.leave_write(self.id()),
             Side::Reads | Side::Upgrades => place.leave_read(),
         });
     }
@@ -103,8 +98,8 @@ impl Context {
         self.depth == HANDLER_LEVELS && doing.contexts().all(|(activity, _)| activity == Activity::Waiting)
     }
 
-    /// The number under which it enters sections: unique per thread and depth.
-    pub(super) fn number(self) -> u64 {
-        (self.thread * (HANDLER_LEVELS + 1) + self.depth) as u64
+    /// The number under which it enters sections: unique per slot and depth.
+    pub(super) fn id(self) -> u64 {
+        (self.number * (HANDLER_LEVELS + 1) + self.depth) as u64
     }
 }

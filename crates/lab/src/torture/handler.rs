@@ -110,7 +110,7 @@ fn interrupt(worker: Context) {
     }
     let run = slot.counts.handler_runs.fetch_add(1, Relaxed);
     let handler = worker.interrupted(depth);
-    let mut rng = stream(arena.orders.seed, handler.number() << 40 | run);
+    let mut rng = stream(arena.orders.seed, handler.id() << 40 | run);
     strike(handler, depth, &mut rng);
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
     let done = match &args.child {
         Some(orders) => be_child(orders),
         None if args.list => Ok(list()),
-        None => torture(args),
+        None => torture(&args),
     };
     done.unwrap_or_else(|line| {
         eprintln!("stanchion torture: {line}");
@@ -100,16 +100,19 @@ fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome)
     outcome
 }
 
-fn torture(args: Args) -> Result<ExitCode, String> {
+fn torture(args: &Args) -> Result<ExitCode, String> {
     let rows = args.rows()?;
-    let mut plan = args.plan(&rows)?;
+    let mut all = args.orders(&rows)?;
     // Last, because from here on there is a file.
-    let json = args.json.map(|path| create_json(path, args.force)).transpose()?;
+    let json = args.json.clone().map(|path| create_json(path, args.force)).transpose()?;
     interrupt::install();
-    plan.ask_permission();
+    args::ask_permission(&mut all.extras);
     // What is going to happen, seed first, before anything does.
-    let Orders { seed, seconds, writers, readers, extras, .. } = plan.orders;
-    let sharing = plan.readers_who_share(&rows);
+    let Orders { seed, seconds, writers, readers, extras, .. } = all;
+    let sharing = match args.readers(rows.iter().any(|row| row.skills.shares)) {
+        sharing if sharing == readers => String::new(),
+        sharing => format!(" ({sharing} where readers share)"),
+    };
     let with = if extras.names().is_empty() { "no extras".to_owned() } else { extras.names().join(", ") };
     say!(
         "torture: seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
@@ -118,7 +121,7 @@ fn torture(args: Args) -> Result<ExitCode, String> {
     let progress = Progress::new(1, false);
     let outcomes = one_by_one::run("torture", seed, None::<&()>, &rows, json, |number, row| {
         progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
-        let mut outcome = until_caught(plan.orders_for(row), args.tries, |orders| {
+        let mut outcome = until_caught(args.orders_for(&all, row), args.tries, |orders| {
             parent::run_child(row, orders, &progress)
         });
         if extras.signals && !row.signal_safe {

@@ -78,8 +78,8 @@ struct Session {
     start: Instant,
     rng: Rng,
     shuffle: Option<Shuffle>,
+    /// The workers', then the tormentor's if there is one.
     threads: Vec<Option<JoinHandle<()>>>,
-    tormentor: Option<JoinHandle<()>>,
     watchdog: Watchdog,
     done: Finished,
     next_stats: Duration,
@@ -98,7 +98,6 @@ impl Session {
         let shuffle = extras
             .shuffle
             .then(|| Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error)));
-        let sampled = arena.slots.len() + usize::from(extras.signals);
         let stall = Duration::from_secs_f64(orders.stall_seconds);
         let mut session = Self {
             arena,
@@ -108,20 +107,19 @@ impl Session {
             rng: stream(orders.seed, u64::MAX - 1),
             shuffle,
             threads: Vec::new(),
-            tormentor: None,
-            watchdog: Watchdog::new(sampled, stall, arena.long_hold()),
+            watchdog: Watchdog::new(arena.slots.len(), stall, arena.long_hold()),
             done: Finished::default(),
             next_stats: Duration::from_secs_f64(orders.stat_interval),
             next_pause: Duration::from_secs_f64(orders.stutter),
             next_shuffle: Duration::ZERO,
             resume: Duration::ZERO,
         };
-        for number in 0..arena.slots.len() {
+        for number in 0..arena.workers().len() {
             let thread = session.slot_one(number);
             session.threads.push(Some(thread));
         }
         if extras.signals {
-            session.tormentor = Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena)));
+            session.threads.push(Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena))));
         }
         session
     }
@@ -130,14 +128,13 @@ impl Session {
     fn slot_one(&mut self, number: usize) -> JoinHandle<()> {
         let (work, generation) = (self.work, self.done.threads);
         self.done.threads += 1;
-        self.arena.slots[number].left.store(false, Relaxed);
         spawn(self.arena.name(number), move || work(number, generation))
     }
 
     /// Looks after the workers until they are gone or given up.
     fn supervise(&mut self) -> Finished {
         let length = Duration::from_secs_f64(self.arena.orders.seconds);
-        while self.threads.iter().any(Option::is_some) || self.tormentor.is_some() {
+        while self.threads.iter().any(Option::is_some) {
             let now = self.start.elapsed();
             self.done.cut_short |= CUT_SHORT.load(Relaxed);
             self.say_stats(now);
@@ -177,32 +174,22 @@ impl Session {
         (0..TEST_LOCKS).find(serial).map(lock_name)
     }
 
-    /// Joins those who left, and fills their slots again while the run lasts.
+    /// Joins those who left, and fills the workers' slots again while the run lasts.
     fn usher(&mut self) {
         for number in 0..self.threads.len() {
-            // A thread that panicked did not get to say that it leaves.
-            let gone = self.threads[number]
-                .as_ref()
-                .is_some_and(|thread| self.arena.slots[number].left.load(Relaxed) || thread.is_finished());
-            if gone && let Some(thread) = self.threads[number].take() {
+            if let Some(thread) = self.threads[number].take_if(|thread| thread.is_finished()) {
                 self.done.panicked += u64::from(thread.join().is_err());
-                if !self.arena.stopping() {
+                if number < self.arena.workers().len() && !self.arena.stopping() {
                     self.threads[number] = Some(self.slot_one(number));
                 }
             }
-        }
-        if self.arena.tormentor.left.load(Relaxed)
-            && let Some(thread) = self.tormentor.take()
-        {
-            self.done.panicked += u64::from(thread.join().is_err());
         }
     }
 
     /// Samples everybody and acts on the watchdog's verdict; true if the lock is stalled.
     fn judge(&mut self, now: Duration) -> bool {
-        let sampled = self.sampled();
-        let samples: Vec<Sample> =
-            sampled.iter().map(|slot| Sample { progress: slot.progress(), doing: slot.doing() }).collect();
+        let sample = |slot: &Slot| Sample { progress: slot.progress(), doing: slot.doing() };
+        let samples: Vec<Sample> = self.arena.slots.iter().map(sample).collect();
         let verdict = self.watchdog.judge(now, &samples);
         for (number, slot) in self.arena.slots.iter().enumerate() {
             slot.spared.store(self.watchdog.idle(number) >= HANDS_OFF, Relaxed);
@@ -222,12 +209,6 @@ impl Session {
         }
     }
 
-    /// The slots that the watchdog samples: the workers', then the tormentor's if there is one.
-    fn sampled(&self) -> Vec<&'static Slot> {
-        let arena = self.arena;
-        arena.slots.iter().chain(arena.orders.extras.signals.then_some(&arena.tormentor)).collect()
-    }
-
     /// Everything there is to say about a lock that stands still.
     fn stall(&self, since: Duration, samples: &[Sample]) -> Stall {
         let involved = |test_lock: usize| {
@@ -235,13 +216,12 @@ impl Session {
             contexts.any(|(activity, at)| activity.involves_lock() && at == test_lock)
         };
         let describe = |test_lock| (lock_name(test_lock), self.arena.test_locks[test_lock].lock.describe());
-        let workers =
-            samples.iter().zip(self.sampled()).enumerate().map(|(number, (sample, slot))| StalledWorker {
-                name: self.arena.name(number),
-                doing: sample.doing.to_string(),
-                seconds: self.watchdog.idle(number).as_secs_f64(),
-                acquired: slot.progress(),
-            });
+        let workers = samples.iter().enumerate().map(|(number, sample)| StalledWorker {
+            name: self.arena.name(number),
+            doing: sample.doing.to_string(),
+            seconds: self.watchdog.idle(number).as_secs_f64(),
+            acquired: sample.progress,
+        });
         Stall {
             seconds: since.as_secs_f64(),
             at_end: self.arena.stopping(),
@@ -276,7 +256,7 @@ impl Session {
             return;
         }
         self.next_shuffle = now + Duration::from_millis(self.rng.u64(SHUFFLE_MS));
-        for slot in &self.arena.slots {
+        for slot in self.arena.workers() {
             if self.rng.bool() {
                 self.done.moves += u64::from(shuffle.one(slot, &mut self.rng));
             }
@@ -293,8 +273,8 @@ impl Session {
     /// What it all came to. Only when every thread was `joined` can the protected counters be compared.
     fn sums(&self, now: Duration, joined: bool) -> Finished {
         let arena = self.arena;
-        let slots = || arena.slots.iter().chain([&arena.tormentor]);
-        let sum = |of: fn(&Slot) -> &AtomicU64| slots().map(|slot| of(slot).load(Relaxed)).sum::<u64>();
+        let sum =
+            |of: fn(&Slot) -> &AtomicU64| arena.slots.iter().map(|slot| of(slot).load(Relaxed)).sum::<u64>();
         let counts = Counts {
             exclusion: sum(|slot| &slot.counts.exclusion),
             torn: sum(|slot| &slot.counts.torn),
@@ -328,7 +308,7 @@ impl Session {
             }
         }
         let shares: Vec<u64> = arena.slots[..arena.orders.writers].iter().map(Slot::acquired).collect();
-        let deepest = slots().map(|slot| slot.handler_deepest.load(Relaxed)).max();
+        let deepest = arena.slots.iter().map(|slot| slot.handler_deepest.load(Relaxed)).max();
         Finished {
             elapsed: now.as_secs_f64(),
             writes: arena.writes_tally(),
@@ -336,7 +316,7 @@ impl Session {
             jain: jain(&shares),
             counts,
             miscounted,
-            handler_acquired: arena.slots.iter().map(Slot::handler_acquired).sum(),
+            handler_acquired: arena.workers().iter().map(|slot| slot.progress() - slot.acquired()).sum(),
             handler_deepest: deepest.unwrap_or(0),
             shared,
             serial,

@@ -40,15 +40,14 @@ pub(super) fn torment(arena: &'static Arena) {
         }
         std::thread::sleep(Duration::from_micros(rng.u64(..CALM.as_micros() as u64)));
     }
-    arena.tormentor.does(0, Activity::Vacant, 0);
-    arena.tormentor.left.store(true, Relaxed);
+    Context::of(arena, arena.workers().len()).does(Activity::Vacant, 0);
 }
 
 fn strike(arena: &'static Arena, rng: &mut Rng) {
     let siege = rng.one_in(SIEGE_ONE_IN);
     let mut victim = pick(arena, rng);
     // A siege is worth the most where the worker itself is already queued.
-    for _ in 0..arena.slots.len() {
+    for _ in arena.workers() {
         if !siege || victim.doing().at(0).0 == Activity::Waiting {
             break;
         }
@@ -68,7 +67,7 @@ fn strike(arena: &'static Arena, rng: &mut Rng) {
 }
 
 fn pick<'a>(arena: &'a Arena, rng: &mut Rng) -> &'a Slot {
-    &arena.slots[rng.usize(..arena.slots.len())]
+    &arena.slots[rng.usize(..arena.workers().len())]
 }
 
 fn signal(victim: &Slot, rng: &mut Rng) {
@@ -79,7 +78,7 @@ fn signal(victim: &Slot, rng: &mut Rng) {
 /// Takes the handlers' locks up to some level, stacks a waiting handler on the victim for each and one more
 /// on top, and lets go again in reverse order.
 fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
-    let context = Context::tormentor(arena);
+    let context = Context::of(arena, arena.workers().len());
     let deepest = rng.usize(1..=HANDLER_LEVELS);
     for test_lock in (1..=deepest).map(handler_lock) {
         context.does(Activity::Waiting, test_lock);

@@ -57,11 +57,10 @@ pub(super) fn work<L: Tortured>(
         let _ = rustix::process::setpriority_process(None, 19);
     }
     let rng = stream(arena.orders.seed, (number as u64) << 32 | generation);
-    let context = Context::worker(arena, number);
+    let context = Context::of(arena, number);
     context.does(Activity::Thinking, 0);
     handler::reachable(context, || Worker { arena, slot: context.slot, context, locks, rng }.run());
     context.does(Activity::Vacant, 0);
-    context.slot.left.store(true, Relaxed);
 }
 
 struct Worker<L: 'static> {
@@ -75,7 +74,7 @@ struct Worker<L: 'static> {
 impl<L: Tortured> Worker<L> {
     fn run(mut self) {
         // Every other slot churns; the rest keep their first thread, so that old and new slots compete.
-        let churns = self.arena.orders.extras.churn && self.context.thread % 2 == 1;
+        let churns = self.arena.orders.extras.churn && self.context.number % 2 == 1;
         let mut rounds = if churns { LIFE_LEAST << self.rng.u32(..=LIFE_DOUBLINGS) } else { u64::MAX };
         while rounds > 0 && !self.arena.stopping() {
             rounds -= 1;
@@ -102,9 +101,9 @@ impl<L: Tortured> Worker<L> {
 
     /// Which side this round is on.
     fn draw_side(&mut self) -> Side {
-        let mut writes = self.arena.writes(self.context.thread);
+        let mut writes = self.arena.writes(self.context.number);
         if self.arena.skills.shares {
-            writes ^= self.context.thread % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
+            writes ^= self.context.number % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
             if writes && self.arena.skills.upgrades && self.rng.one_in(UPGRADABLE_ONE_IN) {
                 return Side::Upgrades;
             }
@@ -178,7 +177,7 @@ impl<L: Tortured> Worker<L> {
 
     fn hold(&mut self, test_lock: usize) {
         let orders = &self.arena.orders;
-        let rivals = if self.arena.writes(self.context.thread) { orders.writers } else { orders.readers };
+        let rivals = if self.arena.writes(self.context.number) { orders.writers } else { orders.readers };
         let hold = Hold::draw(&mut self.rng, rivals as u64);
         if hold.long.is_some() {
             self.context.does(Activity::HoldingLong, test_lock);
