@@ -4,21 +4,22 @@ use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, replace, say};
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
+use serde_json::Value;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Everything, for programs.
+/// What is written for programs.
 #[derive(Serialize)]
-struct Results<'a, P, S, R> {
+struct Told<'a, P, R> {
     command: &'static str,
     provenance: &'a P,
     #[serde(skip_serializing_if = "Option::is_none")]
-    options: Option<&'a S>,
+    options: Option<&'a Value>,
     results: &'a [R],
 }
 
-impl<P: Serialize, S: Serialize, R: Serialize> Results<'_, P, S, R> {
+impl<P: Serialize, R: Serialize> Told<'_, P, R> {
     /// Replaces what is in `file`.
     fn write(&self, file: &mut File) -> std::io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
@@ -28,10 +29,10 @@ impl<P: Serialize, S: Serialize, R: Serialize> Results<'_, P, S, R> {
 }
 
 /// Runs the locks, until the user has enough of it. An error is the exit code.
-pub(crate) fn run<L, S: Serialize, R: Serialize>(
+pub(crate) fn run<L, R: Serialize>(
     command: &'static str,
     seed: u64,
-    options: Option<&S>,
+    options: Option<&Value>,
     locks: &[L],
     json: Option<(PathBuf, File)>,
     mut run: impl FnMut(usize, &L) -> R,
@@ -44,7 +45,7 @@ pub(crate) fn run<L, S: Serialize, R: Serialize>(
         }
         results.push(run(number, lock));
         if let Some((path, file)) = &mut json {
-            let all = Results { command, provenance: &provenance, options, results: &results };
+            let all = Told { command, provenance: &provenance, options, results: &results };
             if let Err(error) = all.write(file) {
                 eprintln!("stanchion {command}: {}: {error}", path.display());
                 return Err(ExitCode::from(FAILED));
@@ -81,11 +82,10 @@ mod tests {
     fn the_file_holds_all_results_and_nothing_of_what_was_there() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[b'x'; 10_000]).unwrap();
-        let all =
-            Results { command: "torture", provenance: &"here", options: None::<&()>, results: &["a", "b"] };
+        let all = Told { command: "torture", provenance: &"here", options: None, results: &["a", "b"] };
         all.write(&mut file).unwrap();
         file.rewind().unwrap();
-        let back: serde_json::Value = serde_json::from_reader(&file).unwrap();
+        let back: Value = serde_json::from_reader(&file).unwrap();
         let told = serde_json::json!({"command": "torture", "provenance": "here", "results": ["a", "b"]});
         assert_eq!(back, told);
     }

@@ -85,10 +85,13 @@ fn bad_input_is_refused_in_one_line() {
     for (args, line) in [
         (&["--lock", "qspim"][..], "unknown lock 'qspim': nearest are qspin"),
         (&["--fault", "stave"], "unknown fault 'stave': nearest are starve"),
-        (&["--contexts", "9"], "--contexts 9: must be from 1 to 8"),
-        (&["--time", "5"], "--time 5: write for example"),
+        (&["--contexts", "9"], "invalid value '9' for '--contexts <N>': 9 is not in 1..=8"),
+        (&["--time", "5"], "invalid value '5' for '--time <TIME>': write for example"),
         // Seeds that follow would run out of numbers, and the exploration would never end.
-        (&["--schedules", "3", "--seed", "18446744073709551615"], "--seed: 18446744073709551615 is not"),
+        (
+            &["--schedules", "3", "--seed", "18446744073709551615"],
+            "for '--seed <N>': 18446744073709551615 is not in 0..=9223372036854775807",
+        ),
         (&["--replay", "5"], "--replay needs the lock"),
         (&["--lock", "qspin", "--replay", "5/1/none/0x"], "'0x' is no turn"),
     ] {

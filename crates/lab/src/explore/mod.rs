@@ -17,11 +17,11 @@ use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, re
 use std::process::ExitCode;
 
 /// Runs the command.
-pub(crate) fn run(args: Args) -> ExitCode {
+pub(crate) fn run(args: &Args) -> ExitCode {
     let done = match &args.replay {
         _ if args.list => Ok(list()),
-        Some(what) => again(&args, what),
-        None => explore(&args),
+        Some(what) => again(args, what),
+        None => explore(args),
     };
     done.unwrap_or_else(|line| {
         eprintln!("stanchion explore: {line}");
@@ -55,8 +55,8 @@ fn explore(args: &Args) -> Result<ExitCode, String> {
     interrupt::install();
     let seed = args.seed.unwrap_or_else(seed::fresh);
     say!("explore: seed {seed}, {}", args.describe());
-    let settings = report::Settings::of(&args.options());
-    let outcomes = one_by_one::run("explore", seed, Some(&settings), &subjects, json, |_, subject| {
+    let options = report::options(&args.options());
+    let outcomes = one_by_one::run("explore", seed, Some(&options), &subjects, json, |_, subject| {
         let (outcome, finding) = run::run(subject, args, seed);
         if let Some(finding) = finding {
             say!("{}", report::finding(&args.flags(), &outcome, &finding));

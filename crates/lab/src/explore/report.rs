@@ -1,7 +1,7 @@
 //! What is printed, and written of the options.
 use super::outcome::Outcome;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
-use serde::Serialize;
+use serde_json::{Value, json};
 use stanchion_sim::explore::{Finding, Options};
 
 const HEADER: [&str; 8] =
@@ -57,19 +57,8 @@ pub(super) fn finding(flags: &str, outcome: &Outcome, finding: &Finding) -> Stri
 }
 
 /// The options, for programs.
-#[derive(Serialize)]
-pub(super) struct Settings {
-    contexts: usize,
-    rounds: u32,
-    strategy: &'static str,
-    depth: u32,
-    faults: Option<String>,
-}
-
-impl Settings {
-    pub(super) fn of(options: &Options) -> Self {
-        let Options { contexts, rounds, strategy, depth, faults } = *options;
-        let faults = faults.map(|faults| faults.to_string());
-        Self { contexts, rounds, strategy: strategy.name(), depth, faults }
-    }
+pub(super) fn options(options: &Options) -> Value {
+    let Options { contexts, rounds, strategy, depth, faults } = options;
+    let (strategy, faults) = (strategy.name(), faults.map(|faults| faults.to_string()));
+    json!({"contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults})
 }

@@ -3,7 +3,6 @@
 use super::args::Args;
 use super::outcome::Outcome;
 use core::sync::atomic::{AtomicU64, Ordering};
-use core::time::Duration;
 use lab_kit::progress::Progress;
 use stanchion_sim::explore::{Finding, Options, Subject, Tally, explore, investigate};
 use std::sync::{Mutex, PoisonError};
@@ -11,9 +10,6 @@ use std::time::Instant;
 
 /// So many schedules a thread takes at a time.
 const CHUNK: u64 = 128;
-/// A shorter exploration shows no progress.
-const SHOWN_AFTER: Duration = Duration::from_secs(2);
-
 /// What the threads share.
 struct Shared {
     start: Instant,
@@ -64,21 +60,13 @@ impl Shared {
             }
             let mut sum = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
             sum.merge(tally);
-            self.show(progress, sum.schedules);
+            // Of a time, or of a number of schedules.
+            let done = self.deadline.map_or(sum.schedules, |_| self.start.elapsed().as_millis() as u64);
+            progress.set(done);
         }
     }
 
     fn over(&self) -> bool {
         lab_kit::interrupt::requested() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
-    fn show(&self, progress: &Progress, schedules: u64) {
-        if self.start.elapsed() < SHOWN_AFTER {
-            return;
-        }
-        match self.deadline {
-            Some(_) => progress.set(self.start.elapsed().as_millis() as u64),
-            None => progress.set(schedules),
-        }
     }
 }

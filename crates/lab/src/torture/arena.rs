@@ -71,22 +71,16 @@ impl Arena {
         self.switches.stop.load(Relaxed)
     }
 
-    /// The sums of the writers. What others wrote is in the total.
-    pub(super) fn writes_tally(&self) -> Tally {
+    /// The sums of the writers, and those of the readers. What each did on the other side is in the other
+    /// total.
+    pub(super) fn tallies(&self) -> (Tally, Tally) {
         let (writers, readers) = self.workers().split_at(self.orders.writers);
-        Self::tally(writers, readers, Slot::written)
-    }
-
-    /// The sums of the readers. What others read is in the total.
-    pub(super) fn reads_tally(&self) -> Tally {
-        let (writers, readers) = self.workers().split_at(self.orders.writers);
-        Self::tally(readers, writers, Slot::read)
+        (Self::tally(writers, readers, Slot::written), Self::tally(readers, writers, Slot::read))
     }
 
     fn tally(slots: &[Slot], others: &[Slot], acquired: fn(&Slot) -> u64) -> Tally {
-        let mut tally = Tally::of(slots.iter().map(|slot| {
-            (acquired(slot), slot.counts.exclusion.load(Relaxed) + slot.counts.torn.load(Relaxed))
-        }));
+        let threads: Vec<(u64, u64)> = slots.iter().map(|slot| (acquired(slot), slot.breaches())).collect();
+        let mut tally = Tally::of(&threads);
         tally.total += others.iter().map(acquired).sum::<u64>();
         tally
     }

@@ -194,10 +194,10 @@ fn stall_limit(threads: usize, cpus: usize) -> f64 {
 }
 
 fn extras(without: &[String]) -> Result<Extras, String> {
-    let mut extras = Extras::ALL;
+    let mut extras = Extras::all(true);
     for name in without {
         if name == "all" {
-            extras = Extras::NONE;
+            extras = Extras::all(false);
         } else if !extras.leave_out(name) {
             return Err(unknown("extra", name, Extras::NAMES.iter().copied().chain(["all"])));
         }
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn all_extras_can_be_left_out_at_once() {
-        assert_eq!(extras(&strings(&["all"])), Ok(Extras::NONE));
-        assert_eq!(extras(&[]), Ok(Extras::ALL));
+        assert_eq!(extras(&strings(&["all"])), Ok(Extras::all(false)));
+        assert_eq!(extras(&[]), Ok(Extras::all(true)));
     }
 }

@@ -33,16 +33,13 @@ pub(super) fn signals() -> [c_int; 2] {
 
 /// Installs the handler for both signals.
 pub(super) fn install() -> io::Result<()> {
-    let [restarting, interrupting] = signals();
-    // `SA_NODEFER` lets the signal interrupt its own handler: that is the nesting.
-    for (signal, flags) in
-        [(restarting, libc::SA_RESTART | libc::SA_NODEFER), (interrupting, libc::SA_NODEFER)]
-    {
+    for (signal, flags) in signals().into_iter().zip([libc::SA_RESTART, 0]) {
         // SAFETY: all-zero is a valid `sigaction` (no handler, empty mask); the fields that matter are set
         // below.
         let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
         action.sa_sigaction = on_signal as *const () as usize;
-        action.sa_flags = flags;
+        // `SA_NODEFER` lets the signal interrupt its own handler: that is the nesting.
+        action.sa_flags = flags | libc::SA_NODEFER;
         // SAFETY: `action` is initialised, the handler has the signature that goes without `SA_SIGINFO` and
         // only does what a handler may, the old action is not asked for, and no one else in this process uses
         // the signal.

@@ -143,7 +143,7 @@ impl Tortured for parking_lot::RawMutex {
     }
 }
 
-/// What `parking_lot` gives back is a mark without content, the same for all sides.
+/// A mark without content, the same for all sides.
 type ParkingGuard = <parking_lot::RawRwLock as lock_api::RawRwLock>::SharedGuard;
 
 impl Tortured for parking_lot::RawRwLock {

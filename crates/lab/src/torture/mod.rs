@@ -11,7 +11,6 @@ mod busted;
 mod claims;
 mod context;
 mod delay;
-mod event;
 mod handler;
 mod lock;
 mod orders;
@@ -41,11 +40,11 @@ use registry::{Detector, Origin};
 use std::process::ExitCode;
 
 /// Runs the command.
-pub(crate) fn run(args: Args) -> ExitCode {
+pub(crate) fn run(args: &Args) -> ExitCode {
     let done = match &args.child {
         Some(orders) => be_child(orders),
         None if args.list => Ok(list()),
-        None => torture(&args),
+        None => torture(args),
     };
     done.unwrap_or_else(|line| {
         eprintln!("stanchion torture: {line}");
@@ -119,7 +118,7 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
     );
 
     let progress = Progress::new(1, false);
-    let outcomes = one_by_one::run("torture", seed, None::<&()>, &rows, json, |number, row| {
+    let outcomes = one_by_one::run("torture", seed, None, &rows, json, |number, row| {
         progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
         let mut outcome = until_caught(args.orders_for(&all, row), args.tries, |orders| {
             parent::run_child(row, orders, &progress)
@@ -156,7 +155,7 @@ mod tests {
                 stall_seconds: 1.0,
                 long_hold_ms: 1,
                 stutter: 1.0,
-                extras: orders::Extras::NONE,
+                extras: orders::Extras::all(false),
             };
             let outcome = until_caught(orders, tries, |orders| {
                 seen.borrow_mut().push((orders.seed, orders.seconds.round() as u64));

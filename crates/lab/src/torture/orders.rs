@@ -17,56 +17,49 @@ pub(crate) struct Orders {
     pub(crate) extras: Extras,
 }
 
-macro_rules! extras {
-    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
-        /// What torture does beyond taking and releasing the lock. All on by default.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        pub(crate) struct Extras {
-            $($(#[doc = $doc])+ pub(crate) $name: bool,)+
-        }
-
-        impl Extras {
-            /// The names `--without` knows.
-            pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),+];
-            /// Everything on.
-            pub(crate) const ALL: Self = Self { $($name: true),+ };
-            /// Everything off.
-            pub(crate) const NONE: Self = Self { $($name: false),+ };
-
-            /// Switches one off; false if there is none of that name.
-            pub(crate) fn leave_out(&mut self, name: &str) -> bool {
-                match name {
-                    $(stringify!($name) => self.$name = false,)+
-                    _ => return false,
-                }
-                true
-            }
-
-            /// The names of those that are on.
-            pub(crate) fn names(&self) -> Vec<&'static str> {
-                let mut on = Vec::new();
-                $(if self.$name { on.push(stringify!($name)); })+
-                on
-            }
-        }
-    };
+/// What torture does beyond taking and releasing the lock. All on by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each extra is on or off, whatever the others")]
+pub(crate) struct Extras {
+    /// All threads pause now and then, so that the lock goes idle and starts again from nothing.
+    pub(crate) stutter: bool,
+    /// Threads are moved between CPUs while they wait and hold.
+    pub(crate) shuffle: bool,
+    /// A second, third and fourth lock is taken while one is held.
+    pub(crate) nested: bool,
+    /// Signal handlers interrupt waiters and holders and take locks themselves.
+    pub(crate) signals: bool,
+    /// Threads end and are replaced by new ones, so that slots are reused.
+    pub(crate) churn: bool,
+    /// Some acquisitions try before they wait.
+    pub(crate) tries: bool,
+    /// Workers run at nice 19, as locktorture's do.
+    pub(crate) nice: bool,
 }
 
-extras! {
-    /// All threads pause now and then, so that the lock goes idle and starts again from nothing.
-    stutter,
-    /// Threads are moved between CPUs while they wait and hold.
-    shuffle,
-    /// A second, third and fourth lock is taken while one is held.
-    nested,
-    /// Signal handlers interrupt waiters and holders and take locks themselves.
-    signals,
-    /// Threads end and are replaced by new ones, so that slots are reused.
-    churn,
-    /// Some acquisitions try before they wait.
-    tries,
-    /// Workers run at nice 19, as locktorture's do.
-    nice,
+impl Extras {
+    /// The names `--without` knows.
+    pub(crate) const NAMES: [&str; 7] = ["stutter", "shuffle", "nested", "signals", "churn", "tries", "nice"];
+
+    /// All of them on, or off.
+    pub(crate) const fn all(on: bool) -> Self {
+        Self { stutter: on, shuffle: on, nested: on, signals: on, churn: on, tries: on, nice: on }
+    }
+
+    fn named(&mut self) -> impl Iterator<Item = (&'static str, &mut bool)> {
+        let Self { stutter, shuffle, nested, signals, churn, tries, nice } = self;
+        Self::NAMES.into_iter().zip([stutter, shuffle, nested, signals, churn, tries, nice])
+    }
+
+    /// Switches one off; false if there is none of that name.
+    pub(crate) fn leave_out(&mut self, name: &str) -> bool {
+        self.named().find(|(known, _)| *known == name).map(|(_, on)| *on = false).is_some()
+    }
+
+    /// The names of those that are on.
+    pub(crate) fn names(mut self) -> Vec<&'static str> {
+        self.named().filter_map(|(name, on)| on.then_some(name)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -75,13 +68,13 @@ mod tests {
 
     #[test]
     fn every_extra_can_be_left_out_alone() {
-        for name in Extras::NAMES {
-            let mut extras = Extras::ALL;
+        for name in &Extras::NAMES {
+            let mut extras = Extras::all(true);
             assert!(extras.leave_out(name));
             assert_eq!(extras.names().len(), Extras::NAMES.len() - 1);
             assert!(!extras.names().contains(name));
         }
-        assert!(!Extras::ALL.clone().leave_out("nonsense"));
-        assert!(Extras::NONE.names().is_empty());
+        assert!(!Extras::all(true).leave_out("nonsense"));
+        assert!(Extras::all(false).names().is_empty());
     }
 }

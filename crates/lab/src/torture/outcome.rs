@@ -1,35 +1,47 @@
-//! What became of one lock.
-use super::event::{Finished, Stall};
+//! What became of one lock, and what a child process tells its parent of it: one JSON object per line on
+//! standard output.
 use super::orders::Orders;
-use super::tally::{Counts, Tally};
+use super::tally::{Counts, Shared, Tally};
 use serde::{Deserialize, Serialize};
 
-/// One way to fail. A lock may collect several.
+/// One way to fail; see below for what each says. A lock may collect several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Failure {
-    /// Two were inside at once.
-    Exclusion { count: u64 },
-    /// A holder saw the protected words half written.
-    Torn { count: u64 },
-    /// The protected counter is not the number of acquisitions.
-    Miscount { lock: String, counted: u64, acquired: u64 },
-    /// Nobody got anywhere.
+    Exclusion {
+        count: u64,
+    },
+    Torn {
+        count: u64,
+    },
+    Miscount {
+        lock: String,
+        counted: u64,
+        acquired: u64,
+    },
     Stall(Stall),
-    /// One waiter of a fair lock was passed over.
-    Starved { worker: String, seconds: f64, doing: String },
-    /// A reader did not come in beside another one.
-    Serial { lock: String },
-    /// Workers panicked.
-    Panicked { count: u64 },
-    /// The process was killed by a signal of its own making.
-    Crashed { signal: i32 },
-    /// The process ended with a code that torture does not use: ThreadSanitizer's is 66.
-    Exited { code: i32 },
-    /// The run never began (no threads to be had, no process): says nothing about the lock.
+    Starved {
+        worker: String,
+        seconds: f64,
+        doing: String,
+    },
+    Serial {
+        lock: String,
+    },
+    Panicked {
+        count: u64,
+    },
+    Crashed {
+        signal: i32,
+    },
+    Exited {
+        code: i32,
+    },
+    /// No threads or no process were to be had: says nothing about the lock.
     NotStarted,
-    /// The process was beyond its time limit and was killed.
-    Overdue { seconds: f64 },
+    Overdue {
+        seconds: f64,
+    },
 }
 
 /// ThreadSanitizer's exit code when it has reported something.
@@ -62,6 +74,81 @@ impl core::fmt::Display for Failure {
             Self::Exited { code } => write!(f, "ended early with exit code {code}"),
             Self::NotStarted => write!(f, "the run could not be started"),
             Self::Overdue { seconds } => write!(f, "not done after {seconds:.0} s, killed"),
+        }
+    }
+}
+
+/// One line of a child.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(crate) enum Event {
+    /// The counts so far.
+    Stats { writes: Tally, reads: Tally },
+    /// A stall: the last event but for `Finished`. Or a waiter that starved: the run goes on.
+    Failed(Failure),
+    /// The run is over, whatever became of it.
+    Finished(Box<Finished>),
+}
+
+/// A stall as it was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stall {
+    pub(crate) seconds: f64,
+    /// Whether the workers had already been asked to end.
+    pub(crate) at_end: bool,
+    /// Every lock that somebody holds or wants: its name and what it says of itself.
+    pub(crate) locks: Vec<(String, String)>,
+    /// What each worker was doing, for how long, and how far it had come.
+    pub(crate) workers: Vec<StalledWorker>,
+}
+
+/// One worker in a stall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StalledWorker {
+    pub(crate) name: String,
+    pub(crate) doing: String,
+    pub(crate) seconds: f64,
+    pub(crate) acquired: u64,
+}
+
+/// The sums of one finished run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    pub(crate) elapsed: f64,
+    /// Whether the parent asked for an early end.
+    pub(crate) cut_short: bool,
+    pub(crate) writes: Tally,
+    pub(crate) reads: Tally,
+    /// Jain's index over the writers.
+    pub(crate) jain: f64,
+    /// Over workers, handlers and the tormentor.
+    #[serde(flatten)]
+    pub(crate) counts: Counts<u64>,
+    /// Locks whose protected counter differs from the acquisitions: name, counter, acquisitions.
+    pub(crate) miscounted: Vec<(String, u64, u64)>,
+    /// Workers that panicked.
+    pub(crate) panicked: u64,
+    pub(crate) handler_acquired: u64,
+    pub(crate) handler_deepest: u64,
+    pub(crate) threads: u64,
+    pub(crate) moves: u64,
+    pub(crate) pauses: u64,
+    /// What readers did, if it is a lock that they share.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) shared: Option<Shared<u64>>,
+    /// A test lock at which a reader kept another one out, with no writer there.
+    pub(crate) serial: Option<String>,
+}
+
+impl Event {
+    /// Writes the event out. A parent that is gone cannot be told anything: the child ends.
+    pub(crate) fn send(&self) {
+        use std::io::Write;
+        let mut line = serde_json::to_string(self).expect("events have string keys only");
+        line.push('\n');
+        let mut out = std::io::stdout().lock();
+        if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+            std::process::exit(1);
         }
     }
 }
@@ -154,7 +241,7 @@ mod tests {
             stall_seconds: 1.0,
             long_hold_ms: 1,
             stutter: 1.0,
-            extras: Extras::ALL,
+            extras: Extras::all(true),
         };
         Outcome { failures: failures.to_vec(), ..Outcome::new(orders) }
     }
@@ -190,5 +277,21 @@ mod tests {
     fn a_sanitizer_s_exit_code_is_named() {
         assert!(Failure::Exited { code: 66 }.to_string().contains("ThreadSanitizer"));
         assert!(Failure::Crashed { signal: libc::SIGSEGV }.to_string().contains("SIGSEGV"));
+    }
+
+    #[test]
+    fn events_survive_the_pipe() {
+        let sent = Event::Finished(Box::new(Finished {
+            miscounted: vec![("the lock".to_owned(), 3, 4)],
+            jain: 0.5,
+            ..Finished::default()
+        }));
+        let line = serde_json::to_string(&sent).unwrap();
+        assert!(!line.contains('\n'));
+        let Event::Finished(back) = serde_json::from_str(&line).unwrap() else {
+            panic!("another event: {line}")
+        };
+        assert_eq!(back.miscounted, [("the lock".to_owned(), 3, 4)]);
+        assert!((back.jain - 0.5).abs() < f64::EPSILON);
     }
 }

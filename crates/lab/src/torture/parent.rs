@@ -1,7 +1,6 @@
 //! The parent's side of one lock: starts the child, listens to it, and is the one that never hangs.
-use super::event::{Event, Stall};
 use super::orders::Orders;
-use super::outcome::{Failure, Outcome};
+use super::outcome::{Event, Failure, Outcome, Stall};
 use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;
 use super::tally::{READS, Tally, WRITES};
@@ -44,15 +43,29 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
             return outcome;
         }
     };
-    let killed = attend(row, &mut outcome, &mut lines, Some(leash), limit, progress);
-    if killed {
-        // It may be gone already, and a kill that fails leaves nothing to be done: waiting tells.
-        let _ = child.kill();
-        outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
+    let (start, mut leash) = (Instant::now(), Some(leash));
+    progress.restart((outcome.orders.seconds * 1000.0) as u64);
+    loop {
+        progress.set(start.elapsed().as_millis() as u64);
+        if interrupt::requested() && leash.take().is_some() {
+            outcome.interrupted = true;
+        }
+        match lines.next() {
+            _ if start.elapsed() >= limit => {
+                outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
+                // It may be gone already, and a kill that fails leaves nothing to be done.
+                let _ = child.kill();
+                let _ = child.wait();
+                return outcome;
+            }
+            Ok(Some(event)) => handle(row, &mut outcome, event, progress),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(TICK),
+            // A pipe that cannot be read is as good as closed: the exit status says the rest.
+            Ok(None) | Err(_) => break,
+        }
     }
     match child.wait() {
-        Ok(status) if !killed => ended(&mut outcome, status),
-        Ok(_) => {}
+        Ok(status) => ended(&mut outcome, status),
         Err(error) => outcome.notes.push(format!("could not wait for the child: {error}")),
     }
     outcome
@@ -103,32 +116,6 @@ impl Lines {
         }
         Ok(None)
     }
-}
-
-/// Handles events until the child closes its output; true if it had to be given up.
-fn attend(
-    row: &Row,
-    outcome: &mut Outcome,
-    lines: &mut Lines,
-    mut leash: Option<ChildStdin>,
-    limit: Duration,
-    progress: &Progress,
-) -> bool {
-    let start = Instant::now();
-    progress.restart((outcome.orders.seconds * 1000.0) as u64);
-    while start.elapsed() < limit {
-        progress.set(start.elapsed().as_millis() as u64);
-        if interrupt::requested() && leash.take().is_some() {
-            outcome.interrupted = true;
-        }
-        match lines.next() {
-            Ok(Some(event)) => handle(row, outcome, event, progress),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(TICK),
-            // A pipe that cannot be read is as good as closed: the exit status says the rest.
-            Ok(None) | Err(_) => return false,
-        }
-    }
-    true
 }
 
 fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
@@ -201,8 +188,8 @@ fn ended(outcome: &mut Outcome, status: ExitStatus) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torture::event::{Finished, StalledWorker};
     use crate::torture::orders::Extras;
+    use crate::torture::outcome::{Finished, StalledWorker};
 
     fn outcome() -> Outcome {
         Outcome::new(Orders {
@@ -215,7 +202,7 @@ mod tests {
             stall_seconds: 3.0,
             long_hold_ms: 500,
             stutter: 1.0,
-            extras: Extras::ALL,
+            extras: Extras::all(true),
         })
     }
 

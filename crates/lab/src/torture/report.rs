@@ -49,9 +49,9 @@ pub(crate) fn summary(outcomes: &[Outcome], expect_failure: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torture::event::Finished;
     use crate::torture::orders::{Extras, Orders};
     use crate::torture::outcome::Failure;
+    use crate::torture::outcome::Finished;
     use crate::torture::tally::Tally;
 
     fn outcomes() -> Vec<Outcome> {
@@ -65,7 +65,7 @@ mod tests {
             stall_seconds: 1.0,
             long_hold_ms: 1,
             stutter: 1.0,
-            extras: Extras::ALL,
+            extras: Extras::all(true),
         };
         let mut good = Outcome::new(orders("good"));
         good.finish(Finished {

@@ -3,11 +3,10 @@
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
 use super::arena::Arena;
-use super::event::{Event, Finished, Stall, StalledWorker};
 use super::handler;
 use super::lock::{Side, Skills, Tortured};
 use super::orders::Orders;
-use super::outcome::Failure;
+use super::outcome::{Event, Failure, Finished, Stall, StalledWorker};
 use super::rng::{Rng, stream};
 use super::shuffle::Shuffle;
 use super::slot::{Slot, TEST_LOCKS, lock_name};
@@ -266,7 +265,8 @@ impl Session {
     fn say_stats(&mut self, now: Duration) {
         if now >= self.next_stats {
             self.next_stats = now + Duration::from_secs_f64(self.arena.orders.stat_interval);
-            Event::Stats { writes: self.arena.writes_tally(), reads: self.arena.reads_tally() }.send();
+            let (writes, reads) = self.arena.tallies();
+            Event::Stats { writes, reads }.send();
         }
     }
 
@@ -308,11 +308,12 @@ impl Session {
             }
         }
         let shares: Vec<u64> = arena.slots[..arena.orders.writers].iter().map(Slot::acquired).collect();
+        let (writes, reads) = arena.tallies();
         let deepest = arena.slots.iter().map(|slot| slot.handler_deepest.load(Relaxed)).max();
         Finished {
             elapsed: now.as_secs_f64(),
-            writes: arena.writes_tally(),
-            reads: arena.reads_tally(),
+            writes,
+            reads,
             jain: jain(&shares),
             counts,
             miscounted,

@@ -183,6 +183,11 @@ impl Slot {
         }
     }
 
+    /// How often something went wrong here.
+    pub(crate) fn breaches(&self) -> u64 {
+        self.counts.exclusion.load(Relaxed) + self.counts.torn.load(Relaxed)
+    }
+
     /// Acquisitions to write at one test lock.
     pub(crate) fn written_at(&self, test_lock: usize) -> u64 {
         self.written[test_lock].load(Relaxed)

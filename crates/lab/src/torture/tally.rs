@@ -17,15 +17,11 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Sums `(acquired, failed)` of every thread.
-    pub(crate) fn of(threads: impl IntoIterator<Item = (u64, u64)>) -> Self {
-        let mut threads = threads.into_iter();
-        let Some((first, fail)) = threads.next() else { return Self::default() };
-        threads.fold(Self { total: first, max: first, min: first, fail }, |sum, (acquired, failed)| Self {
-            total: sum.total + acquired,
-            max: sum.max.max(acquired),
-            min: sum.min.min(acquired),
-            fail: sum.fail + failed,
-        })
+    pub(crate) fn of(threads: &[(u64, u64)]) -> Self {
+        let acquired = || threads.iter().map(|&(acquired, _)| acquired);
+        let fail = threads.iter().map(|&(_, failed)| failed).sum();
+        let (max, min) = (acquired().max().unwrap_or(0), acquired().min().unwrap_or(0));
+        Self { total: acquired().sum(), max, min, fail }
     }
 
     /// The line as locktorture prints it; `side` is [`WRITES`] or [`READS`].
@@ -102,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_quiet_line_has_no_marks() {
-        let tally = Tally::of([(10, 0), (8, 0), (12, 0)]);
+        let tally = Tally::of(&[(10, 0), (8, 0), (12, 0)]);
         assert_eq!(tally, Tally { total: 30, max: 12, min: 8, fail: 0 });
         assert_eq!(tally.line(WRITES), "Writes:  Total: 30  Max/Min: 12/8   Fail: 0");
         assert_eq!(tally.line(READS), "Reads :  Total: 30  Max/Min: 12/8   Fail: 0");
@@ -111,12 +107,12 @@ mod tests {
     #[test]
     fn a_lopsided_line_is_questioned_at_more_than_twice() {
         assert_eq!(
-            Tally::of([(21, 0), (10, 0)]).line(WRITES),
+            Tally::of(&[(21, 0), (10, 0)]).line(WRITES),
             "Writes:  Total: 31  Max/Min: 21/10   Fail: 0",
             "21/2 is 10 in integers, which is not above 10"
         );
         assert_eq!(
-            Tally::of([(22, 0), (10, 0)]).line(WRITES),
+            Tally::of(&[(22, 0), (10, 0)]).line(WRITES),
             "Writes:  Total: 32  Max/Min: 22/10 ???  Fail: 0"
         );
     }
@@ -124,14 +120,14 @@ mod tests {
     #[test]
     fn a_failed_line_is_shouted() {
         assert_eq!(
-            Tally::of([(5, 2), (5, 1)]).line(WRITES),
+            Tally::of(&[(5, 2), (5, 1)]).line(WRITES),
             "Writes:  Total: 10  Max/Min: 5/5   Fail: 3 !!!"
         );
     }
 
     #[test]
     fn nobody_at_all_is_all_zero() {
-        assert_eq!(Tally::of([]), Tally::default());
+        assert_eq!(Tally::of(&[]), Tally::default());
         assert!(!Tally::default().line(WRITES).contains("???"));
     }
 
