@@ -65,8 +65,8 @@ struct Farewell<'a>(&'a Reach);
 
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
-        // In this order: no new signals, then no worker. A signal that is still on its way finds none and does
-        // nothing.
+        // In this order: no new signals, then no worker. A signal that is still on its way finds none and
+        // does nothing.
         self.0.close();
         WORKER.with(|word| word.store(core::ptr::null_mut(), Relaxed));
         compiler_fence(SeqCst);

@@ -53,8 +53,8 @@ impl Skills {
     }
 }
 
-/// A lock that can be tortured. As with the core's locks, a context gives back only what it has, and changes only
-/// how it has it; [`Skills`] say what is asked of a lock at all.
+/// A lock that can be tortured. As with the core's locks, a context gives back only what it has, and changes
+/// only how it has it; [`Skills`] say what is asked of a lock at all.
 ///
 /// The workers are generic over this trait, not over trait objects: a virtual call in front of every
 /// acquisition would widen the windows in which a broken lock does no harm.
@@ -160,12 +160,11 @@ impl Tortured for parking_lot::RawRwLock {
     }
 
     fn try_acquire(&self, side: Side) -> bool {
-        let guard = match side {
-            Side::Reads => self.try_lock_shared(),
-            Side::Writes => self.try_lock_exclusive(),
-            Side::Upgrades => self.try_lock_upgradable(),
-        };
-        guard.is_some()
+        match side {
+            Side::Reads => self.try_lock_shared().is_some(),
+            Side::Writes => self.try_lock_exclusive().is_some(),
+            Side::Upgrades => self.try_lock_upgradable().is_some(),
+        }
     }
 
     fn release(&self, side: Side) {
@@ -395,9 +394,7 @@ mod tests {
 
     #[test]
     fn neighbouring_test_locks_are_of_different_classes() {
-        let locks: [Classed; 3] = core::array::from_fn(Classed::new);
-        assert!(
-            core::ptr::eq(locks[0].class, locks[2].class) && !core::ptr::eq(locks[0].class, locks[1].class)
-        );
+        let [first, second, third]: [Classed; 3] = core::array::from_fn(Classed::new);
+        assert!(core::ptr::eq(first.class, third.class) && !core::ptr::eq(first.class, second.class));
     }
 }

@@ -4,44 +4,22 @@ use super::orders::Orders;
 use super::tally::{Counts, Shared, Tally};
 use serde::{Deserialize, Serialize};
 
-/// One way to fail; see below for what each says. A lock may collect several.
+/// One way to fail; see below for what each says. A lock may collect several. `NotStarted` says nothing about
+/// the lock: there were no threads or no process to be had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Failure {
-    Exclusion {
-        count: u64,
-    },
-    Torn {
-        count: u64,
-    },
-    Miscount {
-        lock: String,
-        counted: u64,
-        acquired: u64,
-    },
+    Exclusion { count: u64 },
+    Torn { count: u64 },
+    Miscount { lock: String, counted: u64, acquired: u64 },
     Stall(Stall),
-    Starved {
-        worker: String,
-        seconds: f64,
-        doing: String,
-    },
-    Serial {
-        lock: String,
-    },
-    Panicked {
-        count: u64,
-    },
-    Crashed {
-        signal: i32,
-    },
-    Exited {
-        code: i32,
-    },
-    /// No threads or no process were to be had: says nothing about the lock.
+    Starved { worker: String, seconds: f64, doing: String },
+    Serial { lock: String },
+    Panicked { count: u64 },
+    Crashed { signal: i32 },
+    Exited { code: i32 },
     NotStarted,
-    Overdue {
-        seconds: f64,
-    },
+    Overdue { seconds: f64 },
 }
 
 /// ThreadSanitizer's exit code when it has reported something.

@@ -17,7 +17,8 @@ const WORDS: usize = 7;
 /// written, and ThreadSanitizer reports the race on any machine.
 #[repr(align(128))]
 pub(crate) struct TestLock<L: ?Sized> {
-    /// The flags, and the words, are on lines of their own: checking them should not change the lock's traffic.
+    /// The flags, and the words, are on lines of their own: checking them should not change the lock's
+    /// traffic.
     flags: Flags,
     words: Words,
     pub(crate) lock: L,

@@ -111,7 +111,7 @@ impl<const FLAW: u8> Tortured for RwCount<FLAW> {
     }
 
     fn try_acquire(&self, side: Side) -> bool {
-        if side == Side::Writes || FLAW == SERIAL {
+        if side != Side::Reads || FLAW == SERIAL {
             return self.count.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok();
         }
         let lies = FLAW == TRY_LIES && self.count.load(Ordering::Relaxed) == WRITER;
