@@ -2,7 +2,7 @@
 use super::rules::{self, BASE, Row};
 use super::samples::{Beside, Sample};
 use core::fmt::Write;
-use lab_kit::export::grid::{WIDTH, align_right, plain_table, trimmed};
+use lab_kit::export::grid::{Column, in_pieces};
 use lab_kit::units::{format_ns, three_figures};
 
 /// One quantity: what stands above its table, and a cell of it.
@@ -62,48 +62,21 @@ pub(super) fn render(samples: &[Sample], markdown: bool) -> String {
                 "\n{} relative to {BASE}, geometric mean over thread counts\n\n",
                 quantity.title
             );
-            text.push_str(&if markdown { in_markdown(&rows, &columns) } else { plain(&rows, &columns) });
+            let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
+            let show = if markdown { in_markdown } else { in_pieces };
+            text.push_str(&show("", &labels, &columns));
         }
     }
     text
 }
 
-/// One load, with a cell for each row.
-struct Column {
-    title: String,
-    cells: Vec<String>,
-}
-
-/// As many columns beside each other as a terminal has room for.
-fn plain(rows: &[Row], columns: &[Column]) -> String {
-    let pieces = |width: usize| columns.chunks(width).map(|columns| piece(rows, columns)).collect::<String>();
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    (1..=columns.len()).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1))
-}
-
-fn piece(rows: &[Row], columns: &[Column]) -> String {
-    let mut table = plain_table();
-    table.set_header(core::iter::once("").chain(columns.iter().map(|column| column.title.as_str())));
+/// The table of these columns, in Markdown.
+fn in_markdown(corner: &str, rows: &[&str], columns: &[Column]) -> String {
+    let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();
+    let mut text = format!("| {corner}| {} |\n|---|{}", titles.join(" | "), "---|".repeat(columns.len()));
     for (index, row) in rows.iter().enumerate() {
-        let cells = columns.iter().map(|column| column.cells[index].as_str());
-        table.add_row(core::iter::once(row.label.as_str()).chain(cells));
-    }
-    align_right(&mut table);
-    trimmed(&table) + "\n"
-}
-
-fn in_markdown(rows: &[Row], columns: &[Column]) -> String {
-    let mut text = String::from("| |");
-    for column in columns {
-        let _ = write!(text, " {} |", column.title);
-    }
-    text.push_str("\n|---|");
-    text.push_str(&"---|".repeat(columns.len()));
-    for (index, row) in rows.iter().enumerate() {
-        let _ = write!(text, "\n| {} |", row.label);
-        for column in columns {
-            let _ = write!(text, " {} |", column.cells[index]);
-        }
+        let cells: Vec<&str> = columns.iter().map(|column| column.cells[index].as_str()).collect();
+        let _ = write!(text, "\n| {row} | {} |", cells.join(" | "));
     }
     text + "\n"
 }
@@ -112,6 +85,7 @@ fn in_markdown(rows: &[Row], columns: &[Column]) -> String {
 mod tests {
     use super::super::samples::sample;
     use super::*;
+    use lab_kit::export::grid::WIDTH;
 
     fn samples() -> Vec<Sample> {
         let mut samples = Vec::new();

@@ -1,15 +1,16 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
-use super::args::Args;
+use super::args::{Args, RwArgs};
 use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
+use super::contenders::registry;
 use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
-use super::rw::RwArgs;
-use super::{contenders, machine, profiles, threads};
-use crate::tuned;
+use super::{machine, profiles, threads};
+use crate::tuned::read;
 use core::time::Duration;
 use lab_kit::names::unknown;
 use lab_kit::units::parse_time;
+use stanchion_family::tuned::tuned;
 
 /// A run, resolved.
 pub(crate) struct Config {
@@ -98,8 +99,8 @@ impl Config {
         if let Some(rw) = rw {
             read_and_write(&mut setting, rw, defaults)?;
         }
-        let locks = locks(args, defaults, &contenders::registry(rw.is_some()))?.into_iter().map(Chosen::info);
-        Ok(Self { setting, locks: locks.collect(), uncontended_only: args.uncontended })
+        let locks = locks(args, defaults, rw.is_some())?;
+        Ok(Self { setting, locks, uncontended_only: args.uncontended })
     }
 }
 
@@ -209,49 +210,21 @@ pub(crate) fn nice(text: &str) -> Result<i32, String> {
     value.ok_or_else(|| format!("--nice: '{text}' is not a number from -20 to 19"))
 }
 
-/// A lock to run: its row of the registry, its name with what that sets, and whether it was named.
-#[derive(Clone)]
-struct Chosen {
-    entry: &'static Entry,
-    name: String,
-    named: bool,
-}
-
-impl Chosen {
-    /// As the report tells it.
-    fn info(self) -> LockInfo {
-        LockInfo {
-            name: self.name,
-            kind: self.entry.kind,
-            about: self.entry.about.to_owned(),
-            bytes: self.entry.bytes,
-            counts_events: self.entry.run_counting.is_some(),
-            memory: self.entry.memory,
-            chosen: self.named,
-        }
-    }
-}
-
 /// The locks to run, in the order of the registry; one with several settings in the order typed.
-fn locks(args: &Args, defaults: &Defaults, registry: &[&'static Entry]) -> Result<Vec<Chosen>, String> {
-    // Not every C library has all of them.
-    let there = |list: &str| {
-        let names = list.split(',').filter(|name| registry.iter().any(|entry| entry.name == *name));
-        names.collect::<Vec<_>>().join(",")
-    };
-    let typed = args.lock.clone().unwrap_or_else(|| there(defaults.locks));
+fn locks(args: &Args, defaults: &Defaults, rw: bool) -> Result<Vec<LockInfo>, String> {
+    let typed = args.lock.as_deref().unwrap_or(defaults.locks);
     let everything = typed.split(',').any(|word| word.trim() == "all");
-    let peers = if everything { "all".to_owned() } else { there(defaults.peers) };
-    let mut chosen = names("--lock", &typed, Kind::Stanchion, registry)?;
-    let of_peers: Vec<_> = registry.iter().copied().filter(|entry| entry.kind == Kind::Peer).collect();
-    chosen.extend(names("--peers", args.peers.as_ref().unwrap_or(&peers), Kind::Peer, &of_peers)?);
-    let mut locks: Vec<Chosen> = Vec::new();
-    for entry in registry {
-        for lock in chosen.iter().filter(|lock| lock.entry.name == entry.name) {
-            match locks.iter_mut().find(|other| other.name == lock.name) {
-                Some(other) => other.named |= lock.named,
-                None => locks.push(lock.clone()),
-            }
+    let peers = args.peers.as_deref().unwrap_or(if everything { "all" } else { defaults.peers });
+    let all: Vec<&Entry> = registry(rw).collect();
+    let of_peers: Vec<&Entry> = registry(rw).filter(|entry| entry.kind == Kind::Peer).collect();
+    let mut chosen = names("--lock", typed, Kind::Stanchion, &all)?;
+    chosen.extend(names("--peers", peers, Kind::Peer, &of_peers)?);
+    chosen.sort_by_key(|lock| all.iter().position(|entry| entry.name == tuned(&lock.name).0));
+    let mut locks: Vec<LockInfo> = Vec::new();
+    for lock in chosen {
+        match locks.iter_mut().find(|other| other.name == lock.name) {
+            Some(other) => other.chosen |= lock.chosen,
+            None => locks.push(lock),
         }
     }
     if locks.is_empty() {
@@ -261,21 +234,21 @@ fn locks(args: &Args, defaults: &Defaults, registry: &[&'static Entry]) -> Resul
 }
 
 /// The locks of one list, of those that it may name; `all` means those of `kind`.
-fn names(flag: &str, list: &str, kind: Kind, may: &[&'static Entry]) -> Result<Vec<Chosen>, String> {
+fn names(flag: &str, list: &str, kind: Kind, may: &[&Entry]) -> Result<Vec<LockInfo>, String> {
     let mut chosen = Vec::new();
     let all = |variant| {
-        let of_kind = move |entry: &&&'static Entry| entry.kind == kind && entry.variant == variant;
-        may.iter().filter(of_kind).map(|&entry| Chosen { entry, name: entry.name.to_owned(), named: false })
+        let of_kind = move |entry: &&&Entry| entry.kind == kind && entry.variant == variant;
+        may.iter().filter(of_kind).map(|entry| entry.info(entry.name, false))
     };
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let base = stanchion_family::tuned::tuned(word).0;
-        match (word, may.iter().copied().find(|entry| entry.name == base)) {
+        let base = tuned(word).0;
+        match (word, may.iter().find(|entry| entry.name == base)) {
             ("all", _) => chosen.extend(all(false)),
             ("variants", _) => chosen.extend(all(true)),
             ("none", _) => {}
             (_, Some(entry)) => {
-                tuned::read(word).map_err(|error| format!("{flag}: {error} (--list shows all)"))?;
-                chosen.push(Chosen { entry, name: word.to_owned(), named: true });
+                read(word).map_err(|error| format!("{flag}: {error} (--list shows all)"))?;
+                chosen.push(entry.info(word, true));
             }
             (_, None) => {
                 let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden);

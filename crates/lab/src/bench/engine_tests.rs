@@ -4,7 +4,7 @@ use crate::bench::cell::{CellOutcome, CellSpec, Pass};
 use crate::bench::mix::{Load, Mix};
 use crate::bench::plan::groups;
 use crate::bench::report::{Cell, Report};
-use crate::bench::testing::{MockExecutor, MockObserver, calibration, outcome, report};
+use crate::bench::testing::{MockExecutor, MockObserver, outcome, report};
 
 /// The cell of a lock with so many threads in a profile.
 fn cell<'a>(report: &'a Report, lock: &str, profile: &str, threads: usize) -> Option<&'a Cell> {
@@ -19,7 +19,7 @@ fn run(
     answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
 ) -> (Report, Vec<CellSpec>, MockObserver, Ended) {
     let mut report = report(locks);
-    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let groups = groups(&report, false);
     let mut executor = MockExecutor::new(answer);
     let mut observer = MockObserver { stop_at, ..MockObserver::default() };
     let ended = Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
@@ -176,7 +176,7 @@ fn a_lock_that_stalls_is_left_out_of_that_mix_only_and_a_torn_read_fails_the_run
     let mut report = report(&["a", "b"]);
     let mixes = [99.0, 50.0].map(|reads_percent| Mix::Drawn { reads_percent });
     report.setting.mixes = mixes.to_vec();
-    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let groups = groups(&report, false);
     let mut executor = MockExecutor::new(|spec: &CellSpec| {
         let mut outcome = outcome(spec, 10);
         if spec.lock == "a" && spec.mix == Some(mixes[0]) && spec.threads == 2 {

@@ -5,7 +5,7 @@
 //! is put together ([`record`], [`rounds`], [`report`]) and written out after every group ([`export`],
 //! [`table`], [`costs`], [`verdict`]).
 //!
-//! Reader-writer locks differ in their locks and in the loop of a worker ([`rw`]), and have a mix ([`mix`]).
+//! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
 mod ablation;
 mod args;
 mod calibrate;
@@ -30,7 +30,6 @@ mod report;
 mod rounds;
 mod rows;
 mod run;
-mod rw;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -44,6 +43,7 @@ mod worker;
 pub(crate) use ablation::run as ablate;
 pub(crate) use args::Args;
 pub(crate) use config::cpus;
+pub(crate) use contenders::take_pthread_locks;
 pub(crate) use machine::{available_cpus, other_runnable};
 use stanchion_cells::threads;
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ pub(crate) struct Command {
 #[derive(clap::Subcommand)]
 enum Other {
     /// Benchmark every reader-writer lock beside what people use today: readers x writers x share of reads
-    Rw(Box<rw::RwArgs>),
+    Rw(Box<args::RwArgs>),
 }
 
 /// Runs what was asked for.
@@ -83,12 +83,6 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
             _ => {}
         }
     }
-}
-
-/// Takes a pthread mutex so many times, then a reader-writer lock as a reader, then as a writer.
-pub(crate) fn take_pthread_locks(times: u32) {
-    contenders::take_pthread_mutex(times);
-    rw::take_pthread_lock(times);
 }
 
 /// What `run` would refuse, in one line, without running anything.

@@ -1,11 +1,12 @@
 //! Where the outcomes of a group of cells go in the report.
-use super::cell::Pass;
+use super::cell::{Pass, Profile};
 use super::engine::{Tallies, Tally};
 use super::mix::named;
 use super::plan::{COSTS, Group, NO_LOCK, Topic};
 use super::report::{Cell, Overhead, Report, State, Uncontended};
 use super::warnings::Warning;
 use lab_kit::stats::{Summary, median};
+use std::collections::BTreeMap;
 
 /// Puts what a group measured into the report.
 pub(crate) fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
@@ -46,17 +47,17 @@ fn rounds_ns(tally: &Tally, pass: Pass) -> Vec<f64> {
 }
 
 fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {
-    let cost = |(name, mix, pass): (&str, _, _)| {
+    let cost = |(name, _, mix, pass): (&str, &str, _, _)| {
         let rounds = rounds_ns(tallies.get(&named(lock, mix))?, pass);
         (!rounds.is_empty()).then(|| (name.to_owned(), Summary::of(rounds)))
     };
-    let costs: std::collections::BTreeMap<_, _> = COSTS.into_iter().filter_map(cost).collect();
+    let costs: BTreeMap<_, _> = COSTS.into_iter().filter_map(cost).collect();
     (!costs.is_empty()).then(|| Uncontended { lock: lock.to_owned(), costs })
 }
 
 /// The loops without a lock.
 fn overheads(report: &Report, tallies: &Tallies) -> Vec<Overhead> {
-    let of_profile = |profile: &super::cell::Profile| {
+    let of_profile = |profile: &Profile| {
         let tally = tallies.get(&profile.name)?;
         Some(Overhead {
             profile: profile.name.clone(),

@@ -1,5 +1,5 @@
 //! The result of a run: what every exporter writes and the terminal prints.
-use super::cell::{Calibration, Pass, Profile};
+use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
 use super::fairness::Fairness;
 use super::mix::{Load, Mix};
@@ -61,16 +61,6 @@ impl Setting {
     /// Who reads and who writes, of each section of a profile.
     pub(crate) fn mixes(&self) -> Vec<Option<Mix>> {
         if self.mixes.is_empty() { vec![None] } else { self.mixes.iter().copied().map(Some).collect() }
-    }
-
-    /// Length of a round.
-    pub(crate) fn time_of(&self, pass: Pass) -> u64 {
-        match pass {
-            Pass::Throughput => self.time_ms,
-            Pass::Latency => self.latency_time_ms,
-            Pass::Events => self.events_time_ms,
-            Pass::Uncontended | Pass::AfterContention => self.uncontended_time_ms,
-        }
     }
 }
 
@@ -195,6 +185,23 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// Nothing is measured yet.
+    pub(crate) fn new(setting: Setting, calibration: Calibration, locks: Vec<LockInfo>) -> Self {
+        Self {
+            schema: SCHEMA,
+            complete: false,
+            provenance: Provenance::collect(setting.seed),
+            setting,
+            calibration,
+            locks,
+            overhead: Vec::new(),
+            uncontended: Vec::new(),
+            cells: Vec::new(),
+            warnings: Vec::new(),
+            summary: Vec::new(),
+        }
+    }
+
     /// The sections that have cells: profiles in the order they were asked for, and mixes within.
     pub(crate) fn loads(&self) -> Vec<Load<'_>> {
         let mixes = self.setting.mixes();
@@ -230,10 +237,19 @@ impl Report {
 
     /// The throughput of a cell relative to that of the best peer of its column.
     pub(crate) fn to_best_peer(&self, cell: &Cell) -> Option<Ratio> {
-        let profile = self.setting.profiles.iter().find(|profile| profile.name == cell.profile)?;
-        let load = Load { profile, mix: cell.mix };
+        let load = self.load(cell)?;
         let peer = self.best_peer(load, load.column(cell.threads))?;
         (cell.state == State::Measured).then(|| Ratio::of(&[(cell.rates(), peer.rates())]))?
+    }
+
+    /// The profile of a cell.
+    pub(crate) fn profile(&self, cell: &Cell) -> Option<&Profile> {
+        self.setting.profiles.iter().find(|profile| profile.name == cell.profile)
+    }
+
+    /// The section of a cell.
+    pub(crate) fn load(&self, cell: &Cell) -> Option<Load<'_>> {
+        Some(Load { profile: self.profile(cell)?, mix: cell.mix })
     }
 
     pub(crate) fn info(&self, lock: &str) -> Option<&LockInfo> {
@@ -247,6 +263,11 @@ impl Report {
     /// What it costs one thread, by one of the names of [`COSTS`](super::plan::COSTS).
     pub(crate) fn cost(&self, lock: &str, name: &str) -> Option<&Summary> {
         self.uncontended.iter().find(|row| row.lock == lock)?.costs.get(name)
+    }
+
+    /// The middle of it, infinite where it was not measured.
+    pub(crate) fn median_cost(&self, lock: &str, name: &str) -> f64 {
+        self.cost(lock, name).map_or(f64::INFINITY, |cost| cost.median)
     }
 
     /// Whether anything went wrong that must not pass silently.

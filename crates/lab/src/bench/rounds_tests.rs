@@ -6,13 +6,12 @@ fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Option<Waits>) -> CellOut
     CellOutcome {
         ending: Ending::Sound,
         elapsed_ns: 1_000_000_000,
-        acquisitions,
         cpu_ns,
         voluntary_switches: 3,
         involuntary_switches: 4,
-        waits,
+        reads: Accesses::default(),
+        writes: Accesses { counts: acquisitions, waits },
         events: vec![("pv_wait_head".into(), 50), ("never".into(), 0)],
-        sides: None,
     }
 }
 
@@ -60,9 +59,8 @@ fn no_acquisitions_have_no_cost() {
 
 /// The cell of a round with so many reads and writes of each thread.
 fn rw(mix: Mix, reads: &[u64], writes: &[u64]) -> Cell {
-    let both = reads.iter().zip(writes).map(|(reads, writes)| reads + writes).collect();
-    let sides = crate::bench::cell::Sides { writes: writes.to_vec(), ..Default::default() };
-    let outcome = CellOutcome { sides: Some(sides), ..outcome(both, 1, None) };
+    let reads_of = Accesses { counts: reads.to_vec(), waits: None };
+    let outcome = CellOutcome { reads: reads_of, ..outcome(writes.to_vec(), 1, None) };
     Cell::of("l", ("p", Some(mix), reads.len()), State::Measured, &[(Pass::Throughput, outcome)])
 }
 

@@ -1,7 +1,6 @@
 //! One run from arguments to exit code.
-use super::args::Args;
-use super::cell::Calibration;
-use super::cell::CellSpec;
+use super::args::{Args, RwArgs};
+use super::cell::{Calibration, CellSpec};
 use super::cgroup::Cgroup;
 use super::config::{self, Config};
 use super::engine::{Ended, Engine, Observer};
@@ -11,8 +10,7 @@ use super::list::list;
 use super::machine::{self, Activity};
 use super::mix::named;
 use super::plan::{self, Group};
-use super::report::{Report, SCHEMA};
-use super::rw::RwArgs;
+use super::report::Report;
 use super::warnings::{self, Beforehand, Warning};
 use super::{calibrate, clock, table, verdict};
 use core::fmt::Write as _;
@@ -21,7 +19,6 @@ use lab_kit::export::{Exports, Wanted};
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
-use lab_kit::provenance::Provenance;
 use lab_kit::units::spoken;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -95,24 +92,6 @@ fn prepare(
     Ok((config, exports))
 }
 
-/// What is known before the first cell.
-fn blank_report(config: &Config) -> Report {
-    let setting = config.setting.clone();
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(setting.seed),
-        calibration: calibrated(),
-        locks: config.locks.clone(),
-        overhead: Vec::new(),
-        uncontended: Vec::new(),
-        cells: Vec::new(),
-        warnings: Vec::new(),
-        summary: Vec::new(),
-        setting,
-    }
-}
-
 /// Calibrates on one CPU, on a thread of its own so that the rest of the run stays free to move.
 fn calibrated() -> Calibration {
     let pinned = std::thread::spawn(|| {
@@ -126,27 +105,36 @@ fn calibrated() -> Calibration {
 fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Study) -> ExitCode {
     interrupt::install();
     let (cgroup, unlimited) = cgroup(&mut config);
-    let config = &config;
-    let cpus = &config.setting.cpus;
+    let cpus = config.setting.cpus.clone();
     let mut before = warnings::before(&Beforehand {
         debug_build: cfg!(debug_assertions),
         cpus: cpus.len(),
         quota: std::thread::available_parallelism().map_or(cpus.len(), usize::from),
         runnable: machine::other_runnable(),
-        busy: machine::busy_before(cpus, WATCH),
+        busy: machine::busy_before(&cpus, WATCH),
         governor: machine::governor(),
         stable_clock: clock::is_stable(),
     });
     before.extend(unlimited);
-    let mut report = blank_report(config);
+    let mut report = Report::new(config.setting, calibrated(), config.locks);
     report.warnings.clone_from(&before);
-    let mut groups =
-        plan::groups(&config.setting, &config.locks, report.calibration, config.uncontended_only);
+    let mut groups = plan::groups(&report, config.uncontended_only);
     groups.retain(study.measures);
-    announce(args, &report, &groups, &before);
+    announce(args, &report, &groups);
 
-    let progress = Progress::new(planned_ms(&groups), args.quiet);
-    let mut driver = Driver::new(exports, progress, before, cpus.clone(), study);
+    let epoch = Instant::now();
+    let mut driver = Driver {
+        study,
+        exports,
+        progress: Progress::new(planned_ms(&groups), args.quiet),
+        planned_ms: 0,
+        before,
+        epoch,
+        last: Activity::sample(&cpus, epoch),
+        cpus,
+        worst: (0.0, 0.0),
+        error: None,
+    };
     let mut executor = ProcessExecutor { cgroup };
     let ended = Engine::new(&mut executor, &mut driver).run(&groups, &mut report);
     drop(executor);
@@ -175,7 +163,7 @@ fn planned_ms(groups: &[Group]) -> u64 {
 }
 
 /// What will be done, on standard error before it is done.
-fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) {
+fn announce(args: &Args, report: &Report, groups: &[Group]) {
     if args.quiet {
         return;
     }
@@ -190,7 +178,7 @@ fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) 
         if groups.len() > 1 { format!(", {cells} cells") } else { String::new() },
         spoken(planned_ms(groups) as f64 / 1e3)
     );
-    for warning in before {
+    for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
 }
@@ -218,13 +206,10 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
         eprintln!("stanchion: {error}");
     }
     if ended == Ended::Interrupted {
-        eprintln!("stanchion: interrupted; what was finished is above{}", kept(driver));
+        let files = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
+        eprintln!("stanchion: interrupted; what was finished is above{files}");
     }
     code
-}
-
-fn kept(driver: &Driver) -> &'static str {
-    if driver.exports.paths().next().is_some() { " and in the files" } else { "" }
 }
 
 /// Keeps files, warnings and progress up to date while the engine runs.
@@ -241,31 +226,6 @@ struct Driver {
     /// Largest shares of any group: other programs, and the hypervisor.
     worst: (f64, f64),
     error: Option<String>,
-}
-
-impl Driver {
-    fn new(
-        exports: Exports<Report>,
-        progress: Progress,
-        before: Vec<Warning>,
-        cpus: Vec<usize>,
-        study: Study,
-    ) -> Self {
-        let epoch = Instant::now();
-        let last = Activity::sample(&cpus, epoch);
-        Self {
-            study,
-            exports,
-            progress,
-            planned_ms: 0,
-            before,
-            cpus,
-            epoch,
-            last,
-            worst: (0.0, 0.0),
-            error: None,
-        }
-    }
 }
 
 impl Observer for Driver {

@@ -5,9 +5,10 @@ use super::costs::uncontended;
 use super::mix::Load;
 use super::report::{Cell, Latency, Report, Side, State};
 use super::rows::Rows;
+use crate::tuned::wrap;
 use core::fmt::Write;
-use lab_kit::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
-use lab_kit::stats::{Ratio, Summary};
+use lab_kit::export::grid::{Column, heading, in_pieces};
+use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
 
 /// One quantity of a cell: how it is shown, and how it is compared.
@@ -145,33 +146,21 @@ pub(crate) fn render(report: &Report, bold: bool) -> String {
         let _ = writeln!(text, "\n== {} ==\n{}", load.name(), describe(report, load.profile));
         let rows = Rows::of(report, load);
         for (index, quantity) in rows.quantities().enumerate() {
-            let table = matrix(report, load, &rows.shown, quantity);
-            text.push_str(&if bold { emboldened(&table) } else { table });
+            let columns = columns(report, load, &rows.shown, quantity);
+            let table = in_pieces(&corner(load), &rows.shown, &columns);
+            let table = if bold { emboldened(&table) } else { table };
+            let _ = write!(text, "\n{}\n{table}", quantity.title);
             if index == 0 {
                 let stall = |cell: &&Cell| cell.state != State::Stalled;
                 text.push_str(&notes(report.section(load).filter(stall), report.setting.drain_ms));
-                text.push_str(&rows.collapsed_line().map(|line| wrapped(&line)).unwrap_or_default());
+                if let Some(line) = rows.collapsed_line() {
+                    wrap(&mut text, String::new(), &line);
+                }
                 text.push_str(&ratios(report, load, &rows.shown));
             }
         }
     }
     text
-}
-
-/// A sentence as lines of a hundred columns.
-fn wrapped(line: &str) -> String {
-    let (mut text, mut column) = (String::new(), 0);
-    for word in line.split(' ') {
-        let width = word.chars().count();
-        if column + 1 + width > WIDTH {
-            text.push_str("\n ");
-            column = 1;
-        }
-        let gap = if column == 0 { "" } else { " " };
-        let _ = write!(text, "{gap}{word}");
-        column += gap.len() + width;
-    }
-    text + "\n"
 }
 
 /// The profile in words, with what the harness adds to it.
@@ -181,12 +170,9 @@ pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
         Some(cpus) => format!(", limited to the time of {cpus} CPUs"),
         None => String::new(),
     };
-    let times = format!(
-        "critical section {}, think time {}{limit}",
-        round_ns(profile.critical_ns as f64),
-        round_ns(profile.think_ns as f64)
-    );
-    let times = if profile.yields { times + "; the holder yields in between" } else { times };
+    let (section, think) = (round_ns(profile.critical_ns as f64), round_ns(profile.think_ns as f64));
+    let yields = if profile.yields { "; the holder yields in between" } else { "" };
+    let times = format!("critical section {section}, think time {think}{limit}{yields}");
     match report.overhead.iter().find(|overhead| overhead.profile == profile.name) {
         Some(overhead) => format!(
             "{times}\nwithout any lock an iteration takes {} ns, and {} ns in latency passes",
@@ -194,17 +180,6 @@ pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
             three_figures(overhead.latency_ns)
         ),
         None => times,
-    }
-}
-
-/// The word for a cell without a figure, if it has none.
-pub(crate) fn word(state: Option<&State>) -> Option<&'static str> {
-    match state {
-        None => Some("-"),
-        Some(State::Measured) => None,
-        Some(State::Stalled | State::Skipped { .. }) => Some("stalled"),
-        Some(State::Broken { .. } | State::Torn { .. }) => Some("BROKEN"),
-        Some(State::Failed { .. }) => Some("failed"),
     }
 }
 
@@ -231,27 +206,40 @@ fn is_best(column: &[&Cell], cell: &Cell, quantity: &Quantity) -> bool {
 }
 
 /// The figure of a lock in one column as a table shows it, with a mark if it is the best there.
-pub(crate) fn figure(report: &Report, load: Load, lock: &str, column: usize, quantity: &Quantity) -> String {
-    let cell = report.at(lock, load, column);
-    if let Some(word) = word(cell.map(|cell| &cell.state)) {
-        return word.to_owned();
-    }
-    let Some((cell, value)) = cell.and_then(|cell| Some((cell, (quantity.value)(cell)?))) else {
-        return "-".to_owned();
+fn figure(report: &Report, load: Load, lock: &str, column: usize, quantity: &Quantity) -> String {
+    let Some(cell) = report.at(lock, load, column) else { return "-".to_owned() };
+    let text = match (&cell.state, (quantity.value)(cell)) {
+        (State::Measured, Some(value)) => (quantity.show)(cell, value),
+        (State::Measured, None) => return "-".to_owned(),
+        (State::Stalled | State::Skipped { .. }, _) => return "stalled".to_owned(),
+        (State::Broken { .. } | State::Torn { .. }, _) => return "BROKEN".to_owned(),
+        (State::Failed { .. }, _) => return "failed".to_owned(),
     };
-    let text = (quantity.show)(cell, value);
     if is_best(&report.column(load, column), cell, quantity) { text + "*" } else { text + " " }
 }
 
-fn matrix(report: &Report, load: Load, rows: &[&str], quantity: &Quantity) -> String {
-    grid(&Columns::of(report, load), quantity.title, rows, |lock, column| {
-        figure(report, load, lock, column, quantity)
-    })
+/// A quantity of the locks in `rows`: a column for each count.
+pub(crate) fn columns(report: &Report, load: Load, rows: &[&str], quantity: &Quantity) -> Vec<Column> {
+    by_count(report, rows, |lock, column| figure(report, load, lock, column, quantity))
+}
+
+/// A column for each count of threads or readers, with a cell for each lock.
+fn by_count(report: &Report, rows: &[&str], show: impl Fn(&str, usize) -> String) -> Vec<Column> {
+    let column = |&count: &usize| Column {
+        title: heading(count, report.setting.cpus.len()) + " ",
+        cells: rows.iter().map(|lock| show(lock, count)).collect(),
+    };
+    report.setting.threads.iter().map(column).collect()
+}
+
+/// What stands above the names of the locks: what is counted.
+pub(crate) fn corner(load: Load) -> String {
+    format!("{} (per CPU)", load.counted())
 }
 
 /// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes
 /// as width.
-pub(crate) fn emboldened(text: &str) -> String {
+fn emboldened(text: &str) -> String {
     let mut bold = String::new();
     for line in text.split_inclusive('\n') {
         for part in line.split_inclusive('*') {
@@ -267,66 +255,20 @@ pub(crate) fn emboldened(text: &str) -> String {
     bold
 }
 
-/// What stands above a table.
-pub(crate) struct Columns<'a> {
-    /// Above the names of the locks: what is counted.
-    pub what: &'a str,
-    pub counts: &'a [usize],
-    pub cpus: usize,
-}
-
-impl<'a> Columns<'a> {
-    /// Those of a section.
-    pub(crate) fn of(report: &'a Report, load: Load) -> Self {
-        let what = if load.counted() == "readers" { "readers (per CPU)" } else { "threads (per CPU)" };
-        Self { what, counts: &report.setting.threads, cpus: report.setting.cpus.len() }
-    }
-}
-
-/// A table with a row for each lock and a column for each count, in as many pieces as needed.
-pub(crate) fn grid(
-    columns: &Columns,
-    title: &str,
-    rows: &[&str],
-    show: impl Fn(&str, usize) -> String,
-) -> String {
-    let most = columns.counts.len().max(1);
-    let pieces = |width| {
-        let counts = columns.counts.chunks(width);
-        counts.map(|counts| piece(&Columns { counts, ..*columns }, rows, &show)).collect::<String>()
-    };
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    let text = (1..=most).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1));
-    format!("\n{title}\n{text}")
-}
-
-fn piece(columns: &Columns, rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
-    let mut table = plain_table();
-    let headings = columns.counts.iter().map(|&count| heading(count, columns.cpus) + " ");
-    table.set_header(core::iter::once(columns.what.to_owned()).chain(headings));
-    for row in rows {
-        let cells = columns.counts.iter().map(|&count| show(row, count));
-        table.add_row(core::iter::once((*row).to_owned()).chain(cells));
-    }
-    align_right(&mut table);
-    trimmed(&table) + "\n"
-}
-
 /// Our locks relative to the best peer of each column. A ratio has an interval, or is left out.
 fn ratios(report: &Report, load: Load, rows: &[&str]) -> String {
-    let of = |kind| move |name: &&&str| report.kind(name) == Some(kind);
-    let ours: Vec<&str> = rows.iter().filter(of(Kind::Stanchion)).copied().collect();
+    let is_ours = |name: &&&str| report.kind(name) == Some(Kind::Stanchion);
+    let ours: Vec<&str> = rows.iter().filter(is_ours).copied().collect();
     let told = |lock: &str, column| {
-        let cell = report.at(lock, load, column)?;
-        report.to_best_peer(cell).as_ref().and_then(Ratio::told)
+        let ratio = report.to_best_peer(report.at(lock, load, column)?)?;
+        Some(ratio.told()? + " ")
     };
-    if ours.iter().all(|lock| report.setting.threads.iter().all(|&column| told(lock, column).is_none())) {
+    let columns = by_count(report, &ours, |lock, column| told(lock, column).unwrap_or("- ".to_owned()));
+    if columns.iter().flat_map(|column| &column.cells).all(|cell| cell == "- ") {
         return String::new();
     }
     let title = "throughput relative to the best peer of the column (95 % interval over paired rounds)";
-    grid(&Columns::of(report, load), title, &ours, |lock, column| {
-        told(lock, column).unwrap_or_else(|| "-".to_owned()) + " "
-    })
+    format!("\n{title}\n{}", in_pieces(&corner(load), &ours, &columns))
 }
 
 /// What the words in a table mean.
@@ -335,11 +277,9 @@ pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) ->
     for cell in cells {
         let who = format!("{} with {} threads", cell.lock, cell.threads);
         let _ = match &cell.state {
-            State::Stalled => writeln!(
-                text,
-                "note: {} stalled with {} threads: not all had got the lock {drain_ms} ms after the stop",
-                cell.lock, cell.threads
-            ),
+            State::Stalled => {
+                writeln!(text, "note: {who}: stalled, not all had got the lock {drain_ms} ms after the stop")
+            }
             State::Broken { acquisitions, counter } => writeln!(
                 text,
                 "BROKEN: {who}: {acquisitions} acquisitions, but the protected counter says {counter}"

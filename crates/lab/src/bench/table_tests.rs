@@ -75,7 +75,8 @@ fn a_hundred_columns_are_enough_however_many_thread_counts_there_are() {
     let text = render(&report, false) + &render(&full_rw(), false);
     let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     assert!(longest <= 100, "{text}");
-    let line = wrapped(&"word ".repeat(60));
+    let mut line = String::new();
+    wrap(&mut line, String::new(), &"word ".repeat(60));
     assert!(line.lines().all(|line| line.len() <= 100) && line.matches("word").count() == 60);
 }
 

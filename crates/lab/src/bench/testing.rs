@@ -1,12 +1,11 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
-use super::cell::{Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Sides, Waits};
+use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Waits};
 use super::contender::{Kind, Memory};
 use super::engine::{Engine, Observer};
 use super::executor::{CellError, Executor};
 use super::mix::Mix;
 use super::plan::{Group, groups};
-use super::report::{LockInfo, Report, SCHEMA, Setting};
-use lab_kit::provenance::Provenance;
+use super::report::{LockInfo, Report, Setting};
 
 pub(crate) fn calibration() -> Calibration {
     Calibration { ns_per_step: 1.0, ticks_per_ns: 2.0, clock_read_ns: 10.0, clock_step_ns: 1.0 }
@@ -54,55 +53,38 @@ pub(crate) fn setting() -> Setting {
 
 /// A report with nothing measured yet.
 pub(crate) fn report(locks: &[&str]) -> Report {
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(42),
-        setting: setting(),
-        calibration: calibration(),
-        locks: locks.iter().map(|name| lock(name)).collect(),
-        overhead: Vec::new(),
-        uncontended: Vec::new(),
-        cells: Vec::new(),
-        warnings: Vec::new(),
-        summary: Vec::new(),
-    }
+    Report::new(setting(), calibration(), locks.iter().map(|name| lock(name)).collect())
 }
 
-/// A cell that went well: every thread got `per_thread` acquisitions in a millisecond.
+/// A cell that went well: every thread got `per_thread` acquisitions in a millisecond. Of ten operations on a
+/// reader-writer lock one is a write.
 pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
-    CellOutcome {
-        ending: Ending::Sound,
-        elapsed_ns: 1_000_000,
-        acquisitions: vec![per_thread; spec.threads],
-        cpu_ns: 2_000_000,
-        voluntary_switches: 10,
-        involuntary_switches: 20,
+    let accesses = |each: u64, buckets: &[(u64, u64)], worst_ns| Accesses {
+        counts: vec![each; spec.threads],
         waits: (spec.pass == Pass::Latency).then(|| Waits {
-            buckets: vec![(100, 9_000), (10_000, 1_000)],
-            worst_ns: 50_000,
+            buckets: buckets.to_vec(),
+            worst_ns,
             unfinished_ns: 0,
         }),
-        events: Vec::new(),
-        sides: spec.mix.map(|_| sides(spec, per_thread)),
-    }
-}
-
-/// Of ten operations of each thread one is a write.
-fn sides(spec: &CellSpec, per_thread: u64) -> Sides {
-    let waits = |ns, count| {
-        (spec.pass == Pass::Latency).then(|| Waits {
-            buckets: vec![(ns, count)],
-            worst_ns: 2 * ns,
-            unfinished_ns: 0,
-        })
     };
     let writes = per_thread / 10;
     let all = |each| each * spec.threads as u64;
-    Sides {
-        writes: vec![writes; spec.threads],
-        read_waits: waits(100, all(per_thread - writes)),
-        write_waits: waits(1000, all(writes)),
+    let (reads, writes) = match spec.mix {
+        None => (Accesses::default(), accesses(per_thread, &[(100, 9_000), (10_000, 1_000)], 50_000)),
+        Some(_) => (
+            accesses(per_thread - writes, &[(100, all(per_thread - writes))], 200),
+            accesses(writes, &[(1000, all(writes))], 2000),
+        ),
+    };
+    CellOutcome {
+        ending: Ending::Sound,
+        elapsed_ns: 1_000_000,
+        cpu_ns: 2_000_000,
+        voluntary_switches: 10,
+        involuntary_switches: 20,
+        reads,
+        writes,
+        events: Vec::new(),
     }
 }
 
@@ -119,7 +101,7 @@ pub(crate) fn full_rw() -> Report {
 }
 
 fn run(mut report: Report) -> Report {
-    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let groups = groups(&report, false);
     let answer = |spec: &CellSpec| Ok(outcome(spec, if spec.lock == "a" { 2_000 } else { 1_000 }));
     let (mut executor, mut observer) = (MockExecutor::new(answer), MockObserver::default());
     Engine::new(&mut executor, &mut observer).run(&groups, &mut report);

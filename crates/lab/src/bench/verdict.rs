@@ -208,18 +208,11 @@ fn weakest(report: &Report, best: &Candidate) -> Option<String> {
     let ratio = |cell: &&&Cell| report.to_best_peer(cell).filter(|ratio| ratio.interval.is_some());
     let cells = best.cells.iter().filter_map(|cell| Some((ratio(&cell)?, cell)));
     let (ratio, cell) = cells.min_by(|a, b| a.0.ratio.total_cmp(&b.0.ratio))?;
-    let (load, column) = place(report, cell)?;
-    let peer = &report.best_peer(load, column)?.lock;
+    let load = report.load(cell)?;
+    let peer = &report.best_peer(load, load.column(cell.threads))?.lock;
     (*peer != best.info.name).then(|| {
         fitted("weakest", vec![format!("throughput {ratio} of {peer} at {}", load.with(cell.threads))])
     })
-}
-
-/// The section and the column of a cell.
-fn place<'a>(report: &'a Report, cell: &Cell) -> Option<(Load<'a>, usize)> {
-    let profile = report.setting.profiles.iter().find(|profile| profile.name == cell.profile)?;
-    let load = Load { profile, mix: cell.mix };
-    Some((load, load.column(cell.threads)))
 }
 
 fn memory_and_fairness(best: &Candidate, all: &[Candidate]) -> String {
@@ -285,7 +278,7 @@ fn alone(report: &Report, lock: &LockInfo) -> Option<String> {
 /// The lock that costs one thread the least, if nothing else was measured.
 fn cheapest(report: &Report) -> Option<&LockInfo> {
     let (name, _) = costs(report).first().copied()?;
-    let cost = |info: &LockInfo| report.cost(&info.name, name).map_or(f64::INFINITY, |cost| cost.median);
+    let cost = |info: &LockInfo| report.median_cost(&info.name, name);
     let locks = report.locks.iter().filter(|info| info.kind != Kind::Hidden);
     locks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
 }
@@ -293,7 +286,7 @@ fn cheapest(report: &Report) -> Option<&LockInfo> {
 /// What must not pass silently.
 fn wrong(report: &Report) -> Vec<String> {
     let told = |cell: &Cell| {
-        let (load, _) = place(report, cell)?;
+        let load = report.load(cell)?;
         let word = match &cell.state {
             State::Broken { .. } | State::Torn { .. } => "BROKEN",
             State::Failed { .. } => "failed",

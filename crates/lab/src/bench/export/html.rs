@@ -2,14 +2,14 @@
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
 use crate::bench::contender::Kind;
-use crate::bench::costs::{called, cost_rows, costs};
+use crate::bench::costs;
 use crate::bench::mix::{Load, named};
 use crate::bench::report::{Cell, LockInfo, Report, State};
 use crate::bench::rows::Rows;
-use crate::bench::table::{Columns, QUANTITIES, Quantity, describe, figure};
+use crate::bench::table::{QUANTITIES, Quantity, columns, corner, describe};
 use core::fmt::Write;
 use lab_kit::export::STYLE;
-use lab_kit::export::grid::heading;
+use lab_kit::export::grid::Column;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use lab_kit::units::three_figures;
 
@@ -139,19 +139,9 @@ fn uncontended(page: &mut String, report: &Report) {
     if report.uncontended.is_empty() {
         return;
     }
-    page.push_str(
-        "<h2>Uncontended</h2><p class=\"sub\">acquire and release by one thread, the loop included; median of the rounds, and \
-         ratios with 95 % intervals; after: the same of a lock for which two threads contended before</p>",
-    );
-    let headings = costs(report).into_iter().flat_map(|(_, title)| [title, "/ best peer"].map(str::to_owned));
-    let mut table = Section::begin(page, "lock", headings.chain(["bytes".to_owned()]).collect());
-    for (lock, figures) in cost_rows(report) {
-        let info = report.info(lock);
-        let bytes = info.map_or("-".to_owned(), |info| info.bytes.to_string());
-        let figures = figures.into_iter().flat_map(|(figure, ratio)| [figure, ratio]).chain([bytes]);
-        table.row(called(lock), info.map(|info| info.kind), figures);
-    }
-    table.end();
+    let (rows, columns) = costs::table(report);
+    let _ = write!(page, "<h2>Uncontended</h2><p class=\"sub\">{}</p>", costs::ABOUT);
+    table(page, report, "lock", &rows, &columns);
 }
 
 fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
@@ -178,14 +168,8 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
     for (index, quantity) in rows.quantities().enumerate() {
         let open = if index == 0 { " open" } else { "" };
         let _ = write!(page, "<details{open}><summary>{}</summary>", escape(quantity.title));
-        let columns = Columns::of(report, load);
-        let headings = columns.counts.iter().map(|&count| heading(count, columns.cpus)).collect();
-        let mut table = Section::begin(page, columns.what, headings);
-        for lock in &rows.shown {
-            let figures = columns.counts.iter().map(|&column| figure(report, load, lock, column, quantity));
-            table.row(lock, report.kind(lock), figures);
-        }
-        table.end();
+        let columns = columns(report, load, &rows.shown, quantity);
+        table(page, report, &corner(load), &rows.shown, &columns);
         page.push_str("</details>\n");
     }
 }
@@ -232,40 +216,30 @@ fn plot(
     Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render()
 }
 
-/// A table with a row for each lock, under construction.
-struct Section<'a>(&'a mut String);
-
-impl<'a> Section<'a> {
-    /// The table's head: what is counted, and the counts.
-    fn begin(page: &'a mut String, what: &str, headings: Vec<String>) -> Self {
-        let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{what}</th>");
-        for heading in headings {
-            let _ = write!(page, "<th>{heading}</th>");
-        }
-        page.push_str("</tr>");
-        Self(page)
+/// A table with a row for each lock, as the terminal has it.
+fn table(page: &mut String, report: &Report, corner: &str, rows: &[&str], columns: &[Column]) {
+    let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{corner}</th>");
+    for column in columns {
+        let _ = write!(page, "<th>{}</th>", column.title.trim_end());
     }
-
-    /// The row of a lock, with its figures as tables for terminals have them.
-    fn row(&mut self, lock: &str, kind: Option<Kind>, figures: impl Iterator<Item = String>) {
-        let class = if kind == Some(Kind::Stanchion) { "ours" } else { "" };
-        let _ = write!(self.0, "<tr class=\"{class}\"><td>{}</td>", escape(lock));
-        for figure in figures {
-            let class = match figure.as_str() {
+    page.push_str("</tr>");
+    for (index, lock) in rows.iter().enumerate() {
+        let class = if report.kind(lock) == Some(Kind::Stanchion) { "ours" } else { "" };
+        let _ = write!(page, "<tr class=\"{class}\"><td>{}</td>", escape(lock));
+        for column in columns {
+            let figure = column.cells[index].as_str();
+            let class = match figure {
                 "BROKEN" => "broken",
                 "-" | "stalled" | "failed" => "word",
                 figure if figure.ends_with('*') => "best",
                 _ => "",
             };
-            let text = figure.trim_end_matches(['*', ' ']);
-            let _ = write!(self.0, "<td class=\"{class}\">{}</td>", escape(text));
+            let _ =
+                write!(page, "<td class=\"{class}\">{}</td>", escape(figure.trim_end_matches(['*', ' '])));
         }
-        self.0.push_str("</tr>");
+        page.push_str("</tr>");
     }
-
-    fn end(self) {
-        self.0.push_str("</table></div>");
-    }
+    page.push_str("</table></div>");
 }
 
 /// Lock events of all cells.
