@@ -5,7 +5,7 @@ use std::path::PathBuf;
 #[derive(clap::Args, Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 // The last of several counts, so that a shell alias can be amended.
-#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[command(after_help = bench::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
     /// Half and double of each constant, instead of each rule switched off
     #[arg(long)]

@@ -30,7 +30,7 @@ const QUANTITIES: [Quantity; 3] = [
 ];
 
 /// A table for each quantity that anything has.
-pub(super) fn render(samples: &[Sample], markdown: bool) -> String {
+pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
     let known = rules::rows(false).into_iter().chain(rules::rows(true).into_iter().skip(1));
     let rows: Vec<Row> = known.filter(|row| samples.iter().any(|sample| sample.lock == row.lock)).collect();
     let mut loads: Vec<&str> = Vec::new();

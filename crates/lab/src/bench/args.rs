@@ -1,5 +1,5 @@
 //! What may be typed after `stanchion bench`. No meaning is given to it here; see `config.rs`.
-use super::table::SORTS;
+use super::quantity::SORTS;
 use lab_kit::names::LockNames;
 use std::path::PathBuf;
 

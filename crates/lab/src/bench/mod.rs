@@ -3,7 +3,7 @@
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
 //! is put together ([`record`], [`rounds`], [`report`]) and written out after every group ([`export`],
-//! [`table`], [`costs`], [`verdict`]).
+//! [`table`], [`costs`], [`verdict`]), of the figures that [`quantity`] tells of.
 //!
 //! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
 mod ablation;
@@ -25,6 +25,7 @@ mod machine;
 mod mix;
 mod plan;
 mod profiles;
+mod quantity;
 mod record;
 mod report;
 mod rounds;

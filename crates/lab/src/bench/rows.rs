@@ -1,7 +1,7 @@
 //! The locks of a section: those with a row, best first, and those that collapsed.
 use super::mix::Load;
+use super::quantity::{QUANTITIES, Quantity};
 use super::report::{Cell, Report, State};
-use super::table::{QUANTITIES, Quantity};
 use lab_kit::units::three_figures;
 
 /// Below this part of the best throughput of its column a lock has collapsed.
@@ -27,11 +27,12 @@ impl<'a> Rows<'a> {
         let mut rows = Self { report, load, shown: Vec::new(), collapsed };
         let of_key = |quantity: &&Quantity| quantity.key == report.setting.sort;
         let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
-        let sign = if quantity.more_is_better { -1.0 } else { 1.0 };
+        let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
         let rank = |name: &str| {
             let cells = report.setting.threads.iter().filter_map(|&column| report.at(name, load, column));
             let sound = cells.filter(|cell| cell.state == State::Measured);
-            let logs: Vec<f64> = sound.filter_map(quantity.value).map(|value| value.max(1e-9).ln()).collect();
+            let logs: Vec<f64> =
+                sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
             if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }
         };
         let mut shown: Vec<&str> = names().filter(|name| has_row(&rows.collapsed, name)).collect();
@@ -45,7 +46,7 @@ impl<'a> Rows<'a> {
         let (report, load) = (self.report, self.load);
         QUANTITIES
             .iter()
-            .filter(move |quantity| report.section(load).any(|cell| (quantity.value)(cell).is_some()))
+            .filter(move |quantity| report.section(load).any(|cell| quantity.value(cell).is_some()))
     }
 
     /// Those that collapsed, in one sentence.

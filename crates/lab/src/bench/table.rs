@@ -3,141 +3,13 @@ use super::cell::Profile;
 use super::contender::Kind;
 use super::costs::uncontended;
 use super::mix::Load;
-use super::report::{Cell, Latency, Report, Side, State};
+use super::quantity::Quantity;
+use super::report::{Cell, Report, State};
 use super::rows::Rows;
 use crate::tuned::wrap;
 use core::fmt::Write;
 use lab_kit::export::grid::{Column, heading, in_pieces};
-use lab_kit::stats::Summary;
-use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
-
-/// One quantity of a cell: how it is shown, and how it is compared.
-pub(crate) struct Quantity {
-    /// What `--sort` calls it.
-    pub key: &'static str,
-    pub title: &'static str,
-    /// The figure, if the cell has one.
-    pub value: fn(&Cell) -> Option<f64>,
-    pub show: fn(&Cell, f64) -> String,
-    /// Whether more is better; otherwise less is.
-    pub more_is_better: bool,
-    /// Figures at an axis; none if it is not drawn.
-    pub tick: Option<fn(f64) -> String>,
-}
-
-/// What tables can be sorted by.
-pub(crate) const SORTS: [&str; 5] = ["throughput", "latency", "wait", "cpu", "fairness"];
-
-/// What is shown of a section, in this order. What a section does not have is left out.
-pub(crate) static QUANTITIES: &[Quantity] = &[
-    rate(
-        "throughput",
-        "throughput, million acquisitions/s (median, ± half the range of rounds)",
-        |cell| Some(cell.rate()),
-        |cell, value| with_spread(value, cell.throughput.as_ref()),
-    ),
-    rate(
-        "reads",
-        "reads, million/s",
-        |cell| Some(cell.reads.as_ref()?.throughput.as_ref()?.median),
-        |cell, value| with_spread(value, cell.reads.as_ref().and_then(|side| side.throughput.as_ref())),
-    ),
-    rate(
-        "writes",
-        "writes, million/s",
-        |cell| Some(cell.writes.as_ref()?.throughput.as_ref()?.median),
-        |cell, value| with_spread(value, cell.writes.as_ref().and_then(|side| side.throughput.as_ref())),
-    ),
-    wait("latency", "acquire latency p99.9", |cell| p999(alone(cell)?)),
-    wait("wait", "worst wait, the unfinished ones counted", |cell| worst(alone(cell)?)),
-    wait("latency", "read latency p99.9", |cell| p999(of(cell.reads.as_ref())?)),
-    wait("wait", "longest wait to read, the unfinished ones counted", |cell| worst(of(cell.reads.as_ref())?)),
-    wait("latency", "write latency p99.9", |cell| p999(of(cell.writes.as_ref())?)),
-    wait("wait", "longest wait to write, the unfinished ones counted", |cell| {
-        worst(of(cell.writes.as_ref())?)
-    }),
-    Quantity {
-        key: "cpu",
-        title: "CPU seconds per million acquisitions",
-        value: |cell| cell.cpu_s_per_million,
-        show: |_, value| three_figures(value),
-        more_is_better: false,
-        tick: Some(plain_tick),
-    },
-    Quantity {
-        key: "switches",
-        title: "context switches per thousand acquisitions",
-        value: |cell| {
-            let switches = cell.voluntary_switches_per_s? + cell.involuntary_switches_per_s?;
-            (cell.mix.is_some() && cell.rate() > 0.0).then(|| switches / cell.rate() * 1e3)
-        },
-        show: |_, value| three_figures(value),
-        more_is_better: false,
-        tick: None,
-    },
-    Quantity {
-        key: "fairness",
-        title: "fairness: slowest thread / fastest thread (of those that read, of those that write)",
-        value: fairness,
-        show: |cell, value| match cell.sides().filter_map(|(_, side)| side.fairness).collect::<Vec<_>>()[..] {
-            [reads, writes] => format!("{:.2}, {:.2}", reads.min_over_max, writes.min_over_max),
-            _ => format!("{value:.2}"),
-        },
-        more_is_better: true,
-        tick: None,
-    },
-];
-
-/// A rate, for which `per_second` is asked.
-const fn rate(
-    key: &'static str,
-    title: &'static str,
-    per_second: fn(&Cell) -> Option<f64>,
-    show: fn(&Cell, f64) -> String,
-) -> Quantity {
-    Quantity { key, title, value: per_second, show, more_is_better: true, tick: Some(million_tick) }
-}
-
-const fn wait(key: &'static str, title: &'static str, value: fn(&Cell) -> Option<f64>) -> Quantity {
-    let show = |_: &Cell, value: f64| format_ns(value);
-    Quantity { key, title, value, show, more_is_better: false, tick: Some(round_ns) }
-}
-
-fn with_spread(per_second: f64, rounds: Option<&Summary>) -> String {
-    format!("{} ±{:.0}%", three_figures(per_second / 1e6), rounds.map_or(0.0, Summary::spread) * 100.0)
-}
-
-/// The waits for a lock with one kind of access.
-fn alone(cell: &Cell) -> Option<&Latency> {
-    cell.latency.as_ref().filter(|_| cell.mix.is_none())
-}
-
-fn of(side: Option<&Side>) -> Option<&Latency> {
-    side?.latency.as_ref()
-}
-
-fn p999(waits: &Latency) -> Option<f64> {
-    (waits.samples > 0).then_some(waits.p999_ns as f64)
-}
-
-fn worst(waits: &Latency) -> Option<f64> {
-    (waits.samples > 0 || waits.worst_ns > 0).then_some(waits.worst_ns as f64)
-}
-
-/// Among threads that do the same; the worse of readers and writers if there are both.
-pub(crate) fn fairness(cell: &Cell) -> Option<f64> {
-    let sides = cell.sides().filter_map(|(_, side)| side.fairness);
-    cell.fairness.into_iter().chain(sides).map(|fairness| fairness.min_over_max).reduce(f64::min)
-}
-
-/// A number at a tick.
-fn plain_tick(value: f64) -> String {
-    without_zeros(&three_figures(value)).to_owned()
-}
-
-fn million_tick(per_second: f64) -> String {
-    plain_tick(per_second / 1e6)
-}
+use lab_kit::units::{round_ns, three_figures};
 
 /// Everything, for the terminal. `bold` marks the best cells for the eye as well.
 pub(crate) fn render(report: &Report, bold: bool) -> String {
@@ -145,20 +17,20 @@ pub(crate) fn render(report: &Report, bold: bool) -> String {
     for load in report.loads() {
         let _ = writeln!(text, "\n== {} ==\n{}", load.name(), describe(report, load.profile));
         let rows = Rows::of(report, load);
-        for (index, quantity) in rows.quantities().enumerate() {
+        let table = |quantity: &Quantity| {
             let columns = columns(report, load, &rows.shown, quantity);
             let table = in_pieces(&corner(load), &rows.shown, &columns);
-            let table = if bold { emboldened(&table) } else { table };
-            let _ = write!(text, "\n{}\n{table}", quantity.title);
-            if index == 0 {
-                let stall = |cell: &&Cell| cell.state != State::Stalled;
-                text.push_str(&notes(report.section(load).filter(stall), report.setting.drain_ms));
-                if let Some(line) = rows.collapsed_line() {
-                    wrap(&mut text, String::new(), &line);
-                }
-                text.push_str(&ratios(report, load, &rows.shown));
-            }
+            format!("\n{}\n{}", quantity.title, if bold { emboldened(&table) } else { table })
+        };
+        let mut quantities = rows.quantities();
+        text.extend(quantities.next().map(table));
+        let stall = |cell: &&Cell| cell.state != State::Stalled;
+        text.push_str(&notes(report.section(load).filter(stall), report.setting.drain_ms));
+        if let Some(line) = rows.collapsed_line() {
+            wrap(&mut text, String::new(), &line);
         }
+        text.push_str(&ratios(report, load, &rows.shown));
+        text.extend(quantities.map(table));
     }
     text
 }
@@ -194,22 +66,19 @@ fn is_best(column: &[&Cell], cell: &Cell, quantity: &Quantity) -> bool {
     let rate = column.iter().map(|cell| cell.rate()).fold(0.0, f64::max);
     let comparable = |cell: &Cell| cell.rate() >= COMPARABLE * rate;
     let figures: Vec<f64> =
-        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| (quantity.value)(cell)).collect();
-    let best = figures.iter().copied().reduce(if quantity.more_is_better { f64::max } else { f64::min });
+        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| quantity.value(cell)).collect();
+    let best = figures.iter().copied().reduce(if quantity.more_is_better() { f64::max } else { f64::min });
     let Some(best) = best else { return false };
     let equal = |figure: f64| (figure - best).abs() <= best * 1e-9;
     let firsts = figures.iter().filter(|&&figure| equal(figure)).count();
-    comparable(cell)
-        && (quantity.value)(cell).is_some_and(equal)
-        && firsts <= SHARED_FIRSTS
-        && column.len() > 1
+    comparable(cell) && quantity.value(cell).is_some_and(equal) && firsts <= SHARED_FIRSTS && column.len() > 1
 }
 
 /// The figure of a lock in one column as a table shows it, with a mark if it is the best there.
 fn figure(report: &Report, load: Load, lock: &str, column: usize, quantity: &Quantity) -> String {
     let Some(cell) = report.at(lock, load, column) else { return "-".to_owned() };
-    let text = match (&cell.state, (quantity.value)(cell)) {
-        (State::Measured, Some(value)) => (quantity.show)(cell, value),
+    let text = match (&cell.state, quantity.show(cell)) {
+        (State::Measured, Some(text)) => text,
         (State::Measured, None) => return "-".to_owned(),
         (State::Stalled | State::Skipped { .. }, _) => return "stalled".to_owned(),
         (State::Broken { .. } | State::Torn { .. }, _) => return "BROKEN".to_owned(),

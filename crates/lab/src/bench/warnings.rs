@@ -12,46 +12,17 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Warning {
     DebugBuild,
     OneCpu,
-    CpuQuota {
-        cpus: usize,
-        quota: usize,
-    },
-    BusyBefore {
-        share: f64,
-        runnable: usize,
-    },
-    BusyDuring {
-        share: f64,
-    },
-    Stolen {
-        share: f64,
-    },
-    Governor {
-        governor: String,
-    },
+    CpuQuota { cpus: usize, quota: usize },
+    BusyBefore { share: f64, runnable: usize },
+    BusyDuring { share: f64 },
+    Stolen { share: f64 },
+    Governor { governor: String },
     UnstableClock,
-    Outliers {
-        cells: usize,
-        of: usize,
-        example: String,
-    },
-    FewSamples {
-        cells: usize,
-        example: String,
-        samples: u64,
-    },
-    CutOff {
-        cells: usize,
-        example: String,
-    },
-    NoCpuLimit {
-        reason: String,
-    },
-    /// A step outside the matrix, where no cell could say it.
-    Failed {
-        what: String,
-        reason: String,
-    },
+    Outliers { cells: usize, of: usize, example: String },
+    FewSamples { cells: usize, example: String, samples: u64 },
+    CutOff { cells: usize, example: String },
+    NoCpuLimit { reason: String },
+    Failed { what: String, reason: String },
 }
 
 /// A share of the CPUs that cannot be background noise any more.

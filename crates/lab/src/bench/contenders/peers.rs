@@ -1,119 +1,50 @@
-//! Locks of other libraries, and none at all.
+//! How locks of other libraries are taken, and none at all.
 use crate::bench::contender::Contender;
+use core::convert::identity;
 use crossbeam_utils::sync::ShardedLock;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{LockResult, Mutex, PoisonError, RwLock};
 
-// No critical section of the benchmark panics, so poison means nothing here.
+/// Locks whose guards are what a section needs, once `$guard` has been made of what they return.
+macro_rules! by_guards {
+    ($guard:ident: $($mutex:ty),*; $($rwlock:ty),*) => {
+        $(impl Contender for $mutex {
+            fn new() -> Self {
+                Self::new(())
+            }
 
-impl Contender for Mutex<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
+            #[inline]
+            fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
+                let _guard = $guard(self.lock());
+                critical()
+            }
+        })*
+        $(impl Contender for $rwlock {
+            fn new() -> Self {
+                Self::new(())
+            }
 
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.lock().unwrap_or_else(PoisonError::into_inner);
-        critical()
-    }
+            #[inline]
+            fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
+                let _guard = $guard(self.read());
+                critical()
+            }
+
+            #[inline]
+            fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
+                let _guard = $guard(self.write());
+                critical()
+            }
+        })*
+    };
 }
 
-/// A futex word for the state, and one that writers sleep on; writers first.
-impl Contender for RwLock<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
+by_guards! { identity: spin::Mutex<()>, usync::Mutex<()>; spin::RwLock<()>, usync::RwLock<()> }
+by_guards! { unpoisoned: Mutex<()>; RwLock<()>, ShardedLock<()> }
 
-    #[inline]
-    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.read().unwrap_or_else(PoisonError::into_inner);
-        critical()
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.write().unwrap_or_else(PoisonError::into_inner);
-        critical()
-    }
-}
-
-impl Contender for ShardedLock<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.read().unwrap_or_else(PoisonError::into_inner);
-        critical()
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.write().unwrap_or_else(PoisonError::into_inner);
-        critical()
-    }
-}
-
-impl Contender for spin::Mutex<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.lock();
-        critical()
-    }
-}
-
-/// Readers may starve writers.
-impl Contender for spin::RwLock<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.read();
-        critical()
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.write();
-        critical()
-    }
-}
-
-/// One word is both the lock and the head of the queue.
-impl Contender for usync::Mutex<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.lock();
-        critical()
-    }
-}
-
-impl Contender for usync::RwLock<()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.read();
-        critical()
-    }
-
-    #[inline]
-    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
-        let _guard = self.write();
-        critical()
-    }
+/// No critical section of the benchmark panics, so poison means nothing here.
+#[inline]
+fn unpoisoned<G>(guard: LockResult<G>) -> G {
+    guard.unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Each waiter spins on its own node on its own stack.

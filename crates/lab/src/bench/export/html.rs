@@ -4,9 +4,10 @@
 use crate::bench::contender::Kind;
 use crate::bench::costs;
 use crate::bench::mix::{Load, named};
+use crate::bench::quantity::{QUANTITIES, Quantity};
 use crate::bench::report::{Cell, LockInfo, Report, State};
 use crate::bench::rows::Rows;
-use crate::bench::table::{QUANTITIES, Quantity, columns, corner, describe};
+use crate::bench::table::{columns, corner, describe};
 use core::fmt::Write;
 use lab_kit::export::STYLE;
 use lab_kit::export::grid::Column;
@@ -153,7 +154,7 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
         escape(&describe(report, load.profile)).replace('\n', "; ")
     );
     for quantity in rows.quantities() {
-        let Some(tick) = quantity.tick else { continue };
+        let Some(tick) = quantity.tick() else { continue };
         let draw = |scale| plot(report, load, grey, quantity, scale, tick);
         if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
             page.push_str(&radios(&name, &draw(Scale::Linear), &draw(Scale::Log)));
@@ -196,8 +197,8 @@ fn plot(
         let counts = report.setting.threads.iter();
         let cells: Vec<&Cell> = counts.filter_map(|&column| report.at(&lock.name, load, column)).collect();
         let point = |cell: &&Cell| {
-            let value = (quantity.value)(cell).filter(|_| cell.state == State::Measured)?;
-            let text = (quantity.show)(cell, value);
+            let value = quantity.value(cell).filter(|_| cell.state == State::Measured)?;
+            let text = quantity.show(cell)?;
             Some(Point { threads: load.column(cell.threads), value, text, range: None })
         };
         let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
