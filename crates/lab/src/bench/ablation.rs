@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Args, markdown: bool) -> ExitCode {
         stem: "ablate",
         measures: |group| matches!(group.topic, Topic::Cells { .. }),
         verdict: |_| Vec::new(),
-        tables: if markdown { |report, _| told(report, true) } else { |report, _| told(report, false) },
+        tables: if markdown { |report| told(report, true) } else { |report| told(report, false) },
     };
     run_study(args, None, study)
 }

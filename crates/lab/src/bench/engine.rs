@@ -22,15 +22,10 @@ pub(crate) trait Observer {
 pub(crate) type Tallies = HashMap<String, Tally>;
 
 /// What has come of one cell in the present group.
+#[derive(Default)]
 pub(crate) struct Tally {
     pub state: State,
     pub rounds: Vec<(Pass, CellOutcome)>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self { state: State::Measured, rounds: Vec::new() }
-    }
 }
 
 impl Tally {

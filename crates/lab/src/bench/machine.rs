@@ -3,7 +3,7 @@ use super::usage;
 use core::time::Duration;
 use rustix::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-use std::time::Instant;
+use rustix::time::{ClockId, clock_gettime};
 
 /// The CPUs this process may run on, in order.
 pub(crate) fn available_cpus() -> Vec<usize> {
@@ -43,11 +43,12 @@ pub(crate) struct Activity {
 
 impl Activity {
     /// What the machine has done so far; nothing where it does not tell.
-    pub(crate) fn sample(cpus: &[usize], epoch: Instant) -> Self {
+    pub(crate) fn sample(cpus: &[usize]) -> Self {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy, stolen) = busy_and_stolen(&stat, cpus);
         let own = usage::family_cpu_time().as_secs_f64();
-        Self { at: epoch.elapsed().as_secs_f64(), busy, stolen, own }
+        let now = clock_gettime(ClockId::Monotonic);
+        Self { at: now.tv_sec as f64 + now.tv_nsec as f64 / 1e9, busy, stolen, own }
     }
 
     /// Shares of the CPUs' capacity since `earlier` that went to other programs, and to other machines.
@@ -84,10 +85,9 @@ fn busy_and_stolen(stat: &str, cpus: &[usize]) -> (f64, f64) {
 
 /// How busy the CPUs are before anything is measured: the share in use over `time`.
 pub(crate) fn busy_before(cpus: &[usize], time: Duration) -> f64 {
-    let epoch = Instant::now();
-    let first = Activity::sample(cpus, epoch);
+    let first = Activity::sample(cpus);
     std::thread::sleep(time);
-    Activity::sample(cpus, epoch).shares_since(&first, cpus.len()).0
+    Activity::sample(cpus).shares_since(&first, cpus.len()).0
 }
 
 /// Programs ready to run right now, other than the one asking.

@@ -34,7 +34,7 @@ impl Load<'_> {
 
     /// What the columns count.
     pub(crate) fn counted(self) -> &'static str {
-        self.mix.map_or("threads", Mix::counted)
+        if matches!(self.mix, Some(Mix::Dedicated { .. })) { "readers" } else { "threads" }
     }
 
     /// In words.
@@ -79,14 +79,6 @@ impl Mix {
         match self {
             Self::Drawn { .. } => threads,
             Self::Dedicated { writers } => threads.saturating_sub(writers),
-        }
-    }
-
-    /// What the columns count.
-    pub(crate) fn counted(self) -> &'static str {
-        match self {
-            Self::Drawn { .. } => "threads",
-            Self::Dedicated { .. } => "readers",
         }
     }
 

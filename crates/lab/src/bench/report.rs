@@ -86,10 +86,11 @@ pub(crate) struct Uncontended {
 }
 
 /// What became of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub(crate) enum State {
     /// Every round ended soundly.
+    #[default]
     Measured,
     /// Threads were still queued at the end of the drain; the figures are those of the window.
     Stalled,

@@ -20,9 +20,7 @@ use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
-use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
@@ -36,7 +34,7 @@ pub(crate) struct Study {
     /// The result in a few words.
     pub verdict: fn(&Report) -> Vec<String>,
     /// The result as tables for a terminal.
-    pub tables: fn(&Report, bool) -> String,
+    pub tables: fn(&Report) -> String,
 }
 
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
@@ -122,15 +120,13 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
     groups.retain(study.measures);
     announce(args, &report, &groups);
 
-    let epoch = Instant::now();
     let mut driver = Driver {
         study,
         exports,
         progress: Progress::new(planned_ms(&groups), args.quiet),
         planned_ms: 0,
         before,
-        epoch,
-        last: Activity::sample(&cpus, epoch),
+        last: Activity::sample(&cpus),
         cpus,
         worst: (0.0, 0.0),
         error: None,
@@ -185,7 +181,7 @@ fn announce(args: &Args, report: &Report, groups: &[Group]) {
 
 /// Prints the result, the verdict last, and decides the exit code.
 fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
-    let mut text = (driver.study.tables)(report, std::io::stdout().is_terminal());
+    let mut text = (driver.study.tables)(report);
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
     }
@@ -221,7 +217,6 @@ struct Driver {
     planned_ms: u64,
     before: Vec<Warning>,
     cpus: Vec<usize>,
-    epoch: Instant,
     last: Activity,
     /// Largest shares of any group: other programs, and the hypervisor.
     worst: (f64, f64),
@@ -237,7 +232,7 @@ impl Observer for Driver {
     }
 
     fn group_done(&mut self, group: &Group, report: &mut Report) {
-        let now = Activity::sample(&self.cpus, self.epoch);
+        let now = Activity::sample(&self.cpus);
         let (foreign, stolen) = now.shares_since(&self.last, self.cpus.len());
         self.last = now;
         self.worst = (self.worst.0.max(foreign), self.worst.1.max(stolen));

@@ -11,16 +11,15 @@ use core::fmt::Write;
 use lab_kit::export::grid::{Column, heading, in_pieces};
 use lab_kit::units::{round_ns, three_figures};
 
-/// Everything, for the terminal. `bold` marks the best cells for the eye as well.
-pub(crate) fn render(report: &Report, bold: bool) -> String {
+/// Everything, for the terminal.
+pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);
     for load in report.loads() {
         let _ = writeln!(text, "\n== {} ==\n{}", load.name(), describe(report, load.profile));
         let rows = Rows::of(report, load);
         let table = |quantity: &Quantity| {
             let columns = columns(report, load, &rows.shown, quantity);
-            let table = in_pieces(&corner(load), &rows.shown, &columns);
-            format!("\n{}\n{}", quantity.title, if bold { emboldened(&table) } else { table })
+            format!("\n{}\n{}", quantity.title, in_pieces(&corner(load), &rows.shown, &columns))
         };
         let mut quantities = rows.quantities();
         text.extend(quantities.next().map(table));
@@ -104,24 +103,6 @@ fn by_count(report: &Report, rows: &[&str], show: impl Fn(&str, usize) -> String
 /// What stands above the names of the locks: what is counted.
 pub(crate) fn corner(load: Load) -> String {
     format!("{} (per CPU)", load.counted())
-}
-
-/// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes
-/// as width.
-fn emboldened(text: &str) -> String {
-    let mut bold = String::new();
-    for line in text.split_inclusive('\n') {
-        for part in line.split_inclusive('*') {
-            // Columns are at least two blanks apart, and no figure has two in it.
-            let start = part.rfind("  ").map_or(0, |blanks| blanks + 2);
-            if part.ends_with('*') {
-                let _ = write!(bold, "{}\u{1b}[1m{}\u{1b}[0m", &part[..start], &part[start..]);
-            } else {
-                bold.push_str(part);
-            }
-        }
-    }
-    bold
 }
 
 /// Our locks relative to the best peer of each column. A ratio has an interval, or is left out.
