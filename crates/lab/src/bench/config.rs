@@ -7,7 +7,9 @@ use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
 use super::{machine, profiles, threads};
 use crate::tuned::read;
-use core::time::Duration;
+use core::fmt::Display;
+use core::ops::RangeInclusive;
+use core::str::FromStr;
 use lab_kit::names::unknown;
 use lab_kit::units::parse_time;
 use stanchion_family::tuned::tuned;
@@ -24,10 +26,10 @@ struct Defaults {
     locks: &'static str,
     peers: &'static str,
     profiles: &'static str,
-    time: Duration,
+    time_ms: u64,
     rounds: usize,
     latency_rounds: usize,
-    drain: Duration,
+    drain_ms: u64,
     uncontended_rounds: usize,
     shares: &'static str,
 }
@@ -38,10 +40,10 @@ const MUTEXES: Defaults = Defaults {
     locks: "stanchion,ticket,qspin",
     peers: "std,parking_lot,pthread,pthread-adaptive",
     profiles: "all",
-    time: Duration::from_millis(300),
+    time_ms: 300,
     rounds: 5,
     latency_rounds: 3,
-    drain: Duration::from_secs(5),
+    drain_ms: 5000,
     uncontended_rounds: 9,
     shares: "",
 };
@@ -49,9 +51,9 @@ const MUTEXES: Defaults = Defaults {
 /// As many rounds as an ordinary run, or no interval would say anything; but short ones.
 const QUICK_MUTEXES: Defaults = Defaults {
     profiles: "empty,short",
-    time: Duration::from_millis(50),
+    time_ms: 50,
     latency_rounds: 1,
-    drain: Duration::from_millis(500),
+    drain_ms: 500,
     uncontended_rounds: 5,
     ..MUTEXES
 };
@@ -59,7 +61,7 @@ const QUICK_MUTEXES: Defaults = Defaults {
 const RW: Defaults = Defaults {
     locks: "qrw,percpu-rw,rw-simple",
     peers: "std,parking_lot,pthread-readers,pthread-writers",
-    time: Duration::from_millis(200),
+    time_ms: 200,
     latency_rounds: 2,
     shares: "100,99.9,99,90,50",
     ..MUTEXES
@@ -67,9 +69,9 @@ const RW: Defaults = Defaults {
 
 const QUICK_RW: Defaults = Defaults {
     profiles: "short",
-    time: Duration::from_millis(40),
+    time_ms: 40,
     latency_rounds: 1,
-    drain: Duration::from_millis(500),
+    drain_ms: 500,
     uncontended_rounds: 5,
     shares: "99.9,90",
     ..RW
@@ -82,9 +84,9 @@ const LEAST_CPUS: f64 = 1.0 / PERIOD_MS as f64;
 /// More CPUs than Linux runs on.
 const MOST_CPUS: f64 = 8192.0;
 /// Shorter rounds than this are all start-up.
-const SHORTEST: Duration = Duration::from_millis(1);
-const EVENTS_TIME: Duration = Duration::from_millis(50);
-const UNCONTENDED_TIME: Duration = Duration::from_millis(20);
+const SHORTEST_MS: u64 = 1;
+const EVENTS_MS: u64 = 50;
+const UNCONTENDED_MS: u64 = 20;
 
 impl Config {
     /// Resolves the arguments for these CPUs: those of mutexes, or with `rw` those of reader-writer locks.
@@ -124,38 +126,40 @@ fn read_and_write(setting: &mut Setting, args: &RwArgs, defaults: &Defaults) -> 
 
 /// What the arguments and the defaults say together.
 fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
-    let time = duration("--time", args.time.as_deref(), defaults.time, SHORTEST)?;
+    let time_ms = time("--time", args.time.as_deref(), defaults.time_ms)?;
+    let latency_time_ms = time("--latency-time", args.latency_time.as_deref(), time_ms)?;
+    let latency_rounds = args.latency_rounds.as_deref();
     let default_profiles = [defaults.profiles.to_owned()];
     let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
-    let threads = match &args.threads {
-        Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
-        None => threads::default_counts(cpus.len(), args.quick),
-    };
-    let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
-    let latency_rounds = args.latency_rounds.as_deref();
     let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
     let limits = args.cpu_limit.as_deref().map_or(Ok(Vec::new()), cpu_limits)?;
-    if !limits.is_empty() && millis(time.min(latency_time)) < 2 * PERIOD_MS {
+    let least = 2 * PERIOD_MS;
+    if !limits.is_empty() && time_ms.min(latency_time_ms) < least {
         return Err(format!(
-            "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {} ms or more",
-            2 * PERIOD_MS
+            "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {least} ms or more"
         ));
     }
     let limited = |cpus: &f64| profiles.iter().map(|profile| profile.limited_to(*cpus)).collect::<Vec<_>>();
     profiles.extend(limits.iter().flat_map(limited).collect::<Vec<_>>());
     Ok(Setting {
-        threads,
+        threads: match &args.threads {
+            Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
+            None => threads::default_counts(cpus.len(), args.quick),
+        },
         profiles,
         mixes: Vec::new(),
         rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
-        time_ms: millis(time),
+        time_ms,
         latency_rounds: count("--latency-rounds", latency_rounds, defaults.latency_rounds, 0)?,
-        latency_time_ms: millis(latency_time),
-        events_time_ms: millis(time.min(EVENTS_TIME)),
+        latency_time_ms,
+        events_time_ms: time_ms.min(EVENTS_MS),
         uncontended_rounds: defaults.uncontended_rounds,
-        uncontended_time_ms: millis(time.min(UNCONTENDED_TIME)),
-        drain_ms: millis(duration("--drain", args.drain.as_deref(), defaults.drain, SHORTEST)?),
-        seed: seed(args.seed.as_deref())?,
+        uncontended_time_ms: time_ms.min(UNCONTENDED_MS),
+        drain_ms: time("--drain", args.drain.as_deref(), defaults.drain_ms)?,
+        seed: match &args.seed {
+            Some(text) => number("--seed", text, 0..=u64::MAX)?,
+            None => lab_kit::seed::fresh(),
+        },
         quick: args.quick,
         sort: args.sort.clone(),
         cpus,
@@ -206,8 +210,7 @@ fn cpu_limits(list: &str) -> Result<Vec<f64>, String> {
 
 /// The priority `--nice` asks for.
 pub(crate) fn nice(text: &str) -> Result<i32, String> {
-    let value = text.parse().ok().filter(|value| (-20..=19).contains(value));
-    value.ok_or_else(|| format!("--nice: '{text}' is not a number from -20 to 19"))
+    number("--nice", text, -20..=19)
 }
 
 /// The locks to run, in the order of the registry; one with several settings in the order typed.
@@ -261,32 +264,29 @@ fn names(flag: &str, list: &str, kind: Kind, may: &[&Entry]) -> Result<Vec<LockI
     Ok(chosen)
 }
 
-fn duration(flag: &str, text: Option<&str>, default: Duration, least: Duration) -> Result<Duration, String> {
-    let Some(text) = text else { return Ok(default) };
-    let time = parse_time(text).map_err(|error| format!("{flag}: {error}"))?;
-    if time < least {
-        return Err(format!("{flag}: {text} is too short, the least is {} ms", millis(least)));
+/// A time of a flag, or else its default, in milliseconds.
+fn time(flag: &str, text: Option<&str>, default_ms: u64) -> Result<u64, String> {
+    let Some(text) = text else { return Ok(default_ms) };
+    let ms = parse_time(text).map_err(|error| format!("{flag}: {error}"))?.as_millis() as u64;
+    if ms < SHORTEST_MS {
+        return Err(format!("{flag}: {text} is too short, the least is {SHORTEST_MS} ms"));
     }
-    Ok(time)
+    Ok(ms)
 }
 
+/// So many rounds of a flag, or else its default.
 fn count(flag: &str, text: Option<&str>, default: usize, least: usize) -> Result<usize, String> {
-    let Some(text) = text else { return Ok(default) };
-    let value = text.parse().ok().filter(|value| (least..=MOST_ROUNDS).contains(value));
-    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {least} to {MOST_ROUNDS}"))
+    text.map_or(Ok(default), |text| number(flag, text, least..=MOST_ROUNDS))
 }
 
-fn seed(text: Option<&str>) -> Result<u64, String> {
-    match text {
-        Some(text) => {
-            text.parse().map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))
-        }
-        None => Ok(lab_kit::seed::fresh()),
-    }
-}
-
-fn millis(time: Duration) -> u64 {
-    time.as_millis() as u64
+/// A number of a flag.
+fn number<T: FromStr + PartialOrd + Display>(
+    flag: &str,
+    text: &str,
+    range: RangeInclusive<T>,
+) -> Result<T, String> {
+    let value = text.parse().ok().filter(|value| range.contains(value));
+    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {} to {}", range.start(), range.end()))
 }
 
 #[cfg(test)]

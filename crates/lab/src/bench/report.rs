@@ -30,7 +30,7 @@ pub(crate) struct LockInfo {
 }
 
 /// What was asked for, resolved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Setting {
     /// The CPUs the run was allowed to use.
     pub cpus: Vec<usize>,

@@ -1,5 +1,5 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
-use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Waits};
+use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile, Waits};
 use super::contender::{Kind, Memory};
 use super::engine::{Engine, Observer};
 use super::executor::{CellError, Executor};
@@ -29,14 +29,12 @@ pub(crate) fn setting() -> Setting {
         name: name.into(),
         critical_ns,
         think_ns,
-        yields: false,
-        cpu_limit: None,
+        ..Profile::default()
     };
     Setting {
         cpus: vec![0, 1],
         threads: vec![1, 2, 4],
         profiles: vec![profile("empty", 0, 0), profile("short", 50, 200)],
-        mixes: Vec::new(),
         rounds: 3,
         time_ms: 10,
         latency_rounds: 1,
@@ -46,8 +44,7 @@ pub(crate) fn setting() -> Setting {
         uncontended_time_ms: 5,
         drain_ms: 100,
         seed: 42,
-        quick: false,
-        sort: String::new(),
+        ..Setting::default()
     }
 }
 
@@ -77,14 +74,13 @@ pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
         ),
     };
     CellOutcome {
-        ending: Ending::Sound,
         elapsed_ns: 1_000_000,
         cpu_ns: 2_000_000,
         voluntary_switches: 10,
         involuntary_switches: 20,
         reads,
         writes,
-        events: Vec::new(),
+        ..CellOutcome::default()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::bench::contender::Kind;
 use crate::bench::costs;
 use crate::bench::mix::{Load, named};
 use crate::bench::quantity::{QUANTITIES, Quantity};
-use crate::bench::report::{Cell, LockInfo, Report, State};
+use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::rows::Rows;
 use crate::bench::table::{columns, corner, describe};
 use core::fmt::Write;
@@ -47,7 +47,6 @@ pub(super) fn write(report: &Report) -> String {
     }
     events(&mut page, report);
     facts(&mut page, report);
-    locks(&mut page, report);
     page.push_str("</body></html>\n");
     page
 }
@@ -78,25 +77,18 @@ fn grey(report: &Report) -> Vec<bool> {
 
 /// Rules for each lock: its colour, and that it is picked.
 fn colours(locks: &[LockInfo]) -> String {
-    let (mut ours, mut peers) = (0, 0);
-    let mut rules = String::new();
-    for (index, lock) in locks.iter().enumerate() {
-        let colour = if lock.kind == Kind::Stanchion {
-            ours += 1;
-            OURS[(ours - 1) % OURS.len()]
-        } else {
-            peers += 1;
-            PEERS[(peers - 1) % PEERS.len()]
-        };
-        let _ = write!(
-            rules,
-            ".c{index}{{--colour:{colour};--dash:{}}}\
+    let rules = |(index, lock): (usize, &LockInfo)| {
+        let ours = |lock: &LockInfo| lock.kind == Kind::Stanchion;
+        let colours: &[&str] = if ours(lock) { &OURS } else { &PEERS };
+        let place = locks[..index].iter().filter(|other| ours(other) == ours(lock)).count();
+        let (colour, dash) = (colours[place % colours.len()], DASHES[index % DASHES.len()]);
+        format!(
+            ".c{index}{{--colour:{colour};--dash:{dash}}}\
              :root:has(#pick{index}:checked) .grey.c{index}{{--line:var(--colour)}}\
-             :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}",
-            DASHES[index % DASHES.len()]
-        );
-    }
-    rules
+             :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}"
+        )
+    };
+    locks.iter().enumerate().map(rules).collect()
 }
 
 /// Verdict, doubts and legend.
@@ -198,8 +190,8 @@ fn plot(
         let cells: Vec<&Cell> = counts.filter_map(|&column| report.at(&lock.name, load, column)).collect();
         let point = |cell: &&Cell| {
             let value = quantity.value(cell).filter(|_| cell.state == State::Measured)?;
-            let text = quantity.show(cell)?;
-            Some(Point { threads: load.column(cell.threads), value, text, range: None })
+            let (threads, text) = (load.column(cell.threads), quantity.show(cell)?);
+            Some(Point { threads, value, text, range: None })
         };
         let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
         Series {
@@ -245,20 +237,16 @@ fn table(page: &mut String, report: &Report, corner: &str, rows: &[&str], column
 
 /// Lock events of all cells.
 fn events(page: &mut String, report: &Report) {
-    let mut cells = report.cells.iter().filter(|cell| !cell.events.is_empty()).peekable();
-    if cells.peek().is_none() {
+    if report.cells.iter().all(|cell| cell.events.is_empty()) {
         return;
     }
     page.push_str(
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
          <details><summary>all cells</summary><div class=\"scroll\"><table><tr><th>lock</th><th>profile</th><th>threads</th><th>events</th></tr>",
     );
-    for cell in cells {
-        let events: Vec<String> = cell
-            .events
-            .iter()
-            .map(|event| format!("{} {}", event.name, three_figures(event.per_acquisition)))
-            .collect();
+    for cell in report.cells.iter().filter(|cell| !cell.events.is_empty()) {
+        let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
+        let events: Vec<String> = cell.events.iter().map(event).collect();
         let _ = write!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td style=\"text-align:left\">{}</td></tr>",
@@ -271,47 +259,45 @@ fn events(page: &mut String, report: &Report) {
     page.push_str("</table></div></details>\n");
 }
 
-/// Where it all comes from.
+/// Where it all comes from, and what the locks are.
 fn facts(page: &mut String, report: &Report) {
-    let setting = &report.setting;
-    let calibration = &report.calibration;
-    let mut rows = report.provenance.rows();
-    rows.push((
-        "rounds",
-        format!(
-            "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
-            setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
-        ),
-    ));
-    rows.push(("CPUs used", setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")));
-    rows.push((
-        "calibration",
-        format!(
-            "{:.4} ns a step of work, {:.4} ticks a nanosecond, {:.1} ns a clock reading, {:.1} ns a step of the clock",
-            calibration.ns_per_step, calibration.ticks_per_ns, calibration.clock_read_ns, calibration.clock_step_ns
-        ),
-    ));
-    page.push_str("<h2>Where this comes from</h2><table class=\"facts\">");
-    for (name, value) in rows {
-        let _ = write!(page, "<tr><td>{name}</td><td>{}</td></tr>", escape(&value));
-    }
-    page.push_str("</table>\n");
-}
-
-/// The locks, and how they were measured.
-fn locks(page: &mut String, report: &Report) {
-    page.push_str("<h3>The locks</h3><table class=\"facts\">");
-    for lock in &report.locks {
-        let (name, about, more) = (escape(&lock.name), escape(&lock.about), lock.memory.description());
-        let more = if more.is_empty() { more } else { format!("; {more}") };
-        let _ = write!(page, "<tr><td>{name}</td><td>{about}; {} bytes{more}</td></tr>", lock.bytes);
-    }
+    let (setting, calibration) = (&report.setting, &report.calibration);
+    let rounds = format!(
+        "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
+        setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
+    );
+    let calibration = format!(
+        "{:.4} ns a step of work, {:.4} ticks a nanosecond, {:.1} ns a clock reading, {:.1} ns a step of the clock",
+        calibration.ns_per_step,
+        calibration.ticks_per_ns,
+        calibration.clock_read_ns,
+        calibration.clock_step_ns
+    );
+    let cpus = setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let more = [("rounds", rounds), ("CPUs used", cpus), ("calibration", calibration)];
+    page.push_str("<h2>Where this comes from</h2>");
+    pairs(page, report.provenance.rows().into_iter().chain(more));
+    page.push_str("<h3>The locks</h3>");
+    let about = |LockInfo { about, bytes, memory, .. }: &LockInfo| {
+        let more = memory.description();
+        format!("{about}; {bytes} bytes{}{more}", if more.is_empty() { "" } else { "; " })
+    };
+    pairs(page, report.locks.iter().map(|lock| (lock.name.as_str(), about(lock))));
     page.push_str(
-        "</table><p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \
+        "<p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \
          stop. The best figure of a column is marked; on waits and cost only locks within a fifth of the best throughput compete. \
          Latency rounds read the clock around every acquisition, which costs them throughput. A cross at the foot of a plot is a lock \
          that stalled.</p>\n",
     );
+}
+
+/// A table of names and what there is to say of them.
+fn pairs<'a>(page: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
+    page.push_str("<table class=\"facts\">");
+    for (name, value) in rows {
+        let _ = write!(page, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(&value));
+    }
+    page.push_str("</table>\n");
 }
 
 #[cfg(test)]
