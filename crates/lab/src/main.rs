@@ -12,7 +12,6 @@ mod run;
 mod sim;
 mod sweep;
 mod torture;
-mod tuned;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};

@@ -55,7 +55,7 @@ pub(super) fn rows(constants: bool) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tuned;
+    use stanchion_cells::tuned;
 
     #[test]
     fn every_row_is_a_lock_of_its_own_that_differs_from_the_default() {

@@ -6,12 +6,12 @@ use super::contenders::registry;
 use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
 use super::{machine, profiles, threads};
-use crate::tuned::read;
 use core::fmt::Display;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 use lab_kit::names::unknown;
 use lab_kit::units::parse_time;
+use stanchion_cells::tuned::read;
 use stanchion_family::tuned::tuned;
 
 /// A run, resolved.
@@ -126,11 +126,12 @@ fn read_and_write(setting: &mut Setting, args: &RwArgs, defaults: &Defaults) -> 
 
 /// What the arguments and the defaults say together.
 fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
-    let time_ms = time("--time", args.time.as_deref(), defaults.time_ms)?;
-    let latency_time_ms = time("--latency-time", args.latency_time.as_deref(), time_ms)?;
-    let latency_rounds = args.latency_rounds.as_deref();
+    let time_ms = time("--time", args.measure.time.as_deref(), defaults.time_ms)?;
+    let latency_time_ms = time("--latency-time", args.measure.latency_time.as_deref(), time_ms)?;
+    let latency_rounds = args.measure.latency_rounds.as_deref();
     let default_profiles = [defaults.profiles.to_owned()];
-    let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
+    let typed: &[String] =
+        if args.measure.profile.is_empty() { &default_profiles } else { &args.measure.profile };
     let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
     let limits = args.cpu_limit.as_deref().map_or(Ok(Vec::new()), cpu_limits)?;
     let least = 2 * PERIOD_MS;
@@ -142,13 +143,13 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
     let limited = |cpus: &f64| profiles.iter().map(|profile| profile.limited_to(*cpus)).collect::<Vec<_>>();
     profiles.extend(limits.iter().flat_map(limited).collect::<Vec<_>>());
     Ok(Setting {
-        threads: match &args.threads {
+        threads: match &args.measure.threads {
             Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
             None => threads::default_counts(cpus.len(), args.quick),
         },
         profiles,
         mixes: Vec::new(),
-        rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
+        rounds: count("--rounds", args.measure.rounds.as_deref(), defaults.rounds, 1)?,
         time_ms,
         latency_rounds: count("--latency-rounds", latency_rounds, defaults.latency_rounds, 0)?,
         latency_time_ms,
@@ -156,7 +157,7 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
         uncontended_rounds: defaults.uncontended_rounds,
         uncontended_time_ms: time_ms.min(UNCONTENDED_MS),
         drain_ms: time("--drain", args.drain.as_deref(), defaults.drain_ms)?,
-        seed: match &args.seed {
+        seed: match &args.measure.seed {
             Some(text) => number("--seed", text, 0..=u64::MAX)?,
             None => lab_kit::seed::fresh(),
         },

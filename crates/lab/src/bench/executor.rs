@@ -2,10 +2,10 @@
 use super::cell::{CellOutcome, CellSpec, Pass};
 use super::cgroup::{self, Cgroup};
 use super::contenders;
-use crate::tuned;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
+use stanchion_cells::tuned;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -2,8 +2,8 @@
 use super::contender::Kind;
 use super::contenders::registry;
 use super::profiles;
-use crate::tuned;
 use core::fmt::Write;
+use lab_kit::export::grid::WIDTH;
 
 /// All that can be named: mutexes or reader-writer locks, profiles, tunables.
 pub(crate) fn list(rw: bool) -> String {
@@ -19,7 +19,7 @@ pub(crate) fn list(rw: bool) -> String {
         for entry in registry(rw).filter(|entry| entry.kind == kind && entry.variant == variant) {
             let width = if variant && !rw { 27 } else { 17 };
             let (name, bytes, about) = (entry.name, entry.bytes, entry.about);
-            tuned::wrap(&mut text, format!("  {name:<width$} {bytes:>2} bytes "), about);
+            wrap(&mut text, format!("  {name:<width$} {bytes:>2} bytes "), about);
         }
     }
     text.push_str("memory beside the lock itself\n");
@@ -31,6 +31,28 @@ pub(crate) fn list(rw: bool) -> String {
         let times = format!("cs={critical_ns}ns,think={think_ns}ns");
         let _ = writeln!(text, "  {name:<17} {times:<24}  {about}");
     }
-    tuned::list(&mut text);
+    list_tunables(&mut text);
     text
+}
+
+/// What can be set for locks.
+fn list_tunables(text: &mut String) {
+    text.push_str("tunables, as in stanchion:turns=0\n");
+    for tunable in stanchion_family::tunables::ALL {
+        wrap(text, format!("  {:<24} {:>6} ", tunable.name(), tunable.default()), tunable.meaning());
+    }
+}
+
+/// Writes `begin` and the words behind it; lines that follow are indented as far.
+pub(crate) fn wrap(text: &mut String, begin: String, words: &str) {
+    let indent = begin.chars().count();
+    let mut line = begin;
+    for word in words.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            line = " ".repeat(indent);
+        }
+        line = line + " " + word;
+    }
+    let _ = writeln!(text, "{line}");
 }

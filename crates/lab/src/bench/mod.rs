@@ -19,7 +19,6 @@ mod costs;
 mod engine;
 mod executor;
 mod export;
-mod fairness;
 mod list;
 mod machine;
 mod mix;
@@ -42,7 +41,7 @@ mod work;
 mod worker;
 
 pub(crate) use ablation::run as ablate;
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Measure};
 pub(crate) use config::cpus;
 pub(crate) use contenders::take_pthread_locks;
 pub(crate) use machine::{available_cpus, other_runnable};

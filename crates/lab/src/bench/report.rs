@@ -1,7 +1,6 @@
 //! The result of a run: what every exporter writes and the terminal prints.
 use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
-use super::fairness::Fairness;
 use super::mix::{Load, Mix};
 use super::warnings::Warning;
 use lab_kit::provenance::Provenance;
@@ -117,6 +116,15 @@ pub(crate) struct Latency {
     pub unfinished_ns: u64,
     /// The 99.9th percentile of each round.
     pub p999_rounds_ns: Vec<u64>,
+}
+
+/// How evenly acquisitions were shared among threads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fairness {
+    /// Slowest thread over fastest: 1 is even, 0 is a thread that got nothing.
+    pub min_over_max: f64,
+    /// Jain's index: 1 is even, 1/n is one thread that got everything.
+    pub jain: f64,
 }
 
 /// One lock event of a cell.

@@ -1,8 +1,7 @@
 //! Puts the rounds of a cell together: medians, sides, waits as one distribution, events.
 use super::cell::{Accesses, CellOutcome, Pass, Waits};
-use super::fairness::Fairness;
 use super::mix::Mix;
-use super::report::{Cell, EventCount, Latency, Side, State};
+use super::report::{Cell, EventCount, Fairness, Latency, Side, State};
 use core::ops::Range;
 use hdrhistogram::Histogram;
 use lab_kit::stats::{Summary, median};
@@ -92,6 +91,23 @@ fn events(outcome: &CellOutcome) -> Vec<EventCount> {
         per_acquisition: *count as f64 / acquisitions,
     };
     outcome.events.iter().filter(|(_, count)| *count > 0).map(count).collect()
+}
+
+impl Fairness {
+    pub(crate) fn of(acquisitions: &[u64]) -> Self {
+        let max = acquisitions.iter().copied().max().unwrap_or(0);
+        if max == 0 {
+            // Nobody got anything, which is bad but not uneven.
+            return Self { min_over_max: 1.0, jain: 1.0 };
+        }
+        let min = acquisitions.iter().copied().min().unwrap_or(0);
+        let sum: f64 = acquisitions.iter().map(|&count| count as f64).sum();
+        let squares: f64 = acquisitions.iter().map(|&count| (count as f64).powi(2)).sum();
+        Self {
+            min_over_max: min as f64 / max as f64,
+            jain: sum * sum / (acquisitions.len() as f64 * squares),
+        }
+    }
 }
 
 impl Latency {

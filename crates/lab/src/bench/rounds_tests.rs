@@ -85,3 +85,12 @@ fn threads_that_do_one_thing_only_are_compared_among_themselves() {
     let fairness = |side: Option<Side>| side.and_then(|side| side.fairness).expect("measured").min_over_max;
     assert!((fairness(cell.reads) - 0.5).abs() < 1e-9 && (fairness(cell.writes) - 1.0).abs() < 1e-9);
 }
+
+#[test]
+#[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
+fn fairness_at_its_ends() {
+    assert_eq!(Fairness::of(&[5, 5, 5, 5]), Fairness { min_over_max: 1.0, jain: 1.0 });
+    assert_eq!(Fairness::of(&[8, 0, 0, 0]), Fairness { min_over_max: 0.0, jain: 0.25 });
+    assert_eq!(Fairness::of(&[0, 0]).jain, 1.0);
+    assert_eq!(Fairness::of(&[1, 3]).jain, 0.8);
+}

@@ -64,7 +64,7 @@ fn prepare(
     rw: Option<&RwArgs>,
     stem: &'static str,
 ) -> Result<(Config, Exports<Report>), String> {
-    let cpus = match &args.cpus {
+    let cpus = match &args.measure.cpus {
         Some(list) => {
             let cpus = config::cpus(list)?;
             machine::restrict_to(&cpus)
@@ -80,11 +80,11 @@ fn prepare(
             .map_err(|error| format!("--nice: not permitted to set priority {value}: {error}"))?;
     }
     let wanted = Wanted {
-        json: args.json.as_deref(),
-        csv: args.csv.as_deref(),
+        json: args.measure.json.as_deref(),
+        csv: args.measure.csv.as_deref(),
         html: args.html.as_deref(),
         dir: args.out.as_deref(),
-        force: args.force,
+        force: args.measure.force,
     };
     let exports = Exports::open(&wanted, &formats(stem))?;
     Ok((config, exports))
@@ -123,7 +123,7 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
     let mut driver = Driver {
         study,
         exports,
-        progress: Progress::new(planned_ms(&groups), args.quiet),
+        progress: Progress::new(planned_ms(&groups), args.measure.quiet),
         planned_ms: 0,
         before,
         last: Activity::sample(&cpus),
@@ -160,7 +160,7 @@ fn planned_ms(groups: &[Group]) -> u64 {
 
 /// What will be done, on standard error before it is done.
 fn announce(args: &Args, report: &Report, groups: &[Group]) {
-    if args.quiet {
+    if args.measure.quiet {
         return;
     }
     let matrix = groups.iter().filter(|group| matches!(group.topic, plan::Topic::Cells { .. }));

@@ -2,11 +2,11 @@
 use super::cell::Profile;
 use super::contender::Kind;
 use super::costs::uncontended;
+use super::list::wrap;
 use super::mix::Load;
 use super::quantity::Quantity;
 use super::report::{Cell, Report, State};
 use super::rows::Rows;
-use crate::tuned::wrap;
 use core::fmt::Write;
 use lab_kit::export::grid::{Column, heading, in_pieces};
 use lab_kit::units::{round_ns, three_figures};

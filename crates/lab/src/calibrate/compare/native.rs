@@ -185,10 +185,13 @@ pub(super) fn check(args: &Args, locks: &str, profiles: &str) -> Result<(), Stri
     crate::bench::check(&crate::bench::Args {
         lock: Some(locks.to_owned()),
         peers: Some("none".to_owned()),
-        profile: vec![profiles.to_owned()],
-        threads: args.threads.clone(),
-        time: args.time.clone(),
-        rounds: args.rounds.map(|rounds| rounds.to_string()),
+        measure: crate::bench::Measure {
+            profile: vec![profiles.to_owned()],
+            threads: args.threads.clone(),
+            time: args.time.clone(),
+            rounds: args.rounds.map(|rounds| rounds.to_string()),
+            ..crate::bench::Measure::default()
+        },
         ..crate::bench::Args::default()
     })
 }
