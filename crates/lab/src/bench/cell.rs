@@ -140,7 +140,6 @@ impl CellOutcome {
         }
     }
 
-    /// Acquisitions of all threads.
     pub(crate) fn total(&self) -> u64 {
         self.reads.counts.iter().chain(&self.writes.counts).sum()
     }
@@ -150,7 +149,6 @@ impl CellOutcome {
         count as f64 * 1e9 / self.elapsed_ns.max(1) as f64
     }
 
-    /// Acquisitions per second.
     pub(crate) fn rate(&self) -> f64 {
         self.per_second(self.total())
     }

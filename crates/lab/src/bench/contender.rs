@@ -56,7 +56,6 @@ impl Memory {
 
 /// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
-    /// A lock that is free.
     fn new() -> Self;
 
     /// Called once when the lock is at the address where it stays, before any thread uses it.

@@ -14,7 +14,6 @@ pub(crate) trait Observer {
     fn step(&mut self, spec: &CellSpec);
     /// A group is finished and its results are in the report.
     fn group_done(&mut self, group: &Group, report: &mut Report);
-    /// Whether the user asked to stop.
     fn stop_requested(&self) -> bool;
 }
 
@@ -35,75 +34,71 @@ impl Tally {
     }
 }
 
-/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Complete,
     Interrupted,
 }
 
-/// Runs groups in order; a lock that stalled is left out of larger cells of that load.
-pub(crate) struct Engine<'a> {
-    pub executor: &'a mut dyn Executor,
-    pub observer: &'a mut dyn Observer,
-    /// The thread count at which a lock stalled, by lock and load.
-    stalled: HashMap<(String, String), usize>,
+/// The thread count at which a lock stalled, by lock and load: it is left out of larger cells of that load.
+type Stalled = HashMap<(String, String), usize>;
+
+/// Runs groups in order: all, or those before the user asks to stop.
+pub(crate) fn run(
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    groups: &[Group],
+    report: &mut Report,
+) -> Ended {
+    let mut stalled = Stalled::new();
+    for (index, group) in groups.iter().enumerate() {
+        let (tallies, ended) = run_group(executor, observer, &mut stalled, group);
+        record(report, group, tallies);
+        report.complete = ended == Ended::Complete && index + 1 == groups.len();
+        observer.group_done(group, report);
+        if ended == Ended::Interrupted {
+            return ended;
+        }
+    }
+    Ended::Complete
 }
 
-impl<'a> Engine<'a> {
-    pub(crate) fn new(executor: &'a mut dyn Executor, observer: &'a mut dyn Observer) -> Self {
-        Self { executor, observer, stalled: HashMap::new() }
-    }
-
-    /// Runs all groups, or those before the user asks to stop.
-    pub(crate) fn run(&mut self, groups: &[Group], report: &mut Report) -> Ended {
-        for group in groups {
-            let (tallies, ended) = self.run_group(group);
-            record(report, group, tallies);
-            report.complete =
-                ended == Ended::Complete && core::ptr::eq(group, &raw const groups[groups.len() - 1]);
-            self.observer.group_done(group, report);
-            if ended == Ended::Interrupted {
-                return ended;
-            }
+fn run_group(
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    stalled: &mut Stalled,
+    group: &Group,
+) -> (Tallies, Ended) {
+    let mut tallies = Tallies::new();
+    for spec in &group.cells {
+        if observer.stop_requested() {
+            return (tallies, Ended::Interrupted);
         }
-        Ended::Complete
-    }
-
-    fn run_group(&mut self, group: &Group) -> (Tallies, Ended) {
-        let mut tallies = Tallies::new();
-        for spec in &group.cells {
-            if self.observer.stop_requested() {
-                return (tallies, Ended::Interrupted);
-            }
-            self.observer.step(spec);
-            let tally = tallies.entry(group.topic.key(spec)).or_default();
-            let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
-            if let Some(&stalled_at) = self.stalled.get(&stall)
-                && spec.threads > stalled_at
-            {
-                tally.state = State::Skipped { stalled_at };
-            }
-            // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
-            if tally.state != State::Measured {
-                continue;
-            }
-            match self.executor.run(spec) {
-                Ok(outcome) => {
-                    tally.state = state_after(outcome.ending);
-                    tally.rounds.push((spec.pass, outcome));
-                }
-                Err(CellError::Interrupted) => return (tallies, Ended::Interrupted),
-                // The worker could not even report: nothing is known but that it did not get through.
-                Err(CellError::Hung) => tally.state = State::Stalled,
-                Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
-            }
-            if tally.state == State::Stalled {
-                self.stalled.insert(stall, spec.threads);
-            }
+        observer.step(spec);
+        let tally = tallies.entry(group.topic.key(spec)).or_default();
+        let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
+        if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
+            tally.state = State::Skipped { stalled_at };
         }
-        (tallies, Ended::Complete)
+        // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
+        if tally.state != State::Measured {
+            continue;
+        }
+        match executor.run(spec) {
+            Ok(outcome) => {
+                tally.state = state_after(outcome.ending);
+                tally.rounds.push((spec.pass, outcome));
+            }
+            Err(CellError::Interrupted) => return (tallies, Ended::Interrupted),
+            // The worker could not even report: nothing is known but that it did not get through.
+            Err(CellError::Hung) => tally.state = State::Stalled,
+            Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
+        }
+        if tally.state == State::Stalled {
+            stalled.insert(stall, spec.threads);
+        }
     }
+    (tallies, Ended::Complete)
 }
 
 fn state_after(ending: Ending) -> State {

@@ -1,10 +1,34 @@
 //! The engine with a mock machine: order, medians, stalls, broken locks, interruption.
 use super::*;
 use crate::bench::cell::{CellOutcome, CellSpec, Pass};
+use crate::bench::engine;
 use crate::bench::mix::{Load, Mix};
 use crate::bench::plan::groups;
 use crate::bench::report::{Cell, Report};
-use crate::bench::testing::{MockExecutor, MockObserver, outcome, report};
+use crate::bench::testing::{outcome, report};
+
+/// Counts what it is told; asks to stop before the given step.
+#[derive(Default)]
+struct MockObserver {
+    steps: usize,
+    /// Cells in the report at the end of each group.
+    groups: Vec<usize>,
+    stop_at: Option<usize>,
+}
+
+impl Observer for MockObserver {
+    fn step(&mut self, _spec: &CellSpec) {
+        self.steps += 1;
+    }
+
+    fn group_done(&mut self, _group: &Group, report: &mut Report) {
+        self.groups.push(report.cells.len());
+    }
+
+    fn stop_requested(&self) -> bool {
+        self.stop_at.is_some_and(|stop_at| self.steps >= stop_at)
+    }
+}
 
 /// The cell of a lock with so many threads in a profile.
 fn cell<'a>(report: &'a Report, lock: &str, profile: &str, threads: usize) -> Option<&'a Cell> {
@@ -16,14 +40,18 @@ fn cell<'a>(report: &'a Report, lock: &str, profile: &str, threads: usize) -> Op
 fn run(
     locks: &[&str],
     stop_at: Option<usize>,
-    answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
+    mut answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
 ) -> (Report, Vec<CellSpec>, MockObserver, Ended) {
     let mut report = report(locks);
     let groups = groups(&report, false);
-    let mut executor = MockExecutor::new(answer);
+    let mut asked = Vec::new();
+    let mut executor = |spec: &CellSpec| {
+        asked.push(spec.clone());
+        answer(spec)
+    };
     let mut observer = MockObserver { stop_at, ..MockObserver::default() };
-    let ended = Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
-    (report, executor.asked, observer, ended)
+    let ended = engine::run(&mut executor, &mut observer, &groups, &mut report);
+    (report, asked, observer, ended)
 }
 
 fn is(spec: &CellSpec, lock: &str, profile: &str, threads: usize) -> bool {
@@ -177,7 +205,7 @@ fn a_lock_that_stalls_is_left_out_of_that_mix_only_and_a_torn_read_fails_the_run
     let mixes = [99.0, 50.0].map(|reads_percent| Mix::Drawn { reads_percent });
     report.setting.mixes = mixes.to_vec();
     let groups = groups(&report, false);
-    let mut executor = MockExecutor::new(|spec: &CellSpec| {
+    let mut executor = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 10);
         if spec.lock == "a" && spec.mix == Some(mixes[0]) && spec.threads == 2 {
             outcome.ending = Ending::Stalled { finished: 1 };
@@ -186,8 +214,8 @@ fn a_lock_that_stalls_is_left_out_of_that_mix_only_and_a_torn_read_fails_the_run
             outcome.ending = Ending::Torn { of_reads: 9, torn: 1 };
         }
         Ok(outcome)
-    });
-    Engine::new(&mut executor, &mut MockObserver::default()).run(&groups, &mut report);
+    };
+    engine::run(&mut executor, &mut MockObserver::default(), &groups, &mut report);
     let profile = &report.setting.profiles[1];
     let state = |lock, mix, threads| {
         report.at(lock, Load { profile, mix: Some(mix) }, threads).map(|cell| cell.state.clone())

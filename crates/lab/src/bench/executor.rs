@@ -5,10 +5,10 @@ use super::contenders;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
+use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 use stanchion_cells::tuned;
-use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Instant;
 
@@ -23,7 +23,6 @@ pub(crate) enum CellError {
     Interrupted,
 }
 
-/// Runs one cell once.
 pub(crate) trait Executor {
     fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError>;
 }
@@ -51,7 +50,7 @@ impl Executor for ProcessExecutor {
         }
         // The link names the running program even if its file has been replaced meanwhile. A process group
         // of its own keeps Ctrl-C for the parent, which decides what to keep.
-        let mut child = Command::new("/proc/self/exe")
+        let child = Command::new("/proc/self/exe")
             .args([WORKER, &text])
             .args(limit.map(|(_, cgroup)| cgroup.entrance()))
             .stdin(Stdio::null())
@@ -61,43 +60,31 @@ impl Executor for ProcessExecutor {
             .spawn()
             .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
         let limit = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
-        let output = collect(&mut child, Instant::now() + limit);
-        if output.is_err() {
-            let _ = child.kill();
-        }
-        let status = child.wait().map_err(|error| CellError::Died(error.to_string()))?;
-        let (stdout, stderr) = output?;
-        match serde_json::from_slice(&stdout) {
-            Ok(outcome) if status.success() => Ok(outcome),
-            _ => Err(CellError::Died(last_words(status, &stderr))),
+        let output = ended(child, Instant::now() + limit)?;
+        match serde_json::from_slice(&output.stdout) {
+            Ok(outcome) if output.status.success() => Ok(outcome),
+            _ => Err(CellError::Died(last_words(output.status, &output.stderr))),
         }
     }
 }
 
-/// What a worker wrote on its two outputs.
-type Output = (Vec<u8>, Vec<u8>);
-
-/// Everything the child writes until it closes its outputs.
-fn collect(child: &mut Child, deadline: Instant) -> Result<Output, CellError> {
-    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+/// Waits for a worker to end, or kills it.
+fn ended(child: Child, deadline: Instant) -> Result<Output, CellError> {
+    let pid = Pid::from_child(&child);
     let (sender, output) = channel();
-    // Detached on purpose: after a kill the pipe closes and the thread ends by itself.
-    std::thread::spawn(move || {
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
-        let _ = stdout.as_mut().map(|pipe| pipe.read_to_end(&mut out));
-        let _ = stderr.as_mut().map(|pipe| pipe.read_to_end(&mut err));
-        let _ = sender.send((out, err));
-    });
-    loop {
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
+    let why = loop {
         match output.recv_timeout(GLANCE) {
-            Ok(output) => return Ok(output),
-            Err(RecvTimeoutError::Disconnected) => return Err(CellError::Died("its output was lost".into())),
-            Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(CellError::Interrupted),
-            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => return Err(CellError::Hung),
+            Ok(output) => return output.map_err(|error| CellError::Died(error.to_string())),
+            Err(RecvTimeoutError::Disconnected) => break CellError::Died("its output was lost".into()),
+            Err(RecvTimeoutError::Timeout) if interrupt::requested() => break CellError::Interrupted,
+            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => break CellError::Hung,
             Err(RecvTimeoutError::Timeout) => {}
         }
-    }
+    };
+    let _ = kill_process(pid, Signal::KILL);
+    let _ = output.recv();
+    Err(why)
 }
 
 fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
@@ -113,7 +100,7 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
 /// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
 pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
     // A worker must not outlive a parent that was killed.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // A panic of one thread would otherwise look like a stall of the others.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -121,26 +108,20 @@ pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
         std::process::exit(101);
     }));
     let entered = entrance.map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
-    let code = match entered.and_then(|()| run_cell(text)) {
-        Ok(json) => {
-            say!("{json}");
-            0
-        }
-        Err(message) => {
-            eprintln!("{message}");
-            1
-        }
-    };
-    std::process::exit(code)
+    end(entered.and_then(|()| run_cell(text)).map(|json| say!("{json}")))
 }
 
-/// A process that only enters a cgroup, and says why it could not.
-pub(crate) fn trial(entrance: &str) -> ! {
-    let result = cgroup::enter(entrance.as_ref());
+/// Ends this process, which has said what it has to say, or says why it could not.
+fn end(result: Result<(), String>) -> ! {
     if let Err(message) = &result {
         eprintln!("{message}");
     }
     std::process::exit(i32::from(result.is_err()))
+}
+
+/// A process that only enters a cgroup, and says why it could not.
+pub(crate) fn trial(entrance: &str) -> ! {
+    end(cgroup::enter(entrance.as_ref()))
 }
 
 fn run_cell(text: &str) -> Result<String, String> {

@@ -37,7 +37,6 @@ impl Load<'_> {
         if matches!(self.mix, Some(Mix::Dedicated { .. })) { "readers" } else { "threads" }
     }
 
-    /// In words.
     pub(crate) fn name(self) -> String {
         named(&self.profile.name, self.mix)
     }
@@ -61,9 +60,7 @@ const MOST_SHARES: usize = 100;
 const ALWAYS: u64 = 1 << 32;
 
 impl Mix {
-    /// Nothing but reads.
     pub(crate) const READS: Self = Self::Drawn { reads_percent: 100.0 };
-    /// Nothing but writes.
     pub(crate) const WRITES: Self = Self::Drawn { reads_percent: 0.0 };
 
     /// How many threads a cell has in the column of this count, which is one of threads or of readers.
@@ -99,7 +96,6 @@ impl Mix {
         }
     }
 
-    /// In words.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Drawn { reads_percent } => format!("{reads_percent} % reads"),

@@ -18,9 +18,7 @@ pub(crate) struct LockInfo {
     pub kind: Kind,
     pub about: String,
     pub bytes: usize,
-    /// Whether it has a form that counts lock events.
     pub counts_events: bool,
-    /// What it needs beside itself.
     #[serde(default)]
     pub memory: Memory,
     /// Whether it was asked for by its name, or is one of those that are measured if none is named.
@@ -48,10 +46,8 @@ pub(crate) struct Setting {
     pub uncontended_time_ms: u64,
     pub drain_ms: u64,
     pub seed: u64,
-    /// A first impression: short rounds, few loads.
     #[serde(default)]
     pub quick: bool,
-    /// The figure by which tables are sorted.
     #[serde(default)]
     pub sort: String,
 }
@@ -127,7 +123,6 @@ pub(crate) struct Fairness {
     pub jain: f64,
 }
 
-/// One lock event of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EventCount {
     pub name: String,
@@ -176,7 +171,6 @@ pub(crate) struct Cell {
     pub events: Vec<EventCount>,
 }
 
-/// The whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub schema: u32,
@@ -219,7 +213,6 @@ impl Report {
         loads.filter(|&load| self.section(load).next().is_some()).collect()
     }
 
-    /// The cells of a section.
     pub(crate) fn section<'a>(&'a self, load: Load<'a>) -> impl Iterator<Item = &'a Cell> {
         self.cells.iter().filter(move |cell| cell.profile == load.profile.name && cell.mix == load.mix)
     }
@@ -251,12 +244,10 @@ impl Report {
         (cell.state == State::Measured).then(|| Ratio::of(&[(cell.rates(), peer.rates())]))?
     }
 
-    /// The profile of a cell.
     pub(crate) fn profile(&self, cell: &Cell) -> Option<&Profile> {
         self.setting.profiles.iter().find(|profile| profile.name == cell.profile)
     }
 
-    /// The section of a cell.
     pub(crate) fn load(&self, cell: &Cell) -> Option<Load<'_>> {
         Some(Load { profile: self.profile(cell)?, mix: cell.mix })
     }

@@ -3,7 +3,7 @@ use super::args::{Args, RwArgs};
 use super::cell::{Calibration, CellSpec};
 use super::cgroup::Cgroup;
 use super::config::{self, Config};
-use super::engine::{Ended, Engine, Observer};
+use super::engine::{self, Ended, Observer};
 use super::executor::ProcessExecutor;
 use super::export::formats;
 use super::list::list;
@@ -31,9 +31,7 @@ pub(crate) struct Study {
     pub stem: &'static str,
     /// Of the groups, those that are measured.
     pub measures: fn(&Group) -> bool,
-    /// The result in a few words.
     pub verdict: fn(&Report) -> Vec<String>,
-    /// The result as tables for a terminal.
     pub tables: fn(&Report) -> String,
 }
 
@@ -44,7 +42,6 @@ pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> ExitCode {
     run_study(args, rw, study)
 }
 
-/// Runs a benchmark.
 pub(crate) fn run_study(args: &Args, rw: Option<&RwArgs>, study: Study) -> ExitCode {
     if args.list {
         return print(&list(rw.is_some()), ExitCode::SUCCESS);
@@ -132,7 +129,7 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
         error: None,
     };
     let mut executor = ProcessExecutor { cgroup };
-    let ended = Engine::new(&mut executor, &mut driver).run(&groups, &mut report);
+    let ended = engine::run(&mut executor, &mut driver, &groups, &mut report);
     drop(executor);
     driver.progress.finish();
     finish(&driver, &report, ended)
@@ -153,7 +150,6 @@ fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
     }
 }
 
-/// How long it takes by the plan.
 fn planned_ms(groups: &[Group]) -> u64 {
     groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum()
 }

@@ -1,7 +1,7 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
 use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile, Waits};
 use super::contender::{Kind, Memory};
-use super::engine::{Engine, Observer};
+use super::engine::{self, Observer};
 use super::executor::{CellError, Executor};
 use super::mix::Mix;
 use super::plan::{Group, groups};
@@ -99,49 +99,26 @@ pub(crate) fn full_rw() -> Report {
 fn run(mut report: Report) -> Report {
     let groups = groups(&report, false);
     let answer = |spec: &CellSpec| Ok(outcome(spec, if spec.lock == "a" { 2_000 } else { 1_000 }));
-    let (mut executor, mut observer) = (MockExecutor::new(answer), MockObserver::default());
-    Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
+    engine::run(&mut { answer }, &mut Nobody, &groups, &mut report);
     report
 }
 
-/// Answers with a function, and remembers what it was asked.
-pub(crate) struct MockExecutor<F> {
-    pub asked: Vec<CellSpec>,
-    pub answer: F,
-}
-
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> MockExecutor<F> {
-    pub(crate) fn new(answer: F) -> Self {
-        Self { asked: Vec::new(), answer }
-    }
-}
-
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for MockExecutor<F> {
+/// A machine that answers with a function.
+impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for F {
     fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
-        self.asked.push(spec.clone());
-        (self.answer)(spec)
+        self(spec)
     }
 }
 
-/// Counts what it is told; asks to stop before the given step.
-#[derive(Default)]
-pub(crate) struct MockObserver {
-    pub steps: usize,
-    /// Cells in the report at the end of each group.
-    pub groups: Vec<usize>,
-    pub stop_at: Option<usize>,
-}
+/// Sees nothing and never asks to stop.
+struct Nobody;
 
-impl Observer for MockObserver {
-    fn step(&mut self, _spec: &CellSpec) {
-        self.steps += 1;
-    }
+impl Observer for Nobody {
+    fn step(&mut self, _spec: &CellSpec) {}
 
-    fn group_done(&mut self, _group: &Group, report: &mut Report) {
-        self.groups.push(report.cells.len());
-    }
+    fn group_done(&mut self, _group: &Group, _report: &mut Report) {}
 
     fn stop_requested(&self) -> bool {
-        self.stop_at.is_some_and(|stop_at| self.steps >= stop_at)
+        false
     }
 }

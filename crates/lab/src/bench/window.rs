@@ -1,10 +1,9 @@
 //! The measured window of a worker: warm-up, the two readings of all counts, drain, usage, and how waits are
 //! recorded.
 use super::cell::{Accesses, Calibration, CellOutcome, Waits};
-use super::clock;
 use super::usage::context_switches;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicU32, AtomicU64};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
@@ -37,7 +36,6 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// A course for so many threads.
     pub(crate) fn new(threads: usize) -> Self {
         Self { phase: CachePadded::new(AtomicU32::new(WARMING)), barrier: Barrier::new(threads + 1) }
     }
@@ -94,7 +92,6 @@ impl Usage {
     }
 }
 
-/// Starts thread `index` of `threads`.
 pub(crate) fn start_thread(index: usize, threads: usize, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(body) {
         // The barrier can no longer be reached; the parent reads this line.
@@ -151,13 +148,6 @@ fn batches(time: Duration, batch: &mut dyn FnMut()) -> CellOutcome {
 /// Where waits are recorded, in ticks.
 pub(crate) fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_max(LONGEST_WAIT_TICKS, DIGITS).expect("constant bounds are valid")
-}
-
-/// The longest wait in progress, in ticks, of those that began at the times given; zero is none.
-pub(crate) fn longest_wait<'a>(since: impl Iterator<Item = &'a AtomicU64>) -> u64 {
-    let now = clock::ticks();
-    let since = since.map(|since| since.load(Relaxed)).filter(|&since| since != 0);
-    since.map(|since| now.saturating_sub(since)).max().unwrap_or(0)
 }
 
 /// The waits recorded, and the longest that was still in progress, in nanoseconds.

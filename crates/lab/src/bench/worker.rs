@@ -25,7 +25,7 @@ use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
 use super::mix::Mix;
 use super::window::{Course, MEASURING, STOPPED};
-use super::window::{alone, drain, longest_wait, new_histogram, start_thread, waits};
+use super::window::{alone, drain, new_histogram, start_thread, waits};
 use super::work::{Random, Steps};
 use core::hint::black_box;
 use core::sync::atomic::AtomicU64;
@@ -82,12 +82,6 @@ struct ThreadEnd {
 struct Lock<C, const RW: bool>(CachePadded<C>);
 
 impl<C: Contender, const RW: bool> Lock<C, RW> {
-    /// Which side is next. Threads of a mutex draw nothing.
-    #[inline]
-    fn draw(part: &mut Part) -> usize {
-        if RW { part.draw() } else { WRITE }
-    }
-
     /// One acquisition with the section of the cell: when it was granted, in ticks, and whether it saw a
     /// write half done.
     #[inline]
@@ -147,7 +141,7 @@ impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
         let (mut end, mut state) = (ThreadEnd::default(), part.random.next());
         shared.course.meet();
         while shared.course.phase() != STOPPED {
-            let side = Self::draw(&mut part);
+            let side = part.draw::<RW>();
             let (_, torn) = self.acquire::<false>(side, &shared.pair, part.steps, &mut state);
             end.torn += u64::from(torn);
             end.acquisitions[side] += 1;
@@ -164,7 +158,7 @@ impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
         let mut waits = [new_histogram(), new_histogram()];
         shared.course.meet();
         loop {
-            let side = Self::draw(&mut part);
+            let side = part.draw::<RW>();
             let asked = clock::ticks();
             slot.waiting_since[side].store(asked, Relaxed);
             let (granted, torn) = self.acquire::<true>(side, &shared.pair, part.steps, &mut state);
@@ -205,16 +199,19 @@ impl Shared {
             .map(|side| self.slots.iter().map(|slot| slot.acquisitions[side].load(Relaxed)).collect())
     }
 
-    /// The longest wait of a side that is in progress, in ticks.
+    /// The longest wait of a side that is in progress, in ticks; zero if there is none.
     fn longest_wait(&self, side: usize) -> u64 {
-        longest_wait(self.slots.iter().map(|slot| &slot.waiting_since[side]))
+        let now = clock::ticks();
+        let since = self.slots.iter().map(|slot| slot.waiting_since[side].load(Relaxed));
+        since.filter(|&since| since != 0).map(|since| now.saturating_sub(since)).max().unwrap_or(0)
     }
 }
 
 impl Part {
+    /// Which side is next. Threads of a mutex draw nothing.
     #[inline]
-    fn draw(&mut self) -> usize {
-        usize::from(self.random.next() >> 32 >= self.reads_below)
+    fn draw<const RW: bool>(&mut self) -> usize {
+        if RW { usize::from(self.random.next() >> 32 >= self.reads_below) } else { WRITE }
     }
 }
 
@@ -405,10 +402,10 @@ mod tests {
             random: Random::new(7, 0),
             reads_below: (1 << 32) / 10 * 9,
         };
-        let writes: usize = (0..10_000).map(|_| part.draw()).sum();
+        let writes: usize = (0..10_000).map(|_| part.draw::<true>()).sum();
         assert!((850..1150).contains(&writes), "{writes}");
         part.reads_below = 1 << 32;
-        assert_eq!((0..1000).map(|_| part.draw()).sum::<usize>(), 0);
+        assert_eq!((0..1000).map(|_| part.draw::<true>()).sum::<usize>(), 0);
     }
 
     #[test]
