@@ -23,24 +23,18 @@ pub(crate) struct Args {
     pub measure: bench::Measure,
 }
 
-/// Contended, up to the worst overcommit of the benchmark.
-const THREADS: &str = "1x,2x,4x,8x,16x";
-/// Two hundred turns of the default lock: rounds agree within some per cent.
-const TIME: &str = "200ms";
-/// The rarest waits come once in some seconds.
-const LATENCY_TIME: &str = "10s";
-/// One long round finds more than several short ones.
-const LATENCY_ROUNDS: &str = "1";
-
 impl Args {
     /// What the benchmark is asked for.
     pub(super) fn measured(&self, lock: String) -> bench::Args {
         let mut measure = self.measure.clone();
         for (typed, default) in [
-            (&mut measure.threads, THREADS),
-            (&mut measure.time, TIME),
-            (&mut measure.latency_time, LATENCY_TIME),
-            (&mut measure.latency_rounds, LATENCY_ROUNDS),
+            // Contended, up to the worst overcommit of the benchmark.
+            (&mut measure.threads, "1x,2x,4x,8x,16x"),
+            // Two hundred turns of the default lock: rounds agree within some per cent.
+            (&mut measure.time, "200ms"),
+            // The rarest waits come once in some seconds, and one long round finds more than several short ones.
+            (&mut measure.latency_time, "10s"),
+            (&mut measure.latency_rounds, "1"),
         ] {
             typed.get_or_insert_with(|| default.to_owned());
         }

@@ -88,10 +88,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     pub drain: Option<String>,
 
-    /// Priority of the run, -20 (needs permission) to 19
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub nice: Option<String>,
-
     /// A first impression in under 40 s: short rounds, fewer threads and profiles
     #[arg(long)]
     pub quick: bool,

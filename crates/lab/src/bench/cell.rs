@@ -72,19 +72,23 @@ pub(crate) struct CellSpec {
     pub calibration: Calibration,
 }
 
-/// How the threads of a cell ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Ending {
-    /// All threads finished and the protected counter is their sum.
+/// What became of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub(crate) enum State {
+    /// All threads of every round finished, and what the lock protects is as they left it.
     #[default]
-    Sound,
-    /// Some threads were still waiting for the lock at the end of the drain.
-    Stalled { finished: usize },
+    Measured,
+    /// Threads were still queued at the end of the drain; the figures are those of the window.
+    Stalled,
+    /// Not run, because the lock stalled with fewer threads.
+    Skipped { stalled_at: usize },
     /// The protected counter is not the sum of the acquisitions: two threads held the lock at once.
     Broken { acquisitions: u64, counter: u64 },
     /// So many of the reads saw the work of a writer half done.
     Torn { of_reads: u64, torn: u64 },
+    /// The worker died.
+    Failed { reason: String },
 }
 
 /// The waits of a latency pass.
@@ -110,7 +114,7 @@ pub(crate) struct Accesses {
 /// What one run of a cell measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellOutcome {
-    pub ending: Ending,
+    pub state: State,
     /// Length of the measured window.
     pub elapsed_ns: u64,
     /// CPU time of all threads within the window.

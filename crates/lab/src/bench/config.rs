@@ -6,9 +6,6 @@ use super::contenders::registry;
 use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
 use super::{machine, profiles, threads};
-use core::fmt::Display;
-use core::ops::RangeInclusive;
-use core::str::FromStr;
 use lab_kit::names::unknown;
 use lab_kit::units::parse_time;
 use stanchion_cells::tuned::read;
@@ -158,7 +155,9 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
         uncontended_time_ms: time_ms.min(UNCONTENDED_MS),
         drain_ms: time("--drain", args.drain.as_deref(), defaults.drain_ms)?,
         seed: match &args.measure.seed {
-            Some(text) => number("--seed", text, 0..=u64::MAX)?,
+            Some(text) => text
+                .parse()
+                .map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))?,
             None => lab_kit::seed::fresh(),
         },
         quick: args.quick,
@@ -173,21 +172,14 @@ pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
     let mut cpus = Vec::new();
     for word in list.split(',').map(str::trim) {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
-        let number = |text: &str| {
-            text.parse::<usize>().map_err(|_| format!("--cpus: '{word}' is no CPU: write for example 0-3,8"))
+        let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+            return Err(format!("--cpus: '{word}' is no CPU: write for example 0-3,8"));
         };
-        let (first, last) = (number(first)?, number(last)?);
-        // Checked before the range is walked, so that an absurd one costs nothing.
-        for end in [first, last] {
-            if !allowed.contains(&end) {
-                let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-                return Err(format!(
-                    "--cpus: this process may not use CPU {end}, only {}",
-                    allowed.join(" ")
-                ));
-            }
+        if let Some(end) = [first, last].iter().find(|end| !allowed.contains(end)) {
+            let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+            return Err(format!("--cpus: this process may not use CPU {end}, only {}", allowed.join(" ")));
         }
-        cpus.extend((first..=last).filter(|cpu| allowed.contains(cpu)));
+        cpus.extend(allowed.iter().filter(|cpu| (first..=last).contains(cpu)));
     }
     cpus.sort_unstable();
     cpus.dedup();
@@ -207,11 +199,6 @@ fn cpu_limits(list: &str) -> Result<Vec<f64>, String> {
         }
     }
     Ok(limits)
-}
-
-/// The priority `--nice` asks for.
-pub(crate) fn nice(text: &str) -> Result<i32, String> {
-    number("--nice", text, -20..=19)
 }
 
 /// The locks to run, in the order of the registry; one with several settings in the order typed.
@@ -277,17 +264,9 @@ fn time(flag: &str, text: Option<&str>, default_ms: u64) -> Result<u64, String> 
 
 /// So many rounds of a flag, or else its default.
 fn count(flag: &str, text: Option<&str>, default: usize, least: usize) -> Result<usize, String> {
-    text.map_or(Ok(default), |text| number(flag, text, least..=MOST_ROUNDS))
-}
-
-/// A number of a flag.
-fn number<T: FromStr + PartialOrd + Display>(
-    flag: &str,
-    text: &str,
-    range: RangeInclusive<T>,
-) -> Result<T, String> {
-    let value = text.parse().ok().filter(|value| range.contains(value));
-    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {} to {}", range.start(), range.end()))
+    let Some(text) = text else { return Ok(default) };
+    let rounds = text.parse().ok().filter(|rounds| (least..=MOST_ROUNDS).contains(rounds));
+    rounds.ok_or_else(|| format!("{flag}: '{text}' is not a number from {least} to {MOST_ROUNDS}"))
 }
 
 #[cfg(test)]

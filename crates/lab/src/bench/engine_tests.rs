@@ -90,7 +90,7 @@ fn a_stalled_lock_is_not_run_again_with_more_threads_in_that_profile() {
     let stall = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 1);
         if is(spec, "ticket", "empty", 2) {
-            outcome.ending = Ending::Stalled { finished: 1 };
+            outcome.state = State::Stalled;
         }
         Ok(outcome)
     };
@@ -124,7 +124,7 @@ fn a_broken_lock_fails_the_run_and_the_others_go_on() {
     let broken = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 1);
         if is(spec, "a", "empty", 2) {
-            outcome.ending = Ending::Broken { acquisitions: 10, counter: 9 };
+            outcome.state = State::Broken { acquisitions: 10, counter: 9 };
         }
         Ok(outcome)
     };
@@ -208,10 +208,10 @@ fn a_lock_that_stalls_is_left_out_of_that_mix_only_and_a_torn_read_fails_the_run
     let mut executor = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 10);
         if spec.lock == "a" && spec.mix == Some(mixes[0]) && spec.threads == 2 {
-            outcome.ending = Ending::Stalled { finished: 1 };
+            outcome.state = State::Stalled;
         }
         if spec.lock == "b" && spec.mix == Some(mixes[1]) && spec.threads == 4 {
-            outcome.ending = Ending::Torn { of_reads: 9, torn: 1 };
+            outcome.state = State::Torn { of_reads: 9, torn: 1 };
         }
         Ok(outcome)
     };

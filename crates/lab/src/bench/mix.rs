@@ -54,8 +54,6 @@ pub(crate) fn named(profile: &str, mix: Option<Mix>) -> String {
     mix.map_or_else(|| profile.to_owned(), |mix| format!("{profile}, {}", mix.name()))
 }
 
-/// More shares than this are a typing error.
-const MOST_SHARES: usize = 100;
 /// What a draw is compared with: this is certainty.
 const ALWAYS: u64 = 1 << 32;
 
@@ -63,20 +61,19 @@ impl Mix {
     pub(crate) const READS: Self = Self::Drawn { reads_percent: 100.0 };
     pub(crate) const WRITES: Self = Self::Drawn { reads_percent: 0.0 };
 
+    /// Threads that only write.
+    fn writers(self) -> usize {
+        if let Self::Dedicated { writers } = self { writers } else { 0 }
+    }
+
     /// How many threads a cell has in the column of this count, which is one of threads or of readers.
     pub(crate) fn threads(self, column: usize) -> usize {
-        match self {
-            Self::Drawn { .. } => column,
-            Self::Dedicated { writers } => column + writers,
-        }
+        column + self.writers()
     }
 
     /// The column of a cell with so many threads.
     pub(crate) fn column(self, threads: usize) -> usize {
-        match self {
-            Self::Drawn { .. } => threads,
-            Self::Dedicated { writers } => threads.saturating_sub(writers),
-        }
+        threads.saturating_sub(self.writers())
     }
 
     /// A draw of 32 bits below this is a read, for thread `index` of `threads`. Writers are the last ones.
@@ -120,13 +117,10 @@ pub(crate) fn shares(list: &str) -> Result<Vec<Mix>, String> {
             mixes.push(mix);
         }
     }
-    match mixes.len() {
-        0 => Err("no share of reads was given: write for example 99.9,50".to_owned()),
-        count if count > MOST_SHARES => {
-            Err(format!("{count} shares are too many: the most is {MOST_SHARES}"))
-        }
-        _ => Ok(mixes),
+    if mixes.is_empty() {
+        return Err("no share of reads was given: write for example 99.9,50".to_owned());
     }
+    Ok(mixes)
 }
 
 /// Numbers of writers such as `0,1,4`: those of threads, and none at all.

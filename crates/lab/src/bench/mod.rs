@@ -2,7 +2,7 @@
 //!
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
-//! is put together ([`record`], [`rounds`], [`report`]) and written out after every group ([`export`],
+//! is put together ([`engine`], [`rounds`], [`report`]) and written out after every group ([`export`],
 //! [`table`], [`costs`], [`verdict`]), of the figures that [`quantity`] tells of.
 //!
 //! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
@@ -25,15 +25,12 @@ mod mix;
 mod plan;
 mod profiles;
 mod quantity;
-mod record;
 mod report;
 mod rounds;
-mod rows;
 mod run;
 mod table;
 #[cfg(test)]
 mod testing;
-mod usage;
 mod verdict;
 mod warnings;
 mod window;

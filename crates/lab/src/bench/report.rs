@@ -1,4 +1,5 @@
 //! The result of a run: what every exporter writes and the terminal prints.
+pub(crate) use super::cell::State;
 use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
 use super::mix::{Load, Mix};
@@ -78,25 +79,6 @@ pub(crate) struct Uncontended {
     /// By the names of [`COSTS`](super::plan::COSTS).
     #[serde(flatten)]
     pub costs: BTreeMap<String, Summary>,
-}
-
-/// What became of a cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
-pub(crate) enum State {
-    /// Every round ended soundly.
-    #[default]
-    Measured,
-    /// Threads were still queued at the end of the drain; the figures are those of the window.
-    Stalled,
-    /// Not run, because the lock stalled with fewer threads.
-    Skipped { stalled_at: usize },
-    /// Mutual exclusion was violated.
-    Broken { acquisitions: u64, counter: u64 },
-    /// A reader was in together with a writer.
-    Torn { of_reads: u64, torn: u64 },
-    /// The worker died.
-    Failed { reason: String },
 }
 
 /// How long acquisitions waited, in nanoseconds, over all latency rounds.

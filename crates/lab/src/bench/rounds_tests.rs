@@ -1,10 +1,9 @@
 //! Rounds become cells: medians, sides, waits, events.
 use super::*;
-use crate::bench::cell::Ending;
 
 fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Option<Waits>) -> CellOutcome {
     CellOutcome {
-        ending: Ending::Sound,
+        state: State::Measured,
         elapsed_ns: 1_000_000_000,
         cpu_ns,
         voluntary_switches: 3,

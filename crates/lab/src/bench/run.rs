@@ -71,11 +71,6 @@ fn prepare(
         None => machine::available_cpus(),
     };
     let config = Config::resolve(args, rw, cpus)?;
-    if let Some(text) = &args.nice {
-        let value = config::nice(text)?;
-        rustix::process::setpriority_process(None, value)
-            .map_err(|error| format!("--nice: not permitted to set priority {value}: {error}"))?;
-    }
     let wanted = Wanted {
         json: args.measure.json.as_deref(),
         csv: args.measure.csv.as_deref(),

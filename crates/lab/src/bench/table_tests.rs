@@ -1,7 +1,6 @@
 //! Tables: order, marks, collapsed locks, ratios, width.
 use super::*;
 use crate::bench::mix::Mix;
-use crate::bench::quantity::QUANTITIES;
 use crate::bench::testing::{full, full_rw};
 
 fn section<'a>(text: &'a str, name: &str) -> &'a str {

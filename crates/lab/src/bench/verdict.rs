@@ -5,7 +5,7 @@ use super::costs::costs;
 use super::mix::Load;
 use super::quantity::fairness;
 use super::report::{Cell, LockInfo, Report, State};
-use super::rows::Rows;
+use super::table::Rows;
 use super::warnings::Warning;
 use lab_kit::export::grid::WIDTH;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};

@@ -1,7 +1,7 @@
 //! The measured window of a worker: warm-up, the two readings of all counts, drain, usage, and how waits are
 //! recorded.
 use super::cell::{Accesses, Calibration, CellOutcome, Waits};
-use super::usage::context_switches;
+use super::machine::context_switches;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;

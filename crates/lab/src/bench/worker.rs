@@ -19,7 +19,7 @@
 //! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
 //! a reader looks at the one before its work and at the other after it. If a writer was in meanwhile the
 //! reader saw two different numbers; if two writers were, the counters miss some of their work at the end.
-use super::cell::{Accesses, CellOutcome, CellSpec, Ending, Pass};
+use super::cell::{Accesses, CellOutcome, CellSpec, Pass, State};
 use super::clock;
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
@@ -326,7 +326,7 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     let events = stanchion::events::snapshot();
     let events = events.iter().map(|line| (line.event.name().to_owned(), line.count));
     CellOutcome {
-        ending: ending(&all, finished < cell.threads, finished, pair),
+        state: state(&all, finished < cell.threads, pair),
         reads: accesses(READ),
         writes: accesses(WRITE),
         events: if everything.is_some() { events.collect() } else { Vec::new() },
@@ -336,17 +336,17 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
 
 /// What the threads that finished and the counters say together. What a reader saw counts even if others
 /// stalled.
-fn ending(all: &ThreadEnd, stalled: bool, finished: usize, pair: [u64; 2]) -> Ending {
+fn state(all: &ThreadEnd, stalled: bool, pair: [u64; 2]) -> State {
     let [reads, writes] = all.acquisitions;
     if all.torn > 0 {
-        Ending::Torn { of_reads: reads, torn: all.torn }
+        State::Torn { of_reads: reads, torn: all.torn }
     } else if stalled {
-        Ending::Stalled { finished }
+        State::Stalled
     } else if pair != [writes; 2] {
         let counter = if pair[0] == writes { pair[1] } else { pair[0] };
-        Ending::Broken { acquisitions: writes, counter }
+        State::Broken { acquisitions: writes, counter }
     } else {
-        Ending::Sound
+        State::Measured
     }
 }
 
@@ -387,11 +387,11 @@ mod tests {
 
     #[test]
     fn what_does_not_add_up_is_noticed() {
-        assert_eq!(ending(&end(5, 3, 0), false, 2, [3, 3]), Ending::Sound);
-        assert_eq!(ending(&end(5, 3, 0), true, 1, [3, 3]), Ending::Stalled { finished: 1 });
-        assert_eq!(ending(&end(5, 3, 0), false, 2, [3, 2]), Ending::Broken { acquisitions: 3, counter: 2 });
-        assert_eq!(ending(&end(5, 3, 0), false, 2, [2, 3]), Ending::Broken { acquisitions: 3, counter: 2 });
-        assert_eq!(ending(&end(5, 3, 1), true, 1, [3, 3]), Ending::Torn { of_reads: 5, torn: 1 });
+        assert_eq!(state(&end(5, 3, 0), false, [3, 3]), State::Measured);
+        assert_eq!(state(&end(5, 3, 0), true, [3, 3]), State::Stalled);
+        assert_eq!(state(&end(5, 3, 0), false, [3, 2]), State::Broken { acquisitions: 3, counter: 2 });
+        assert_eq!(state(&end(5, 3, 0), false, [2, 3]), State::Broken { acquisitions: 3, counter: 2 });
+        assert_eq!(state(&end(5, 3, 1), true, [3, 3]), State::Torn { of_reads: 5, torn: 1 });
     }
 
     #[test]
