@@ -18,13 +18,6 @@ pub(crate) struct Profile {
     pub cpu_limit: Option<f64>,
 }
 
-impl Profile {
-    /// The same work with the time of so many CPUs.
-    pub(crate) fn limited_to(&self, cpus: f64) -> Self {
-        Self { name: format!("{}@{cpus}", self.name), cpu_limit: Some(cpus), ..self.clone() }
-    }
-}
-
 /// What one run of a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

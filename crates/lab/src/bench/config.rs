@@ -1,5 +1,6 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::{Args, RwArgs};
+use super::cell::Profile;
 use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
 use super::contenders::registry;
@@ -45,16 +46,6 @@ const MUTEXES: Defaults = Defaults {
     shares: "",
 };
 
-/// As many rounds as an ordinary run, or no interval would say anything; but short ones.
-const QUICK_MUTEXES: Defaults = Defaults {
-    profiles: "empty,short",
-    time_ms: 50,
-    latency_rounds: 1,
-    drain_ms: 500,
-    uncontended_rounds: 5,
-    ..MUTEXES
-};
-
 const RW: Defaults = Defaults {
     locks: "qrw,percpu-rw,rw-simple",
     peers: "std,parking_lot,pthread-readers,pthread-writers",
@@ -64,15 +55,13 @@ const RW: Defaults = Defaults {
     ..MUTEXES
 };
 
-const QUICK_RW: Defaults = Defaults {
-    profiles: "short",
-    time_ms: 40,
-    latency_rounds: 1,
-    drain_ms: 500,
-    uncontended_rounds: 5,
-    shares: "99.9,90",
-    ..RW
-};
+impl Defaults {
+    /// As many rounds as an ordinary run, or no interval would say anything; but short ones.
+    fn quick(self, profiles: &'static str, shares: &'static str, time_ms: u64) -> Self {
+        let (latency_rounds, drain_ms, uncontended_rounds) = (1, 500, 5);
+        Self { profiles, shares, time_ms, latency_rounds, drain_ms, uncontended_rounds, ..self }
+    }
+}
 
 /// Rounds beyond this are a typing error.
 const MOST_ROUNDS: usize = 1000;
@@ -89,16 +78,16 @@ impl Config {
     /// Resolves the arguments for these CPUs: those of mutexes, or with `rw` those of reader-writer locks.
     pub(crate) fn resolve(args: &Args, rw: Option<&RwArgs>, cpus: Vec<usize>) -> Result<Self, String> {
         let defaults = match (rw, args.quick) {
-            (None, false) => &MUTEXES,
-            (None, true) => &QUICK_MUTEXES,
-            (Some(_), false) => &RW,
-            (Some(_), true) => &QUICK_RW,
+            (None, false) => MUTEXES,
+            (None, true) => MUTEXES.quick("empty,short", "", 50),
+            (Some(_), false) => RW,
+            (Some(_), true) => RW.quick("short", "99.9,90", 40),
         };
-        let mut setting = setting(args, cpus, defaults)?;
+        let mut setting = setting(args, cpus, &defaults)?;
         if let Some(rw) = rw {
-            read_and_write(&mut setting, rw, defaults)?;
+            read_and_write(&mut setting, rw, &defaults)?;
         }
-        let locks = locks(args, defaults, rw.is_some())?;
+        let locks = locks(args, &defaults, rw.is_some())?;
         Ok(Self { setting, locks, uncontended_only: args.uncontended })
     }
 }
@@ -137,8 +126,12 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
             "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {least} ms or more"
         ));
     }
-    let limited = |cpus: &f64| profiles.iter().map(|profile| profile.limited_to(*cpus)).collect::<Vec<_>>();
-    profiles.extend(limits.iter().flat_map(limited).collect::<Vec<_>>());
+    let unlimited = profiles.clone();
+    for cpus in limits {
+        let name = |of: &Profile| format!("{}@{cpus}", of.name);
+        let limited = |of: &Profile| Profile { name: name(of), cpu_limit: Some(cpus), ..of.clone() };
+        profiles.extend(unlimited.iter().map(limited));
+    }
     Ok(Setting {
         threads: match &args.measure.threads {
             Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,

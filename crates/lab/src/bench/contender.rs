@@ -30,14 +30,11 @@ pub(crate) struct Memory {
     /// For each thread that waits (or reads, where readers are counted by thread), however many locks there
     /// are.
     pub per_thread: usize,
-    /// For each class of locks.
     pub per_class: usize,
-    /// For each thread and class.
     pub per_thread_and_class: usize,
 }
 
 impl Memory {
-    /// The lock is all there is.
     pub(crate) const NONE: Self =
         Self { heap_per_lock: 0, per_thread: 0, per_class: 0, per_thread_and_class: 0 };
 
@@ -165,7 +162,6 @@ impl Entry {
         Self { name, about, variant: true, prepare: force_fenced_release, ..self }
     }
 
-    /// It needs this beside itself.
     pub(crate) const fn needs(self, memory: Memory) -> Self {
         Self { memory, ..self }
     }

@@ -5,10 +5,11 @@ use super::contenders;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
-use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use stanchion_cells::tuned;
+use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Instant;
 
@@ -50,7 +51,7 @@ impl Executor for ProcessExecutor {
         }
         // The link names the running program even if its file has been replaced meanwhile. A process group
         // of its own keeps Ctrl-C for the parent, which decides what to keep.
-        let child = Command::new("/proc/self/exe")
+        let mut child = Command::new("/proc/self/exe")
             .args([WORKER, &text])
             .args(limit.map(|(_, cgroup)| cgroup.entrance()))
             .stdin(Stdio::null())
@@ -60,31 +61,40 @@ impl Executor for ProcessExecutor {
             .spawn()
             .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
         let limit = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
-        let output = ended(child, Instant::now() + limit)?;
-        match serde_json::from_slice(&output.stdout) {
-            Ok(outcome) if output.status.success() => Ok(outcome),
-            _ => Err(CellError::Died(last_words(output.status, &output.stderr))),
+        let output = collect(&mut child, Instant::now() + limit);
+        if output.is_err() {
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(|error| CellError::Died(error.to_string()))?;
+        let (stdout, stderr) = output?;
+        match serde_json::from_slice(&stdout) {
+            Ok(outcome) if status.success() => Ok(outcome),
+            _ => Err(CellError::Died(last_words(status, &stderr))),
         }
     }
 }
 
-/// Waits for a worker to end, or kills it.
-fn ended(child: Child, deadline: Instant) -> Result<Output, CellError> {
-    let pid = Pid::from_child(&child);
+/// Everything the child writes on its two outputs until it closes them.
+fn collect(child: &mut Child, deadline: Instant) -> Result<(Vec<u8>, Vec<u8>), CellError> {
+    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
     let (sender, output) = channel();
-    std::thread::spawn(move || sender.send(child.wait_with_output()));
-    let why = loop {
+    // Detached on purpose: after a kill the pipe closes and the thread ends by itself.
+    std::thread::spawn(move || {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
+        let _ = stdout.as_mut().map(|pipe| pipe.read_to_end(&mut out));
+        let _ = stderr.as_mut().map(|pipe| pipe.read_to_end(&mut err));
+        let _ = sender.send((out, err));
+    });
+    loop {
         match output.recv_timeout(GLANCE) {
-            Ok(output) => return output.map_err(|error| CellError::Died(error.to_string())),
-            Err(RecvTimeoutError::Disconnected) => break CellError::Died("its output was lost".into()),
-            Err(RecvTimeoutError::Timeout) if interrupt::requested() => break CellError::Interrupted,
-            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => break CellError::Hung,
+            Ok(output) => return Ok(output),
+            Err(RecvTimeoutError::Disconnected) => return Err(CellError::Died("its output was lost".into())),
+            Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(CellError::Interrupted),
+            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => return Err(CellError::Hung),
             Err(RecvTimeoutError::Timeout) => {}
         }
-    };
-    let _ = kill_process(pid, Signal::KILL);
-    let _ = output.recv();
-    Err(why)
+    }
 }
 
 fn last_words(status: ExitStatus, stderr: &[u8]) -> String {

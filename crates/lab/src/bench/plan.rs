@@ -4,7 +4,7 @@
 //! order shuffled by the seed, so that a disturbance of the machine hits neighbours in time and not one
 //! lock; and all locks of a round draw the same think times.
 use super::cell::{CellSpec, Pass, Profile};
-use super::mix::{Mix, named};
+use super::mix::{Load, Mix, named};
 use super::report::{LockInfo, Report};
 use super::work::Random;
 
@@ -67,11 +67,9 @@ pub(crate) fn groups(report: &Report, uncontended_only: bool) -> Vec<Group> {
     let mut groups = vec![planner.uncontended()];
     if !uncontended_only {
         groups.push(planner.overhead());
-        for profile in &setting.profiles {
-            for mix in setting.mixes() {
-                let load = |column| (profile, mix, mix.map_or(column, |mix| mix.threads(column)));
-                groups.extend(setting.threads.iter().map(|&column| planner.cells(load(column))));
-            }
+        for load in setting.loads() {
+            let cells = |&column: &usize| planner.cells((load, load.threads(column)));
+            groups.extend(setting.threads.iter().map(cells));
         }
     }
     groups
@@ -82,10 +80,7 @@ pub(crate) fn nominal_ms(spec: &CellSpec) -> u64 {
     spec.time_ms + spec.time_ms.min(100) / 5 + START_MS
 }
 
-/// What the threads of a cell do: profile, mix, and how many they are.
-type Load<'a> = (&'a Profile, Option<Mix>, usize);
-
-/// The report with nothing in it yet tells what is wanted.
+/// The report with nothing in it yet tells what is wanted. A load goes with its number of threads.
 struct Planner<'a>(&'a Report);
 
 impl Planner<'_> {
@@ -97,7 +92,7 @@ impl Planner<'_> {
         for profile in setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
             for round in 0..OVERHEAD_ROUNDS {
                 for pass in [Pass::Throughput, Pass::Latency] {
-                    let spec = self.spec(NO_LOCK, (profile, mix, 1), pass, round);
+                    let spec = self.spec(NO_LOCK, (Load { profile, mix }, 1), pass, round);
                     cells.push(CellSpec { time_ms: setting.time_ms.min(100), ..spec });
                 }
             }
@@ -114,20 +109,21 @@ impl Planner<'_> {
         let rw = !self.0.setting.mixes.is_empty();
         let mut cells = Vec::new();
         for (_, _, mix, pass) in COSTS.into_iter().filter(|(_, _, mix, _)| mix.is_some() == rw) {
-            cells.extend(self.rounds(&names, (&nothing, mix, 1), pass, self.0.setting.uncontended_rounds));
+            let alone = (Load { profile: &nothing, mix }, 1);
+            cells.extend(self.rounds(&names, alone, pass, self.0.setting.uncontended_rounds));
         }
         // What is to be compared is measured within one round.
         cells.sort_by_key(|spec| spec.round);
         Group { topic: Topic::Uncontended, cells }
     }
 
-    fn cells(&self, load: Load) -> Group {
+    fn cells(&self, load: (Load, usize)) -> Group {
         let (setting, names) = (&self.0.setting, self.names(|_| true));
         let mut cells = self.rounds(&names, load, Pass::Throughput, setting.rounds);
         cells.extend(self.rounds(&names, load, Pass::Latency, setting.latency_rounds));
         let rounds = usize::from(setting.events_time_ms > 0);
         cells.extend(self.rounds(&self.names(|lock| lock.counts_events), load, Pass::Events, rounds));
-        let (profile, mix, threads) = load;
+        let (Load { profile, mix }, threads) = load;
         Group { topic: Topic::Cells { profile: profile.name.clone(), mix, threads }, cells }
     }
 
@@ -136,7 +132,7 @@ impl Planner<'_> {
     }
 
     /// A cell for each of `names` in each round, in an order drawn from the seed of the round.
-    fn rounds(&self, names: &[&str], load: Load, pass: Pass, rounds: usize) -> Vec<CellSpec> {
+    fn rounds(&self, names: &[&str], load: (Load, usize), pass: Pass, rounds: usize) -> Vec<CellSpec> {
         let mut cells = Vec::new();
         for round in 0..rounds {
             let mut order = names.to_vec();
@@ -146,8 +142,8 @@ impl Planner<'_> {
         cells
     }
 
-    fn spec(&self, lock: &str, load: Load, pass: Pass, round: usize) -> CellSpec {
-        let ((profile, mix, threads), setting) = (load, &self.0.setting);
+    fn spec(&self, lock: &str, load: (Load, usize), pass: Pass, round: usize) -> CellSpec {
+        let ((Load { profile, mix }, threads), setting) = (load, &self.0.setting);
         CellSpec {
             lock: lock.to_owned(),
             threads,
@@ -169,7 +165,7 @@ impl Planner<'_> {
 
     /// A seed for one round of one group, the same for all of its locks. It does not depend on which other
     /// groups there are, so that a group can be run again alone.
-    fn round_seed(&self, (profile, mix, threads): Load, pass: Pass, round: usize) -> u64 {
+    fn round_seed(&self, (Load { profile, mix }, threads): (Load, usize), pass: Pass, round: usize) -> u64 {
         let mix = mix.map(|mix| match mix {
             Mix::Drawn { reads_percent } => reads_percent.to_bits(),
             Mix::Dedicated { writers } => writers as u64,

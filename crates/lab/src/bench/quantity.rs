@@ -39,12 +39,20 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
     ),
     quantity("reads", "reads, million/s", Rate(|cell| cell.reads.as_ref()?.throughput.as_ref())),
     quantity("writes", "writes, million/s", Rate(|cell| cell.writes.as_ref()?.throughput.as_ref())),
-    quantity("latency", "acquire latency p99.9", Wait(alone, p999)),
-    quantity("wait", "worst wait, the unfinished ones counted", Wait(alone, worst)),
-    quantity("latency", "read latency p99.9", Wait(reads, p999)),
-    quantity("wait", "longest wait to read, the unfinished ones counted", Wait(reads, worst)),
-    quantity("latency", "write latency p99.9", Wait(writes, p999)),
-    quantity("wait", "longest wait to write, the unfinished ones counted", Wait(writes, worst)),
+    quantity("latency", "acquire latency p99.9", Wait(alone, |waits| waits.p999_ns)),
+    quantity("wait", "worst wait, the unfinished ones counted", Wait(alone, |waits| waits.worst_ns)),
+    quantity("latency", "read latency p99.9", Wait(reads, |waits| waits.p999_ns)),
+    quantity(
+        "wait",
+        "longest wait to read, the unfinished ones counted",
+        Wait(reads, |waits| waits.worst_ns),
+    ),
+    quantity("latency", "write latency p99.9", Wait(writes, |waits| waits.p999_ns)),
+    quantity(
+        "wait",
+        "longest wait to write, the unfinished ones counted",
+        Wait(writes, |waits| waits.worst_ns),
+    ),
     quantity("cpu", "CPU seconds per million acquisitions", Cost(|cell| cell.cpu_s_per_million)),
     quantity(
         "switches",
@@ -76,14 +84,6 @@ fn reads(cell: &Cell) -> Option<&Latency> {
 
 fn writes(cell: &Cell) -> Option<&Latency> {
     cell.writes.as_ref()?.latency.as_ref()
-}
-
-fn p999(waits: &Latency) -> u64 {
-    waits.p999_ns
-}
-
-fn worst(waits: &Latency) -> u64 {
-    waits.worst_ns
 }
 
 /// Among threads that do the same; the worse of readers and writers if there are both.

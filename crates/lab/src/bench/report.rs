@@ -30,7 +30,6 @@ pub(crate) struct LockInfo {
 /// What was asked for, resolved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Setting {
-    /// The CPUs the run was allowed to use.
     pub cpus: Vec<usize>,
     pub threads: Vec<usize>,
     pub profiles: Vec<Profile>,
@@ -54,9 +53,10 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Who reads and who writes, of each section of a profile.
-    pub(crate) fn mixes(&self) -> Vec<Option<Mix>> {
-        if self.mixes.is_empty() { vec![None] } else { self.mixes.iter().copied().map(Some).collect() }
+    /// The loads: profiles in the order they were asked for, and mixes within.
+    pub(crate) fn loads(&self) -> impl Iterator<Item = Load<'_>> {
+        let mixes = self.mixes.iter().copied().map(Some).chain(self.mixes.is_empty().then_some(None));
+        self.profiles.iter().flat_map(move |profile| mixes.clone().map(move |mix| Load { profile, mix }))
     }
 }
 
@@ -187,12 +187,9 @@ impl Report {
         }
     }
 
-    /// The sections that have cells: profiles in the order they were asked for, and mixes within.
+    /// The loads that have cells, each of which is a section.
     pub(crate) fn loads(&self) -> Vec<Load<'_>> {
-        let mixes = self.setting.mixes();
-        let of_profile = |profile| mixes.iter().map(move |&mix| Load { profile, mix }).collect::<Vec<_>>();
-        let loads = self.setting.profiles.iter().flat_map(of_profile);
-        loads.filter(|&load| self.section(load).next().is_some()).collect()
+        self.setting.loads().filter(|&load| self.section(load).next().is_some()).collect()
     }
 
     pub(crate) fn section<'a>(&'a self, load: Load<'a>) -> impl Iterator<Item = &'a Cell> {

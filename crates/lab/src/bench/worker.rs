@@ -75,7 +75,8 @@ struct ThreadEnd {
     acquisitions: [u64; 2],
     /// Reads that saw two different numbers.
     torn: u64,
-    waits: Option<[Histogram<u64>; 2]>,
+    /// By side; none but in a latency pass.
+    waits: Vec<Histogram<u64>>,
 }
 
 /// A lock, and whether it is a reader-writer lock: what is left of `RW` in the loops is what its kind needs.
@@ -155,7 +156,7 @@ impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
     fn run_timed(&self, shared: &Shared, mut part: Part) -> ThreadEnd {
         let slot = &shared.slots[part.index];
         let (mut end, mut state) = (ThreadEnd::default(), part.random.next());
-        let mut waits = [new_histogram(), new_histogram()];
+        let mut waits = vec![new_histogram(), new_histogram()];
         shared.course.meet();
         loop {
             let side = part.draw::<RW>();
@@ -176,7 +177,7 @@ impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
             state = part.steps.think(&mut part.random, state);
         }
         black_box(state);
-        ThreadEnd { waits: Some(waits), ..end }
+        ThreadEnd { waits, ..end }
     }
 
     fn hold(&self, section: &mut dyn FnMut()) {
@@ -222,13 +223,12 @@ impl ThreadEnd {
             self.acquisitions[side] += other.acquisitions[side];
         }
         self.torn += other.torn;
-        match (&mut self.waits, other.waits) {
-            (Some(all), Some(waits)) => {
-                for (all, waits) in all.iter_mut().zip(waits) {
-                    all.add(waits).expect("all histograms have the same bounds");
-                }
+        if self.waits.is_empty() {
+            self.waits = other.waits;
+        } else {
+            for (all, waits) in self.waits.iter_mut().zip(other.waits) {
+                all.add(waits).expect("all histograms have the same bounds");
             }
-            (all, waits) => *all = all.take().or(waits),
         }
     }
 }
@@ -319,8 +319,7 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
         },
         waits: (cell.pass == Pass::Latency).then(|| {
             let empty = new_histogram();
-            let recorded = all.waits.as_ref().map_or(&empty, |waits| &waits[side]);
-            waits(recorded, unfinished[side], &cell.calibration)
+            waits(all.waits.get(side).unwrap_or(&empty), unfinished[side], &cell.calibration)
         }),
     };
     let events = stanchion::events::snapshot();
@@ -382,7 +381,7 @@ mod tests {
     }
 
     fn end(reads: u64, writes: u64, torn: u64) -> ThreadEnd {
-        ThreadEnd { acquisitions: [reads, writes], torn, waits: None }
+        ThreadEnd { acquisitions: [reads, writes], torn, waits: Vec::new() }
     }
 
     #[test]
@@ -410,12 +409,12 @@ mod tests {
 
     #[test]
     fn ends_add_up_with_their_waits() {
-        let mut waits = [new_histogram(), new_histogram()];
+        let mut waits = vec![new_histogram(), new_histogram()];
         waits[WRITE].saturating_record(100);
         let mut all = end(1, 2, 0);
-        all.add(ThreadEnd { waits: Some(waits.clone()), ..end(10, 20, 3) });
-        all.add(ThreadEnd { waits: Some(waits), ..end(0, 1, 0) });
+        all.add(ThreadEnd { waits: waits.clone(), ..end(10, 20, 3) });
+        all.add(ThreadEnd { waits, ..end(0, 1, 0) });
         assert_eq!((all.acquisitions, all.torn), ([11, 23], 3));
-        assert_eq!(all.waits.map(|waits| waits.map(|side| side.len())), Some([0, 2]));
+        assert_eq!(all.waits.iter().map(Histogram::len).collect::<Vec<_>>(), [0, 2]);
     }
 }
