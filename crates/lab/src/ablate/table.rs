@@ -5,28 +5,17 @@ use core::fmt::Write;
 use lab_kit::export::grid::{Column, in_pieces};
 use lab_kit::units::{format_ns, three_figures};
 
-/// One quantity: what stands above its table, and a cell of it.
-struct Quantity {
-    title: &'static str,
-    show: fn(&Beside) -> Option<String>,
-}
+/// A cell of a table.
+type Show = fn(&Beside) -> Option<String>;
 
-const QUANTITIES: [Quantity; 3] = [
-    Quantity {
-        title: "throughput (95 % interval)",
-        show: |beside| beside.throughput().map(|ratio| ratio.to_string()),
-    },
-    Quantity {
-        title: "worst wait (the longest)",
-        show: |beside| {
-            let ratio = beside.other(|cell| cell.worst_ns)?;
-            Some(format!("{} ({})", three_figures(ratio), format_ns(beside.worst_ns()?)))
-        },
-    },
-    Quantity {
-        title: "CPU time of an acquisition",
-        show: |beside| beside.other(|cell| cell.cpu).map(three_figures),
-    },
+/// What stands above each table, and its cells.
+const QUANTITIES: [(&str, Show); 3] = [
+    ("throughput (95 % interval)", |beside| Some(beside.throughput()?.to_string())),
+    ("worst wait (the longest)", |beside| {
+        let ratio = beside.other(|cell| cell.worst_ns)?;
+        Some(format!("{} ({})", three_figures(ratio), format_ns(beside.worst_ns()?)))
+    }),
+    ("CPU time of an acquisition", |beside| beside.other(|cell| cell.cpu).map(three_figures)),
 ];
 
 /// A table for each quantity that anything has.
@@ -40,10 +29,10 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
         }
     }
     let mut text = String::new();
-    for quantity in &QUANTITIES {
+    for (title, show) in QUANTITIES {
         let show = |row: &Row, of: &dyn Fn(&str) -> bool| {
             let beside = Beside::of(samples, &row.lock, of);
-            beside.and_then(|beside| (quantity.show)(&beside)).unwrap_or_else(|| "-".to_owned())
+            beside.and_then(|beside| show(&beside)).unwrap_or_else(|| "-".to_owned())
         };
         let mut columns: Vec<Column> = loads
             .iter()
@@ -57,11 +46,7 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
             columns.push(Column { title: "all".to_owned(), cells });
         }
         if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
-            let _ = write!(
-                text,
-                "\n{} relative to {BASE}, geometric mean over thread counts\n\n",
-                quantity.title
-            );
+            let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
             let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
             let show = if markdown { in_markdown } else { in_pieces };
             text.push_str(&show("", &labels, &columns));

@@ -57,9 +57,9 @@ const RW: Defaults = Defaults {
 
 impl Defaults {
     /// As many rounds as an ordinary run, or no interval would say anything; but short ones.
-    fn quick(self, profiles: &'static str, shares: &'static str, time_ms: u64) -> Self {
+    fn quick(self, profiles: &'static str, time_ms: u64, shares: &'static str) -> Self {
         let (latency_rounds, drain_ms, uncontended_rounds) = (1, 500, 5);
-        Self { profiles, shares, time_ms, latency_rounds, drain_ms, uncontended_rounds, ..self }
+        Self { profiles, time_ms, latency_rounds, drain_ms, uncontended_rounds, shares, ..self }
     }
 }
 
@@ -79,9 +79,9 @@ impl Config {
     pub(crate) fn resolve(args: &Args, rw: Option<&RwArgs>, cpus: Vec<usize>) -> Result<Self, String> {
         let defaults = match (rw, args.quick) {
             (None, false) => MUTEXES,
-            (None, true) => MUTEXES.quick("empty,short", "", 50),
+            (None, true) => MUTEXES.quick("empty,short", 50, ""),
             (Some(_), false) => RW,
-            (Some(_), true) => RW.quick("short", "99.9,90", 40),
+            (Some(_), true) => RW.quick("short", 40, "99.9,90"),
         };
         let mut setting = setting(args, cpus, &defaults)?;
         if let Some(rw) = rw {

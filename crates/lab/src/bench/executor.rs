@@ -123,10 +123,9 @@ pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
 
 /// Ends this process, which has said what it has to say, or says why it could not.
 fn end(result: Result<(), String>) -> ! {
-    if let Err(message) = &result {
-        eprintln!("{message}");
-    }
-    std::process::exit(i32::from(result.is_err()))
+    let Err(message) = result else { std::process::exit(0) };
+    eprintln!("{message}");
+    std::process::exit(1)
 }
 
 /// A process that only enters a cgroup, and says why it could not.

@@ -30,12 +30,12 @@ impl Cell {
         };
         let some_cpu: Vec<f64> = throughput.iter().filter_map(cpu).collect();
         let dedicated = matches!(mix, Some(Mix::Dedicated { .. }));
-        let all = Side::of(rounds, CellOutcome::both, (!dedicated).then_some(0..threads));
+        let all = Side::of(rounds, CellOutcome::both, (!dedicated).then_some(&(0..threads)));
         let readers = mix.map_or(0, |mix| mix.column(threads));
         let (anybody_reads, anybody_writes) = mix.map_or((false, false), Mix::sides);
-        let reads = || Side::of(rounds, |outcome| outcome.reads.clone(), dedicated.then_some(0..readers));
+        let reads = || Side::of(rounds, |outcome| outcome.reads.clone(), dedicated.then_some(&(0..readers)));
         let writes =
-            || Side::of(rounds, |outcome| outcome.writes.clone(), dedicated.then_some(readers..threads));
+            || Side::of(rounds, |outcome| outcome.writes.clone(), dedicated.then_some(&(readers..threads)));
         Self {
             lock: lock.to_owned(),
             profile: profile.to_owned(),
@@ -61,13 +61,13 @@ impl Side {
     fn of(
         rounds: &[(Pass, CellOutcome)],
         side: fn(&CellOutcome) -> Accesses,
-        among: Option<Range<usize>>,
+        among: Option<&Range<usize>>,
     ) -> Self {
         let (mut rates, mut fair) = (Vec::new(), Vec::new());
         for outcome in of_pass(rounds, Pass::Throughput) {
             let counts = side(outcome).counts;
             rates.push(outcome.per_second(counts.iter().sum()));
-            fair.extend(among.clone().map(|range| Fairness::of(counts.get(range).unwrap_or_default())));
+            fair.extend(among.cloned().map(|range| Fairness::of(counts.get(range).unwrap_or_default())));
         }
         let middle = |pick: fn(&Fairness) -> f64| median(&fair.iter().map(pick).collect::<Vec<_>>());
         let waits: Vec<Waits> =

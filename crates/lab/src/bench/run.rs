@@ -133,13 +133,12 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
 /// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out,
 /// with a warning.
 fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
-    if config.uncontended_only || config.setting.profiles.iter().all(|profile| profile.cpu_limit.is_none()) {
-        return (None, None);
-    }
-    match Cgroup::create() {
-        Ok(cgroup) => (Some(cgroup), None),
+    let profiles = &mut config.setting.profiles;
+    let limited = !config.uncontended_only && profiles.iter().any(|profile| profile.cpu_limit.is_some());
+    match limited.then(Cgroup::create).transpose() {
+        Ok(cgroup) => (cgroup, None),
         Err(reason) => {
-            config.setting.profiles.retain(|profile| profile.cpu_limit.is_none());
+            profiles.retain(|profile| profile.cpu_limit.is_none());
             (None, Some(Warning::NoCpuLimit { reason }))
         }
     }

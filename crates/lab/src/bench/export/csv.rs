@@ -1,6 +1,7 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
+use crate::bench::cell::Calibration;
 use crate::bench::mix::Mix;
-use crate::bench::report::{Cell, Latency, Report, Side, State};
+use crate::bench::report::{Cell, Latency, Overhead, Report, Side, State};
 use core::fmt::Write;
 use lab_kit::stats::Summary;
 
@@ -117,20 +118,16 @@ fn head(what: &str, report: &Report) -> String {
     for (name, value) in report.provenance.rows() {
         let _ = writeln!(text, "# {name}: {}", value.replace(['\n', '\r'], " "));
     }
-    let calibration = report.calibration;
+    let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
     let _ = writeln!(
         text,
-        "# calibration: {} ns a step, {} ticks a ns, {} ns a clock reading, {} ns a clock step",
-        calibration.ns_per_step,
-        calibration.ticks_per_ns,
-        calibration.clock_read_ns,
-        calibration.clock_step_ns
+        "# calibration: {ns_per_step} ns a step, {ticks_per_ns} ticks a ns, {clock_read_ns} ns a clock reading, \
+         {clock_step_ns} ns a clock step"
     );
-    for overhead in &report.overhead {
+    for Overhead { profile, throughput_ns, latency_ns, .. } in &report.overhead {
         let _ = writeln!(
             text,
-            "# overhead: {} takes {} ns without a lock, {} ns in latency passes",
-            overhead.profile, overhead.throughput_ns, overhead.latency_ns
+            "# overhead: {profile} takes {throughput_ns} ns without a lock, {latency_ns} ns in latency passes"
         );
     }
     for row in &report.uncontended {
