@@ -28,28 +28,23 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
             loads.push(&sample.load);
         }
     }
+    let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
+    let all = (loads.len() > 1).then_some(None);
+    let columns: Vec<Option<&str>> = loads.into_iter().map(Some).chain(all).collect();
     let mut text = String::new();
     for (title, show) in QUANTITIES {
-        let show = |row: &Row, of: &dyn Fn(&str) -> bool| {
-            let beside = Beside::of(samples, &row.lock, of);
-            beside.and_then(|beside| show(&beside)).unwrap_or_else(|| "-".to_owned())
+        let cell = |row: &Row, load: Option<&str>| {
+            show(&Beside::of(samples, &row.lock, |of| load.is_none_or(|load| load == of))?)
         };
-        let mut columns: Vec<Column> = loads
-            .iter()
-            .map(|load| Column {
-                title: (*load).to_owned(),
-                cells: rows.iter().map(|row| show(row, &|of| of == *load)).collect(),
-            })
-            .collect();
-        if columns.len() > 1 {
-            let cells = rows.iter().map(|row| show(row, &|_| true)).collect();
-            columns.push(Column { title: "all".to_owned(), cells });
-        }
+        let column = |load: &Option<&str>| Column {
+            title: load.unwrap_or("all").to_owned(),
+            cells: rows.iter().map(|row| cell(row, *load).unwrap_or("-".to_owned())).collect(),
+        };
+        let columns: Vec<Column> = columns.iter().map(column).collect();
         if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
             let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
-            let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
-            let show = if markdown { in_markdown } else { in_pieces };
-            text.push_str(&show("", &labels, &columns));
+            let table = if markdown { in_markdown } else { in_pieces };
+            text.push_str(&table("", &labels, &columns));
         }
     }
     text

@@ -104,7 +104,7 @@ fn run_group(
 
 /// Puts what a group measured into the report.
 fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
-    match &group.topic {
+    let outside = match &group.topic {
         Topic::Cells { profile, mix, threads } => {
             for lock in &report.locks {
                 if let Some(tally) = tallies.remove(&lock.name).filter(Tally::tells) {
@@ -112,25 +112,23 @@ fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
                     report.cells.push(Cell::of(&lock.name, load, tally.state, &tally.rounds));
                 }
             }
+            return;
         }
         Topic::Uncontended => {
-            warn_of_failures(&mut report.warnings, "the uncontended cost", &tallies);
             let locks = report.locks.iter().map(|lock| lock.name.as_str()).filter(|name| *name != NO_LOCK);
             report.uncontended =
                 locks.chain([NO_LOCK]).filter_map(|lock| uncontended(lock, &tallies)).collect();
+            "the uncontended cost"
         }
         Topic::Overhead => {
-            warn_of_failures(&mut report.warnings, "the overhead", &tallies);
             report.overhead = overheads(report, &tallies);
+            "the overhead"
         }
-    }
-}
-
-/// Warns of what failed outside of the matrix, where no cell could say it.
-fn warn_of_failures(warnings: &mut Vec<Warning>, what: &str, tallies: &Tallies) {
+    };
+    // What failed outside of the matrix, where no cell says it.
     for (of, tally) in tallies {
-        if let State::Failed { reason } = &tally.state {
-            warnings.push(Warning::Failed { what: format!("{what} of {of}"), reason: reason.clone() });
+        if let State::Failed { reason } = tally.state {
+            report.warnings.push(Warning::Failed { what: format!("{outside} of {of}"), reason });
         }
     }
 }

@@ -43,10 +43,13 @@ impl Load<'_> {
 
     /// So many threads do this, in words.
     pub(crate) fn with(self, threads: usize) -> String {
-        let column = self.column(threads);
-        let counted = if column == 1 { self.counted().trim_end_matches('s') } else { self.counted() };
-        format!("{}, {column} {counted}", self.name())
+        format!("{}, {}", self.name(), plural(self.column(threads), self.counted()))
     }
+}
+
+/// So many things, the name of which ends in an `s` that one of them has not.
+pub(crate) fn plural(count: usize, things: &str) -> String {
+    format!("{count} {}", if count == 1 { things.trim_end_matches('s') } else { things })
 }
 
 /// A profile and a mix in words.

@@ -4,7 +4,7 @@
 //! order shuffled by the seed, so that a disturbance of the machine hits neighbours in time and not one
 //! lock; and all locks of a round draw the same think times.
 use super::cell::{CellSpec, Pass, Profile};
-use super::mix::{Load, Mix, named};
+use super::mix::{Load, Mix, named, plural};
 use super::report::{LockInfo, Report};
 use super::work::Random;
 
@@ -48,7 +48,7 @@ impl Topic {
             Self::Overhead => "harness overhead".to_owned(),
             Self::Uncontended => "uncontended".to_owned(),
             Self::Cells { profile, mix, threads } => {
-                format!("{}, {threads} thread{}", named(profile, *mix), if *threads == 1 { "" } else { "s" })
+                format!("{}, {}", named(profile, *mix), plural(*threads, "threads"))
             }
         }
     }

@@ -20,10 +20,8 @@ pub(crate) struct LockInfo {
     pub about: String,
     pub bytes: usize,
     pub counts_events: bool,
-    #[serde(default)]
     pub memory: Memory,
     /// Whether it was asked for by its name, or is one of those that are measured if none is named.
-    #[serde(default)]
     pub chosen: bool,
 }
 
@@ -46,9 +44,7 @@ pub(crate) struct Setting {
     pub uncontended_time_ms: u64,
     pub drain_ms: u64,
     pub seed: u64,
-    #[serde(default)]
     pub quick: bool,
-    #[serde(default)]
     pub sort: String,
 }
 
@@ -145,7 +141,6 @@ pub(crate) struct Cell {
     /// CPU seconds of all threads per million acquisitions; none if there were no acquisitions.
     pub cpu_s_per_million: Option<f64>,
     /// The same of each round, if there were acquisitions in all.
-    #[serde(default)]
     pub cpu_rounds: Vec<f64>,
     pub voluntary_switches_per_s: Option<f64>,
     pub involuntary_switches_per_s: Option<f64>,

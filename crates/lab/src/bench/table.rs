@@ -106,11 +106,7 @@ fn collapse<'a>(report: &'a Report, load: Load<'a>, lock: &str) -> Option<&'a Ce
 
 /// The profile in words, with what the harness adds to it.
 pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
-    let limit = match profile.cpu_limit {
-        Some(1.0) => ", limited to the time of 1 CPU".to_owned(),
-        Some(cpus) => format!(", limited to the time of {cpus} CPUs"),
-        None => String::new(),
-    };
+    let limit = profile.cpu_limit.map(|cpus| format!(", CPU limit {cpus}")).unwrap_or_default();
     let (section, think) = (round_ns(profile.critical_ns as f64), round_ns(profile.think_ns as f64));
     let yields = if profile.yields { "; the holder yields in between" } else { "" };
     let times = format!("critical section {section}, think time {think}{limit}{yields}");

@@ -1,5 +1,5 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
-use super::mix::named;
+use super::mix::{named, plural};
 use super::report::{Cell, Report, Side, State};
 use core::fmt;
 use lab_kit::stats::Summary;
@@ -136,9 +136,8 @@ struct Doubtful {
 
 /// A cell; and its sides, since rare writes have few waits.
 fn doubtful(cell: &Cell) -> impl Iterator<Item = Doubtful> {
-    let plural = if cell.threads == 1 { "" } else { "s" };
-    let load = named(&cell.profile, cell.mix);
-    let name = format!("{} with {} thread{plural}, {load}", cell.lock, cell.threads);
+    let (threads, load) = (plural(cell.threads, "threads"), named(&cell.profile, cell.mix));
+    let name = format!("{} with {threads}, {load}", cell.lock);
     let whole = Doubtful {
         name: name.clone(),
         outlier: cell.throughput.as_ref().is_some_and(Summary::has_outlier),
