@@ -35,45 +35,40 @@ impl Tally {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Complete,
-    Interrupted,
-}
-
 /// The thread count at which a lock stalled, by lock and load: it is left out of larger cells of that load.
 type Stalled = HashMap<(String, String), usize>;
 
-/// Runs groups in order: all, or those before the user asks to stop.
+/// Runs groups in order: all, or those before the user asks to stop, and the report is not complete.
 pub(crate) fn run(
     executor: &mut dyn Executor,
     observer: &mut dyn Observer,
     groups: &[Group],
     report: &mut Report,
-) -> Ended {
+) {
     let mut stalled = Stalled::new();
     for (index, group) in groups.iter().enumerate() {
-        let (tallies, ended) = run_group(executor, observer, &mut stalled, group);
+        let mut tallies = Tallies::new();
+        let whole = run_group(executor, observer, group, &mut stalled, &mut tallies);
         record(report, group, tallies);
-        report.complete = ended == Ended::Complete && index + 1 == groups.len();
+        report.complete = whole && index + 1 == groups.len();
         observer.group_done(group, report);
-        if ended == Ended::Interrupted {
-            return ended;
+        if !whole {
+            break;
         }
     }
-    Ended::Complete
 }
 
+/// Whether the group was run to its end.
 fn run_group(
     executor: &mut dyn Executor,
     observer: &mut dyn Observer,
-    stalled: &mut Stalled,
     group: &Group,
-) -> (Tallies, Ended) {
-    let mut tallies = Tallies::new();
+    stalled: &mut Stalled,
+    tallies: &mut Tallies,
+) -> bool {
     for spec in &group.cells {
         if observer.stop_requested() {
-            return (tallies, Ended::Interrupted);
+            return false;
         }
         observer.step(spec);
         let tally = tallies.entry(group.topic.key(spec)).or_default();
@@ -90,7 +85,7 @@ fn run_group(
                 tally.state = outcome.state.clone();
                 tally.rounds.push((spec.pass, outcome));
             }
-            Err(CellError::Interrupted) => return (tallies, Ended::Interrupted),
+            Err(CellError::Interrupted) => return false,
             // The worker could not even report: nothing is known but that it did not get through.
             Err(CellError::Hung) => tally.state = State::Stalled,
             Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
@@ -99,7 +94,7 @@ fn run_group(
             stalled.insert(stall, spec.threads);
         }
     }
-    (tallies, Ended::Complete)
+    true
 }
 
 /// Puts what a group measured into the report.

@@ -41,7 +41,7 @@ fn run(
     locks: &[&str],
     stop_at: Option<usize>,
     mut answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
-) -> (Report, Vec<CellSpec>, MockObserver, Ended) {
+) -> (Report, Vec<CellSpec>, MockObserver) {
     let mut report = report(locks);
     let groups = groups(&report, false);
     let mut asked = Vec::new();
@@ -50,8 +50,8 @@ fn run(
         answer(spec)
     };
     let mut observer = MockObserver { stop_at, ..MockObserver::default() };
-    let ended = engine::run(&mut executor, &mut observer, &groups, &mut report);
-    (report, asked, observer, ended)
+    engine::run(&mut executor, &mut observer, &groups, &mut report);
+    (report, asked, observer)
 }
 
 fn is(spec: &CellSpec, lock: &str, profile: &str, threads: usize) -> bool {
@@ -60,8 +60,7 @@ fn is(spec: &CellSpec, lock: &str, profile: &str, threads: usize) -> bool {
 
 #[test]
 fn a_sound_run_fills_every_cell_and_exports_after_every_group() {
-    let (report, asked, observer, ended) = run(&["a", "peer"], None, |spec| Ok(outcome(spec, 100)));
-    assert_eq!(ended, Ended::Complete);
+    let (report, asked, observer) = run(&["a", "peer"], None, |spec| Ok(outcome(spec, 100)));
     assert!(report.complete && !report.failed());
     assert_eq!(report.cells.len(), 2 * 2 * 3);
     assert_eq!(observer.groups, [0, 0, 2, 4, 6, 8, 10, 12]);
@@ -94,8 +93,8 @@ fn a_stalled_lock_is_not_run_again_with_more_threads_in_that_profile() {
         }
         Ok(outcome)
     };
-    let (report, asked, _, ended) = run(&["ticket", "b"], None, stall);
-    assert_eq!(ended, Ended::Complete);
+    let (report, asked, _) = run(&["ticket", "b"], None, stall);
+    assert!(report.complete);
     let runs = |profile, threads| asked.iter().filter(|spec| is(spec, "ticket", profile, threads)).count();
     assert_eq!((runs("empty", 2), runs("empty", 4)), (1, 0));
     assert_eq!(runs("short", 4), 4, "another profile is another story");
@@ -128,7 +127,7 @@ fn a_broken_lock_fails_the_run_and_the_others_go_on() {
         }
         Ok(outcome)
     };
-    let (report, asked, ..) = run(&["a", "b"], None, broken);
+    let (report, asked, _) = run(&["a", "b"], None, broken);
     assert!(report.failed());
     let state = cell(&report, "a", "empty", 2).map(|cell| cell.state.clone());
     assert_eq!(state, Some(State::Broken { acquisitions: 10, counter: 9 }));
@@ -154,9 +153,7 @@ fn a_worker_that_dies_fails_its_cell_and_names_the_reason() {
 #[test]
 fn an_interrupt_keeps_what_is_finished() {
     // 18 uncontended, 12 overhead, 8 cells of the first group (two locks, 3+1 rounds), then 3 of the next.
-    let (report, asked, observer, ended) =
-        run(&["a", "b"], Some(18 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
-    assert_eq!(ended, Ended::Interrupted);
+    let (report, asked, observer) = run(&["a", "b"], Some(18 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
     assert!(!report.complete);
     assert_eq!(asked.len(), 41);
     assert_eq!(observer.groups, [0, 0, 2, 4], "the group under way is written too");
@@ -174,8 +171,8 @@ fn an_interrupted_worker_ends_the_run() {
         left -= 1;
         if left < 0 { Err(CellError::Interrupted) } else { Ok(outcome(spec, 1)) }
     };
-    let (report, asked, _, ended) = run(&["a"], None, interrupt);
-    assert_eq!((ended, asked.len()), (Ended::Interrupted, 6));
+    let (report, asked, _) = run(&["a"], None, interrupt);
+    assert_eq!((report.complete, asked.len()), (false, 6));
     assert!(report.cells.is_empty() && !report.uncontended.is_empty());
 }
 

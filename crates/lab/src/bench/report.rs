@@ -246,10 +246,10 @@ impl Report {
 
     /// Whether anything went wrong that must not pass silently.
     pub(crate) fn failed(&self) -> bool {
-        let bad =
-            |state: &State| matches!(state, State::Broken { .. } | State::Torn { .. } | State::Failed { .. });
-        self.cells.iter().any(|cell| bad(&cell.state))
-            || self.warnings.iter().any(|warning| matches!(warning, Warning::Failed { .. }))
+        use State::{Broken, Failed, Torn};
+        let bad = |cell: &Cell| matches!(cell.state, Broken { .. } | Torn { .. } | Failed { .. });
+        let failure = |warning: &Warning| matches!(warning, Warning::Failed { .. });
+        self.cells.iter().any(bad) || self.warnings.iter().any(failure)
     }
 }
 

@@ -3,13 +3,13 @@ use super::args::{Args, RwArgs};
 use super::cell::{Calibration, CellSpec};
 use super::cgroup::Cgroup;
 use super::config::{self, Config};
-use super::engine::{self, Ended, Observer};
+use super::engine::{self, Observer};
 use super::executor::ProcessExecutor;
 use super::export::formats;
 use super::list::list;
 use super::machine::{self, Activity};
 use super::mix::named;
-use super::plan::{self, Group};
+use super::plan::{self, Group, Topic};
 use super::report::Report;
 use super::warnings::{self, Beforehand, Warning};
 use super::{calibrate, clock, table, verdict};
@@ -29,16 +29,15 @@ const WATCH: Duration = Duration::from_millis(200);
 pub(crate) struct Study {
     /// What its files are called.
     pub stem: &'static str,
-    /// Of the groups, those that are measured.
-    pub measures: fn(&Group) -> bool,
-    pub verdict: fn(&Report) -> Vec<String>,
+    /// Whether more is measured than the cells of the matrix, and the answer is told.
+    pub whole: bool,
     pub tables: fn(&Report) -> String,
 }
 
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
 pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> ExitCode {
     let stem = if rw.is_some() { "bench-rw" } else { "bench" };
-    let study = Study { stem, measures: |_| true, verdict: verdict::lines, tables: table::render };
+    let study = Study { stem, whole: true, tables: table::render };
     run_study(args, rw, study)
 }
 
@@ -109,7 +108,7 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
     let mut report = Report::new(config.setting, calibrated(), config.locks);
     report.warnings.clone_from(&before);
     let mut groups = plan::groups(&report, config.uncontended_only);
-    groups.retain(study.measures);
+    groups.retain(|group| study.whole || matches!(group.topic, Topic::Cells { .. }));
     announce(args, &report, &groups);
 
     let mut driver = Driver {
@@ -124,10 +123,10 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
         error: None,
     };
     let mut executor = ProcessExecutor { cgroup };
-    let ended = engine::run(&mut executor, &mut driver, &groups, &mut report);
+    engine::run(&mut executor, &mut driver, &groups, &mut report);
     drop(executor);
     driver.progress.finish();
-    finish(&driver, &report, ended)
+    finish(&driver, &report)
 }
 
 /// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out,
@@ -153,7 +152,7 @@ fn announce(args: &Args, report: &Report, groups: &[Group]) {
     if args.measure.quiet {
         return;
     }
-    let matrix = groups.iter().filter(|group| matches!(group.topic, plan::Topic::Cells { .. }));
+    let matrix = groups.iter().filter(|group| matches!(group.topic, Topic::Cells { .. }));
     let cells = matrix.count() * report.locks.len();
     eprintln!(
         "{} locks on {} CPUs ({}), seed {}{}, about {}",
@@ -170,7 +169,7 @@ fn announce(args: &Args, report: &Report, groups: &[Group]) {
 }
 
 /// Prints the result, the verdict last, and decides the exit code.
-fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
+fn finish(driver: &Driver, report: &Report) -> ExitCode {
     let mut text = (driver.study.tables)(report);
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
@@ -179,10 +178,10 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
     if !report.summary.is_empty() {
         let _ = writeln!(text, "\n{}", report.summary.join("\n"));
     }
-    let code = match ended {
+    let code = match report.complete {
         _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
-        Ended::Interrupted => ExitCode::from(INTERRUPTED),
-        Ended::Complete => ExitCode::SUCCESS,
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(INTERRUPTED),
     };
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
@@ -191,7 +190,7 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");
     }
-    if ended == Ended::Interrupted {
+    if !report.complete {
         let files = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
         eprintln!("stanchion: interrupted; what was finished is above{files}");
     }
@@ -231,7 +230,9 @@ impl Observer for Driver {
         report.warnings.extend(warnings::during(self.worst.0, self.worst.1));
         let doubts = warnings::about_cells(report);
         report.warnings.extend(doubts);
-        report.summary = (self.study.verdict)(report);
+        if self.study.whole {
+            report.summary = verdict::lines(report);
+        }
         self.progress.set(self.planned_ms);
         self.progress.line(&format!("done: {}", group.topic.told()));
         // Said once and at the end: the measurement goes on, the terminal still gets its tables.
