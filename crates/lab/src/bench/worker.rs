@@ -60,7 +60,7 @@ struct Shared {
     course: Course,
 }
 
-/// One thread's part in a cell.
+/// One thread's part in a cell. Loops take it apart, so that all of it is in registers.
 struct Part {
     index: usize,
     steps: Steps,
@@ -137,32 +137,34 @@ impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
         self.0.settle();
     }
 
-    fn run_untimed(&self, shared: &Shared, mut part: Part) -> ThreadEnd {
-        let slot = &shared.slots[part.index];
-        let (mut end, mut state) = (ThreadEnd::default(), part.random.next());
+    fn run_untimed(&self, shared: &Shared, part: Part) -> ThreadEnd {
+        let Part { index, steps, mut random, reads_below } = part;
+        let slot = &shared.slots[index];
+        let (mut end, mut state) = (ThreadEnd::default(), random.next());
         shared.course.meet();
         while shared.course.phase() != STOPPED {
-            let side = part.draw::<RW>();
-            let (_, torn) = self.acquire::<false>(side, &shared.pair, part.steps, &mut state);
+            let side = draw::<RW>(&mut random, reads_below);
+            let (_, torn) = self.acquire::<false>(side, &shared.pair, steps, &mut state);
             end.torn += u64::from(torn);
             end.acquisitions[side] += 1;
             slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
-            state = part.steps.think(&mut part.random, state);
+            state = steps.think(&mut random, state);
         }
         black_box(state);
         end
     }
 
-    fn run_timed(&self, shared: &Shared, mut part: Part) -> ThreadEnd {
-        let slot = &shared.slots[part.index];
-        let (mut end, mut state) = (ThreadEnd::default(), part.random.next());
+    fn run_timed(&self, shared: &Shared, part: Part) -> ThreadEnd {
+        let Part { index, steps, mut random, reads_below } = part;
+        let slot = &shared.slots[index];
+        let (mut end, mut state) = (ThreadEnd::default(), random.next());
         let mut waits = vec![new_histogram(), new_histogram()];
         shared.course.meet();
         loop {
-            let side = part.draw::<RW>();
+            let side = draw::<RW>(&mut random, reads_below);
             let asked = clock::ticks();
             slot.waiting_since[side].store(asked, Relaxed);
-            let (granted, torn) = self.acquire::<true>(side, &shared.pair, part.steps, &mut state);
+            let (granted, torn) = self.acquire::<true>(side, &shared.pair, steps, &mut state);
             slot.waiting_since[side].store(0, Relaxed);
             end.torn += u64::from(torn);
             end.acquisitions[side] += 1;
@@ -174,7 +176,7 @@ impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
                 MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
                 _ => {}
             }
-            state = part.steps.think(&mut part.random, state);
+            state = steps.think(&mut random, state);
         }
         black_box(state);
         ThreadEnd { waits, ..end }
@@ -208,12 +210,10 @@ impl Shared {
     }
 }
 
-impl Part {
-    /// Which side is next. Threads of a mutex draw nothing.
-    #[inline]
-    fn draw<const RW: bool>(&mut self) -> usize {
-        if RW { usize::from(self.random.next() >> 32 >= self.reads_below) } else { WRITE }
-    }
+/// Which side is next. Threads of a mutex draw nothing.
+#[inline]
+fn draw<const RW: bool>(random: &mut Random, reads_below: u64) -> usize {
+    if RW { usize::from(random.next() >> 32 >= reads_below) } else { WRITE }
 }
 
 impl ThreadEnd {
@@ -395,16 +395,11 @@ mod tests {
 
     #[test]
     fn draws_follow_the_share() {
-        let mut part = Part {
-            index: 0,
-            steps: Steps { critical: 0, think: 0, yields: false },
-            random: Random::new(7, 0),
-            reads_below: (1 << 32) / 10 * 9,
-        };
-        let writes: usize = (0..10_000).map(|_| part.draw::<true>()).sum();
-        assert!((850..1150).contains(&writes), "{writes}");
-        part.reads_below = 1 << 32;
-        assert_eq!((0..1000).map(|_| part.draw::<true>()).sum::<usize>(), 0);
+        let mut random = Random::new(7, 0);
+        let mut writes = |times, below| (0..times).map(|_| draw::<true>(&mut random, below)).sum::<usize>();
+        let tenth = writes(10_000, (1 << 32) / 10 * 9);
+        assert!((850..1150).contains(&tenth), "{tenth}");
+        assert_eq!(writes(1000, 1 << 32), 0);
     }
 
     #[test]
