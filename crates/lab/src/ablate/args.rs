@@ -32,8 +32,9 @@ impl Args {
             (&mut measure.threads, "1x,2x,4x,8x,16x"),
             // Two hundred turns of the default lock: rounds agree within some per cent.
             (&mut measure.time, "200ms"),
-            // The rarest waits come once in some seconds, and one long round finds more than several short ones.
+            // The rarest waits come once in some seconds.
             (&mut measure.latency_time, "10s"),
+            // One long round finds more than several short ones.
             (&mut measure.latency_rounds, "1"),
         ] {
             typed.get_or_insert_with(|| default.to_owned());
