@@ -36,11 +36,11 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
         let cell = |row: &Row, load: Option<&str>| {
             show(&Beside::of(samples, &row.lock, |of| load.is_none_or(|load| load == of))?)
         };
-        let column = |load: &Option<&str>| Column {
+        let column = |load: Option<&str>| Column {
             title: load.unwrap_or("all").to_owned(),
-            cells: rows.iter().map(|row| cell(row, *load).unwrap_or("-".to_owned())).collect(),
+            cells: rows.iter().map(|row| cell(row, load).unwrap_or("-".to_owned())).collect(),
         };
-        let columns: Vec<Column> = columns.iter().map(column).collect();
+        let columns: Vec<Column> = columns.iter().copied().map(column).collect();
         if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
             let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
             let table = if markdown { in_markdown } else { in_pieces };
